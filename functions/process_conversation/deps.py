@@ -1,15 +1,19 @@
 """Dependencies of process_conversation: the ports and stores that the stories of each entry point use."""
 
 from datetime import timedelta
+from typing import Protocol
 
 from functions.process_conversation.processing.claims import Claims
 from shared.data.erasures import Erasures
+from shared.data.file_index import FileIndex
 from shared.data.library_index import LibraryIndex
 from shared.data.quotas import Quotas
 from shared.data.search import Search
 from shared.data.stores import Stores
+from shared.domain.model_failure import ModelPlace
 from shared.domain.value import value
 from shared.ports import (
+    Blobs,
     ChatModel,
     Clock,
     Events,
@@ -19,6 +23,7 @@ from shared.ports import (
     ServiceIdentity,
     Tasks,
     ToolBox,
+    Transcriber,
     Vectors,
 )
 from shared.resilience.key_rate_limiter import KeyRateLimiter
@@ -45,17 +50,69 @@ class IntegrationDeps(EndpointDeps):
 
 
 @value
-class LibraryDeps(IntegrationDeps):
+class ImportDeps(IntegrationDeps):
+    """What reading and keeping imported files needs."""
+
+    tasks: Tasks
+    blobs: Blobs
+    transcriber: Transcriber
+
+
+@value
+class LibraryDeps(ImportDeps):
     """What the owner's library needs, by HTTP and by MCP.
 
-    `erasure_note` says for people what outlives an erasure here, and for how long.
+    `erasure_note` says for people what outlives an erasure here, and for how long. `public_url` is where
+    links lead, without a slash at its end.
     """
 
+    model: ChatModel
     events: Events
-    tasks: Tasks
     erasures: Erasures
     erasure_note: str
-    mcp_rate_limiter: KeyRateLimiter
+    public_url: str
+    key_rate_limiter: KeyRateLimiter
+    share_rate_limiter: KeyRateLimiter
+    cors_origins: tuple[str, ...] = ()
+
+
+class IngestionDeps(Protocol):
+    """What storing a conversation needs, of whichever dependencies."""
+
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def stores(self) -> Stores: ...
+    @property
+    def quotas(self) -> Quotas: ...
+
+
+@value
+class TranscribeDeps(EndpointDeps):
+    """What turning a recording into a conversation needs."""
+
+    new_id: NewId
+    stores: Stores
+    quotas: Quotas
+    blobs: Blobs
+    tasks: Tasks
+    transcriber: Transcriber
+
+
+@value
+class FileDeps(EndpointDeps):
+    """What taking in, reading and deleting files needs.
+
+    `public_url` is where links lead, without a slash at its end.
+    """
+
+    new_id: NewId
+    stores: Stores
+    quotas: Quotas
+    blobs: Blobs
+    tasks: Tasks
+    file_index: FileIndex
+    public_url: str
     cors_origins: tuple[str, ...] = ()
 
 
@@ -65,9 +122,23 @@ class ProcessDeps(EndpointDeps):
 
     model: ChatModel
     events: Events
+    tasks: Tasks
     stores: Stores
+    quotas: Quotas
+    blobs: Blobs
     claims: Claims
     index: LibraryIndex
+    model_place: ModelPlace = "service"
+
+
+@value
+class DayDeps(EndpointDeps):
+    """What summarising a day when it is due needs."""
+
+    model: ChatModel
+    tasks: Tasks
+    stores: Stores
+    quotas: Quotas
 
 
 @value
@@ -82,6 +153,7 @@ class EraseDeps(EndpointDeps):
     erasures: Erasures
     toolbox: ToolBox
     vectors: Vectors
+    blobs: Blobs
     residual_data: ResidualData
     grace: timedelta
 
@@ -94,8 +166,33 @@ class RetentionDeps(EndpointDeps):
     tasks: Tasks
     stores: Stores
     quotas: Quotas
+    blobs: Blobs
     claims: Claims
     index: LibraryIndex
+
+
+@value
+class ExpireUploadDeps(EndpointDeps):
+    """What deleting an expired upload needs."""
+
+    stores: Stores
+    quotas: Quotas
+    blobs: Blobs
+
+
+@value
+class MergeDeps(EndpointDeps):
+    """What making a merge final needs."""
+
+    stores: Stores
+
+
+@value
+class MarkingDeps(EndpointDeps):
+    """What marking the owner in stored conversations needs."""
+
+    tasks: Tasks
+    stores: Stores
 
 
 @value

@@ -3,16 +3,24 @@
 from functools import cache
 
 from functions.process_conversation.deps import (
+    DayDeps,
     DeadLetterDeps,
     EraseDeps,
+    ExpireUploadDeps,
+    FileDeps,
+    ImportDeps,
     IntegrationDeps,
     LibraryDeps,
+    MarkingDeps,
+    MergeDeps,
     ProcessDeps,
     RetentionDeps,
+    TranscribeDeps,
     TriggerDeps,
 )
 from functions.process_conversation.processing.claims import Claims
 from shared import wiring
+from shared.data.file_index import FileIndex
 from shared.data.library_index import LibraryIndex
 from shared.data.search import Search
 from shared.resilience.key_rate_limiter import KeyRateLimiter
@@ -42,15 +50,20 @@ def library_deps() -> LibraryDeps:
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
         new_id=wiring.new_id(),
+        model=wiring.model(),
         events=wiring.events(),
         tasks=wiring.tasks(),
+        blobs=wiring.blobs(),
+        transcriber=wiring.transcriber(),
         erasures=wiring.erasures(),
         erasure_note=wiring.erasure_note(),
+        public_url=wiring.public_url(),
         stores=wiring.stores(),
         quotas=wiring.quotas(),
         index=_build_index(),
         search=_build_search(),
-        mcp_rate_limiter=KeyRateLimiter(),
+        key_rate_limiter=KeyRateLimiter(unit="requests"),
+        share_rate_limiter=KeyRateLimiter(unit="requests"),
         cors_origins=wiring.cors_origins(),
     )
 
@@ -70,16 +83,82 @@ def integration_deps() -> IntegrationDeps:
 
 
 @cache
+def import_deps() -> ImportDeps:
+    return ImportDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        new_id=wiring.new_id(),
+        tasks=wiring.tasks(),
+        blobs=wiring.blobs(),
+        transcriber=wiring.transcriber(),
+        stores=wiring.stores(),
+        quotas=wiring.quotas(),
+        index=_build_index(),
+        search=_build_search(),
+    )
+
+
+@cache
 def process_deps() -> ProcessDeps:
     return ProcessDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
         model=wiring.model(),
+        model_place=wiring.model_place(),
         events=wiring.events(),
+        tasks=wiring.tasks(),
         stores=wiring.stores(),
+        quotas=wiring.quotas(),
+        blobs=wiring.blobs(),
         claims=_build_claims(),
         index=_build_index(),
+    )
+
+
+@cache
+def transcribe_deps() -> TranscribeDeps:
+    return TranscribeDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        new_id=wiring.new_id(),
+        stores=wiring.stores(),
+        quotas=wiring.quotas(),
+        blobs=wiring.blobs(),
+        tasks=wiring.tasks(),
+        transcriber=wiring.transcriber(),
+    )
+
+
+@cache
+def file_deps() -> FileDeps:
+    return FileDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        new_id=wiring.new_id(),
+        stores=wiring.stores(),
+        quotas=wiring.quotas(),
+        blobs=wiring.blobs(),
+        tasks=wiring.tasks(),
+        file_index=FileIndex(wiring.vectors(), wiring.embedder()),
+        public_url=wiring.public_url(),
+        cors_origins=wiring.cors_origins(),
+    )
+
+
+@cache
+def day_deps() -> DayDeps:
+    return DayDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        model=wiring.model(),
+        tasks=wiring.tasks(),
+        stores=wiring.stores(),
+        quotas=wiring.quotas(),
     )
 
 
@@ -94,6 +173,7 @@ def erase_deps() -> EraseDeps:
         erasures=wiring.erasures(),
         toolbox=wiring.toolbox("erase_account"),
         vectors=wiring.vectors(),
+        blobs=wiring.blobs(),
         residual_data=wiring.residual_data(),
         grace=wiring.erasure_grace(),
     )
@@ -108,8 +188,42 @@ def retention_deps() -> RetentionDeps:
         tasks=wiring.tasks(),
         stores=wiring.stores(),
         quotas=wiring.quotas(),
+        blobs=wiring.blobs(),
         claims=_build_claims(),
         index=_build_index(),
+    )
+
+
+@cache
+def expire_upload_deps() -> ExpireUploadDeps:
+    return ExpireUploadDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        stores=wiring.stores(),
+        quotas=wiring.quotas(),
+        blobs=wiring.blobs(),
+    )
+
+
+@cache
+def merge_deps() -> MergeDeps:
+    return MergeDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        stores=wiring.stores(),
+    )
+
+
+@cache
+def marking_deps() -> MarkingDeps:
+    return MarkingDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        tasks=wiring.tasks(),
+        stores=wiring.stores(),
     )
 
 

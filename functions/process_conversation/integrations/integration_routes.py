@@ -220,7 +220,10 @@ async def _read(
 ROUTES = (
     add_conversation,
     add_memories,
+    add_memories.at("/v2/integrations/{app_id}/user/facts"),
+    add_memories.at("/v1/integrations/{app_id}/memories"),
     list_memories,
+    list_memories.at("/v1/integrations/{app_id}/memories"),
     list_conversations,
     search_conversations,
     list_tasks,

@@ -2,22 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from functions.process_conversation.library.action_item_schemas import ActionItemBaseOut
 from functions.process_conversation.library.conversation_schemas import (
+    AnyTime,
     ConversationBaseOut,
     Utc,
-    validate_time,
 )
 from functions.process_conversation.library.schemas import (
     MAX_MEMORY_CHARS,
-    ActionItemBaseOut,
     MemoryBaseOut,
 )
-from shared.domain.conversation import Conversation, Segment
+from shared.domain.conversation import Conversation, LabelledSegment
 from shared.domain.ids import UserId
 from shared.edge.schemas import Wire
 from shared.security.visible_text import strip_invisible
@@ -27,8 +26,6 @@ MAX_OFFSET = 5_000
 """Skipped items are read too, so the offset is bounded."""
 
 
-Moment = Annotated[datetime, AfterValidator(validate_time)]
-"""Of a time without a zone, UTC is meant, as in the old product."""
 Text = Annotated[str, AfterValidator(strip_invisible)]
 Spec = Annotated[str, Field(max_length=200)]
 Day = Annotated[str, Field(max_length=40)]
@@ -49,8 +46,8 @@ class ExternalConversationIn(Wire):
     text: Text = ""
     text_source: Literal["audio_transcript", "message", "other_text"] = "audio_transcript"
     text_source_spec: Spec | None = None
-    started_at: Moment | None = None
-    finished_at: Moment | None = None
+    started_at: AnyTime | None = None
+    finished_at: AnyTime | None = None
     language: Annotated[str, Field(min_length=2, max_length=16)] | None = None
 
 
@@ -149,8 +146,13 @@ class TasksOut(Wire):
 
 
 class AppSegmentOut(Wire):
+    """`speaker` is SPEAKER_nn, as apps parse it; the name stands in `speaker_name`."""
+
+    id: str
     text: str
     speaker: str
+    speaker_id: int
+    speaker_name: str | None = None
     is_user: bool
     person_id: str | None = None
     start: float
@@ -164,7 +166,7 @@ class AppConversationOut(ConversationBaseOut):
     transcript_segments: list[AppSegmentOut]
 
     @classmethod
-    def of(cls, conversation: Conversation, segments: Sequence[Segment] = ()) -> Self:
+    def of(cls, conversation: Conversation, segments: Sequence[LabelledSegment] = ()) -> Self:
         summary = cls.model_validate(replace(conversation, transcript_segments=()))
         items = [AppSegmentOut.model_validate(segment) for segment in segments]
         return summary.model_copy(update={"transcript_segments": items})
@@ -180,14 +182,3 @@ class SearchOut(ConversationsOut):
     total_pages: int
     current_page: int
     per_page: int
-
-
-def parse_first_moment(text: str) -> datetime:
-    """Read a day as its first moment, or a time. Raises ValueError."""
-    return validate_time(datetime.fromisoformat(text))
-
-
-def parse_last_moment(text: str) -> datetime:
-    """Read a day as its last moment, or a time. Raises ValueError."""
-    moment = parse_first_moment(text)
-    return moment + timedelta(days=1, microseconds=-1) if len(text) == len("2026-03-02") else moment

@@ -1,10 +1,8 @@
 """Library reads of apps: conversations and tasks of a user, limited to what one answer can hold."""
 
-import asyncio
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TypeVar
 
 from functions.process_conversation.deps import IntegrationDeps
 from functions.process_conversation.integrations.integration_schemas import (
@@ -13,14 +11,16 @@ from functions.process_conversation.integrations.integration_schemas import (
     ExternalSearchIn,
     SearchOut,
     TasksQuery,
+)
+from functions.process_conversation.library.date_filters import (
     parse_first_moment,
     parse_last_moment,
 )
-from shared.data.paging import Page
+from functions.process_conversation.library.listings import load_transcripts, scan_pages
 from shared.data.search import Filters
 from shared.domain.action_item import ActionItem
-from shared.domain.conversation import Conversation, Segment
-from shared.domain.errors import Invalid, NotFound, Unavailable
+from shared.domain.conversation import Conversation, LabelledSegment
+from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
 from shared.domain.value import value
 
@@ -29,11 +29,8 @@ MAX_SEARCH_HITS = 50
 MAX_TEXT_BYTES = 8_388_608
 """The transcripts of one answer; further conversations come without theirs."""
 _PAGE_SIZE = 100
-_MAX_PAGES = 100
 _MAX_CONCURRENT_READS = 20
 """Transcripts in memory at the same time."""
-
-T = TypeVar("T")
 
 
 class InvalidDate(Invalid):
@@ -86,7 +83,7 @@ async def list_conversations(
             and conversation.status in (query.statuses or [conversation.status])
         )
 
-    matches = await _scan_pages(
+    matches = await scan_pages(
         lambda after: deps.stores.conversations.list_page(uid, limit=_PAGE_SIZE, after=after),
         is_match,
         offset=query.offset,
@@ -98,7 +95,7 @@ async def list_conversations(
         batch = matches[n : n + _MAX_CONCURRENT_READS]
         items += map(
             budget.to_item,
-            await _load_transcripts(deps, uid, batch) if budget.has_remaining else batch,
+            await load_transcripts(deps, uid, batch) if budget.has_remaining else batch,
         )
     return items
 
@@ -111,13 +108,14 @@ async def list_tasks(deps: IntegrationDeps, uid: UserId, query: TasksQuery) -> l
         has_state = query.completed in (None, task.completed)
         has_conversation = query.conversation_id in (None, task.conversation_id)
         return (
-            has_state
+            task.owner == "me"
+            and has_state
             and has_conversation
             and created_range.contains(task.created_at)
             and due_range.contains(task.due_at)
         )
 
-    return await _scan_pages(
+    return await scan_pages(
         lambda after: deps.stores.action_items.list_page(uid, limit=_PAGE_SIZE, after=after),
         is_match,
         offset=query.offset,
@@ -146,46 +144,6 @@ async def search_conversations(
     )
 
 
-async def _scan_pages(
-    load_page: Callable[[str | None], Awaitable[Page[T]]],
-    is_match: Callable[[T], bool],
-    *,
-    offset: int,
-    limit: int,
-) -> list[T]:
-    """Read pages, newest first, until there are enough matches or 10,000 items were read."""
-    matches: list[T] = []
-    after = None
-    for _ in range(_MAX_PAGES):
-        page = await load_page(after)
-        matches += filter(is_match, page.items)
-        after = page.next
-        if after is None or len(matches) >= offset + limit:
-            break
-    return matches[offset : offset + limit]
-
-
-async def _load_transcripts(
-    deps: IntegrationDeps, uid: UserId, conversations: Sequence[Conversation]
-) -> list[Conversation]:
-    """Load transcripts; conversations deleted meanwhile are left out."""
-    results = await asyncio.gather(
-        *(_load_transcript(deps, uid, conversation) for conversation in conversations)
-    )
-    return [conversation for conversation in results if conversation is not None]
-
-
-async def _load_transcript(
-    deps: IntegrationDeps, uid: UserId, conversation: Conversation
-) -> Conversation | None:
-    try:
-        return await deps.stores.conversations.get(uid, conversation.id)
-    except NotFound:
-        return None
-    except Unavailable:  # a part of the transcript is not stored yet
-        return conversation
-
-
 class _TranscriptBudget:
     """Room for transcripts in one answer, `max_segments` of each at most; -1 for all."""
 
@@ -199,13 +157,13 @@ class _TranscriptBudget:
 
     def to_item(self, conversation: Conversation) -> AppConversationOut:
         segments = (
-            conversation.named_segments
+            conversation.labelled_segments
             if self._max_segments == -1
-            else conversation.named_segments[: self._max_segments]
+            else conversation.labelled_segments[: self._max_segments]
         )
         self._remaining_bytes -= _count_bytes(segments)
         return AppConversationOut.of(conversation, segments if self._remaining_bytes >= 0 else ())
 
 
-def _count_bytes(segments: Sequence[Segment]) -> int:
+def _count_bytes(segments: Sequence[LabelledSegment]) -> int:
     return sum(len(segment.text.encode()) for segment in segments)

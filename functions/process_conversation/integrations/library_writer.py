@@ -10,12 +10,12 @@ from functions.process_conversation.library.ingestion import ingest
 from functions.process_conversation.library.validation import validate_conversation
 from shared.domain.app import App
 from shared.domain.conversation import Conversation, Segment
+from shared.domain.derived_ids import build_derived_id
 from shared.domain.errors import Conflict, Invalid, TooLarge
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.operation import Operation
 from shared.domain.value import value
-from shared.library.derived_ids import build_derived_id
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
 
@@ -58,7 +58,7 @@ def _split_into_segments(app: App, text: str) -> tuple[Segment, ...]:
     if not texts:
         raise Invalid("text is required and cannot be empty")
     if len(texts) > MAX_SEGMENTS:
-        raise TooLarge(f"text: at most {MAX_SEGMENTS} lines")
+        raise TooLarge(f"The text must have at most {MAX_SEGMENTS} lines.")
     suffix = " (app)"
     speaker = app.name[: _MAX_SPEAKER_CHARS - len(suffix)] + suffix
     return tuple(Segment(text=line, speaker=speaker) for line in texts)

@@ -1,42 +1,55 @@
 """Account over HTTP: export everything, or erase everything."""
 
+from starlette.datastructures import Headers
 from starlette.responses import StreamingResponse
 
 from functions.process_conversation.deps import EraseDeps, LibraryDeps, RetentionDeps
 from functions.process_conversation.library.erase_account import erase, request_erasure
-from functions.process_conversation.library.export import export
+from functions.process_conversation.library.export import export_json, export_zip
 from functions.process_conversation.library.retention import apply_retention
-from functions.process_conversation.library.schemas import EraseIn, ErasureOut, RetentionIn
+from functions.process_conversation.library.schemas import (
+    EraseIn,
+    ErasureOut,
+    ExportQuery,
+    RetentionIn,
+)
 from shared.domain.account import Erasure
 from shared.edge.routes import Call, route
+
+ZIP_MEDIA_TYPE = "application/zip"
 
 
 @route(
     "GET",
     "/v1/users/export",
-    "Take everything along, as a zip of JSON",
-    errors=(401,),
+    "Take everything along: one JSON object, or a zip of JSON with Accept: application/zip",
+    errors=(401, 422),
     check="revocation",
-    media_type="application/zip",
 )
-async def export_account(deps: LibraryDeps, call: Call) -> StreamingResponse:
-    day = deps.clock.now().date().isoformat()
+async def export_account(deps: LibraryDeps, call: Call[None, ExportQuery]) -> StreamingResponse:
+    is_zip = (call.query.format or _parse_format(call.headers)) == "zip"
+    name = f"keepsake-{deps.clock.now().date().isoformat()}.{'zip' if is_zip else 'json'}"
     return StreamingResponse(
-        export(deps, call.uid),
-        media_type="application/zip",
-        headers={"Content-Disposition": f'attachment; filename="keepsake-{day}.zip"'},
+        (export_zip if is_zip else export_json)(deps, call.uid),
+        media_type=ZIP_MEDIA_TYPE if is_zip else "application/json",
+        headers={"Content-Disposition": f'attachment; filename="{name}"', "Vary": "Accept"},
     )
+
+
+def _parse_format(headers: Headers) -> str:
+    """Released apps say nothing of it, and save JSON."""
+    return "zip" if ZIP_MEDIA_TYPE in headers.get("accept", "") else "json"
 
 
 @route(
     "DELETE",
     "/v1/users/delete-account",
-    "Erase everything that is kept of the owner",
-    status=202,
+    "Erase everything that is kept of the owner; it goes on behind the answer",
     errors=(401,),
     check="erasure_request",
 )
 async def delete_account(deps: LibraryDeps, call: Call) -> ErasureOut:
+    """Start the erasure. The reason that released apps send is not read: it would outlive its owner."""
     return _to_erasure_out(deps, await request_erasure(deps, call.uid))
 
 

@@ -1,13 +1,33 @@
 """Schemas of conversations: request and response bodies of the library; all times in UTC."""
 
+import json
 from datetime import UTC, datetime
-from typing import Annotated, Self
+from typing import Annotated, Any, Self, cast
 
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
 
-from shared.domain.conversation import Conversation, ConversationStatus, Segment
+from shared.domain.action_item import TaskOwner
+from shared.domain.attachments import Geolocation, Photo
+from shared.domain.conversation import (
+    Conversation,
+    ConversationStatus,
+    Segment,
+    Translation,
+    Visibility,
+)
+from shared.domain.errors import NotFound
+from shared.domain.failure import FailureReason
 from shared.domain.ids import ConversationId, is_id
-from shared.edge.schemas import PageQuery, Wire
+from shared.edge.schemas import ID_PATTERN, PATTERN_WORDS, Wire
 
 SOURCES = frozenset(
     {
@@ -20,7 +40,7 @@ SOURCES = frozenset(
 
 def _validate_client_id(name: str) -> str:
     if not is_id(name):
-        raise ValueError("an id is 1 to 64 letters, digits, '-' or '_'")
+        raise ValueError(f"must be {PATTERN_WORDS[ID_PATTERN]}")
     return name
 
 
@@ -34,22 +54,82 @@ def validate_time(time: datetime) -> datetime:
     No store holds the year 1: in another zone it overflows.
     """
     if not 1900 <= time.year <= 9000:
-        raise ValueError("a year from 1900 is expected")
+        raise ValueError("must be of the year 1900 or later")
     return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _read_empty(text: object) -> object:
+    return None if text == "" else text
 
 
 def _normalise_source(name: object) -> object:
     return name if not isinstance(name, str) or name in SOURCES else "unknown"
 
 
+def _validate_external_data(data: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(data.get("text"), str | None):
+        raise ValueError("must have its words as text")  # noqa: TRY004 - pydantic's way
+    if len(json.dumps(data)) > MAX_EXTERNAL_DATA_CHARS:
+        raise ValueError(f"must have at most {MAX_EXTERNAL_DATA_CHARS} characters as JSON")
+    return data
+
+
 ClientId = Annotated[str, AfterValidator(_validate_client_id)]
 Utc = Annotated[datetime, AfterValidator(_to_utc)]
 Time = Annotated[AwareDatetime, AfterValidator(validate_time)]
+AnyTime = Annotated[datetime, AfterValidator(validate_time)]
+"""With or without a zone."""
 Source = Annotated[str, BeforeValidator(_normalise_source)]
+EmptyAsNone = BeforeValidator(_read_empty)
+"""Of a parameter that the released app also sends empty."""
 Seconds = Annotated[float, Field(ge=0, le=1e7)]
 Label = Annotated[str, Field(max_length=64)]
 MAX_SEGMENTS = 20_000
 """Checked while parsing: millions of empty segments would take gigabytes."""
+
+
+MAX_TRANSLATIONS = 20
+MAX_PHOTOS = 20
+MAX_PHOTO_CHARS = 700_000
+"""Of one photo as base64: with its description it fits into a document."""
+MAX_EXTERNAL_DATA_CHARS = 32_768
+
+ExternalData = Annotated[dict[str, Any], AfterValidator(_validate_external_data)]
+PlaceText = Annotated[str, Field(max_length=500)]
+
+
+class TranslationIn(Wire):
+    lang: Label
+    text: str
+
+
+class PhotoIn(Wire):
+    """A photo as the device sent it; `base64` is the file."""
+
+    id: Label | None = None
+    base64: Annotated[str, Field(max_length=MAX_PHOTO_CHARS)] | None = None
+    description: Annotated[str, Field(max_length=5_000)] | None = None
+    created_at: AnyTime | None = None
+    discarded: bool = False
+
+    def to_photo(self) -> Photo:
+        return Photo(**dict(self))
+
+
+class GeolocationIn(Wire):
+    """A place: degrees, and metres for `altitude` and `accuracy`."""
+
+    latitude: float | None = None
+    longitude: float | None = None
+    altitude: float | None = None
+    accuracy: float | None = None
+    google_place_id: PlaceText | None = None
+    address: PlaceText | None = None
+    location_type: PlaceText | None = None
+    time: AnyTime | None = None
+
+    def to_geolocation(self) -> Geolocation:
+        return Geolocation(**dict(self))
 
 
 class SegmentIn(Wire):
@@ -59,6 +139,8 @@ class SegmentIn(Wire):
     start: Seconds = 0.0
     end: Seconds = 0.0
     person_id: Label | None = None
+    id: Label | None = None
+    translations: Annotated[tuple[TranslationIn, ...], Field(max_length=MAX_TRANSLATIONS)] = ()
 
     def to_segment(self) -> Segment:
         return Segment(
@@ -68,21 +150,46 @@ class SegmentIn(Wire):
             start=self.start,
             end=self.end,
             person_id=self.person_id,
+            id=self.id,
+            translations=tuple(Translation(lang=t.lang, text=t.text) for t in self.translations),
         )
 
 
+RECORDING_FIELDS = ("started_at", "finished_at", "transcript_segments")
+
+
 class ConversationIn(Wire):
-    """A recorded conversation. The same id with the same content may be sent again."""
+    """A recorded conversation. The same id with the same content may be sent again.
+
+    The released app sends `{}` to finish a live recording, which nobody makes here.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"required": list(RECORDING_FIELDS)})
 
     id: ClientId | None = None
-    started_at: Time
-    finished_at: Time
+    started_at: Time | None = None
+    finished_at: Time | None = None
     source: Source = "unknown"
     language: Annotated[str, Field(min_length=2, max_length=16)] = "en"
-    transcript_segments: Annotated[list[SegmentIn], Field(max_length=MAX_SEGMENTS)]
+    transcript_segments: Annotated[list[SegmentIn], Field(max_length=MAX_SEGMENTS)] | None = None
+    photos: Annotated[tuple[PhotoIn, ...], Field(max_length=MAX_PHOTOS)] = ()
+    geolocation: GeolocationIn | None = None
+    external_data: ExternalData | None = None
+
+    @model_validator(mode="after")
+    def _require_recording(self) -> Self:
+        missing = [name for name in RECORDING_FIELDS if getattr(self, name) is None]
+        if missing and self.model_fields_set:
+            raise PydanticCustomError("missing", "{field} is required", {"field": missing[0]})
+        return self
 
     def to_conversation(self, new_id: str) -> Conversation:
-        """Build the conversation; it is created when it took place, not when it was sent."""
+        """Build the conversation; it is created when it took place, not when it was sent.
+
+        Raises NotFound for a request to finish a live recording.
+        """
+        if not (self.started_at and self.finished_at and self.transcript_segments is not None):
+            raise NotFound("No conversation is being recorded here")
         return Conversation(
             id=ConversationId(self.id or new_id),
             created_at=self.started_at,
@@ -91,6 +198,9 @@ class ConversationIn(Wire):
             source=self.source,
             language=self.language,
             transcript_segments=tuple(s.to_segment() for s in self.transcript_segments),
+            photos=tuple(photo.to_photo() for photo in self.photos),
+            geolocation=self.geolocation.to_geolocation() if self.geolocation else None,
+            external_data=self.external_data,
         )
 
 
@@ -99,22 +209,65 @@ class AcceptedOut(Wire):
     status: ConversationStatus
 
 
-class SegmentOut(Wire):
-    """`speaker` is the name that the owner gave, `label` the one of the recorder."""
-
+class TranslationOut(TypedDict):
+    lang: str
     text: str
-    label: str
+
+
+class SegmentOut(TypedDict):
+    """`speaker` is SPEAKER_nn, `speaker_id` its number; `speaker_name` is null where none is known.
+
+    A dictionary, because a list of conversations has thousands.
+    """
+
+    id: str
+    text: str
     speaker: str
+    speaker_id: int
+    speaker_name: str | None
     is_user: bool
+    person_id: str | None
     start: float
     end: float
-    person_id: str | None
+    translations: list[TranslationOut]
+
+
+def build_segments(conversation: Conversation) -> list[SegmentOut]:
+    return [cast("SegmentOut", segment.to_fields()) for segment in conversation.labelled_segments]
+
+
+class PhotoOut(Wire):
+    id: str | None
+    base64: str | None
+    description: str | None
+    created_at: Utc | None
+    discarded: bool
+
+
+class GeolocationOut(Wire):
+    latitude: float | None
+    longitude: float | None
+    altitude: float | None
+    accuracy: float | None
+    google_place_id: str | None
+    address: str | None
+    location_type: str | None
+    time: Utc | None
+
+
+class AppResultOut(Wire):
+    """What a summary app made of a conversation."""
+
+    app_id: str | None
+    content: str
 
 
 class ItemOut(Wire):
     description: str
     completed: bool
     due_at: Utc | None = None
+    owner: TaskOwner = "me"
+    owner_name: str | None = None
 
 
 class EventOut(Wire):
@@ -148,77 +301,39 @@ class ConversationBaseOut(Wire):
     structured: StructuredOut
 
 
-class ConversationSummaryOut(ConversationBaseOut):
-    """A conversation in a list: without its transcript."""
+class FailureOut(Wire):
+    """Why processing failed; `can_retry` where trying again may help."""
 
-    failure: str | None
+    reason: FailureReason
+    detail: str
+    can_retry: bool
+
+
+class ConversationSummaryOut(ConversationBaseOut):
+    """A conversation without its transcript.
+
+    `apps_results` are texts of summary apps, the one to show first.
+    """
+
+    failure: FailureOut | None = Field(validation_alias="failure_report")
     starred: bool
     app_id: str | None
+    folder_id: str | None
+    visibility: Visibility
+    geolocation: GeolocationOut | None
+    external_data: dict[str, Any] | None
+    photos: list[PhotoOut]
+    apps_results: list[AppResultOut]
+    suggested_summarization_apps: list[str]
 
 
 class ConversationOut(ConversationSummaryOut):
-    """A conversation with its transcript, speakers by the names that the owner gave."""
+    """A conversation with its transcript."""
 
     transcript_segments: list[SegmentOut]
 
     @classmethod
     def of(cls, conversation: Conversation) -> Self:
         summary = ConversationSummaryOut.model_validate(conversation)
-        segment_pairs = zip(
-            conversation.transcript_segments, conversation.named_segments, strict=True
-        )
-        segments = [
-            SegmentOut.model_construct(label=segment.speaker, **named_segment.to_fields())
-            for segment, named_segment in segment_pairs
-        ]
-        return cls(**dict(summary), transcript_segments=segments)
-
-
-class ConversationPageOut(Wire):
-    """A page, newest first; `next_cursor` is null at the end."""
-
-    conversations: list[ConversationSummaryOut]
-    next_cursor: str | None
-
-
-class ConversationPageQuery(PageQuery):
-    limit: Annotated[int, Field(ge=1, le=100)] = 25
-
-
-Name = Annotated[str, Field(min_length=1, max_length=100)]
-
-
-class ConversationSearchIn(Wire):
-    """Conversations from `start_date` to before `end_date` that match the query.
-
-    A match has any of the `people`, as a speaker or by mention, and any of the `topics`.
-    """
-
-    query: Annotated[str, Field(min_length=1, max_length=1_000)]
-    start_date: Time | None = None
-    end_date: Time | None = None
-    people: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
-    topics: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
-    limit: Annotated[int, Field(ge=1, le=200)] = 20
-
-
-class PassageOut(Wire):
-    first_segment: int
-    last_segment: int
-    text: str
-
-
-class HitOut(Wire):
-    conversation_id: str
-    score: float
-    passages: list[PassageOut]
-
-
-class ConversationHitsOut(Wire):
-    """Best first; each conversation once.
-
-    `fallback_without_filters`: nothing matched people and topics, so they were ignored.
-    """
-
-    hits: list[HitOut]
-    fallback_without_filters: bool = False
+        segments = build_segments(conversation)
+        return cls.model_construct(**dict(summary), transcript_segments=segments)

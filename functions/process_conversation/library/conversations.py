@@ -1,36 +1,36 @@
-"""Conversation list route, and the routes that create, read, edit, search and delete one."""
+"""Conversation routes: hand in, read, edit, reprocess and delete one."""
 
 from dataclasses import replace
 from typing import Any
 
 from anyio import to_thread
+from starlette.responses import Response
 
-from functions.process_conversation.deps import LibraryDeps
+from functions.process_conversation.deps import IntegrationDeps, LibraryDeps
 from functions.process_conversation.library.conversation_schemas import (
     AcceptedOut,
-    ConversationHitsOut,
     ConversationIn,
     ConversationOut,
-    ConversationPageOut,
-    ConversationPageQuery,
-    ConversationSearchIn,
-    ConversationSummaryOut,
-    HitOut,
-    PassageOut,
 )
 from functions.process_conversation.library.ingestion import ingest
+from functions.process_conversation.library.reprocessing import (
+    RETRY_AFTER_S,
+    STILL_PROCESSING,
+    start_reprocessing,
+    wait_until_processed,
+)
 from functions.process_conversation.library.schemas import (
     ConversationChangeIn,
+    ReprocessQuery,
     StarredQuery,
     TitleIn,
 )
 from functions.process_conversation.library.validation import validate_conversation
-from functions.process_conversation.processing.trigger import CONVERSATION_CHANGED_TOPIC
+from functions.process_conversation.processing.own_speakers import find_named_people
 from shared.data.conversations import MAX_SEGMENTS_ON_THE_LOOP
-from shared.data.search import Filters
-from shared.domain.conversation import Conversation, Speaker, content_hash
-from shared.domain.errors import Conflict
+from shared.domain.conversation import Conversation, Speaker
 from shared.domain.ids import ConversationId, PersonId, UserId, is_id
+from shared.edge.problems import build_problem
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut
 
@@ -45,28 +45,22 @@ MAX_PEOPLE_LOOKUPS = 100
     "/v1/conversations",
     "Hand in a recorded conversation; it is processed afterwards",
     status=202,
-    errors=(400, 401, 409, 413, 415, 422),
+    errors=(400, 401, 404, 409, 413, 415, 422),
     max_bytes=MAX_BODY_BYTES,
 )
 async def add_conversation(deps: LibraryDeps, call: Call[ConversationIn]) -> AcceptedOut:
     conversation = call.body.to_conversation(deps.new_id())
+    return AcceptedOut.model_validate(await hand_in(deps, call.uid, conversation))
+
+
+async def hand_in(deps: IntegrationDeps, uid: UserId, conversation: Conversation) -> Conversation:
+    """Store a recorded conversation once, with its people and its place; return what is stored.
+
+    Raises Invalid, TooLarge, QuotaExceeded, and Conflict for other content under its id.
+    """
     validate_conversation(conversation, deps.clock.now())
-    named_conversation = await _resolve_speakers(deps, call.uid, conversation)
-    return AcceptedOut.model_validate(await ingest(deps, call.uid, named_conversation))
-
-
-@route("GET", "/v1/conversations", "List conversations, newest first", errors=(401, 422))
-async def list_conversations(
-    deps: LibraryDeps, call: Call[None, ConversationPageQuery]
-) -> ConversationPageOut:
-    query = call.query
-    page = await deps.stores.conversations.list_page(
-        call.uid, limit=query.limit, after=query.cursor
-    )
-    return ConversationPageOut(
-        conversations=[ConversationSummaryOut.model_validate(c) for c in page.items],
-        next_cursor=page.next,
-    )
+    named_conversation = await _resolve_speakers(deps, uid, conversation)
+    return await ingest(deps, uid, await _add_place(deps, uid, named_conversation))
 
 
 @route(
@@ -91,11 +85,11 @@ async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn])
     if edits:
         await deps.stores.conversations.edit(call.uid, _path_id(call), **edits)
     if call.body.starred is not None:
-        await deps.stores.conversations.star(call.uid, _path_id(call), starred=call.body.starred)
+        await _star(deps, call, starred=call.body.starred)
     return await _load_whole(deps, call)
 
 
-async def _load_whole(deps: LibraryDeps, call: Call[Any]) -> ConversationOut:
+async def _load_whole(deps: LibraryDeps, call: Call[Any, Any]) -> ConversationOut:
     conversation = await deps.stores.conversations.get(call.uid, _path_id(call))
     if len(conversation.transcript_segments) > MAX_SEGMENTS_ON_THE_LOOP:
         return await to_thread.run_sync(ConversationOut.of, conversation)
@@ -121,31 +115,30 @@ async def rename_conversation(deps: LibraryDeps, call: Call[TitleIn]) -> OkOut:
     errors=(401, 404, 422),
 )
 async def star_conversation(deps: LibraryDeps, call: Call[None, StarredQuery]) -> OkOut:
-    await deps.stores.conversations.star(call.uid, _path_id(call), starred=call.query.starred)
+    await _star(deps, call, starred=call.query.starred)
     return OkOut()
+
+
+async def _star(deps: LibraryDeps, call: Call[Any, Any], *, starred: bool) -> None:
+    now = deps.clock.now()
+    await deps.stores.conversations.star(call.uid, _path_id(call), starred=starred, now=now)
 
 
 @route(
     "POST",
     "/v1/conversations/{conversation_id}/reprocess",
-    "Have the models read a conversation again",
-    status=202,
-    errors=(401, 404, 409),
+    "Have the models read a conversation again, and wait until they have",
+    errors=(401, 404, 409, 422, 503),
 )
-async def reprocess_conversation(deps: LibraryDeps, call: Call) -> AcceptedOut:
-    """Reopen the document first: the next attempt sends a message that was not sent."""
-    conversation_id = _path_id(call)
-    conversation = await deps.stores.conversations.get(call.uid, conversation_id)
-    if conversation.has_deleted_transcript:
-        raise Conflict("The transcript of this conversation was deleted.")
-    await deps.stores.conversations.reopen(call.uid, conversation_id)
-    event = {
-        "uid": call.uid,
-        "conversation_id": conversation_id,
-        "content_hash": content_hash(conversation),
-    }
-    await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
-    return AcceptedOut(id=conversation_id, status="processing")
+async def reprocess_conversation(
+    deps: LibraryDeps, call: Call[None, ReprocessQuery]
+) -> ConversationOut | Response:
+    started = await start_reprocessing(
+        deps, call.uid, _path_id(call), app_id=call.query.app_id, language=call.query.language_code
+    )
+    if await wait_until_processed(deps, call.uid, started):
+        return await _load_whole(deps, call)
+    return build_problem(503, STILL_PROCESSING, headers={"Retry-After": str(RETRY_AFTER_S)})
 
 
 @route(
@@ -159,42 +152,27 @@ async def delete_conversation(deps: LibraryDeps, call: Call) -> None:
     """Delete the document, and so every search hit, at once; the trigger removes what was derived."""
     text_bytes = await deps.stores.conversations.delete(call.uid, _path_id(call))
     await deps.quotas.give_back(call.uid, "stored_bytes", text_bytes, now=deps.clock.now())
+    await deps.stores.merges.finish(call.uid, _path_id(call))
 
 
-@route(
-    "POST",
-    "/v1/conversations/search",
-    "Find conversations by what was said in them, best first",
-    errors=(400, 401, 413, 415, 422),
-    max_bytes=32_768,
-)
-async def search_conversations(
-    deps: LibraryDeps, call: Call[ConversationSearchIn]
-) -> ConversationHitsOut:
-    body = call.body
-    filters = Filters(
-        start=body.start_date, end=body.end_date, people=body.people, topics=body.topics
-    )
-    result = await deps.search.search_with_fallback(
-        call.uid, body.query, filters=filters, limit=body.limit
-    )
-    return ConversationHitsOut(
-        fallback_without_filters=result.fallback_without_filters,
-        hits=[
-            HitOut(
-                conversation_id=hit.conversation.id,
-                score=hit.score,
-                passages=[PassageOut.model_validate(passage) for passage in hit.passages],
-            )
-            for hit in result.conversations
-        ],
-    )
+async def _add_place(
+    deps: IntegrationDeps, uid: UserId, conversation: Conversation
+) -> Conversation:
+    """Return it with the place where the owner was meanwhile, if it came without one."""
+    if conversation.geolocation is not None:
+        return conversation
+    profile = await deps.stores.profiles.get(uid)
+    place = profile.find_place(conversation.started_at, conversation.finished_at)
+    return replace(conversation, geolocation=place)
 
 
 async def _resolve_speakers(
-    deps: LibraryDeps, uid: UserId, conversation: Conversation
+    deps: IntegrationDeps, uid: UserId, conversation: Conversation
 ) -> Conversation:
-    """Name the speakers that the recorder identified as people of the owner."""
+    """Name the speakers that are people of the owner, by the recorder's id or by the same name.
+
+    Nobody becomes a person by being named: a transcript may name anyone.
+    """
     segments = conversation.transcript_segments
     person_ids = {
         s.speaker: PersonId(s.person_id) for s in segments if s.person_id and is_id(s.person_id)
@@ -206,8 +184,9 @@ async def _resolve_speakers(
         label: Speaker(name=names[person_id], person_id=person_id)
         for label, person_id in person_ids.items()
         if person_id in names
-    }
-    return replace(conversation, speakers=speakers, person_ids=tuple(sorted(names)))
+    } | await find_named_people(deps.stores, uid, conversation)
+    present_ids = {speaker.person_id for speaker in speakers.values() if speaker.person_id}
+    return replace(conversation, speakers=speakers, person_ids=tuple(sorted(present_ids)))
 
 
 def _path_id(call: Call[Any, Any]) -> ConversationId:
@@ -216,8 +195,6 @@ def _path_id(call: Call[Any, Any]) -> ConversationId:
 
 ROUTES = (
     add_conversation,
-    list_conversations,
-    search_conversations,
     get_conversation,
     edit_conversation,
     rename_conversation,

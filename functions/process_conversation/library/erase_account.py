@@ -78,9 +78,10 @@ async def _erase_stragglers(deps: EraseDeps, uid: UserId, erasure: Erasure) -> N
 
 
 async def _delete_data(deps: EraseDeps, uid: UserId, erasure: Erasure) -> Erasure:
-    """Delete documents before vectors: search shows nothing more, and processing stops."""
+    """Delete documents before vectors and blobs: nothing is shown any more, and processing stops."""
     count = await deps.stores.accounts.delete(uid)
     await deps.vectors.delete_namespace(uid)
+    await deps.blobs.delete_tree(f"users/{uid}")
     return await _save_progress(deps, replace(erasure, documents=erasure.documents + count))
 
 

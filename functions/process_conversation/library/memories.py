@@ -1,57 +1,84 @@
 """Memories over HTTP: list, write, merge, edit, review and delete; the owner's changes always win."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
+from anyio import to_thread
 from starlette.responses import Response
 
 from functions.process_conversation.deps import LibraryDeps
-from functions.process_conversation.library.pagination import list_page
 from functions.process_conversation.library.schemas import (
+    MAX_LISTED_MEMORIES,
     LibrarySearchIn,
+    MemoriesQuery,
     MemoryIn,
     MemoryMergeIn,
     MemoryOut,
     MemoryValueIn,
-    OffsetPageQuery,
     ReviewQuery,
     VisibilityQuery,
 )
+from shared.domain.derived_ids import build_derived_id
 from shared.domain.documents import Write
-from shared.domain.ids import MemoryId, UserId
+from shared.domain.ids import UserId
 from shared.domain.memory import Memory
 from shared.edge.pagination import build_array_response
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut
-from shared.library.derived_ids import build_derived_id
 from shared.library.exclusive_facts import find_exclusive_key
+from shared.library.manual_memories import build_manual_memory, find_manual_memory
 from shared.library.memory_index import index_memories
 from shared.library.superseded import build_restore_writes, restore_superseded
 
 MAX_HISTORY = 100
 DELETE_BATCH_SIZE = 100
+MAX_ON_THE_LOOP = 500
+"""A longer list is rendered in a thread."""
 
 
 @route(
     "GET",
     "/v3/memories",
-    "List memories, newest first; X-Next-Cursor leads to the next page",
+    "List memories, newest first; X-Next-Cursor leads to the next page, offset=0 gives all at once",
     errors=(401, 422),
 )
 async def list_memories(
-    deps: LibraryDeps, call: Call[None, OffsetPageQuery]
+    deps: LibraryDeps, call: Call[None, MemoriesQuery]
 ) -> list[MemoryOut] | Response:
-    page = await list_page(deps.stores.memories, call)
-    responses = [_to_response(call.uid, memory) for memory in page.items]
-    return build_array_response(responses, MemoryOut, page.next_cursor)
+    query = call.query
+    if query.offset is not None:
+        return await _list_by_offset(deps, call.uid, offset=query.offset, limit=query.limit)
+    page = await deps.stores.memories.list_page(call.uid, limit=query.limit, after=query.cursor)
+    return await _build_list_response(call.uid, page.items, page.next)
+
+
+async def _list_by_offset(
+    deps: LibraryDeps, uid: UserId, *, offset: int, limit: int
+) -> list[MemoryOut] | Response:
+    """Answer the first 5,000 at once, and none beyond them: skipped ones are read too."""
+    count = min(limit, MAX_LISTED_MEMORIES - offset) if offset else MAX_LISTED_MEMORIES
+    if count <= 0:
+        return []
+    memories = await deps.stores.memories.list_newest(uid, limit=count, offset=offset)
+    return await _build_list_response(uid, memories, None)
 
 
 @route("POST", "/v3/memories", "Write down a fact", errors=(400, 401, 409, 413, 415, 422))
 async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
-    memory = _build_manual_memory(call.body.id or deps.new_id(), call.body, deps.clock.now())
-    visible_memory = replace(memory, visibility=call.body.visibility)
-    stored_memory = await deps.stores.memories.add(call.uid, visible_memory)
+    """Return the fact that is there when it is sent again: released apps repeat without an id."""
+    body = call.body
+    if body.id is None and (
+        known := await find_manual_memory(deps.stores.memories, call.uid, body.content)
+    ):
+        return _to_response(call.uid, known)
+    memory = replace(
+        build_manual_memory(body.id or deps.new_id(), body.content, deps.clock.now()),
+        visibility=body.visibility,
+        category=body.category,
+        tags=body.tags,
+    )
+    stored_memory = await deps.stores.memories.add(call.uid, memory)
     await index_memories(deps.stores.memories, deps.index, call.uid, [stored_memory])
     return _to_response(call.uid, stored_memory)
 
@@ -68,7 +95,7 @@ async def merge_memories(deps: LibraryDeps, call: Call[MemoryMergeIn]) -> Memory
         await deps.stores.memories.get(call.uid, name) for name in dict.fromkeys(call.body.ids)
     ]
     merged_id = build_derived_id("\n".join(sorted(call.body.ids)), "merge", call.body.content)
-    merged_memory = _build_manual_memory(merged_id, call.body, deps.clock.now())
+    merged_memory = build_manual_memory(merged_id, call.body.content, deps.clock.now())
     stored_memory = await deps.stores.memories.add(call.uid, merged_memory)
     for memory in sources:
         await deps.stores.memories.change(
@@ -110,9 +137,7 @@ async def get_history(deps: LibraryDeps, call: Call) -> list[MemoryOut]:
     is_query_accepted=True,
 )
 async def edit_memory(deps: LibraryDeps, call: Call[MemoryValueIn]) -> OkOut:
-    text = call.body.value
-    memory = await _change(deps, call, content=text, aspect=find_exclusive_key(text), edited=True)
-    await index_memories(deps.stores.memories, deps.index, call.uid, [memory])
+    await change_memory(deps, call.uid, call.path["memory_id"], content=call.body.value)
     return OkOut()
 
 
@@ -123,7 +148,7 @@ async def edit_memory(deps: LibraryDeps, call: Call[MemoryValueIn]) -> OkOut:
     errors=(401, 404, 422),
 )
 async def set_visibility(deps: LibraryDeps, call: Call[None, VisibilityQuery]) -> OkOut:
-    await _change(deps, call, visibility=call.query.value)
+    await change_memory(deps, call.uid, call.path["memory_id"], visibility=call.query.value)
     return OkOut()
 
 
@@ -135,7 +160,7 @@ async def set_visibility(deps: LibraryDeps, call: Call[None, VisibilityQuery]) -
 )
 async def review_memory(deps: LibraryDeps, call: Call[None, ReviewQuery]) -> OkOut:
     if call.query.value:
-        await _change(deps, call, reviewed=True)
+        await change_memory(deps, call.uid, call.path["memory_id"], reviewed=True)
     else:
         await _delete_with_rows(deps, call)
     return OkOut()
@@ -168,16 +193,16 @@ async def search_memories(deps: LibraryDeps, call: Call[LibrarySearchIn]) -> lis
     return [_to_response(call.uid, memory) for memory in memories]
 
 
-def _build_manual_memory(memory_id: str, body: MemoryIn | MemoryMergeIn, now: datetime) -> Memory:
-    return Memory(
-        id=MemoryId(memory_id),
-        content=body.content,
-        category="manual",
-        created_at=now,
-        updated_at=now,
-        manually_added=True,
-        aspect=find_exclusive_key(body.content),
-    )
+async def change_memory(deps: LibraryDeps, uid: UserId, memory_id: str, **changes: Any) -> Memory:
+    """Make the owner's changes of a memory; other words are indexed. Raises NotFound."""
+    text = changes.get("content")
+    if text is not None:
+        changes |= {"aspect": find_exclusive_key(text), "edited": True}
+    memories, now = deps.stores.memories, deps.clock.now()
+    memory = await memories.change(uid, memory_id, updated_at=now, **changes)
+    if text is not None:
+        await index_memories(memories, deps.index, uid, [memory])
+    return memory
 
 
 async def _delete_with_rows(deps: LibraryDeps, call: Call[None, Any]) -> None:
@@ -209,11 +234,16 @@ def _build_tombstones(deps: LibraryDeps, uid: UserId, memory: Memory) -> list[Wr
     ]
 
 
-async def _change(deps: LibraryDeps, call: Call[Any, Any], **changes: Any) -> Memory:
-    now = deps.clock.now()
-    return await deps.stores.memories.change(
-        call.uid, call.path["memory_id"], updated_at=now, **changes
-    )
+async def _build_list_response(
+    uid: UserId, memories: Sequence[Memory], next_cursor: str | None
+) -> Response:
+    """Build the array; a long one in a thread, so that other requests are not delayed."""
+
+    def build() -> Response:
+        responses = [_to_response(uid, memory) for memory in memories]
+        return build_array_response(responses, MemoryOut, next_cursor)
+
+    return await to_thread.run_sync(build) if len(memories) > MAX_ON_THE_LOOP else build()
 
 
 def _to_response(uid: UserId, memory: Memory) -> MemoryOut:

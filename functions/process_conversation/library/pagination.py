@@ -5,6 +5,7 @@ from typing import Generic
 
 from functions.process_conversation.library.schemas import OffsetPageQuery
 from shared.data.records import R, Records
+from shared.domain.documents import Where
 from shared.domain.value import value
 from shared.edge.routes import Call
 
@@ -18,10 +19,14 @@ class OffsetPage(Generic[R]):
     next_cursor: str | None = None
 
 
-async def list_page(records: Records[R], call: Call[None, OffsetPageQuery]) -> OffsetPage[R]:
+async def list_page(
+    records: Records[R], call: Call[None, OffsetPageQuery], *, where: Sequence[Where] = ()
+) -> OffsetPage[R]:
     query = call.query
     if query.offset:
-        items = await records.list_newest(call.uid, limit=query.limit + 1, offset=query.offset)
+        items = await records.list_newest(
+            call.uid, limit=query.limit + 1, offset=query.offset, where=where
+        )
         return OffsetPage(items=items[: query.limit], has_more=len(items) > query.limit)
-    page = await records.list_page(call.uid, limit=query.limit, after=query.cursor)
+    page = await records.list_page(call.uid, limit=query.limit, after=query.cursor, where=where)
     return OffsetPage(items=page.items, has_more=page.next is not None, next_cursor=page.next)

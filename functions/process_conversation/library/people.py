@@ -3,16 +3,19 @@
 from starlette.responses import Response
 
 from functions.process_conversation.deps import LibraryDeps
+from functions.process_conversation.library.own_names import add_own_name
 from functions.process_conversation.library.pagination import list_page
 from functions.process_conversation.library.schemas import (
     AssignQuery,
-    OffsetPageQuery,
+    PeopleQuery,
     PersonIn,
     PersonNameIn,
     PersonOut,
 )
+from shared.domain.assignments import assign_label
 from shared.domain.conversation import Conversation, Speaker
-from shared.domain.errors import Invalid, NotFound
+from shared.domain.derived_ids import build_derived_id
+from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.ids import ConversationId, PersonId, UserId
 from shared.domain.person import Person
 from shared.edge.pagination import build_array_response
@@ -27,7 +30,7 @@ from shared.edge.schemas import OkOut
     errors=(401, 422),
 )
 async def list_people(
-    deps: LibraryDeps, call: Call[None, OffsetPageQuery]
+    deps: LibraryDeps, call: Call[None, PeopleQuery]
 ) -> list[PersonOut] | Response:
     page = await list_page(deps.stores.people, call)
     return build_array_response(
@@ -37,10 +40,25 @@ async def list_people(
 
 @route("POST", "/v1/users/people", "Name a person", errors=(400, 401, 409, 413, 415, 422))
 async def add_person(deps: LibraryDeps, call: Call[PersonIn]) -> PersonOut:
+    """Return the person there is when the name is known: released apps send no id."""
+    name, people = call.body.name, deps.stores.people
+    if call.body.id is not None:
+        return PersonOut.model_validate(
+            await people.add(call.uid, _build_person(deps, call.body.id, name))
+        )
+    if known := await people.list_by_values(call.uid, "name", [name]):
+        return PersonOut.model_validate(known[0])
+    try:
+        person = _build_person(deps, build_derived_id("person", "name", name), name)
+        return PersonOut.model_validate(await people.add(call.uid, person))
+    except Conflict:  # that person was renamed since
+        person = _build_person(deps, deps.new_id(), name)
+        return PersonOut.model_validate(await people.add(call.uid, person))
+
+
+def _build_person(deps: LibraryDeps, person_id: str, name: str) -> Person:
     now = deps.clock.now()
-    person_id = PersonId(call.body.id or deps.new_id())
-    person = Person(id=person_id, name=call.body.name, created_at=now, updated_at=now)
-    return PersonOut.model_validate(await deps.stores.people.add(call.uid, person))
+    return Person(id=PersonId(person_id), name=name, created_at=now, updated_at=now)
 
 
 @route("GET", "/v1/users/people/{person_id}", "Read a person", errors=(401, 404))
@@ -87,9 +105,14 @@ async def delete_person(deps: LibraryDeps, call: Call) -> None:
 async def assign_speaker(deps: LibraryDeps, call: Call[None, AssignQuery]) -> OkOut:
     conversation_id = ConversationId(call.path["conversation_id"])
     conversation = await deps.stores.conversations.get(call.uid, conversation_id)
-    label = _find_label(conversation, call.path["speaker"])
+    recorded_name = _find_recorded_name(conversation, call.path["speaker"])
     speaker = await _resolve_speaker(deps, call.uid, call.query)
-    await deps.stores.conversations.assign_speaker(call.uid, conversation_id, label, speaker)
+    if call.query.keep_name and speaker is not None and speaker.is_user:
+        await add_own_name(deps, call.uid, recorded_name)
+        speaker = Speaker(is_user=True, is_own_name=True)
+    await deps.stores.transcript_edits.assign(
+        call.uid, conversation, lambda current: assign_label(current, recorded_name, speaker)
+    )
     return OkOut()
 
 
@@ -98,20 +121,19 @@ async def _resolve_speaker(deps: LibraryDeps, uid: UserId, query: AssignQuery) -
         return None
     if query.assign_type == "is_user":
         if query.value not in ("true", "false"):
-            raise Invalid("value: true or false is expected")
+            raise Invalid("The value must be true or false.")
         return Speaker(is_user=query.value == "true")
     person = await deps.stores.people.get(uid, query.value)
     return Speaker(name=person.name, person_id=person.id)
 
 
-def _find_label(conversation: Conversation, speaker: str) -> str:
-    """Return the speaker's label; the old app counts speakers. Raises NotFound."""
-    labels = {segment.speaker for segment in conversation.transcript_segments}
-    numbered_label = f"SPEAKER_{speaker:0>2}"
-    match_label = next((label for label in (speaker, numbered_label) if label in labels), None)
-    if match_label is None:
-        raise NotFound("No speaker of this conversation has this label")
-    return match_label
+def _find_recorded_name(conversation: Conversation, speaker: str) -> str:
+    """Return what the recorder called the speaker; the old app sends numbers. Raises NotFound."""
+    for label in (speaker, f"SPEAKER_{speaker:0>2}"):
+        recorded_name = conversation.find_recorded_name(label)
+        if recorded_name is not None:
+            return recorded_name
+    raise NotFound("No speaker of this conversation has this label")
 
 
 ROUTES = (

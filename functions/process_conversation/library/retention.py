@@ -8,6 +8,7 @@ from shared import telemetry
 from shared.domain.conversation import Conversation
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
+from shared.library.recordings import forget_sound_of
 from shared.library.retention_schedule import schedule_retention
 
 INTERVAL = timedelta(days=1)
@@ -49,16 +50,16 @@ async def _iterate_older(
 
 
 async def _delete_transcript(deps: RetentionDeps, uid: UserId, conversation: Conversation) -> bool:
-    """Delete the rows, then the text; False for a conversation that is being processed.
+    """Delete the sound, the rows, then the text; False for a conversation that is being processed.
 
     The next day makes up for one that is left out.
     """
+    await forget_sound_of(deps, uid, conversation.id)
     await deps.index.remove_chunks(uid, conversation.id, conversation.chunk_count)
     try:
-        await deps.claims.delete_transcript(uid, conversation.id)
+        freed = await deps.claims.delete_transcript(uid, conversation.id)
     except Unavailable as error:
         telemetry.warning("transcript_not_deleted", error=type(error).__name__)
         return False
-    freed = conversation.text_bytes
     await deps.quotas.give_back(uid, "stored_bytes", freed, now=deps.clock.now())
     return True

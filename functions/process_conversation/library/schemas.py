@@ -1,28 +1,38 @@
-"""Schemas of the library except conversations: memories, tasks, people and account; all times in UTC."""
+"""Schemas of the library except conversations: memories, people and account; all times in UTC."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from functions.process_conversation.library.conversation_schemas import ClientId, Label, Time, Utc
+from functions.process_conversation.library.conversation_schemas import (
+    ClientId,
+    EmptyAsNone,
+    Label,
+    Utc,
+)
 from shared.domain.conversation import CATEGORIES
-from shared.domain.ids import UserId
-from shared.domain.memory import Memory
+from shared.domain.ids import AppId, UserId
+from shared.domain.memory import Memory, MemoryCategory
 from shared.edge.schemas import PageQuery, Wire
 
 MAX_MEMORY_CHARS = 1_000
-MAX_TASK_CHARS = 500
+MAX_LISTED_MEMORIES = 5_000
 
 TitleText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Content = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MEMORY_CHARS)
 ]
-Description = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TASK_CHARS)
-]
 Visibility = Literal["private", "public"]
+LEGACY_CATEGORIES = frozenset(
+    {
+        "core", "hobbies", "lifestyle", "interests", "habits", "work", "skills", "learnings",
+        "other", "auto",
+    }
+)  # fmt: skip
 QueryText = Annotated[str, Field(min_length=1, max_length=1_000)]
+Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+Tags = Annotated[tuple[Tag, ...], Field(max_length=20)]
 
 
 class ConversationChangeIn(Wire):
@@ -37,7 +47,7 @@ class ConversationChangeIn(Wire):
     @model_validator(mode="after")
     def _validate_category(self) -> Self:
         if self.category is not None and self.category not in CATEGORIES:
-            raise ValueError(f"category: one of {', '.join(CATEGORIES)}")
+            raise ValueError(f"the category must be one of {', '.join(CATEGORIES)}")
         return self
 
 
@@ -49,11 +59,24 @@ class StarredQuery(Wire):
     starred: bool
 
 
+class ReprocessQuery(Wire):
+    """The summary app whose text is shown first, and the language; what is empty stays as it is."""
+
+    app_id: Annotated[Annotated[AppId, Field(max_length=64)] | None, EmptyAsNone] = None
+    language_code: Annotated[
+        Annotated[str, Field(min_length=2, max_length=16)] | None, EmptyAsNone
+    ] = None
+
+
 class AssignQuery(Wire):
-    """The identity of a speaker: a person's id, or whether it is the owner; empty removes it."""
+    """The identity of a speaker: a person's id, or whether it is the owner; empty removes it.
+
+    With `keep_name`, a speaker who is the owner is so by their name in all conversations, also later.
+    """
 
     assign_type: Literal["person_id", "is_user"]
     value: Annotated[str, Field(max_length=64)] | None = None
+    keep_name: bool = False
 
 
 class OffsetPageQuery(PageQuery):
@@ -63,9 +86,32 @@ class OffsetPageQuery(PageQuery):
     offset: Annotated[int, Field(ge=0, le=5_000)] = 0
 
 
+class MemoriesQuery(PageQuery):
+    """A page by cursor; or, for released apps, by offset: from 0 the first 5,000, whatever the limit.
+
+    They ask once and never for the next page. Further ones are reached by cursor.
+    """
+
+    limit: Annotated[int, Field(ge=1, le=MAX_LISTED_MEMORIES)] = 100
+    offset: Annotated[int | None, Field(ge=0)] = None
+
+
+class PeopleQuery(OffsetPageQuery):
+    """Released apps ask without a limit, once, for all people."""
+
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 1_000
+
+
 class LibrarySearchIn(Wire):
     query: QueryText
     limit: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+def parse_category(name: object) -> object:
+    """Read the names of older clients as system, as released apps show them."""
+    if name is None or name == "":
+        return "manual"
+    return "system" if isinstance(name, str) and name in LEGACY_CATEGORIES else name
 
 
 class MemoryIn(Wire):
@@ -74,6 +120,8 @@ class MemoryIn(Wire):
     id: ClientId | None = None
     content: Content
     visibility: Visibility = "private"
+    category: Annotated[MemoryCategory, BeforeValidator(parse_category)] = "manual"
+    tags: Tags = ()
 
 
 class MemoryMergeIn(Wire):
@@ -120,67 +168,24 @@ class MemoryBaseOut(Wire):
 
 
 class MemoryOut(MemoryBaseOut):
-    """A memory as the old app reads it."""
+    """A memory as the old app reads it; `said_to_owner` is its content for people: "You live in Bonn"."""
 
+    said_to_owner: str
     conversation_id: str | None
     memory_id: str | None
     evidence: str
     segment: int | None
     mentions: int
+    tags: tuple[str, ...]
     valid_to: Utc | None
     user_review: bool | None
     app_id: str | None
 
 
-class ActionItemIn(Wire):
-    """Something to do. The same id with the same description may be sent again."""
+class ExportQuery(Wire):
+    """Without a format, the header Accept decides."""
 
-    id: ClientId | None = None
-    description: Description
-    completed: bool = False
-    due_at: Time | None = None
-    conversation_id: ClientId | None = None
-
-
-class ActionItemChangeIn(Wire):
-    """Omitted fields keep their value; `due_at: null` removes the date."""
-
-    description: Description | None = None
-    completed: bool | None = None
-    due_at: Time | None = None
-
-
-class CompletedQuery(Wire):
-    completed: bool
-
-
-class ActionItemBaseOut(Wire):
-    """The fields of an action item that it always has."""
-
-    id: str
-    description: str
-    completed: bool
-    created_at: Utc
-    updated_at: Utc
-    is_locked: bool = False
-
-
-class ActionItemOut(ActionItemBaseOut):
-    due_at: Utc | None
-    completed_at: Utc | None
-    conversation_id: str | None
-
-
-class ActionItemListOut(Wire):
-    action_items: list[ActionItemOut]
-    has_more: bool
-    next_cursor: str | None
-
-
-class ActionItemHitsOut(Wire):
-    """Best first."""
-
-    action_items: list[ActionItemOut]
+    format: Literal["json", "zip"] | None = None
 
 
 class ErasureOut(Wire):
@@ -209,6 +214,14 @@ class RetentionIn(Wire):
     set_at: datetime
 
 
+class MarkOwnerIn(Wire):
+    """A user who changed their own names, when, and where the next page of conversations begins."""
+
+    uid: UserId
+    set_at: datetime
+    cursor: str | None = None
+
+
 class PersonIn(Wire):
     id: ClientId | None = None
     name: Annotated[Label, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -219,7 +232,12 @@ class PersonNameIn(Wire):
 
 
 class PersonOut(Wire):
+    """A person; released apps also read samples of their voice, of which none are stored."""
+
     id: str
     name: str
     created_at: Utc
     updated_at: Utc
+    speech_samples: list[str] = Field(default_factory=list)
+    speech_sample_transcripts: list[str] = Field(default_factory=list)
+    speech_samples_version: int = 1

@@ -7,6 +7,8 @@ from shared.domain.errors import Invalid, TooLarge
 
 MAX_SEGMENT_BYTES = 100_000
 MAX_TEXT_BYTES = 4_194_304
+MAX_PHOTO_BYTES = 2_000_000
+"""All photos of a conversation; a list may hold many of these."""
 MAX_AHEAD = timedelta(days=1)
 """Device clocks are wrong by hours, not by more than a day."""
 
@@ -15,17 +17,19 @@ def validate_conversation(conversation: Conversation, now: datetime) -> None:
     """Check sizes and times. Raises TooLarge or Invalid with the text for the caller."""
     segments = conversation.transcript_segments
     if not segments:
-        raise Invalid("transcript_segments: a conversation has at least one segment")
-    sizes = [len(segment.text.encode()) for segment in segments]
+        raise Invalid("The transcript must have at least one segment.")
+    sizes = [segment.count_text_bytes() for segment in segments]
     if max(sizes) > MAX_SEGMENT_BYTES:
-        raise TooLarge(f"transcript_segments: at most {MAX_SEGMENT_BYTES} bytes a segment")
+        raise TooLarge(f"The transcript must have at most {MAX_SEGMENT_BYTES} bytes a segment.")
     if sum(sizes) > MAX_TEXT_BYTES:
-        raise TooLarge(f"transcript_segments: at most {MAX_TEXT_BYTES} bytes of text")
+        raise TooLarge(f"The transcript must have at most {MAX_TEXT_BYTES} bytes of text.")
+    if conversation.count_photo_bytes() > MAX_PHOTO_BYTES:
+        raise TooLarge(f"The photos must have at most {MAX_PHOTO_BYTES} bytes in all.")
     _validate_times(conversation, now)
 
 
 def _validate_times(conversation: Conversation, now: datetime) -> None:
     if conversation.started_at > now + MAX_AHEAD:
-        raise Invalid("started_at: lies in the future")
+        raise Invalid("The started time must not lie in the future.")
     if conversation.finished_at < conversation.started_at:
-        raise Invalid("finished_at: lies before started_at")
+        raise Invalid("The finished time must not lie before the started time.")

@@ -4,9 +4,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from functions.process_conversation.deps import LibraryDeps
-from shared import telemetry
+from functions.process_conversation.library.key_access import authenticate_mcp_key
 from shared.domain.errors import NotAllowed
-from shared.edge.requests import parse_bearer_token
 from shared.edge.routes import Call, route
 
 
@@ -19,19 +18,15 @@ from shared.edge.routes import Call, route
 )
 async def receive_message(deps: LibraryDeps, call: Call) -> Response:
     """Answer one MCP message. The router refuses other methods than POST: there are no streams."""
-    _check_origin(call.headers, deps.cors_origins)
-    key = parse_bearer_token(call.headers)
-    now = deps.clock.now()
-    uid, stored_key = await deps.stores.mcp_keys.authenticate(key, now)
-    telemetry.add_fields(uid=telemetry.hash_id(uid))
-    deps.mcp_rate_limiter.check(stored_key.id, now)
+    check_origin(call.headers, deps.cors_origins)
+    owner = await authenticate_mcp_key(deps, call.headers)
 
     from functions.process_conversation.mcp_server.server import McpResponse
 
-    return McpResponse(deps, uid, stored_key.scope)
+    return McpResponse(deps, owner)
 
 
-def _check_origin(headers: Headers, allowed: tuple[str, ...]) -> None:
+def check_origin(headers: Headers, allowed: tuple[str, ...]) -> None:
     """Refuse browser pages of foreign origins (DNS rebinding). Raises NotAllowed."""
     origin = headers.get("origin")
     if origin is None or origin in allowed:

@@ -25,12 +25,14 @@ async def complete_once(
     role: ModelRole,
     schema: type[A],
     block: int = 0,
+    stage: str | None = None,
 ) -> A:
     """Return the model's answer; it is stored before anything is derived from it.
 
-    An answer to another version of the prompt is not used again.
+    An answer to another version of the prompt is not used again. It is stored as that of a `stage`,
+    the prompt's name unless given, and its block.
     """
-    stage = prompt.name.rpartition("/")[2] + (f"-{block}" if block else "")
+    stage = (stage or prompt.name.rpartition("/")[2]) + (f"-{block}" if block else "")
     stored_answer = await deps.claims.load_answer(uid, conversation, stage)
     if stored_answer is not None and stored_answer["prompt_version"] == prompt.version:
         return schema.model_validate(stored_answer["answer"])

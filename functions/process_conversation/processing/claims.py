@@ -1,8 +1,10 @@
 """Claims of conversations: leases with a fencing token, checked in each transaction that saves."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from functions.process_conversation.processing.derived_writes import (
@@ -10,24 +12,41 @@ from functions.process_conversation.processing.derived_writes import (
     build_writes,
     derived_path,
     merge_stored,
+    remove_mentions,
 )
 from functions.process_conversation.processing.draft import Draft
+from functions.process_conversation.processing.extracted_items import follow_tasks, list_item_paths
+from functions.process_conversation.processing.failures import describe_exhaustion
 from shared.data.codec import MalformedDocument, dump, load
 from shared.data.conversation_cache import CachedConversation, ConversationCache
 from shared.data.conversations import conversation_path, tombstone_path
 from shared.data.memories import memory_path
+from shared.data.photos import list_photo_paths
 from shared.data.transcripts import part_path
-from shared.domain.claim import Claim, acquire, add_write_lease, finish, has_no_writer, release
+from shared.domain.claim import (
+    LEASE_EXTENSION_INTERVAL,
+    Claim,
+    acquire,
+    add_write_lease,
+    extend,
+    finish,
+    has_no_writer,
+    release,
+)
 from shared.domain.conversation import Conversation, apply_edits, content_hash, transcript_hash
-from shared.domain.documents import Delete, Document, Query, Set, Update, Write
+from shared.domain.derived_ids import identify_items
+from shared.domain.documents import Delete, Document, Fields, Query, Set, Update, Write
 from shared.domain.errors import Unavailable
+from shared.domain.failure import Failure
 from shared.domain.ids import ConversationId, UserId
 from shared.library.superseded import build_restore_writes
 from shared.ports import Clock, Documents, NewId, Transaction
+from shared.resilience.heartbeat import keep_extending
 
 T = TypeVar("T")
 DELETED_HASH = ""
 """The content hash of a deleted conversation."""
+MALFORMED_DOCUMENT = Failure(reason="other", detail="malformed document")
 
 
 class Superseded(Exception):
@@ -40,8 +59,16 @@ class Claims:
     A claim is a document of its own, so that it fires no trigger and outlives a deletion.
     """
 
-    def __init__(self, documents: Documents, clock: Clock, new_id: NewId) -> None:
+    def __init__(
+        self,
+        documents: Documents,
+        clock: Clock,
+        new_id: NewId,
+        *,
+        extension_interval: timedelta = LEASE_EXTENSION_INTERVAL,
+    ) -> None:
         self._documents = documents
+        self._extension_interval = extension_interval
         self._clock = clock
         self._new_id = new_id
         self._cache = ConversationCache()
@@ -76,8 +103,11 @@ class Claims:
             if conversation is None:
                 claim = add_write_lease(claim, 0, (), self._clock.now())
             tx.write(Set(stored_claim_path, dump(claim)))
-            if conversation and conversation.status != "processing":
-                tx.write(Update(path, {"status": "processing", "failure": None}))
+            if conversation and (
+                conversation.status != "processing" or conversation.listed_at is None
+            ):
+                changes = {"status": "processing", "failure": None, "listed_at": self._clock.now()}
+                tx.write(Update(path, changes))
             return _apply_claim(conversation, claim) if conversation else claim
 
         return await self._documents.transaction(work)
@@ -143,44 +173,103 @@ class Claims:
             "processed_hash": _require_claim(claimed).content_hash,
             "chunk_count": draft.chunk_count,
             "text_bytes": claimed.count_text_bytes(),
+            "apps_results": [dump(result) for result in draft.apps_results],
+            "suggested_summarization_apps": list(draft.suggested_apps),
             **({"transcript_deleted_at": None} if claimed.transcript_segments else {}),
         }
         stale_paths = [derived_path(uid, record) for record in draft.stale_values]
+        repeated_paths = [memory_path(uid, memory_id) for memory_id in draft.unrepeated_ids]
+        items = identify_items(claimed.id, draft.structured.action_items)
+        item_paths = list_item_paths(uid, claimed.id, items)
 
         async def work(tx: Transaction, stored_claim: Claim, current: CachedConversation) -> None:
-            documents = await tx.get_many(stale_paths)
+            if current.conversation.summary_app != claimed.summary_app:
+                raise Superseded  # its owner wants another summary
+            found = await tx.get_many([*stale_paths, *repeated_paths, *item_paths])
+            documents = found[: len(stale_paths)]
+            repeated = found[len(stale_paths) : len(stale_paths) + len(repeated_paths)]
             claim = finish(stored_claim, stored_claim.attempt, self._clock.now())
             if not claim.writing:  # no other attempt may add rows: these are all
                 ids = tuple(memory.id for memory in draft.memories if memory.is_current)
                 claim = replace(claim, chunk_count=draft.chunk_count, memory_ids=ids)
             tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
-            structured = apply_edits(draft.structured, current.conversation.edits)
-            fields = {**changes, "structured": dump(structured)}
+            kept_items = follow_tasks(items, found[len(stale_paths) + len(repeated_paths) :])
+            structured = replace(draft.structured, action_items=kept_items)
+            structured = apply_edits(structured, current.conversation.edits)
+            times = _build_times(current.conversation, draft, self._clock.now())
+            listed = {"structured": dump(structured), "listed_at": self._clock.now()}
+            fields = {**changes, **times, **listed}
             tx.write(Update(conversation_path(uid, claimed.id), fields))
             removals = [build_removal(document, claimed.id) for document in documents if document]
             tx.write(*(write for write in removals if write))
+            tx.write(*remove_mentions(repeated, claimed.id))
             tx.write(*build_restore_writes(uid, draft.restored_memories))
 
         await self._with_claim(uid, claimed, work)
 
-    async def fail(self, uid: UserId, claimed: Conversation, reason: str) -> None:
-        """Mark the conversation as failed; what was stored before stays. Raises Superseded."""
-        changes = {"status": "failed", "failure": reason, "discarded": False}
+    async def fail(
+        self,
+        uid: UserId,
+        claimed: Conversation,
+        failure: Failure,
+        *,
+        chunk_count: int | None = None,
+    ) -> None:
+        """Mark the conversation as failed; what was stored before stays. Raises Superseded.
+
+        `chunk_count` chunks of its transcript are in the index now, None if they were not touched.
+        """
+        counted = {} if chunk_count is None else {"chunk_count": chunk_count}
 
         async def work(tx: Transaction, stored_claim: Claim, _: CachedConversation) -> None:
             claim = finish(stored_claim, stored_claim.attempt, self._clock.now())
             tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
+            changes = {**self._build_failure(failure), **counted, "discarded": False}
             tx.write(Update(conversation_path(uid, claimed.id), changes))
 
         await self._with_claim(uid, claimed, work)
 
-    async def release(self, uid: UserId, conversation_id: ConversationId, claim: Claim) -> None:
+    def _build_failure(self, failure: Failure) -> Fields:
+        return {
+            "status": "failed",
+            "failure": failure.detail,
+            "failure_reason": failure.reason,
+            "listed_at": self._clock.now(),
+        }
+
+    def keep_extending(
+        self, uid: UserId, conversation_id: ConversationId, attempt: str
+    ) -> AbstractAsyncContextManager[None]:
+        """Extend the leases of an attempt until the block is left."""
+        return keep_extending(
+            partial(self.extend, uid, conversation_id, attempt),
+            every_s=self._extension_interval.total_seconds(),
+        )
+
+    async def extend(self, uid: UserId, conversation_id: ConversationId, attempt: str) -> None:
+        """Extend the leases of a living attempt; one that was replaced holds none."""
+        path = claim_path(uid, conversation_id)
+
+        async def work(tx: Transaction) -> None:
+            stored_claim = _parse_claim(await tx.get(path))
+            if stored_claim is not None:
+                tx.write(Set(path, dump(extend(stored_claim, attempt, self._clock.now()))))
+
+        await self._documents.transaction(work)
+
+    async def release(
+        self,
+        uid: UserId,
+        conversation_id: ConversationId,
+        claim: Claim,
+        outage: Failure | None = None,
+    ) -> None:
         """End an attempt early: the next may begin at once, and repairs the index."""
         path = claim_path(uid, conversation_id)
 
         async def work(tx: Transaction) -> None:
             stored_claim = _parse_claim(await tx.get(path))
-            tx.write(Set(path, dump(release(stored_claim, claim, self._clock.now()))))
+            tx.write(Set(path, dump(release(stored_claim, claim, self._clock.now(), outage))))
 
         await self._documents.transaction(work)
 
@@ -215,10 +304,12 @@ class Claims:
 
         await self._documents.transaction(work)
 
-    async def mark_failed(self, uid: UserId, conversation_id: ConversationId, reason: str) -> None:
+    async def mark_failed(
+        self, uid: UserId, conversation_id: ConversationId, attempts: int
+    ) -> None:
         """Mark a conversation as failed that will not be tried again, unless it is done.
 
-        Raises Unavailable while an attempt holds the claim: it may succeed.
+        The reason is that of the last outage. Raises Unavailable while an attempt holds the claim: it may succeed.
         """
         path = conversation_path(uid, conversation_id)
 
@@ -230,33 +321,37 @@ class Claims:
                 return
             if claim is not None and claim.lease_until > self._clock.now():
                 raise Unavailable("The conversation is being processed")
-            tx.write(Update(path, {"status": "failed", "failure": reason}))
+            failure = describe_exhaustion(attempts, claim.outage if claim else None)
+            tx.write(Update(path, self._build_failure(failure)))
 
         await self._documents.transaction(work)
 
-    async def delete_transcript(self, uid: UserId, conversation_id: ConversationId) -> None:
-        """Delete a transcript, its parts and the models' answers about it; the structure stays.
+    async def delete_transcript(self, uid: UserId, conversation_id: ConversationId) -> int:
+        """Delete a transcript, its photos and the models' answers about it; the structure stays.
 
-        Raises Unavailable while an attempt holds the claim: it has read the text.
+        Returns the bytes that this freed: none where they were deleted before. Raises Unavailable
+        while an attempt holds the claim: it has read the text.
         """
         path = conversation_path(uid, conversation_id)
         answers = await self._documents.query(
             Query(collection=f"{path}/answers", fields=("said_hash",))
         )
 
-        async def work(tx: Transaction) -> None:
+        async def work(tx: Transaction) -> int:
             document, claim_document = await tx.get_many([path, claim_path(uid, conversation_id)])
             claim = _parse_claim(claim_document)
             if claim is not None and claim.lease_until > self._clock.now():
                 raise Unavailable("The conversation is being processed")
             conversation = _parse_conversation_or_none(document)
             if conversation is None:
-                return
+                return 0
             parts = [part_path(path, number) for number in range(len(conversation.parts))]
-            tx.write(*map(Delete, [*parts, *(answer.path for answer in answers)]))
+            photos = list_photo_paths(path, conversation)
+            tx.write(*map(Delete, [*parts, *photos, *(answer.path for answer in answers)]))
             tx.write(Update(path, _build_deletion(conversation, self._clock.now())))
+            return conversation.text_bytes + conversation.photo_bytes
 
-        await self._documents.transaction(work)
+        return await self._documents.transaction(work)
 
     async def mark_malformed(self, uid: UserId, conversation_id: ConversationId) -> None:
         """Mark a malformed document as failed; its next valid version is processed as usual."""
@@ -265,7 +360,7 @@ class Claims:
         async def work(tx: Transaction) -> None:
             document = await tx.get(path)
             if document is not None and _parse_conversation_or_none(document) is None:
-                tx.write(Update(path, {"status": "failed", "failure": "malformed document"}))
+                tx.write(Update(path, self._build_failure(MALFORMED_DOCUMENT)))
 
         await self._documents.transaction(work)
 
@@ -304,6 +399,9 @@ def _build_deletion(conversation: Conversation, now: datetime) -> Mapping[str, A
         "parts": [],
         "transcript_deleted_at": now,
         "deleted_hash": transcript_hash(conversation),
+        "photos": [],
+        "photo_count": 0,
+        "photo_bytes": 0,
         "text_bytes": 0,
         "chunk_count": 0,
     }
@@ -311,6 +409,14 @@ def _build_deletion(conversation: Conversation, now: datetime) -> Mapping[str, A
 
 def _apply_claim(conversation: Conversation, claim: Claim) -> Conversation:
     return replace(conversation, status="processing", held_by=claim, chunk_count=claim.chunk_count)
+
+
+def _build_times(stored: Conversation, draft: Draft, now: datetime) -> Mapping[str, datetime]:
+    """Return when it was processed and, if this is the first time, kept."""
+    is_untimed = bool(stored.processed_hash) and stored.processed_at is None
+    was_kept = stored.kept_at is not None or (is_untimed and not stored.discarded)
+    times = {"processed_at": now}
+    return times if draft.discarded or was_kept else {**times, "kept_at": now}
 
 
 def is_done(conversation: Conversation) -> bool:

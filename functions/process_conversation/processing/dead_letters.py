@@ -15,5 +15,6 @@ async def record_dead_letter(deps: DeadLetterDeps, letter: DeadLetter) -> None:
     await deps.stores.dead_letters.put(letter)
     match letter.ids:
         case {"uid": str(uid), "conversation_id": str(conversation_id)}:
-            reason = f"It could not be processed in {letter.attempts} attempts."
-            await deps.claims.mark_failed(UserId(uid), ConversationId(conversation_id), reason)
+            await deps.claims.mark_failed(
+                UserId(uid), ConversationId(conversation_id), letter.attempts
+            )

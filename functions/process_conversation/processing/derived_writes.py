@@ -1,6 +1,6 @@
 """Derived writes: the documents that store a draft, none over what its owner changed; pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from functions.process_conversation.processing.draft import Draft
@@ -55,8 +55,9 @@ def build_writes(
     """Yield the writes that store a draft; to apply them twice changes nothing."""
     for value in draft.derived_values:
         path = derived_path(uid, value)
-        if not is_user_owned(documents.get(path)):
-            yield Set(path, dump(value.with_wording()))
+        document = documents.get(path)
+        if not is_user_owned(document):
+            yield Set(path, dump(_keep_place(value, document).with_wording()))
     for correction in draft.corrections:
         changes = {"valid_to": correction.corrected_at, "superseded_by": correction.new_id}
         yield Update(memory_path(uid, correction.old.id), changes)
@@ -64,6 +65,13 @@ def build_writes(
         document = documents.get(memory_path(uid, name))
         if document is not None and _is_new_mention(document, conversation_id):
             yield Update(document.path, {"seen_in": ArrayUnion((conversation_id,))})
+
+
+def _keep_place(value: ActionItem | Memory, document: Document | None) -> ActionItem | Memory:
+    """Leave a task where its owner's list and phone have it, so that it is not exported again."""
+    if document is None or not isinstance(value, ActionItem):
+        return value
+    return value.with_place_of(load(ActionItem, document))
 
 
 def _is_new_mention(document: Document, conversation_id: ConversationId) -> bool:
@@ -91,6 +99,20 @@ def remove_mention(document: Document, conversation_id: ConversationId) -> Write
     """Return the write that removes a conversation from those that repeat a fact."""
     others = [other for other in document.fields["seen_in"] if other != conversation_id]
     return Update(document.path, {"seen_in": others}, document.version)
+
+
+def remove_mentions(
+    documents: Iterable[Document | None], conversation_id: ConversationId
+) -> Iterator[Write]:
+    """Yield the writes that take a conversation away from facts that it repeated before.
+
+    One that passed to it meanwhile, from the conversation that it came from, passes on or goes.
+    """
+    for document in filter(None, documents):
+        if document.fields.get("conversation_id") == conversation_id:
+            yield from filter(None, [build_removal(document, conversation_id)])
+        elif conversation_id in document.fields.get("seen_in", ()):
+            yield remove_mention(document, conversation_id)
 
 
 def _merge_with_stored(new: Memory, document: Document | None) -> Memory:

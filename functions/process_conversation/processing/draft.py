@@ -5,11 +5,12 @@ from dataclasses import field, replace
 from typing import Self
 
 from shared.domain.action_item import ActionItem
+from shared.domain.attachments import AppResult
 from shared.domain.conversation import Conversation, Structured, Topics, apply_edits
-from shared.domain.ids import ActionItemId, MemoryId
+from shared.domain.derived_ids import DerivedIds, build_action_item_id
+from shared.domain.ids import AppId, MemoryId
 from shared.domain.memory import Memory
 from shared.domain.value import value
-from shared.library.derived_ids import build_derived_id
 from shared.library.reconcile import Correction, Reconciliation
 from shared.retrieval.chunking import split_into_chunks
 
@@ -19,8 +20,9 @@ class Draft:
     """Built before anything is stored. `chunk_count`: vector chunks it will have; 0 if discarded.
 
     `repeated_ids` are known memories that the conversation repeats, `corrections` known ones that are
-    no longer true. `stale_row_ids` are memories that may be in the index and must not, stored or not.
-    `restored_memories` are true again: what corrected them no longer occurs.
+    no longer true, and `unrepeated_ids` those that it repeated before and does not any more. `stale_row_ids` are memories that may be in the index and must not, stored or not.
+    `restored_memories` are true again: what corrected them no longer occurs. `apps_results` are texts of
+    summary apps, and `suggested_apps` those that suit.
     """
 
     discarded: bool = False
@@ -29,12 +31,15 @@ class Draft:
     action_items: tuple[ActionItem, ...] = ()
     memories: tuple[Memory, ...] = ()
     repeated_ids: tuple[MemoryId, ...] = ()
+    unrepeated_ids: tuple[MemoryId, ...] = ()
     corrections: tuple[Correction, ...] = ()
     stale_items: tuple[ActionItem, ...] = ()
     stale_memories: tuple[Memory, ...] = ()
     stale_row_ids: tuple[MemoryId, ...] = ()
     restored_memories: tuple[Memory, ...] = ()
     chunk_count: int = 0
+    apps_results: tuple[AppResult, ...] = ()
+    suggested_apps: tuple[AppId, ...] = ()
 
     @property
     def derived_values(self) -> list[ActionItem | Memory]:
@@ -61,7 +66,9 @@ def build_draft(
     structured: Structured,
     topics: Topics,
     reconciliation: Reconciliation,
+    ids: DerivedIds,
 ) -> Draft:
+    structured = replace(structured, action_items=ids.identify(structured.action_items))
     return Draft(
         structured=apply_edits(structured, conversation.edits),
         topics=topics,
@@ -92,6 +99,8 @@ def reconcile_with_stored(
     retained_ids = (
         user_owned_ids | {item.id for item in kept_items} | {memory.id for memory in kept_memories}
     )
+    # What others repeat too passes to one of them, and is found as before.
+    passed_ids = {memory.id for memory in memories if memory.seen_in}
     return replace(
         draft,
         action_items=kept_items,
@@ -99,7 +108,7 @@ def reconcile_with_stored(
         stale_items=tuple(item for item in items if item.id not in retained_ids),
         stale_memories=tuple(memory for memory in memories if memory.id not in retained_ids),
         stale_row_ids=tuple(
-            sorted({*indexed_ids, *(memory.id for memory in memories)} - retained_ids)
+            sorted({*indexed_ids, *(memory.id for memory in memories)} - retained_ids - passed_ids)
         ),
     )
 
@@ -119,12 +128,14 @@ def _build_action_items(
 ) -> tuple[ActionItem, ...]:
     return tuple(
         ActionItem(
-            id=ActionItemId(build_derived_id(conversation.id, "action_item", item.description)),
+            id=item.id or build_action_item_id(conversation.id, item.description),
             description=item.description,
             created_at=conversation.finished_at,
             updated_at=conversation.finished_at,
             due_at=item.due_at,
             conversation_id=conversation.id,
+            owner=item.owner,
+            owner_name=item.owner_name,
         )
         for item in structured.action_items
     )

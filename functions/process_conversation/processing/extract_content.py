@@ -33,36 +33,72 @@ from functions.process_conversation.processing.structure import (
     merge_structures,
     merge_topics,
 )
+from functions.process_conversation.processing.summary_apps import choose_summary_apps
+from functions.process_conversation.processing.templates import (
+    apply_template,
+    build_template_prompt,
+)
+from shared.domain.action_item import ActionItem
 from shared.domain.conversation import CATEGORIES, Conversation, apply_edits
-from shared.domain.ids import UserId
+from shared.domain.derived_ids import DerivedIds
+from shared.domain.ids import AppId, UserId
 from shared.domain.memory import Memory
 from shared.domain.words import build_wording
 from shared.library.superseded import restore_superseded
+from shared.retrieval.chunking import split_into_chunks
 
 MAX_SHOWN_MEMORIES = 100
 
 
 def _keep_structure(conversation: Conversation) -> Draft:
-    """Return the draft of a conversation whose text was deleted: nothing but its owner's changes."""
+    """Return the draft of what is stored, with nothing new but its owner's changes."""
     return Draft(
         discarded=conversation.discarded,
         structured=apply_edits(conversation.structured, conversation.edits),
         topics=conversation.topics,
+        apps_results=conversation.apps_results,
+        suggested_apps=conversation.suggested_summarization_apps,
     )
+
+
+def _keep_restored(conversation: Conversation) -> Draft:
+    """Return the draft of one that came with an export, where its memories and tasks stand as well."""
+    draft = _keep_structure(conversation)
+    if conversation.edits.discarded is not None:
+        draft = replace(draft, discarded=conversation.edits.discarded)
+    if draft.discarded:
+        return draft
+    return replace(draft, chunk_count=len(split_into_chunks(conversation.named_segments)))
 
 
 async def extract_content(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> Draft:
     """Build the draft of what to store; so far only the model's answers are stored."""
     if conversation.has_deleted_transcript:
         return _keep_structure(conversation)
-    zone = (await deps.stores.profiles.get(uid)).zone
+    if conversation.merged_into is not None:
+        discarded = replace(_keep_structure(conversation), discarded=True)
+        return await _reconcile(deps, uid, conversation, discarded)
+    if conversation.has_restored_structure:
+        return _keep_restored(conversation)
+    profile = await deps.stores.profiles.get(uid)
+    zone = profile.zone
     data = split_transcript(conversation, zone.key)
     if await _is_discarded(deps, uid, conversation, data[0]):
         draft = Draft(discarded=True)
     else:
         draft = await _extract_draft(deps, uid, conversation, data, zone)
         draft = await _drop_known_tasks(deps, uid, conversation, draft)
+        draft = await _add_app_summary(deps, uid, conversation, data, draft, profile.summary_app)
+    return await _reconcile(deps, uid, conversation, draft)
+
+
+async def _reconcile(
+    deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft
+) -> Draft:
+    """Compare the draft with what is stored of the conversation."""
     items = await deps.stores.action_items.list_for_conversation(uid, conversation.id)
+    # Read first: a fact that passes to this conversation meanwhile is among its own then.
+    repeated_before = await deps.stores.memories.list_repeated_in(uid, conversation.id)
     earlier_memories = await deps.stores.memories.list_for_conversation(uid, conversation.id)
     indexed_ids = conversation.held_by.memory_ids if conversation.held_by else ()
     draft = reconcile_with_stored(draft, items, earlier_memories, indexed_ids)
@@ -71,15 +107,24 @@ async def extract_content(deps: ProcessDeps, uid: UserId, conversation: Conversa
         uid, [memory.id for memory in removed_memories]
     )
     return replace(
-        draft, restored_memories=restore_superseded(superseded_memories, removed_memories)
+        draft,
+        restored_memories=restore_superseded(superseded_memories, removed_memories),
+        unrepeated_ids=tuple(
+            memory.id for memory in repeated_before if memory.id not in draft.repeated_ids
+        ),
     )
 
 
 async def _is_discarded(
     deps: ProcessDeps, uid: UserId, conversation: Conversation, data: Mapping[str, Any]
 ) -> bool:
-    """Ask the model about short transcripts only; an empty one is discarded unasked."""
+    """Ask the model about short transcripts only; an empty one is discarded unasked.
+
+    Where the owner decided it, nobody is asked.
+    """
     words = count_transcript_words(conversation, limit=MAX_DISCARDABLE_WORDS)
+    if words and conversation.edits.discarded is not None:
+        return conversation.edits.discarded
     if words == 0 or words > MAX_DISCARDABLE_WORDS:
         return words == 0
     prompt = build_prompt("discard", data)
@@ -98,7 +143,8 @@ async def _extract_draft(
     newest_memories = await deps.stores.memories.list_newest(uid, limit=MAX_SHOWN_MEMORIES)
     shown_memories = _select_from_elsewhere(newest_memories, conversation)
     facts = await _extract_memories(deps, uid, conversation, data, shown_memories)
-    fact_candidates = select_candidates(facts, conversation, shown_memories)
+    ids = await _load_derived_ids(deps, uid, conversation)
+    fact_candidates = select_candidates(facts, conversation, shown_memories, ids)
     conflicting_memories = await deps.stores.memories.find_conflicting(
         uid, [candidate.memory for candidate in fact_candidates]
     )
@@ -111,7 +157,43 @@ async def _extract_draft(
         merge_structures([build_structure(answer, conversation, zone) for answer in structures]),
         merge_topics([build_topics(answer) for answer in structures]),
         decide_memories(fact_candidates, [*known_by_id.values()]),
+        ids,
     )
+
+
+async def _load_derived_ids(
+    deps: ProcessDeps, uid: UserId, conversation: Conversation
+) -> DerivedIds:
+    if len(conversation.family) == 1:
+        return DerivedIds(conversation_ids=conversation.family)
+    memories = await deps.stores.memories.list_for_conversation(uid, conversation.id)
+    tasks = await deps.stores.action_items.list_for_conversation(uid, conversation.id)
+    tombstones = await deps.stores.merges.read_tombstones(uid, conversation.id)
+    records: list[Memory | ActionItem] = [*memories, *tasks]
+    owned = [record.id for record in records if record.is_user_owned]
+    return DerivedIds(
+        conversation_ids=conversation.family,
+        kept=frozenset([*owned, *(tombstone.id for tombstone in tombstones)]),
+    )
+
+
+async def _add_app_summary(
+    deps: ProcessDeps,
+    uid: UserId,
+    conversation: Conversation,
+    data: Sequence[Mapping[str, Any]],
+    draft: Draft,
+    preferred_id: AppId | None,
+) -> Draft:
+    """Let a summary app write, if the owner has one: at most one model call."""
+    content = (draft.structured, draft.topics)
+    apps = await choose_summary_apps(deps.stores, uid, conversation, content, preferred_id)
+    if apps.writer is None:
+        return draft
+    overview = draft.structured.overview if len(data) > 1 else ""
+    prompt = build_template_prompt(apps.writer.memory_prompt or "", data[0], overview=overview)
+    results = await apply_template(deps, uid, conversation, apps.writer, prompt)
+    return replace(draft, apps_results=results, suggested_apps=apps.suggested_ids)
 
 
 async def _extract_structures(
@@ -147,18 +229,31 @@ async def _extract_memories(
 async def _drop_known_tasks(
     deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft
 ) -> Draft:
-    """Leave out tasks that are open already, in the same words, from elsewhere."""
+    """Leave out tasks that are open already, in the same words and of the same owner, from elsewhere."""
     wordings = {item.id: build_wording(item.description) for item in draft.action_items}
     open_items = await deps.stores.action_items.list_open_by_wording(uid, [*wordings.values()])
-    known_wordings = {
-        item.wording for item in open_items if item.conversation_id != conversation.id
+    known_tasks = {
+        (item.wording, item.owner, item.owner_name)
+        for item in open_items
+        if item.conversation_id not in conversation.family
     }
-    items = tuple(item for item in draft.action_items if wordings[item.id] not in known_wordings)
+    items = tuple(
+        item
+        for item in draft.action_items
+        if (wordings[item.id], item.owner, item.owner_name) not in known_tasks
+    )
     return replace(draft, action_items=items)
 
 
 def _select_from_elsewhere(
     known_memories: Sequence[Memory], conversation: Conversation
 ) -> list[Memory]:
-    """Leave out what this conversation gave before: it is extracted anew."""
-    return [m for m in known_memories if m.is_user_owned or m.conversation_id != conversation.id]
+    """Leave out what this conversation and its family gave before: it is extracted anew."""
+    return [memory for memory in known_memories if not _is_extracted_anew(memory, conversation)]
+
+
+def _is_extracted_anew(memory: Memory, conversation: Conversation) -> bool:
+    """A memory that others repeat too stays when the rest of the family is gone."""
+    if memory.is_user_owned or memory.conversation_id not in conversation.family:
+        return False
+    return memory.conversation_id == conversation.id or not memory.seen_in

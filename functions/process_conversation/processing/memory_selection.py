@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from functions.process_conversation.processing.model_outputs import MemoriesOutput, MemoryOutput
 from shared.domain.conversation import Conversation, Segment
+from shared.domain.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory, MemoryCategory
 from shared.domain.words import count_words, normalise
-from shared.library.derived_ids import build_derived_id
 from shared.library.reconcile import Candidate, Reconciliation, reconcile
 
 MAX_MEMORY_WORDS = 15
@@ -22,7 +22,10 @@ EXTRACTED_CATEGORIES: tuple[MemoryCategory, ...] = ("interesting", "system")
 
 
 def select_candidates(
-    answer: MemoriesOutput, conversation: Conversation, shown_memories: Sequence[Memory]
+    answer: MemoriesOutput,
+    conversation: Conversation,
+    shown_memories: Sequence[Memory],
+    ids: DerivedIds,
 ) -> list[Candidate]:
     """Select the supported facts; the model was shown `shown_memories` in this order."""
     supported_facts = _keep_latest(
@@ -30,7 +33,7 @@ def select_candidates(
     )
     return [
         Candidate(
-            memory=_build_memory(fact, category, conversation),
+            memory=_build_memory(fact, category, conversation, ids),
             replaced_id=_find_replaced_id(fact, shown_memories),
         )
         for category in EXTRACTED_CATEGORIES
@@ -113,11 +116,11 @@ def _is_corrected(answer: MemoryOutput, latest: MemoryOutput) -> bool:
 
 
 def _build_memory(
-    answer: MemoryOutput, category: MemoryCategory, conversation: Conversation
+    answer: MemoryOutput, category: MemoryCategory, conversation: Conversation, ids: DerivedIds
 ) -> Memory:
     content = " ".join(answer.content.split())
     return Memory(
-        id=MemoryId(build_derived_id(conversation.id, "memory", content)),
+        id=MemoryId(ids.choose("memory", content)),
         content=content,
         category=category,
         created_at=conversation.finished_at,

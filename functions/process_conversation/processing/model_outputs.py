@@ -9,6 +9,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from shared.domain.action_item import TaskOwner
 from shared.domain.conversation import CATEGORIES
 from shared.library.exclusive_facts import ExclusiveKey, build_exclusive_key
 
@@ -40,6 +41,11 @@ def _parse_exclusive_key(value: object) -> object:
     return value if value in get_args(ExclusiveKey) else None
 
 
+def _parse_owner(value: object) -> object:
+    """Take whatever is no known owner for nobody known: it is not the user's task then."""
+    return value if value in get_args(TaskOwner) else "unknown"
+
+
 def _to_text(value: object) -> object:
     return value if isinstance(value, str) else None
 
@@ -66,11 +72,19 @@ class DiscardOutput(ProcessingOutput):
     discard: bool
 
 
+class TemplateOutput(ProcessingOutput):
+    """The summary that a template asks for."""
+
+    summary: str
+
+
 class ActionItemOutput(ProcessingOutput):
-    """Something to do; `due_at` in ISO 8601, or null."""
+    """Something to do; `due_at` in ISO 8601, or null. `owner` is who has to do it."""
 
     description: str
     due_at: str | None = None
+    owner: Annotated[TaskOwner, BeforeValidator(_parse_owner)] = "me"
+    owner_name: Annotated[str | None, BeforeValidator(_to_text)] = None
 
 
 class EventOutput(ProcessingOutput):

@@ -6,15 +6,23 @@ from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.claims import Superseded
 from functions.process_conversation.processing.draft import Draft, apply_draft
 from functions.process_conversation.processing.extract_content import extract_content
+from functions.process_conversation.processing.failures import describe_failure
+from functions.process_conversation.processing.merge_announcement import announce_merge
+from functions.process_conversation.processing.own_speakers import mark_new_owner
 from functions.process_conversation.processing.remove_derived import remove_derived
 from shared import telemetry
 from shared.data.codec import MalformedDocument
 from shared.data.conversations import IncompleteTranscript
 from shared.domain.claim import Claim
 from shared.domain.conversation import Conversation, content_hash
+from shared.domain.daily_summary import find_day
 from shared.domain.errors import Invalid, ModelFailed, Unavailable
+from shared.domain.failure import Failure
 from shared.domain.ids import ConversationId, UserId
 from shared.library.memory_index import sync_rows
+from shared.library.summary_schedule import schedule_summary
+from shared.library.task_reminders import announce_tasks
+from shared.retrieval.chunking import split_into_chunks
 
 CONVERSATION_PROCESSED_TOPIC = "conversation.processed"
 
@@ -39,35 +47,78 @@ async def process(
     if isinstance(claimed, Claim):
         return await remove_derived(deps, uid, conversation_id, claimed)
     if claimed.held_by is None or await _run_attempt(deps, uid, claimed, claimed.held_by):
+        await _schedule_summary(deps, uid, claimed)
+        await _announce_tasks(deps, uid, claimed)
         await _publish_processed(deps, uid, claimed)
+    if claimed.merged_from:
+        await announce_merge(deps.stores, deps.tasks, uid, claimed.id, now=deps.clock.now())
     return None
 
 
 async def _run_attempt(deps: ProcessDeps, uid: UserId, claimed: Conversation, claim: Claim) -> bool:
     """Return whether this attempt completed the conversation."""
+    async with deps.claims.keep_extending(uid, claimed.id, claim.attempt):
+        return await _attempt(deps, uid, claimed, claim)
+
+
+async def _attempt(deps: ProcessDeps, uid: UserId, claimed: Conversation, claim: Claim) -> bool:
     try:
         conversation = await deps.stores.conversations.load_transcript(uid, claimed)
-        draft = await extract_content(deps, uid, conversation)
-        draft = await deps.claims.save(uid, claimed, draft)
-        await _index(deps, uid, apply_draft(conversation, draft), draft)
+        if await mark_new_owner(deps.stores, uid, conversation):
+            return False  # the change has it processed again
+        return await _derive(deps, uid, claimed, conversation)
     except Superseded as error:  # the message must come again to see how the other attempt ends
         telemetry.add_fields(outcome="superseded")
         raise Unavailable("Another attempt works on the conversation") from error
-    except ModelFailed:
-        await _mark_failed(deps, uid, claimed, "The language model gave no usable answer.")
-        return False
-    except Invalid as error:  # too large for a document
-        await _mark_failed(deps, uid, claimed, str(error))
-        return False
     except IncompleteTranscript as error:
         # The user is told: the missing part may never arrive.
-        await _mark_failed(deps, uid, claimed, str(error))
+        await _mark_failed(deps, uid, claimed, describe_failure(error, deps.model_place))
         raise
-    except Unavailable:
+    except Unavailable as error:
+        outage = describe_failure(error, deps.model_place)
         with suppress(Unavailable):
-            await deps.claims.release(uid, claimed.id, claim)
+            await deps.claims.release(uid, claimed.id, claim, outage)
         raise
+
+
+async def _derive(
+    deps: ProcessDeps, uid: UserId, claimed: Conversation, conversation: Conversation
+) -> bool:
+    """Store and index what the models make of a transcript; return whether that succeeded.
+
+    Where they fail, also for a time, the transcript itself is found by search.
+    """
+    try:
+        draft = await _extract(deps, uid, claimed, conversation)
+        draft = await deps.claims.save(uid, claimed, draft)
+        await _index(deps, uid, apply_draft(conversation, draft), draft)
+    except (ModelFailed, Invalid) as error:
+        chunk_count = await _index_transcript(deps, uid, claimed, conversation)
+        await _mark_failed(
+            deps, uid, claimed, describe_failure(error, deps.model_place), chunk_count=chunk_count
+        )
+        return False
     return True
+
+
+async def _extract(
+    deps: ProcessDeps, uid: UserId, claimed: Conversation, conversation: Conversation
+) -> Draft:
+    try:
+        return await extract_content(deps, uid, conversation)
+    except Unavailable:
+        with suppress(Unavailable, Superseded):
+            await _index_transcript(deps, uid, claimed, conversation)
+        raise
+
+
+async def _index_transcript(
+    deps: ProcessDeps, uid: UserId, claimed: Conversation, conversation: Conversation
+) -> int:
+    """Index what was said, with the structure there is; return the count of chunks."""
+    chunk_count = len(split_into_chunks(conversation.named_segments))
+    await deps.claims.save(uid, claimed, Draft(chunk_count=chunk_count))
+    return await deps.index.put(uid, conversation)
 
 
 async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft) -> None:
@@ -87,10 +138,30 @@ async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, dra
         raise Unavailable("The conversation changed while it was indexed") from error
 
 
-async def _mark_failed(deps: ProcessDeps, uid: UserId, claimed: Conversation, reason: str) -> None:
-    telemetry.add_fields(outcome="failed")
+async def _mark_failed(
+    deps: ProcessDeps,
+    uid: UserId,
+    claimed: Conversation,
+    failure: Failure,
+    *,
+    chunk_count: int | None = None,
+) -> None:
+    telemetry.add_fields(outcome="failed", failure=failure.reason)
     with suppress(Superseded):
-        await deps.claims.fail(uid, claimed, reason)
+        await deps.claims.fail(uid, claimed, failure, chunk_count=chunk_count)
+
+
+async def _schedule_summary(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> None:
+    """Schedule the summary of the conversation's day, by the clock of its owner."""
+    profile = await deps.stores.profiles.get(uid)
+    day = find_day(conversation.started_at, profile.zone)
+    await schedule_summary(deps.tasks, uid, profile, day, now=deps.clock.now())
+
+
+async def _announce_tasks(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> None:
+    """Let the owner's phones remind of what the conversation says is due."""
+    items = await deps.stores.action_items.list_for_conversation(uid, conversation.id)
+    await announce_tasks(deps, uid, [item for item in items if item.due_at and item.owner == "me"])
 
 
 async def _publish_processed(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> None:

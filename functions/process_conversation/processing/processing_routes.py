@@ -16,6 +16,7 @@ from shared.edge.cloudevents import (
     parse_pubsub_event,
 )
 from shared.edge.routes import Call, route
+from shared.library.count_model_usage import count_model_usage
 
 
 @route(
@@ -35,7 +36,8 @@ async def on_written(deps: TriggerDeps, call: Call[bytes]) -> None:
 async def on_changed(deps: ProcessDeps, call: Call[bytes]) -> None:
     message = _parse_message(call)
     telemetry.add_fields(uid=telemetry.hash_id(message.uid))
-    await process(deps, message.uid, message.conversation_id, message_hash=message.content_hash)
+    async with count_model_usage(deps.quotas, deps.clock, message.uid):
+        await process(deps, message.uid, message.conversation_id, message_hash=message.content_hash)
 
 
 @route("POST", "/", "A message was given up", access="service", status=204)

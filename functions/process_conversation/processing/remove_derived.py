@@ -1,5 +1,6 @@
 """Removal of derived data: a deleted conversation's rows, tasks and memories, but nothing of its owner's."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from functions.process_conversation.deps import ProcessDeps
@@ -10,15 +11,18 @@ from functions.process_conversation.processing.derived_writes import (
 )
 from shared.data.codec import load_all
 from shared.data.conversations import conversation_path
+from shared.domain.action_item import ActionItem
 from shared.domain.claim import Claim
 from shared.domain.documents import Delete, Document, Query, Where, Write
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
 from shared.library.memory_index import index_memories
+from shared.library.recordings import forget_sound_of
 from shared.library.superseded import build_restore_writes, restore_superseded
+from shared.library.task_reminders import announce_tasks
 
-_SUBCOLLECTIONS = ("answers", "forgotten", "parts")
+_SUBCOLLECTIONS = ("answers", "forgotten", "parts", "photos")
 _MAX_DOCUMENTS = 200
 
 
@@ -31,7 +35,8 @@ async def remove_derived(
     conversation changed what is to be removed.
     """
     try:
-        await _remove_rows_and_documents(deps, uid, conversation_id, claim)
+        async with deps.claims.keep_extending(uid, conversation_id, claim.attempt):
+            await _remove_rows_and_documents(deps, uid, conversation_id, claim)
     except (Superseded, PreconditionFailed, Unavailable) as error:
         with suppress(Unavailable):
             await deps.claims.release(uid, conversation_id, claim)
@@ -43,6 +48,7 @@ async def remove_derived(
 async def _remove_rows_and_documents(
     deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, claim: Claim
 ) -> None:
+    await forget_sound_of(deps, uid, conversation_id)
     derived_documents = await _load_derived(deps, uid, conversation_id)
     memories = load_all(
         Memory, [document for document in derived_documents if "/memories/" in document.path]
@@ -70,6 +76,16 @@ async def _remove_rows_and_documents(
     await deps.claims.delete_derived(
         uid, conversation_id, claim, [*writes, *build_restore_writes(uid, restored_memories)]
     )
+    await _announce_removed_tasks(deps, uid, derived_documents)
+
+
+async def _announce_removed_tasks(
+    deps: ProcessDeps, uid: UserId, derived_documents: Sequence[Document]
+) -> None:
+    """Let the owner's phones drop the reminders of removed tasks; of kept ones they hear nothing new."""
+    tasks = [d for d in derived_documents if "/action_items/" in d.path]
+    dated = [task for task in load_all(ActionItem, tasks) if task.due_at]
+    await announce_tasks(deps, uid, dated, "action_item_delete")
 
 
 async def _load_derived(

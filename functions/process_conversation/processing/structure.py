@@ -13,6 +13,7 @@ from functions.process_conversation.processing.model_outputs import (
     EventOutput,
     StructureOutput,
 )
+from functions.process_conversation.processing.task_owner import decide_owner, find_voices
 from shared.domain.conversation import Conversation, Event, ExtractedItem, Structured, Topics
 from shared.domain.words import count_words, normalise, truncate_words
 
@@ -112,15 +113,18 @@ def _build_items(
 ) -> Iterator[ExtractedItem]:
     """Yield tasks, each once; a due date before the conversation is a mistake and dropped."""
     seen_keys = set()
+    voices = find_voices(conversation.named_segments)
     for answer in answers:
         key = normalise(answer.description)
         if not key or key in seen_keys:
             continue
         seen_keys.add(key)
-        due = parse_time(answer.due_at, zone)
+        due, owner = parse_time(answer.due_at, zone), decide_owner(voices, answer)
         yield ExtractedItem(
             description=truncate_words(answer.description, MAX_ITEM_WORDS)[: 2 * MAX_NAME_CHARS],
             due_at=due if due and due > conversation.started_at else None,
+            owner=owner.owner,
+            owner_name=owner.name,
         )
 
 

@@ -2,6 +2,9 @@
 
 import io
 import json
+import math
+import random
+import string
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,8 +15,14 @@ from typing import Any
 import pytest
 
 from functions.process_conversation.deps import EraseDeps
-from functions.process_conversation.imports.files import parse_file
+from functions.process_conversation.imports.build import parse_file
+from functions.process_conversation.imports.restored_conversations import parse_restored
 from functions.process_conversation.library.erase_account import SWEEP_DELAY, erase
+from functions.process_conversation.library.export import (
+    EXPORTED_COLLECTIONS,
+    export_json,
+    export_zip,
+)
 from shared.adapters.embedded.local_keys import LocalKeys
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_queue import SqliteQueue
@@ -39,7 +48,14 @@ from shared.domain.profile import Device, Profile
 from shared.ports import ToolBox
 from tests.fakes import FixedClock, ScriptedModel
 from tests.fault_injection import Crash
-from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client, build_erasures
+from tests.fixtures.library import (
+    BODY,
+    CONVERSATIONS,
+    SEGMENT,
+    build_client,
+    build_erasures,
+    build_library_deps,
+)
 from tests.fixtures.processing import (
     START,
     ProcessingFixture,
@@ -52,7 +68,7 @@ from tests.functions.process_conversation.test_dead_letters import build_letter
 from tests.functions.process_conversation.test_interruptions import Interruption, raise_crash
 
 ZAPHOD = UserId("zaphod-4711")
-MAX_CALLS = 24
+MAX_CALLS = 40
 GRACE = timedelta(seconds=5)
 TOKEN = "ya29.token-of-zaphod"
 
@@ -65,6 +81,10 @@ async def fill_account(world: ProcessingFixture, uid: UserId = ZAPHOD) -> None:
         await client.post("/v3/memories", json={"id": "m1", "content": "Two heads"})
         await client.post("/v1/action-items", json={"id": "a1", "description": "Steal a ship"})
         await client.post("/v1/users/people", json={"id": "ford", "name": "Ford"})
+        await client.post("/v1/goals", json={"id": "g1", "title": "Find the answer"})
+        await client.post("/v1/folders", json={"name": "Travel by improbability"})
+        await client.post("/v1/action-items/share", json={"task_ids": ["a1"]})
+        await client.put("/v1/task-integrations/apple_reminders", json={"list": "Ships"})
     await world.deliver_all()
     session = Session(id=SessionId("main"), created_at=START, updated_at=START)
     message = Message(
@@ -141,6 +161,7 @@ def build_erase_deps(
         erasures=build_erasures(documents),
         toolbox=wrap("toolbox", toolbox or DisconnectingToolBox(world)),
         vectors=wrap("vectors", world.vectors),
+        blobs=wrap("blobs", world.blobs),
         residual_data=wrap("residual_data", SqliteResidualData(queue, clock)),
         grace=GRACE,
     )
@@ -181,7 +202,7 @@ async def find_traces(database: SqliteDatabase, uid: str) -> list[str]:
 
 async def export_account(world: ProcessingFixture) -> dict[str, Any]:
     async with build_client(world, ZAPHOD) as client:
-        answer = await client.get("/v1/users/export")
+        answer = await client.get("/v1/users/export", params={"format": "zip"})
     archive = zipfile.ZipFile(io.BytesIO(answer.content))
     assert archive.testzip() is None
     return {name: json.loads(archive.read(name)) for name in archive.namelist()}
@@ -205,8 +226,55 @@ async def test_an_export_holds_everything_the_owner_has(world):
         "Call the printer",
     }
     assert [person["name"] for person in files["people.json"]] == ["Ford"]
+    (folder_list,) = files["folders.json"]
+    assert folder_list["folders"][-1]["name"] == "Travel by improbability"
+    (integrations,) = files["task_integrations.json"]
+    assert integrations["apps"][0]["app"] == "apple_reminders"
     assert [message["text"] for message in files["messages.json"]] == ["Hi"]
     assert [session["id"] for session in files["chat_sessions.json"]] == ["main"]
+
+
+async def test_an_export_is_one_json_object_unless_a_zip_is_asked_for(world):
+    await fill_account(world)
+    odd = {"created_at": math.nan, "voice": [math.inf]}
+    await world.documents.write(Set(f"users/{ZAPHOD}/conversations/odd", odd))
+
+    async with build_client(world, ZAPHOD) as client:
+        answer = await client.get("/v1/users/export")
+        by_header = await client.get("/v1/users/export", headers={"Accept": "application/zip"})
+    exported = answer.json()
+    files = await export_account(world)
+
+    assert answer.headers["content-type"] == "application/json"
+    assert by_header.headers["content-type"] == "application/zip"
+    assert exported.pop("profile") == files.pop("profile.json")
+    conversations = {document["id"]: document for document in exported.pop("conversations")}
+    assert conversations.pop("odd") == {"id": "odd", "created_at": None, "voice": [None]}
+    assert conversations == {"talk": files["conversations/talk.json"]}
+    exported["messages"] = exported.pop("chat_messages")
+    assert exported == {name: files[f"{name}.json"] for name in EXPORTED_COLLECTIONS}
+
+
+async def test_an_export_of_an_empty_account_is_json(world):
+    async with build_client(world, ZAPHOD) as client:
+        exported = (await client.get("/v1/users/export")).json()
+
+    assert (exported["profile"], exported["conversations"], exported["memories"]) == ({}, [], [])
+
+
+@pytest.mark.parametrize("export", [export_json, export_zip])
+async def test_an_export_holds_a_few_documents_at_a_time_in_memory(world, export):
+    """The pieces of forty conversations of 100 KB each, which no compression makes small."""
+    noise = random.Random(4711)  # noqa: S311 - no secret
+    for n in range(40):
+        text = "".join(noise.choices(string.ascii_letters, k=100_000))
+        document = dump(build_test_conversation(text))
+        await world.documents.write(Set(f"users/{ZAPHOD}/conversations/c{n}", document))
+
+    sizes = [len(piece) async for piece in export(build_library_deps(world), ZAPHOD)]
+
+    assert sum(sizes) > 40 * 70_000
+    assert max(sizes) < 250_000
 
 
 async def test_an_export_says_which_accounts_are_connected_and_holds_no_token_p6(world):
@@ -233,6 +301,15 @@ async def test_an_erasure_revokes_tokens_before_it_deletes_them_p6(world, databa
     assert await find_traces(database, ZAPHOD) == []
 
 
+async def test_an_erasure_deletes_the_files_of_the_user_and_of_nobody_else(world):
+    for uid in (ZAPHOD, "arthur"):
+        await world.blobs.write(f"users/{uid}/uploads/u1/0", b"sound", media_type="audio/mpeg")
+
+    await erase_user(world)
+
+    assert [*world.blobs.files] == ["users/arthur/uploads/u1/0"]
+
+
 async def test_an_unreadable_document_does_not_end_an_export(world):
     await fill_account(world)
     odd = {"created_at": "once", "voice": b"\x00"}
@@ -240,7 +317,7 @@ async def test_an_unreadable_document_does_not_end_an_export(world):
 
     files = await export_account(world)
 
-    assert files["conversations/odd.json"] == {"created_at": "once", "voice": repr(b"\x00")}
+    assert files["conversations/odd.json"] == {"id": "odd", **odd, "voice": repr(b"\x00")}
     assert files["conversations/talk.json"]["id"] == "talk"
 
 
@@ -248,21 +325,42 @@ async def test_an_exported_conversation_can_be_imported_again(world):
     await fill_account(world)
 
     exported_conversation = (await export_account(world))["conversations/talk.json"]
-    (imported_conversation,) = parse_file(
+    (item,) = parse_file(
         "talk.json", json.dumps(exported_conversation).encode(), modified=START
-    )
+    ).restored
+    conversation = parse_restored(item, START).conversation
 
-    assert [segment.text for segment in imported_conversation.transcript_segments] == [
-        SEGMENT["text"]
-    ]
-    assert (imported_conversation.id, imported_conversation.started_at) == ("talk", START)
+    assert [segment.text for segment in conversation.transcript_segments] == [SEGMENT["text"]]
+    assert (conversation.id, conversation.started_at) == ("talk", START)
+
+
+async def test_an_export_as_json_can_be_imported_again(world):
+    await fill_account(world)
+
+    async with build_client(world, ZAPHOD) as client:
+        exported = (await client.get("/v1/users/export")).content
+    contents = parse_file("omi-export.json", exported, modified=START)
+
+    assert [item["id"] for item in contents.restored] == ["talk"]
+    assert len(contents.memories) == 2
+    assert [person["name"] for person in contents.people] == ["Ford"]
+
+
+async def test_an_export_holds_no_secret_of_ours(world):
+    await fill_account(world)
+    webhooks = {"signing_secret": "wrapped-4711", "webhooks": {}}
+    await world.documents.write(Set(f"users/{ZAPHOD}/developer_webhooks/own", webhooks))
+
+    files = await export_account(world)
+
+    assert files["developer_webhooks.json"] == [{"id": "own", "webhooks": {}}]
 
 
 async def test_an_export_holds_nothing_of_another_user(world):
     await fill_account(world)
 
     async with build_client(world, "mallory") as mallory:
-        answer = await mallory.get("/v1/users/export")
+        answer = await mallory.get("/v1/users/export", params={"format": "zip"})
 
     archive = zipfile.ZipFile(io.BytesIO(answer.content))
     assert not [name for name in archive.namelist() if name.startswith("conversations/")]
@@ -281,12 +379,12 @@ async def test_after_an_erasure_no_store_holds_a_trace(database):
 
     async with build_client(world, ZAPHOD) as client:
         response = await client.delete("/v1/users/delete-account")
-        for task in world.tasks.created:
+        for task in world.tasks.list_by_target("erase_account"):
             await erase(build_erase_deps(world), **task.body)
         await world.deliver_all()
         status = await client.get("/v1/users/delete-account")
 
-    assert (response.status_code, response.json()["status"]) == (202, "running")
+    assert (response.status_code, response.json()["status"]) == (200, "running")
     assert status.json()["status"] == "done"
     assert status.json()["documents"] > 5
     assert await find_traces(database, ZAPHOD) == []
@@ -430,20 +528,20 @@ async def test_two_erasure_requests_start_one_erasure(world, alice):
     world.clock.advance(seconds=30)
     await alice.delete("/v1/users/delete-account")
 
-    assert len(world.tasks.created) == 2
+    assert len(world.tasks.list_by_target("erase_account")) == 2
     assert SWEEP_DELAY.total_seconds() > 120
 
 
 async def test_a_request_after_a_finished_erasure_starts_another(world, alice):
     """Even at once, though a task name is accepted only once."""
     await alice.delete("/v1/users/delete-account")
-    await erase(build_erase_deps(world), **world.tasks.created[0].body)
+    await erase(build_erase_deps(world), **world.tasks.list_by_target("erase_account")[0].body)
     world.clock.time += timedelta(milliseconds=1)
 
     response = await alice.delete("/v1/users/delete-account")
 
     assert response.json()["status"] == "running"
-    assert len(world.tasks.created) == 4
+    assert len(world.tasks.list_by_target("erase_account")) == 4
 
 
 async def test_an_abandoned_erasure_can_be_requested_again(world, alice):
@@ -452,7 +550,7 @@ async def test_an_abandoned_erasure_can_be_requested_again(world, alice):
 
     await alice.delete("/v1/users/delete-account")
 
-    assert len(world.tasks.created) == 4
+    assert len(world.tasks.list_by_target("erase_account")) == 4
 
 
 @pytest.mark.emulators

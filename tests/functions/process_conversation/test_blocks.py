@@ -13,6 +13,7 @@ from functions.process_conversation.processing.cached_completion import (
 )
 from shared.domain.conversation import Segment
 from shared.domain.ids import ConversationId
+from shared.domain.model import ModelFacts
 from tests.fixtures.processing import (
     ALICE,
     MEMORIES,
@@ -49,6 +50,9 @@ class BlockReader:
 
     def name(self, role: str) -> str:
         return "reader"
+
+    def describe(self, role: str) -> ModelFacts:
+        return ModelFacts()
 
     async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
         first_line = prompt.data["transcript"][0]

@@ -11,7 +11,7 @@ from functions.process_conversation.processing.dead_letters import record_dead_l
 from shared.data.dead_letters import DeadLetters
 from shared.data.stores import Stores
 from shared.domain.dead_letter import DeadLetter, Ids
-from shared.domain.errors import Unavailable
+from shared.domain.errors import ModelUnreachable, Unavailable
 from tests.fakes import FixedClock, ScriptedModel
 from tests.fixtures.processing import (
     ALICE,
@@ -73,10 +73,33 @@ async def test_a_conversation_that_failed_in_an_outage_is_completed_by_a_replay_
 
     assert (failed_conversation.status, failed_conversation.failure) == (
         "failed",
-        "It could not be processed in 10 attempts.",
+        "Something that processing needs did not answer. It was tried 10 times.",
     )
     replayed_conversation = await world.load_conversation()
     assert (replayed_conversation.status, replayed_conversation.failure) == ("completed", None)
+
+
+async def test_the_cause_of_the_last_outage_is_told_after_the_last_attempt_u9(database):
+    script = {STRUCTURE: [Unavailable("down"), ModelUnreachable("refused")]}
+    with ScriptedModel(answers=script) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                await world.deliver(message)
+
+        await record_dead_letter(build_deps(world), build_letter(message))
+
+    failure = (await world.load_conversation()).failure_report
+    assert failure is not None
+    assert (failure.reason, failure.detail) == (
+        "no_connection",
+        (
+            "There is no connection to the language model. Those who run this server can see why "
+            "in its log. It was tried 10 times."
+        ),
+    )
 
 
 async def test_a_dead_letter_holds_ids_and_reason_and_no_content_p29(database):
@@ -110,7 +133,7 @@ async def test_a_dead_letter_is_retried_while_an_attempt_is_running(database):
 
     with pytest.raises(Unavailable):
         await record_dead_letter(build_deps(world), build_letter(message))
-    world.clock.advance(seconds=121)
+    world.clock.advance(seconds=11)
     await record_dead_letter(build_deps(world), build_letter(message))
 
     assert (await world.load_conversation()).status == "failed"

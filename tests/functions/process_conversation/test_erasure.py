@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from functions.process_conversation.deps import EraseDeps
 from functions.process_conversation.library.erase_account import erase
+from shared.adapters.embedded.disk_blobs import DiskBlobs
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.erasure_guard import (
     ErasureFence,
+    FencedBlobs,
     FencedDocuments,
     FencedEvents,
     FencedTasks,
@@ -64,6 +66,11 @@ class NoVectors:
         """Find nothing."""
 
 
+class NoBlobs:
+    async def delete_tree(self, prefix: str) -> None:
+        """Find nothing."""
+
+
 class IssuedIdentity:
     """Takes the time at which a token was issued as the token."""
 
@@ -79,6 +86,7 @@ def issue(instant: datetime) -> str:
 def build_deps(documents: Documents, clock: FixedClock) -> EraseDeps:
     unused: Any = None
     vectors: Any = NoVectors()
+    blobs: Any = NoBlobs()
     return EraseDeps(
         identity=unused,
         service_identity=unused,
@@ -88,6 +96,7 @@ def build_deps(documents: Documents, clock: FixedClock) -> EraseDeps:
         erasures=build_erasures(documents),
         toolbox=DisconnectingToolBox(unused),
         vectors=vectors,
+        blobs=blobs,
         residual_data=NoResidualData(),
         grace=GRACE,
     )
@@ -273,7 +282,9 @@ async def test_work_from_after_an_erasure_writes_s6(any_documents):
     assert await any_documents.get(PATH) is not None
 
 
-async def test_work_from_before_an_erasure_sends_and_indexes_nothing_s6(documents, vectors):
+async def test_work_from_before_an_erasure_sends_indexes_and_keeps_nothing_s6(
+    documents, vectors, tmp_path
+):
     clock, events, tasks = FixedClock(), RecordingEvents(), RecordingTasks()
     fence = build_fence(documents, clock, clock.now())
     await build_erasures(documents).begin(ZAPHOD, clock.now())
@@ -284,10 +295,15 @@ async def test_work_from_before_an_erasure_sends_and_indexes_nothing_s6(document
     await FencedTasks(tasks, fence).create("close_run", "close-1", {"uid": ZAPHOD})
     with pytest.raises(PreconditionFailed):
         await FencedVectors(vectors, fence).upsert(ZAPHOD, [row])
+    with pytest.raises(PreconditionFailed):
+        await FencedBlobs(DiskBlobs(tmp_path), fence).write(
+            f"users/{ZAPHOD}/a", b"x", media_type="text/plain"
+        )
 
     assert events.published == [("turn.ended", {"uid": "arthur"})]
     assert tasks.created == []
     assert await vectors.fetch(ZAPHOD, ["r1"]) == {}
+    assert [*tmp_path.glob("users")] == []
 
 
 @pytest.mark.parametrize("after", [False, True])

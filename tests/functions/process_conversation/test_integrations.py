@@ -594,3 +594,17 @@ async def test_a_response_without_nulls_matches_the_openapi_schema_t17(app_fixtu
     answer = await app_fixture.request("GET", path)
 
     Draft202012Validator(schema).validate(answer.json())
+
+
+@pytest.mark.parametrize(
+    "path", [f"/v2/integrations/{NOTES}/user/facts", f"/v1/integrations/{NOTES}/memories"]
+)
+async def test_memories_are_written_and_read_by_their_older_names_r4(app_fixture, path):
+    await app_fixture.declare("create_facts", "read_memories")
+    body, query = {"memories": [{"content": "Likes tea"}]}, {"uid": ALICE}
+
+    written = await app_fixture.client.post(path, params=query, json=body)
+    read = await app_fixture.client.get(f"/v1/integrations/{NOTES}/memories", params=query)
+
+    assert (written.status_code, written.json()) == (200, {})
+    assert [memory["content"] for memory in read.json()["memories"]] == ["Likes tea"]

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
+from shared.data.stores import Stores
 from shared.domain.conversation import Conversation
 from shared.domain.errors import Unavailable
+from shared.domain.model import ModelFacts
 from tests.fault_injection import Crash, WatchedPort
 from tests.fixtures.processing import (
     ALICE,
@@ -24,6 +26,7 @@ from tests.fixtures.processing import (
     build_test_conversation,
 )
 from tests.fixtures.storage import MemoryDatabase
+from tests.functions.process_conversation.test_templates import build_app, install
 
 MAX_STEPS = 60
 
@@ -63,6 +66,9 @@ class EchoModel:
     def name(self, role: str) -> str:
         return "talkative"
 
+    def describe(self, role: str) -> ModelFacts:
+        return ModelFacts()
+
     async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
         text = prompt.data["transcript"][0]["text"]
         answers: dict[str, Mapping[str, Any]] = {
@@ -70,6 +76,7 @@ class EchoModel:
                 title=text, action_items=[{"description": f"Do: {text}"}]
             ),
             MEMORIES: {"memories": [build_memory_output(f"User said {text}", evidence=text)]},
+            "process_conversation/template": {"summary": f"In short: {text}"},
         }
         return schema.model_validate(answers[prompt.name])
 
@@ -100,7 +107,7 @@ async def deliver_until_idle(world: ProcessingFixture, *messages: Mapping[str, A
         try:
             await world.deliver(message)
         except (Crash, Unavailable):
-            world.clock.advance(seconds=121)
+            world.clock.advance(seconds=11)
             pending.append(message)
     raise AssertionError("it never becomes quiet")
 
@@ -136,6 +143,25 @@ async def test_an_interruption_at_any_call_leads_to_the_same_end(cut, after):
             break
 
     assert 30 < at < MAX_STEPS
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+async def test_a_crash_at_any_call_leaves_the_text_of_a_summary_app_r5(after):
+    for at in range(1, MAX_STEPS):
+        interruption = Interruption(at, raise_crash, after)
+        database = MemoryDatabase()
+        world = build_processing_fixture(database, EchoModel(), interruption.wrap)
+        stores = Stores(world.documents)
+        await install(stores, build_app())
+        await world.write(OLD)
+        await deliver_until_idle(world)
+        (result,) = (await stores.conversations.get(ALICE, TALK)).apps_results
+        assert result.content == "In short: Old words.", f"cut at call {at}"
+        database.close()
+        if not interruption.done:
+            break
+
+    assert 15 < at < MAX_STEPS
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -227,7 +253,7 @@ async def test_an_attempt_whose_lease_ran_out_cannot_save_over_its_successor(dat
     (message,) = await late.run_trigger()
 
     async def overtake() -> None:
-        late.clock.advance(seconds=121)
+        late.clock.advance(seconds=11)
         successor = build_processing_fixture(database, EchoModel())
         successor.clock.time = late.clock.time
         await successor.deliver(message)
@@ -249,7 +275,7 @@ async def test_late_rows_of_a_crashed_attempt_are_corrected_by_a_redelivery_p29(
 
     class LateVectors(SqliteVectors):
         async def upsert(self, namespace: str, rows: Any) -> None:
-            other.clock.advance(seconds=121)
+            other.clock.advance(seconds=11)
             await (other.write(version) if version else other.delete())
             await deliver_until_idle(other)
             await super().upsert(namespace, rows)

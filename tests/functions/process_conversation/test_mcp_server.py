@@ -12,9 +12,10 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 from functions.process_conversation.deps import LibraryDeps
-from functions.process_conversation.mcp_server.tools import MAX_RESULT_CHARS, TOOLS
+from functions.process_conversation.mcp_server.library_tool import MAX_RESULT_CHARS
+from functions.process_conversation.mcp_server.tools import TOOLS
 from functions.process_conversation.routes import MCP_ROUTES
-from shared.data.mcp_keys import MAX_KEYS
+from shared.data.api_keys import MAX_KEYS
 from shared.domain.documents import Set
 from shared.domain.errors import TooMany
 from shared.edge.http import build_application
@@ -64,7 +65,7 @@ async def create_key(
 ) -> dict[str, Any]:
     async with build_client(world, uid) as owner:
         answer = await owner.post(KEYS, json={"name": "Editor", **options})
-    assert answer.status_code == 201
+    assert answer.status_code == 200
     created: dict[str, Any] = answer.json()
     return created
 
@@ -110,9 +111,13 @@ async def test_the_official_client_lists_the_tools_with_what_they_do_t19(world, 
         "description",
         "completed",
         "due_at",
+        "owner",
+        "owner_name",
     }
     reads = {tool.name for tool in tools if tool.annotations and tool.annotations.read_only_hint}
-    assert reads == {name for name in TOOLS if name.startswith(("get_", "search_"))}
+    assert reads == {name for name in TOOLS if name.startswith(("get_", "search", "fetch"))}
+    deletes = {t.name for t in tools if t.annotations and t.annotations.destructive_hint}
+    assert deletes == {"delete_memory", "delete_action_item"}
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -123,19 +128,22 @@ async def test_a_conversation_is_found_and_read_t19(world, alice, mode):
 
     async with open_library(world, key, mode) as client:
         result = await call_tool_for_json(client, "search_conversations", query="peanuts")
-        conversation = await call_tool_for_json(client, "get_conversation", conversation_id="talk")
+        whole = await call_tool_for_json(client, "get_conversation_by_id", conversation_id="talk")
         page = await call_tool_for_json(client, "get_conversations", limit=1)
 
-    assert [hit["conversation_id"] for hit in result["hits"]] == ["talk"]
-    assert conversation == (await alice.get(f"{CONVERSATIONS}/talk")).json()
-    assert [summary["id"] for summary in page["conversations"]] == ["talk"]
+    ((found,), conversation) = (result["conversations"], whole["conversation"])
+    (segment,) = conversation.pop("transcript_segments")
+    assert "peanuts" in found.pop("passages")[0]["text"]
+    assert page["conversations"] == [found] == [conversation]
+    assert (segment["speaker_id"], segment["start"], segment["end"]) == (0, 0.0, 4.5)
 
 
 async def test_an_action_item_is_created_changed_and_completed_t19(world, alice):
     key = (await create_key(world))["key"]
 
     async with open_library(world, key) as client:
-        item = await call_tool_for_json(client, "create_action_item", description="Call Ann")
+        created = await call_tool_for_json(client, "create_action_item", description="Call Ann")
+        item = created["action_item"]
         await call_tool_for_json(
             client, "update_action_item", action_item_id=item["id"], due_at="2026-03-09T09:00:00Z"
         )
@@ -144,7 +152,8 @@ async def test_an_action_item_is_created_changed_and_completed_t19(world, alice)
         )
         (listed_item,) = (await call_tool_for_json(client, "get_action_items"))["action_items"]
 
-    assert listed_item == (await alice.get(f"/v1/action-items/{item['id']}")).json()
+    stored_item = (await alice.get(f"/v1/action-items/{item['id']}")).json()
+    assert listed_item == {name: stored_item[name] for name in listed_item}
     assert (listed_item["completed"], listed_item["due_at"]) == (True, "2026-03-09T09:00:00Z")
 
 
@@ -152,27 +161,29 @@ async def test_a_memory_is_created_and_found_t19(world):
     key = (await create_key(world))["key"]
 
     async with open_library(world, key) as client:
-        memory = await call_tool_for_json(
-            client, "create_memory", content="Is allergic to peanuts."
+        created = await call_tool_for_json(
+            client, "create_memory", content="Is allergic to peanuts.", category="core"
         )
         search_hits = await call_tool_for_json(client, "search_memories", query="peanuts")
         listed_memories = await call_tool_for_json(client, "get_memories")
 
-    assert (
-        [memory["id"] for memory in search_hits]
-        == [memory["id"] for memory in listed_memories]
-        == [memory["id"]]
-    )
+    memory = created["memory"]
+    assert search_hits["memories"] == listed_memories["memories"] == [memory]
+    assert (memory["content"], created["success"]) == ("Is allergic to peanuts.", True)
 
 
 @pytest.mark.parametrize(
     ("name", "arguments", "reason"),
     [
         ("get_conversation", {"conversation_id": "nothing"}, "Conversation not found"),
-        ("get_conversation", {"conversation_id": "../../bob"}, "an id is 1 to 64 letters"),
-        ("get_conversation", {}, "conversation_id: Input should be a valid string"),
-        ("search_conversations", {"query": ""}, "query: String should have at least 1 character"),
-        ("get_memories", {"limit": 5_000}, "limit: Input should be less than or equal to 1000"),
+        (
+            "get_conversation",
+            {"conversation_id": "../../bob"},
+            "The conversation id must be 1 to 64 letters",
+        ),
+        ("get_conversation", {}, "The conversation id must be given"),
+        ("search_conversations", {"query": ""}, "The query must not be empty"),
+        ("get_memories", {"limit": 5_000}, "The limit must be at most 1000"),
         ("delete_everything", {}, "There is no tool 'delete_everything'."),
     ],
 )
@@ -208,9 +219,9 @@ async def test_a_key_that_may_only_read_is_offered_no_tool_that_writes_t19(world
         result = await call_tool(client, "create_memory", content="Likes trains.")
         memories = await call_tool_for_json(client, "get_memories")
 
-    assert [tool.name for tool in tools] == [name for name in TOOLS if TOOLS[name].read_only]
+    assert [tool.name for tool in tools] == [name for name in TOOLS if TOOLS[name].is_read_only]
     assert (result.is_error, read_text(result)[:22]) == (True, "This key may only read")
-    assert memories == []
+    assert memories == {"memories": []}
 
 
 async def test_a_key_ends_on_its_day_t19(world):
@@ -255,7 +266,7 @@ async def test_a_key_opens_the_library_of_its_owner_only_t19(world, alice):
         search_result = await call_tool_for_json(client, "search_conversations", query="peanuts")
         read_result = await call_tool(client, "get_conversation", conversation_id="talk")
 
-    assert search_result["hits"] == []
+    assert search_result["conversations"] == []
     assert read_result.is_error
 
 

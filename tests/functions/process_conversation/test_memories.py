@@ -12,6 +12,7 @@ from functions.process_conversation.processing.memory_selection import (
     decide_memories as decide_candidates,
 )
 from functions.process_conversation.processing.model_outputs import MemoriesOutput
+from shared.domain.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
 from shared.library.reconcile import Reconciliation
@@ -20,11 +21,12 @@ from tests.fixtures.processing import START, build_memory_output, build_test_con
 CONVERSATION = build_test_conversation(
     "I'm allergic to peanuts. I live in Bergen, by the sea.", "I love jazz."
 )
+IDS = DerivedIds(conversation_ids=CONVERSATION.family)
 
 
 def select_and_decide(answer, conversation, known_memories) -> Reconciliation:
     return decide_candidates(
-        select_candidates(answer, conversation, known_memories), known_memories
+        select_candidates(answer, conversation, known_memories, IDS), known_memories
     )
 
 

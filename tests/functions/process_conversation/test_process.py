@@ -9,7 +9,8 @@ import pytest
 
 from shared.data.codec import dump
 from shared.data.transcripts import hash_part, part_fields
-from shared.domain.documents import Set, Update
+from shared.domain.conversation import Segment
+from shared.domain.documents import Remove, Set, Update
 from shared.domain.errors import ModelFailed, NotFound, Unavailable
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
@@ -53,6 +54,54 @@ async def test_a_written_conversation_is_completed_searchable_and_announced_p28(
     assert world.events.list_by_topic("conversation.processed") == [
         {"uid": ALICE, "conversation_id": TALK, "content_hash": conversation.processed_hash}
     ]
+
+
+async def test_a_conversation_is_kept_once_and_processed_again_r4(database):
+    answers = build_script(*[build_outputs()] * 2)
+    with ScriptedModel(answers=answers) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
+        kept_at = world.clock.now()
+        world.clock.advance(hours=1)
+
+        await world.write(build_test_conversation("We go hiking in Norway."))
+        await world.deliver_all()
+
+    conversation = await world.load_conversation()
+    assert (conversation.kept_at, conversation.processed_at) == (kept_at, world.clock.now())
+
+
+async def test_a_discarded_conversation_is_kept_once_it_says_more_r4(database):
+    answers = {DISCARD: [{"discard": True}], **build_script(build_outputs())}
+    with ScriptedModel(answers=answers) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation(transcript_segments=(Segment(text="Hm."),)))
+        await world.deliver_all()
+        discarded = await world.load_conversation()
+        world.clock.advance(hours=1)
+
+        await world.write(build_test_conversation())
+        await world.deliver_all()
+
+    conversation = await world.load_conversation()
+    assert (discarded.discarded, discarded.kept_at) == (True, None)
+    assert conversation.kept_at == conversation.processed_at == world.clock.now()
+
+
+async def test_what_was_kept_before_these_times_were_stored_does_not_become_new_r4(database):
+    with ScriptedModel(answers=build_script(*[build_outputs()] * 2)) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
+        untimed = {"kept_at": Remove(), "processed_at": Remove()}
+        await world.documents.write(Update(PATH, untimed))
+
+        await world.write(build_test_conversation("We go hiking in Norway."))
+        await world.deliver_all()
+
+    conversation = await world.load_conversation()
+    assert (conversation.kept_at, conversation.processed_at) == (None, world.clock.now())
 
 
 async def test_an_edited_conversation_is_found_by_its_new_words_only_p28(database):
@@ -113,7 +162,7 @@ async def test_writes_of_the_processor_send_no_message(database):
 
         await world.deliver(message)
 
-    assert len(world.changes) == 1
+    assert len(world.changes) == 2
     assert await world.run_trigger() == []
 
 
@@ -157,7 +206,7 @@ async def test_a_message_is_retried_while_another_attempt_holds_the_claim(databa
 
         with pytest.raises(Unavailable):
             await world.deliver(message)
-        world.clock.advance(seconds=121)
+        world.clock.advance(seconds=11)
         await world.deliver(message)
 
     assert (await world.load_conversation()).status == "completed"
@@ -194,7 +243,7 @@ async def test_an_unusable_answer_fails_the_conversation_and_damages_nothing(dat
         "The language model gave no usable answer.",
     )
     assert conversation.transcript_segments == build_test_conversation().transcript_segments
-    assert await world.list_row_ids() == []
+    assert await world.search_ids("peanuts") == [TALK]
 
 
 async def test_the_stored_structure_is_reused_when_the_memories_fail(database):

@@ -91,6 +91,17 @@ async def test_without_a_model_a_conversation_is_still_processed_and_found_p28(d
     assert await world.search_ids("printer") == [TALK]
 
 
+async def test_the_models_of_processing_are_counted_to_their_owner_p25(database):
+    world = build_processing_fixture(database, OfflineModel())
+    await world.write(build_test_conversation())
+
+    await post(world, "process_conversation", PUBLISHED_TYPE, build_pubsub_body(MESSAGE))
+
+    [day] = await world.deps.quotas.list_days(ALICE, world.clock.now(), days=1)
+    assert all(used.calls for used in day.models.values())
+    assert "standard" in day.models
+
+
 async def test_an_outage_answers_503_so_that_the_message_comes_again(database):
     world = build_processing_fixture(
         database, ScriptedModel(answers={STRUCTURE: [Unavailable("busy")]})

@@ -10,6 +10,7 @@ from functions.process_conversation.processing.extract_content import MAX_SHOWN_
 from shared.domain.conversation import Conversation
 from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.memory import Memory
+from shared.domain.model import ModelFacts
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.reconcile import Candidate, reconcile
 from tests.fixtures.library import build_client
@@ -105,6 +106,9 @@ class SingleFactReader:
 
     def name(self, role: str) -> str:
         return "reader"
+
+    def describe(self, role: str) -> ModelFacts:
+        return ModelFacts()
 
     async def complete_structured(self, role: str, prompt, schema):
         text = prompt.data["transcript"][0]["text"]

@@ -28,6 +28,7 @@ def build_retention_deps(world: ProcessingFixture, *, vectors: object = None) ->
         tasks=world.tasks,
         stores=world.deps.stores,
         quotas=Quotas(world.documents, {}),
+        blobs=world.blobs,
         claims=world.deps.claims,
         index=world.deps.index,
     )
@@ -145,10 +146,10 @@ async def test_each_run_schedules_the_next_day_until_the_setting_changes_p34(wor
     deps = build_retention_deps(world)
     world.clock.advance(days=1)
     await apply_retention(deps, ALICE, set_at=set_at)
-    planned = [task.at for task in world.tasks.created]
+    planned = [task.at for task in world.tasks.list_by_target("apply_retention")]
     world.clock.advance(hours=1)
     await choose_retention(world, 0)
     await apply_retention(deps, ALICE, set_at=set_at)
 
     assert planned == [set_at, set_at + timedelta(days=2)]
-    assert [task.at for task in world.tasks.created] == planned
+    assert [task.at for task in world.tasks.list_by_target("apply_retention")] == planned

@@ -5,9 +5,9 @@ import pytest
 from functions.process_conversation.library.conversations import MAX_PEOPLE_LOOKUPS
 from shared.data.codec import dump
 from shared.domain.documents import Set
-from shared.domain.ids import PersonId
+from shared.domain.ids import ConversationId, PersonId
 from shared.domain.person import Person
-from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client
+from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client, reprocess
 from tests.fixtures.processing import ALICE, MEMORIES, START, STRUCTURE, build_outputs
 
 TALK = f"{CONVERSATIONS}/talk"
@@ -22,20 +22,19 @@ async def processed_world(world, alice):
     return world
 
 
-async def reprocess(world, alice, **outputs):
+async def process_again(world, alice, **outputs):
     """Process the conversation again; by default the model answers as before."""
     model = world.deps.model
     for name in (STRUCTURE, MEMORIES):
         model._answers[name].append(outputs.get(name) or DEFAULT_OUTPUTS[name])
-    assert (await alice.post(f"{TALK}/reprocess")).status_code == 202
-    (message,) = world.events.list_by_topic("conversation.changed")[-1:]
-    await world.deliver(message)
+    answer = await reprocess(world, alice)
+    assert (answer.status_code, answer.json()["status"]) == (200, "completed")
 
 
 async def test_a_title_written_by_the_user_is_shown_found_and_kept(processed_world, alice):
     response = await alice.patch(TALK, json={"title": "Zanzibar plan", "category": "travel"})
     await processed_world.deliver_all()
-    await reprocess(processed_world, alice)
+    await process_again(processed_world, alice)
 
     assert response.json()["structured"]["title"] == "Zanzibar plan"
     structured = (await alice.get(TALK)).json()["structured"]
@@ -79,7 +78,7 @@ async def test_a_deleted_memory_stays_deleted_when_the_conversation_is_processed
     ((memory),) = (await alice.get("/v3/memories")).json()
 
     await alice.delete(f"/v3/memories/{memory['id']}")
-    await reprocess(processed_world, alice)
+    await process_again(processed_world, alice)
 
     assert (await alice.get("/v3/memories")).json() == []
     assert not [row for row in await processed_world.list_row_ids() if row.endswith("#m")]
@@ -90,7 +89,7 @@ async def test_an_edited_memory_stays_as_the_owner_wrote_it(processed_world, ali
     (memory,) = (await alice.get("/v3/memories")).json()
 
     await alice.patch(f"/v3/memories/{memory['id']}", params={"value": "Loves peanuts, now"})
-    await reprocess(processed_world, alice)
+    await process_again(processed_world, alice)
 
     (stored_memory,) = (await alice.get("/v3/memories")).json()
     assert (stored_memory["content"], stored_memory["edited"]) == ("Loves peanuts, now", True)
@@ -102,7 +101,7 @@ async def test_a_confirmed_memory_is_kept_when_the_model_omits_it(processed_worl
     (memory,) = (await alice.get("/v3/memories")).json()
 
     await alice.post(f"/v3/memories/{memory['id']}/review", params={"value": True})
-    await reprocess(processed_world, alice, **{MEMORIES: {"memories": []}})
+    await process_again(processed_world, alice, **{MEMORIES: {"memories": []}})
 
     (stored_memory,) = (await alice.get("/v3/memories")).json()
     assert (stored_memory["id"], stored_memory["user_review"]) == (memory["id"], True)
@@ -121,7 +120,7 @@ async def test_a_deleted_task_stays_deleted(processed_world, alice):
     (item,) = (await alice.get("/v1/action-items")).json()["action_items"]
 
     assert (await alice.delete(f"/v1/action-items/{item['id']}")).status_code == 204
-    await reprocess(processed_world, alice)
+    await process_again(processed_world, alice)
 
     assert (await alice.get("/v1/action-items")).json()["action_items"] == []
 
@@ -205,14 +204,15 @@ async def add_named_conversation(world, alice, **person):
 
 
 async def list_speakers(alice):
-    return [s["speaker"] for s in (await alice.get(TALK)).json()["transcript_segments"]]
+    segments = (await alice.get(TALK)).json()["transcript_segments"]
+    return [(segment["speaker"], segment["speaker_name"]) for segment in segments]
 
 
 async def test_a_named_speaker_is_found_by_name(world, alice):
     """P33."""
     assert (await add_named_conversation(world, alice)).status_code == 200
 
-    assert await list_speakers(alice) == ["SPEAKER_00", "Ann"]
+    assert await list_speakers(alice) == [("SPEAKER_00", None), ("SPEAKER_01", "Ann")]
     assert await world.search_ids("Ann") == ["talk"]
 
 
@@ -222,7 +222,7 @@ async def test_the_name_of_a_speaker_can_be_removed(world, alice):
     await alice.patch(f"{TALK}/assign-speaker/SPEAKER_01", params={"assign_type": "person_id"})
     await world.deliver_all()
 
-    assert await list_speakers(alice) == ["SPEAKER_00", "SPEAKER_01"]
+    assert await list_speakers(alice) == [("SPEAKER_00", None), ("SPEAKER_01", None)]
     assert await world.search_ids("Ann") == []
 
 
@@ -233,7 +233,7 @@ async def test_a_renamed_person_has_the_new_name_everywhere(world, alice):
     await world.deliver_all()
 
     assert response.json()["name"] == "Anneliese"
-    assert await list_speakers(alice) == ["SPEAKER_00", "Anneliese"]
+    assert await list_speakers(alice) == [("SPEAKER_00", None), ("SPEAKER_01", "Anneliese")]
     assert await world.search_ids("Anneliese") == ["talk"]
 
 
@@ -243,7 +243,7 @@ async def test_a_deleted_person_leaves_the_speaker_unnamed(world, alice):
     assert (await alice.delete("/v1/users/people/ann")).status_code == 204
     await world.deliver_all()
 
-    assert await list_speakers(alice) == ["SPEAKER_00", "SPEAKER_01"]
+    assert await list_speakers(alice) == [("SPEAKER_00", None), ("SPEAKER_01", None)]
     assert (await alice.get("/v1/users/people")).json() == []
 
 
@@ -255,7 +255,7 @@ async def test_a_person_the_recorder_knows_is_named_in_later_conversations(world
     await alice.post(CONVERSATIONS, json={**BODY, "transcript_segments": segments})
     await world.deliver_all()
 
-    assert await list_speakers(alice) == ["Ann"]
+    assert await list_speakers(alice) == [("SPEAKER_07", "Ann")]
     assert await world.search_ids("Ann") == ["talk"]
 
 
@@ -271,8 +271,10 @@ async def test_speakers_are_resolved_up_to_a_limit(world, alice):
 
     await alice.post(CONVERSATIONS, json={**BODY, "transcript_segments": segments})
 
-    assert await list_speakers(alice) == [f"Name {i}" for i in ids[:MAX_PEOPLE_LOOKUPS]] + [
-        f"S{i}" for i in ids[-2:]
+    names = [name for _, name in await list_speakers(alice)]
+    assert names == [
+        *(f"Name {i}" for i in ids[:MAX_PEOPLE_LOOKUPS]),
+        *(f"S{i}" for i in ids[MAX_PEOPLE_LOOKUPS:]),
     ]
 
 
@@ -312,3 +314,27 @@ async def test_a_memory_of_another_user_cannot_be_merged(alice, world):
         body = {"ids": ["mine", "hers"], "content": "Ours"}
         assert (await mallory.post("/v3/memories/merge", json=body)).status_code == 404
     assert len((await alice.get("/v3/memories")).json()) == 1
+
+
+async def test_a_conversation_that_its_owner_discards_leaves_nothing_and_can_come_back_r7(
+    processed_world,
+):
+    before = await processed_world.load_everything()
+    row_ids = await processed_world.list_row_ids()
+    prompt_count = len(processed_world.deps.model.prompts)
+    conversations = processed_world.deps.stores.conversations
+    now = processed_world.clock.now()
+
+    await conversations.discard(ALICE, ConversationId("talk"), discarded=True, now=now)
+    await processed_world.deliver_all()
+    memories_meanwhile = await processed_world.deps.stores.memories.list_newest(ALICE, limit=9)
+    rows_meanwhile = await processed_world.list_row_ids()
+    await conversations.discard(ALICE, ConversationId("talk"), discarded=False, now=now)
+    await processed_world.deliver_all()
+
+    after = await processed_world.load_everything()
+    assert (memories_meanwhile, rows_meanwhile) == ([], [])
+    assert await processed_world.list_row_ids() == row_ids
+    assert after["documents"].keys() == before["documents"].keys()
+    assert (await processed_world.load_conversation()).structured.title == "Berlin launch in May"
+    assert len(processed_world.deps.model.prompts) == prompt_count

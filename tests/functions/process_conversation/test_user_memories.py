@@ -2,10 +2,11 @@
 
 import pytest
 
+from functions.process_conversation.library.reprocessing import start_reprocessing
 from shared.data.search import Search
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, MemoryId
-from tests.fixtures.library import build_client
+from tests.fixtures.library import build_client, build_library_deps
 from tests.fixtures.processing import ALICE, ProcessingFixture, build_processing_fixture
 from tests.functions.process_conversation.test_interruptions import Interruption
 from tests.functions.process_conversation.test_reconcile import (
@@ -111,8 +112,7 @@ async def test_a_user_edit_during_processing_is_the_only_version_indexed(databas
     world = build_processing_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
     await process_talks(world, HOMES[0])
     (memory,) = await world.deps.stores.memories.list_newest(ALICE, limit=9)
-    async with build_client(world, ALICE) as client:
-        await client.post("/v1/conversations/a/reprocess")
+    await start_reprocessing(build_library_deps(world), ALICE, ConversationId("a"))
     (message,) = world.events.list_by_topic("conversation.changed")[-1:]
 
     interruption.at = interruption.calls + at
@@ -155,7 +155,7 @@ async def deliver_with_retry(world: ProcessingFixture, message) -> None:
         try:
             return await world.deliver(message)
         except Unavailable:
-            world.clock.advance(seconds=121)
+            world.clock.advance(seconds=11)
     raise AssertionError("it is never taken")
 
 

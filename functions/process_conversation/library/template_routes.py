@@ -1,0 +1,92 @@
+"""Templates over HTTP: apps that suit a conversation, trying out a prompt, and the preferred summary app."""
+
+from functions.process_conversation.deps import LibraryDeps
+from functions.process_conversation.library.template_schemas import (
+    PreferredAppIn,
+    PromptIn,
+    SuggestedAppsOut,
+    SummaryOut,
+)
+from functions.process_conversation.processing.templates import try_template
+from shared.data.stores import Stores
+from shared.domain.app import App
+from shared.domain.errors import Conflict, Invalid, NotFound
+from shared.domain.ids import AppId, ConversationId, UserId
+from shared.edge.app_schemas import AppOut, AppViewer
+from shared.edge.routes import Call, route
+from shared.edge.schemas import OkOut
+from shared.library.count_model_usage import count_model_usage
+
+NO_SUMMARIES = "This app writes no summaries of conversations."
+
+
+@route(
+    "POST",
+    "/v1/conversations/{conversation_id}/test-prompt",
+    "Try out a prompt for summaries on a conversation",
+    errors=(401, 404, 409, 429, 502, 503),
+    max_bytes=65_536,
+)
+async def try_prompt(deps: LibraryDeps, call: Call[PromptIn]) -> SummaryOut:
+    """Return what a summary app with this prompt would write; nothing is stored."""
+    conversation_id = ConversationId(call.path["conversation_id"])
+    conversation = await deps.stores.conversations.get(call.uid, conversation_id)
+    if conversation.has_deleted_transcript:
+        raise Conflict("The transcript of this conversation was deleted.")
+    await deps.quotas.take(call.uid, "turns", now=deps.clock.now())
+    profile = await deps.stores.profiles.get(call.uid)
+    async with count_model_usage(deps.quotas, deps.clock, call.uid):
+        summary = await try_template(deps.model, conversation, call.body.prompt, profile.zone.key)
+    return SummaryOut(summary=summary)
+
+
+@route(
+    "GET",
+    "/v1/conversations/{conversation_id}/suggested-apps",
+    "List the installed summary apps that suit a conversation, the best first",
+    errors=(401, 404),
+)
+async def list_suggested_apps(deps: LibraryDeps, call: Call) -> SuggestedAppsOut:
+    conversation_id = ConversationId(call.path["conversation_id"])
+    conversation = await deps.stores.conversations.get(call.uid, conversation_id)
+    ids = conversation.suggested_summarization_apps
+    apps = await deps.stores.apps.get_many(ids) if ids else []
+    installed = {
+        entry.app_id: entry for entry in await deps.stores.installed_apps.list_all(call.uid)
+    }
+    viewer = AppViewer(uid=call.uid, public_url=deps.public_url)
+    return SuggestedAppsOut(
+        suggested_apps=[
+            AppOut.of(app, viewer, installed[app.id])
+            for app in apps
+            if app.id in installed and app.is_visible_to(call.uid)
+        ]
+    )
+
+
+@route(
+    "PUT",
+    "/v1/users/preferences/app",
+    "Choose the app that writes summaries; none without an id",
+    errors=(401, 404, 422),
+    is_query_accepted=True,
+)
+async def choose_preferred_app(deps: LibraryDeps, call: Call[PreferredAppIn]) -> OkOut:
+    app_id = call.body.app_id or None
+    if app_id is not None:
+        await require_summary_app(deps.stores, call.uid, app_id)
+    await deps.stores.profiles.change(call.uid, summary_app=app_id)
+    return OkOut()
+
+
+async def require_summary_app(stores: Stores, uid: UserId, app_id: AppId) -> App:
+    """Return an app that may write summaries for this user. Raises NotFound and Invalid."""
+    app = await stores.apps.get(app_id)
+    if not app.is_visible_to(uid):
+        raise NotFound("App not found")
+    if not app.writes_summaries:
+        raise Invalid(NO_SUMMARIES)
+    return app
+
+
+ROUTES = (try_prompt, list_suggested_apps, choose_preferred_app)

@@ -1,0 +1,58 @@
+"""Own speakers: the owner behind their own names in a stored conversation."""
+
+from shared.data.stores import Stores
+from shared.domain.conversation import Conversation, Speaker
+from shared.domain.errors import Conflict, NotFound, Unavailable
+from shared.domain.ids import UserId
+from shared.domain.own_names import build_name_key, mark_owner
+from shared.domain.speaker_labels import is_name
+
+MAX_NAME_LOOKUPS = 30
+"""Names that one query looks for."""
+
+
+async def mark_new_owner(stores: Stores, uid: UserId, whole: Conversation) -> bool:
+    """Mark the owner where a client stored the conversation itself; return whether anybody changed.
+
+    Reads nothing where each speaker is known or has a mere label. Raises Unavailable: call again.
+    """
+    labels = {segment.speaker for segment in whole.transcript_segments} - whole.speakers.keys()
+    names = {build_name_key(label) for label in labels if is_name(label)}
+    if not names:
+        return False
+    profile = await stores.profiles.get(uid)
+    if names.isdisjoint(map(build_name_key, profile.own_names)):
+        return False
+    return await mark_stored_owner(stores, uid, whole, profile.own_names)
+
+
+async def mark_stored_owner(
+    stores: Stores, uid: UserId, whole: Conversation, own_names: tuple[str, ...]
+) -> bool:
+    """Return whether the speakers changed; then the trigger has the conversation processed again.
+
+    Raises Unavailable: call again.
+    """
+    try:
+        people = await find_named_people(stores, uid, whole)
+        if mark_owner(whole, own_names, people) == whole:
+            return False
+        await stores.transcript_edits.assign(
+            uid, whole, lambda current: mark_owner(current, own_names, people)
+        )
+    except NotFound:
+        return False
+    except Conflict as error:
+        raise Unavailable("The conversation changed meanwhile") from error
+    return True
+
+
+async def find_named_people(
+    stores: Stores, uid: UserId, conversation: Conversation
+) -> dict[str, Speaker]:
+    """Return the people whose names stand in place of a label, by name; the first of several."""
+    others = [s for s in conversation.transcript_segments if not (s.is_user or s.person_id)]
+    names = [name for name in dict.fromkeys(s.speaker for s in others) if is_name(name)]
+    people = await stores.people.list_by_values(uid, "name", names[:MAX_NAME_LOOKUPS])
+    oldest_last = sorted(people, key=lambda person: person.created_at, reverse=True)
+    return {p.name: Speaker(name=p.name, person_id=p.id) for p in oldest_last}

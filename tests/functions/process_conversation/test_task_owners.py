@@ -1,0 +1,131 @@
+"""Owners of tasks: what others promised is kept apart from what the user has to do."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from httpx import AsyncClient
+
+from functions.process_conversation.processing.model_outputs import ActionItemOutput
+from functions.process_conversation.processing.task_owner import decide_owner, find_voices
+from shared.adapters.embedded.offline.offline_model import OfflineModel
+from shared.domain.conversation import Segment
+from tests.fixtures.library import BODY, CONVERSATIONS, build_client
+from tests.fixtures.processing import ALICE, TALK, ProcessingFixture, build_processing_fixture
+
+TASKS = "/v1/action-items"
+FILLER = "We talked about the garden fence and the neighbours for a long while. " * 8
+
+
+@pytest.fixture
+def world(database) -> ProcessingFixture:
+    return build_processing_fixture(database, OfflineModel())
+
+
+@pytest.fixture
+async def alice(world: ProcessingFixture) -> AsyncIterator[AsyncClient]:
+    async with build_client(world, ALICE) as client:
+        yield client
+
+
+async def keep_talk(world: ProcessingFixture, alice: AsyncClient, *, user: str | None) -> None:
+    lines = [
+        ("Ann", "I will bring the ladder on Friday."),
+        ("Tom", "I'll order the planks. Mara, can you send the contract?"),
+        ("Mara", f"Sure. {FILLER}"),
+    ]
+    segments = [{"text": text, "speaker": who, "is_user": who == user} for who, text in lines]
+    await alice.post(CONVERSATIONS, json={**BODY, "transcript_segments": segments})
+    await world.deliver_all()
+
+
+async def list_tasks(client: AsyncClient, **query: str) -> list[tuple[str, str]]:
+    items = (await client.get(TASKS, params=query)).json()["action_items"]
+    return sorted((item["owner_name"] or "", item["description"]) for item in items)
+
+
+async def test_the_list_of_tasks_is_what_the_user_has_to_do(world, alice) -> None:
+    await keep_talk(world, alice, user="Tom")
+
+    assert await list_tasks(alice) == [("", "Order the planks")]
+    assert await list_tasks(alice, owner="other") == [
+        ("Ann", "Bring the ladder on Friday"),
+        ("Mara", "Send the contract"),
+    ]
+    assert await list_tasks(alice, owner="others") == await list_tasks(alice, owner="other")
+    assert len(await list_tasks(alice, owner="all")) == 3
+
+
+async def test_before_anybody_is_the_user_nothing_is_theirs(world, alice) -> None:
+    await keep_talk(world, alice, user=None)
+    found = (await alice.post(f"{TASKS}/search", json={"query": "ladder"})).json()
+
+    assert await list_tasks(alice) == []
+    assert [name for name, _ in await list_tasks(alice, owner="other")] == ["Ann", "Mara", "Tom"]
+    assert found["action_items"] == []
+
+
+async def test_the_owner_of_a_task_can_be_changed_and_stays_so(world, alice) -> None:
+    await keep_talk(world, alice, user="Tom")
+    [task, _] = (await alice.get(TASKS, params={"owner": "other"})).json()["action_items"]
+    url = f"{TASKS}/{task['id']}"
+
+    taken = (await alice.patch(url, json={"owner": "me"})).json()
+    await world.deps.stores.conversations.reopen(ALICE, TALK)
+    await world.deliver({"uid": ALICE, "conversation_id": TALK})
+    kept = (await alice.get(url)).json()
+    given = (await alice.patch(url, json={"owner_name": "Eve"})).json()
+    structured = (await alice.get(f"{CONVERSATIONS}/talk")).json()["structured"]
+
+    assert [(t["owner"], t["owner_name"]) for t in (taken, kept, given)] == [
+        ("me", None),
+        ("me", None),
+        ("other", "Eve"),
+    ]
+    assert "Eve" in [item["owner_name"] for item in structured["action_items"]]
+
+
+async def test_a_page_is_filled_past_the_tasks_of_others(alice) -> None:
+    for number in range(7):
+        body: dict[str, Any] = {"description": f"Task {number}"}
+        task = (await alice.post(TASKS, json=body)).json()
+        if number % 3:
+            await alice.patch(f"{TASKS}/{task['id']}", json={"owner_name": "Ann"})
+
+    pages, cursor = [], None
+    while True:
+        query = {"limit": "2", **({"cursor": cursor} if cursor else {})}
+        page = (await alice.get(TASKS, params=query)).json()
+        pages.append(len(page["action_items"]))
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    skipped = (await alice.get(TASKS, params={"limit": "1", "offset": "1"})).json()
+
+    assert pages == [2, 1]
+    assert (len(skipped["action_items"]), skipped["has_more"]) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("speakers", "answer", "owner"),
+    [
+        (["Tom*", "Ann"], {"owner": "me"}, ("me", None)),
+        (["Tom*", "Ann"], {"owner": "other", "owner_name": " Ann "}, ("other", "Ann")),
+        (["Tom*", "Ann"], {"owner": "other", "owner_name": "tom"}, ("me", None)),
+        (["Tom*", "Ann"], {"owner": "other", "owner_name": "SPEAKER_01"}, ("other", None)),
+        (["Tom*", "Ann"], {"owner": "everybody", "owner_name": 7}, ("unknown", None)),
+        (["Tom", "Ann"], {"owner": "me"}, ("unknown", None)),
+        (["SPEAKER_00", "SPEAKER_01"], {"owner": "me"}, ("unknown", None)),
+        (["SPEAKER_00"], {"owner": "me"}, ("me", None)),
+        (["Tom"], {"owner": "me"}, ("unknown", None)),
+    ],
+)
+def test_a_models_word_on_the_owner_holds_only_as_far_as_the_transcript(
+    speakers, answer, owner
+) -> None:
+    segments = [Segment(text="x", speaker=s.rstrip("*"), is_user=s.endswith("*")) for s in speakers]
+    output = ActionItemOutput.model_validate({"description": "Do it", **answer})
+
+    decided = decide_owner(find_voices(segments), output)
+
+    assert (decided.owner, decided.name) == owner
