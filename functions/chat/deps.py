@@ -1,12 +1,29 @@
 """Dependencies of the chat function: the ports, stores and limits that its stories use."""
 
+from collections.abc import Callable
+
 from functions.chat.runs.run_registry import RunRegistry
 from shared.data.cached_apps import CachedApps
+from shared.data.file_index import FileIndex
+from shared.data.library_index import LibraryIndex
 from shared.data.quotas import Quotas
 from shared.data.search import Search
 from shared.data.stores import Stores
+from shared.domain.model_failure import ModelPlace
 from shared.domain.value import value
-from shared.ports import ChatModel, Clock, Events, Identity, NewId, ServiceIdentity, Tasks, ToolBox
+from shared.ports import (
+    Blobs,
+    ChatModel,
+    Clock,
+    Events,
+    Identity,
+    NewId,
+    Realtime,
+    ServiceIdentity,
+    Tasks,
+    ToolBox,
+    Transcriber,
+)
 
 
 @value
@@ -23,22 +40,28 @@ class Limits:
 
 @value
 class ChatDeps:
-    """What a turn needs, and the routes beside it."""
+    """What a turn needs, and the routes beside it; what hears and speaks is loaded when it is asked for."""
 
     identity: Identity
     service_identity: ServiceIdentity
     clock: Clock
     new_id: NewId
     model: ChatModel
+    build_transcriber: Callable[[], Transcriber]
+    build_realtime: Callable[[], Realtime]
     events: Events
     tasks: Tasks
     toolbox: ToolBox
     stores: Stores
     search: Search
+    index: LibraryIndex
+    file_index: FileIndex
+    blobs: Blobs
     offered_apps: CachedApps
     active_runs: RunRegistry
     quotas: Quotas
     limits: Limits
+    model_place: ModelPlace = "service"
     web_search: bool = False
 
 
@@ -51,6 +74,7 @@ class AfterTurnDeps:
     clock: Clock
     model: ChatModel
     stores: Stores
+    quotas: Quotas
 
 
 @value

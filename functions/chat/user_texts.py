@@ -11,6 +11,10 @@ TOO_MUCH_CONTEXT = (
     "That's a lot of information to process at once! Could you narrow down your request? Try "
     "asking about a smaller time period or being more specific about what you're looking for."
 )
+TOO_MUCH_FOR_MODEL = (
+    "Your message and what belongs to it are more than the language model takes at once. Please "
+    "shorten it, or send it in parts."
+)
 DEADLINE_PASSED = "This is taking longer than it should, so I stopped here. Please try again."
 ANSWER_TOO_LONG = "My answer was getting too long, so I stopped here."
 INTERNAL_ERROR = "Something went wrong while I was answering. Please try again."
@@ -22,6 +26,12 @@ ANSWER_STOPPED = "You stopped me before I could answer."
 QUESTION_NOT_SAVED = (
     "Your question could not be saved, so I did not answer it. Please send it again."
 )
+VOICE_NOT_HEARD = "I could not hear anybody speak in this voice message. Please try again."
+VOICE_NOT_WRITTEN_DOWN = (
+    "Your voice message could not be written down: the transcription service does not answer. Please "
+    "send it once more."
+)
+REALTIME_DOWN = "The service to speak with does not answer at the moment. Please try again."
 CALL_SKIPPED = "I did not use {tool} of {source}: I could not ask you about it."
 CONFIRM_CALL = (
     "May “{source}” ({maker}, id `{id}`) do `{tool}` with exactly this?\n```json\n{arguments}\n```\n"

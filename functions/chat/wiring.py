@@ -6,6 +6,8 @@ from functions.chat.deps import AfterTurnDeps, ChatDeps, ClosingDeps, Limits
 from functions.chat.runs.run_registry import RunRegistry
 from shared import wiring
 from shared.data.cached_apps import CachedApps
+from shared.data.file_index import FileIndex
+from shared.data.library_index import LibraryIndex
 from shared.data.search import Search
 
 
@@ -35,15 +37,21 @@ def deps() -> ChatDeps:
         clock=wiring.clock(),
         new_id=wiring.new_id(),
         model=wiring.model(),
+        build_transcriber=wiring.transcriber,
+        build_realtime=wiring.realtime,
         events=wiring.events(),
         tasks=wiring.tasks(),
         toolbox=wiring.toolbox("chat"),
         stores=stores,
         search=Search(stores.documents, wiring.vectors(), wiring.embedder()),
+        index=LibraryIndex(wiring.vectors(), wiring.embedder()),
+        file_index=FileIndex(wiring.vectors(), wiring.embedder()),
+        blobs=wiring.blobs(),
         offered_apps=CachedApps(stores.apps, wiring.clock()),
         active_runs=RunRegistry(),
         quotas=wiring.quotas(),
         limits=Limits(),
+        model_place=wiring.model_place(),
         web_search=wiring.settings().web_search,
     )
 
@@ -56,6 +64,7 @@ def after_turn_deps() -> AfterTurnDeps:
         clock=wiring.clock(),
         model=wiring.model(),
         stores=wiring.stores(),
+        quotas=wiring.quotas(),
     )
 
 

@@ -2,8 +2,11 @@
 
 from functions.chat.api.schemas import LibraryChangeOut, to_library_change_out
 from functions.chat.deps import ChatDeps
+from shared.domain.daily_summary import DailySummarySettings
 from shared.domain.ids import MessageId
+from shared.domain.memory import Memory
 from shared.edge.routes import Call, route
+from shared.library.summary_schedule import schedule_recent_days
 
 
 @route(
@@ -16,6 +19,11 @@ async def undo_change(deps: ChatDeps, call: Call) -> LibraryChangeOut:
     change = await deps.stores.library_changes.undo(
         call.uid, MessageId(call.path["message_id"]), call.path["change_id"]
     )
+    if isinstance(change.after, DailySummarySettings):
+        profile = await deps.stores.profiles.get(call.uid)
+        await schedule_recent_days(deps.tasks, call.uid, profile, deps.clock.now())
+    if isinstance(change.after, Memory):
+        await deps.index.remove_memories(call.uid, [change.after.id])
     return to_library_change_out(change)
 
 

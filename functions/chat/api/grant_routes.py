@@ -17,7 +17,7 @@ class ToolGrantOut(Wire):
     """A tool and what its owner decided about it.
 
     In the state `default` its `tool_class` decides: `read` tools run, `write` and `sensitive` tools
-    ask. `standing` tells a tool that is new or has changed, which asks too. `pin` names the version
+    ask, and `allows_always` says whether one may stop asking. `standing` tells a tool that is new or has changed, which asks too. `pin` names the version
     that is shown. `bits_today` is what its maker was told today without a question, of `bits_limit`.
     """
 
@@ -26,6 +26,7 @@ class ToolGrantOut(Wire):
     tool: str
     description: str
     tool_class: ToolClass
+    allows_always: bool
     standing: Standing
     pin: str
     state: GrantState
@@ -74,6 +75,7 @@ def _to_grant_out(grant: ToolGrant) -> ToolGrantOut:
         tool=tool.name,
         description=tool.spec.description,
         tool_class=tool.tool_class,
+        allows_always=tool.allows_always,
         standing=tool.standing,
         pin=tool.pin,
         state=grant.state,

@@ -10,6 +10,7 @@ from shared.domain.errors import Invalid
 from shared.domain.ids import SessionId, UserId
 from shared.edge.cloudevents import parse_pubsub_event
 from shared.edge.routes import Call, route
+from shared.library.count_model_usage import count_model_usage
 
 
 @route("POST", "/", "A turn ended", access="service", status=204)
@@ -18,7 +19,9 @@ async def on_turn_ended(deps: AfterTurnDeps, call: Call[bytes]) -> None:
         event = TurnEndedIn.model_validate(parse_pubsub_event(call.headers, call.body))
     except ValidationError as error:
         raise Invalid("The message does not name a turn") from error
-    await after_turn(deps, UserId(event.uid), SessionId(event.session_id))
+    uid = UserId(event.uid)
+    async with count_model_usage(deps.quotas, deps.clock, uid):
+        await after_turn(deps, uid, SessionId(event.session_id))
 
 
 @route("POST", "/", "End a run whose process is gone", access="service")

@@ -9,7 +9,9 @@ from functions.chat.api.schemas import (
     RatingQuery,
     ReportOut,
     to_message_out,
+    to_shown_messages_out,
 )
+from functions.chat.api.ui_parts import add_parts
 from functions.chat.deps import ChatDeps
 from functions.chat.turn import chat_messages
 from shared.domain.errors import Invalid
@@ -26,10 +28,11 @@ async def list_messages(deps: ChatDeps, call: Call[None, MessagesQuery]) -> list
     query = call.query
     if query.before is not None:
         before_id = MessageId(query.before)
-        messages = await chat_messages.list_before(deps, call.uid, query.session_id, before_id)
+        shown = await chat_messages.list_before(deps, call.uid, query.session_id, before_id)
     else:
-        messages = await chat_messages.list_newest(deps, call.uid, query.app, query.session)
-    return [to_message_out(message) for message in messages]
+        shown = await chat_messages.list_newest(deps, call.uid, query.app, query.session)
+    listed = to_shown_messages_out(shown.session, shown.messages)
+    return listed if query.protocol is None else add_parts(listed, shown.session, shown.messages)
 
 
 @route("DELETE", "/v2/messages", "Clear a chat", errors=(404,))

@@ -1,6 +1,6 @@
 """Routes of the profile and of devices that take push notifications."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -9,11 +9,14 @@ from starlette.datastructures import Headers
 from functions.chat.api.schemas import FcmTokenIn, ProfileIn, ProfileOut
 from functions.chat.deps import ChatDeps
 from shared.domain.errors import Invalid
-from shared.domain.ids import is_id
+from shared.domain.ids import UserId, is_id
+from shared.domain.own_names import deduplicate_names
 from shared.domain.profile import Device
 from shared.edge.routes import Call, route
 from shared.edge.schemas import CapitalOkOut, OkOut
+from shared.library.own_names_schedule import schedule_marking
 from shared.library.retention_schedule import schedule_retention
+from shared.library.summary_schedule import schedule_recent_days
 
 
 @route("GET", "/v1/users/profile", "Read the profile")
@@ -26,9 +29,17 @@ async def change_profile(deps: ChatDeps, call: Call[ProfileIn]) -> ProfileOut:
     changes: dict[str, Any] = call.body.model_dump(exclude_none=True)
     if "time_zone" in changes:
         _check_time_zone(changes["time_zone"])
+        await _schedule_summaries_in(deps, call.uid, changes["time_zone"])
     if "retention_days" in changes:
         changes["retention_set_at"] = deps.clock.now()
+    if "own_names" in changes:
+        changes["own_names"] = deduplicate_names(changes["own_names"])
+        changes["own_names_set_at"] = deps.clock.now()
+    if "interests" in changes:
+        changes["interests"] = deduplicate_names(changes["interests"])
     profile = await deps.stores.profiles.change(call.uid, **changes)
+    if "own_names" in changes:
+        await schedule_marking(deps.tasks, call.uid, profile)
     if "retention_days" in changes:
         await schedule_retention(deps.tasks, call.uid, profile, at=deps.clock.now())
     return ProfileOut.model_validate(asdict(profile))
@@ -50,6 +61,7 @@ async def save_fcm_token(deps: ChatDeps, call: Call[FcmTokenIn]) -> CapitalOkOut
         updated_at=deps.clock.now(),
     )
     await deps.stores.devices.save(call.uid, device)
+    await _schedule_summaries_in(deps, call.uid, zone)
     await deps.stores.profiles.change(call.uid, time_zone=zone)
     return CapitalOkOut()
 
@@ -60,12 +72,23 @@ async def remove_fcm_token(deps: ChatDeps, call: Call) -> OkOut:
     return OkOut()
 
 
+async def _schedule_summaries_in(deps: ChatDeps, uid: UserId, time_zone: str) -> None:
+    """Schedule daily summaries in another time zone, where they may be due earlier.
+
+    The zone is stored afterwards: a request that is repeated still finds another one.
+    """
+    profile = await deps.stores.profiles.get(uid)
+    if profile.time_zone != time_zone:
+        moved_profile = replace(profile, time_zone=time_zone)
+        await schedule_recent_days(deps.tasks, uid, moved_profile, deps.clock.now())
+
+
 def _check_time_zone(name: str) -> None:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
         raise Invalid(
-            f"time_zone: {name!r} is not an IANA time zone such as Europe/Berlin"
+            f"The time zone {name!r} is not known; send a name such as 'Europe/Berlin'."
         ) from error
 
 

@@ -1,25 +1,43 @@
 """The public routes of chat, in the order in which they are tried."""
 
 from functions.chat.api import (
+    agent_routes,
+    alternative_routes,
     change_routes,
     confirmation_routes,
     diagnostics_routes,
+    focus_routes,
     grant_routes,
     message_routes,
+    model_routes,
     profile_routes,
+    prompt_routes,
     run_routes,
+    search_routes,
     session_routes,
     usage_routes,
+    version_routes,
+    voice_routes,
+    voice_session_routes,
 )
 
 ROUTES = (
     *run_routes.ROUTES,
+    *voice_routes.ROUTES,
+    *voice_session_routes.ROUTES,
+    *version_routes.ROUTES,
+    *alternative_routes.ROUTES,
     *confirmation_routes.ROUTES,
     *diagnostics_routes.ROUTES,
     *grant_routes.ROUTES,
     *message_routes.ROUTES,
     *change_routes.ROUTES,
+    *search_routes.ROUTES,
     *session_routes.ROUTES,
+    *focus_routes.ROUTES,
+    *agent_routes.ROUTES,
     *profile_routes.ROUTES,
+    *prompt_routes.ROUTES,
+    *model_routes.ROUTES,
     *usage_routes.ROUTES,
 )

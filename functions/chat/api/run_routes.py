@@ -1,15 +1,17 @@
 """Routes of runs: ask a question, and stream, resume or stop its answer."""
 
 import hashlib
-from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import aclosing, suppress
 from functools import partial
-from typing import Any
 
 from pydantic_core import to_json
 from starlette.responses import JSONResponse, Response
 
-from functions.chat import user_texts
+from functions.chat.api.refusals import refuse_question
+from functions.chat.api.run_streams import (
+    build_refusal_stream,
+    build_stream,
+    build_ui_stream,
+)
 from functions.chat.api.schemas import (
     ResumeHeaders,
     ResumeQuery,
@@ -17,7 +19,6 @@ from functions.chat.api.schemas import (
     SendMessageIn,
     SendQuery,
     StopOut,
-    to_message_json,
 )
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
@@ -26,29 +27,20 @@ from functions.chat.runs.run_events import stream_events
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
 from functions.chat.turn.prepare_turn import PreparedTurn, prepare_turn
-from functions.chat.turn.quota_answer import store_quota_answer
 from shared import telemetry
-from shared.domain.chat import Message
 from shared.domain.errors import (
     CallerError,
-    KeepsakeError,
     NotFound,
-    QuotaExceeded,
     Unavailable,
 )
 from shared.domain.ids import MessageId, RunId, UserId
-from shared.domain.run import AnswerText, Run, RunEnded, RunEvent, SequencedEvent
-from shared.edge import frames, ui_messages
-from shared.edge.event_stream import EventStream
+from shared.domain.run import Run
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call, route
 from shared.resilience.retry import retry
 
 MAX_MESSAGE_BYTES = 1_048_576
 """More than MAX_QUESTION_CHARS, so that a person who pastes too much reads why in the chat."""
-
-SequencedEvents = AsyncGenerator[SequencedEvent, None]
-Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 @route(
@@ -69,11 +61,13 @@ async def send_message(deps: ChatDeps, call: Call[SendMessageIn, SendQuery]) -> 
     except (CallerError, Unavailable) as refusal:
         if call.query.protocol is not None:
             raise
-        return _build_refusal_stream(await _build_refusal(deps, call, refusal))
+        return build_refusal_stream(
+            await refuse_question(deps, call.uid, call.body.text, call.query, refusal)
+        )
     telemetry.add_fields(run_id=turn.run_id)
     journal = Journal()
     events = stream_events(deps, call.uid, turn.run_id, journal=journal)
-    return _build_stream(
+    return build_stream(
         call.query, turn.run_id, events, work=lambda: answer_turn(deps, turn, journal)
     )
 
@@ -90,6 +84,10 @@ async def _prepare_turn(
         call.query.session,
         key=key,
         can_confirm=call.query.protocol is not None,
+        follows=MessageId(call.body.follows) if call.body.follows else None,
+        models=call.body.list_models(),
+        page=call.body.context.to_page() if call.body.context else None,
+        file_ids=call.body.file_ids or (),
     )
     with telemetry.measure_stage("prepare"):
         return await retry(prepare, sleep=deps.clock.sleep)
@@ -100,7 +98,10 @@ def _parse_idempotency_key(call: Call[SendMessageIn, SendQuery]) -> IdempotencyK
     text = call.headers.get("idempotency-key") or call.body.client_message_id
     if text is None:
         return None
-    question_fields = call.body.model_dump(exclude={"client_message_id"})
+    question_fields = call.body.model_dump(exclude={"client_message_id", "follows"})
+    for name in ("model", "models"):
+        if question_fields[name] is None:
+            del question_fields[name]  # the same question as of a client that knows no models
     fingerprint = hashlib.sha256(to_json([call.query.session_id, question_fields])).hexdigest()
     return IdempotencyKey(text=text, fingerprint=fingerprint)
 
@@ -111,78 +112,7 @@ def _replay_run(
     """Stream the run that this question started when it first came."""
     if key is None or run.fingerprint != key.fingerprint:
         return build_problem(422, "This idempotency key came with another question before.")
-    return _build_stream(call.query, run.id, stream_events(deps, call.uid, run.id))
-
-
-async def _build_refusal(
-    deps: ChatDeps, call: Call[SendMessageIn, SendQuery], refusal: CallerError | Unavailable
-) -> Message:
-    """Build a refusal as an answer; that of a quota is stored with its question."""
-    telemetry.add_fields(outcome="refused")
-    if isinstance(refusal, QuotaExceeded):
-        with suppress(KeepsakeError):
-            return await store_quota_answer(
-                deps, call.uid, call.body.text, call.query.app, call.query.session, refusal
-            )
-    return Message(
-        id=MessageId(deps.new_id()),
-        session_id=call.query.session_id,
-        text=user_texts.STORE_DOWN if isinstance(refusal, Unavailable) else str(refusal),
-        sender="ai",
-        created_at=deps.clock.now(),
-        app_id=call.query.app,
-        metadata={"outcome": "refused"},
-    )
-
-
-def _build_refusal_stream(message: Message) -> EventStream:
-    """Stream a refusal as an answer: released apps show nothing for any status but 200."""
-    journal = Journal()
-    journal.append(AnswerText(message.text))
-    journal.append(RunEnded(message, "failed"))
-    journal.open()
-    body = frames.encode(_drop_seq(journal.tail()), to_message_json)
-    return EventStream(body, heartbeat=frames.HEARTBEAT)
-
-
-def _build_stream(
-    query: SendQuery,
-    run_id: RunId,
-    events: SequencedEvents,
-    *,
-    work: Work | None = None,
-) -> EventStream:
-    if query.protocol is not None:
-        return _build_ui_stream(run_id, events, work=work)
-    return EventStream(
-        frames.encode(_drop_seq(events), to_message_json),
-        heartbeat=frames.HEARTBEAT,
-        work=work,
-        headers={"X-Run-Id": run_id},
-    )
-
-
-def _build_ui_stream(
-    run_id: RunId,
-    events: SequencedEvents,
-    *,
-    after_seq: int = 0,
-    work: Work | None = None,
-) -> EventStream:
-    return EventStream(
-        ui_messages.encode(
-            events, run_id=run_id, encode_message=to_message_json, after_seq=after_seq
-        ),
-        heartbeat=ui_messages.HEARTBEAT,
-        work=work,
-        headers={"X-Run-Id": run_id, **ui_messages.HEADERS},
-    )
-
-
-async def _drop_seq(events: SequencedEvents) -> AsyncGenerator[RunEvent, None]:
-    async with aclosing(events):
-        async for numbered in events:
-            yield numbered.event
+    return build_stream(call.query, run.id, stream_events(deps, call.uid, run.id))
 
 
 @route(
@@ -209,7 +139,7 @@ async def resume_message(deps: ChatDeps, call: Call[None, ResumeQuery]) -> Respo
         if run.outcome is not None:
             await deps.stores.runs.get_answer(call.uid, run_id)
     events = stream_events(deps, call.uid, run_id, split_after_seq=after_seq)
-    return _build_ui_stream(
+    return build_ui_stream(
         run_id,
         deps.active_runs.followers.admit(call.uid, run_id, events),
         after_seq=after_seq,

@@ -1,16 +1,38 @@
 """Request and response bodies of chat, field by field as released apps read them."""
 
+import re
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints, model_validator
 
+from functions.chat.api.prompt_texts import IN_ONE_LINE
+from functions.chat.context.file_texts import MAX_FILES
+from functions.chat.context.page import Page, PageType
 from shared.data.library_changes import METADATA_FIELD, load_changes
+from shared.domain.branches import find_answering_run, list_versions
+from shared.domain.chart import ChartType
 from shared.domain.chat import Message, Session, build_main_session_id
-from shared.domain.ids import AppId, RunId, SessionId, UserId
+from shared.domain.custom_agent import AgentRole
+from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
+from shared.domain.interests import (
+    MAX_INTEREST_CHARS,
+    MAX_INTERESTS,
+    MAX_LEARNING_STYLE_CHARS,
+)
 from shared.domain.library_change import LibraryChange
+from shared.domain.own_names import MAX_OWN_NAMES
 from shared.domain.run import Outcome
-from shared.edge.schemas import PageQuery, Wire
+from shared.domain.voices import MAX_VOICES
+from shared.edge.schemas import (
+    EVENT_NUMBER_PATTERN,
+    LANGUAGE_CODE_PATTERN,
+    LANGUAGE_PATTERN,
+    OPTIONAL_ID_PATTERN,
+    PageQuery,
+    Wire,
+)
 
 MAX_CARDS = 5
 
@@ -23,13 +45,13 @@ def _parse_optional_id(value: str | None) -> str | None:
 def _reject_offset(offset: int) -> int:
     if offset:
         raise ValueError(
-            "offset is not supported: pass the X-Next-Cursor of the last page as cursor"
+            "Offsets are not supported here: pass the X-Next-Cursor of the last page as the cursor."
         )
     return offset
 
 
 ChosenApp = Annotated[
-    str | None, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$"), AfterValidator(_parse_optional_id)
+    str | None, Field(pattern=OPTIONAL_ID_PATTERN), AfterValidator(_parse_optional_id)
 ]
 ChosenSession = Annotated[str | None, Field(max_length=64), AfterValidator(_parse_optional_id)]
 DEFAULT_TITLE = "New Chat"
@@ -74,7 +96,7 @@ class SendHeaders(Wire):
 class ResumeHeaders(Wire):
     """The number of the last event that the client has; an empty one counts as none."""
 
-    last_event_id: Annotated[str, Field(alias="Last-Event-ID", pattern="^[0-9]{0,9}$")] = ""
+    last_event_id: Annotated[str, Field(alias="Last-Event-ID", pattern=EVENT_NUMBER_PATTERN)] = ""
 
 
 class ResumeQuery(Wire):
@@ -102,26 +124,103 @@ class CloseOut(Wire):
 
 
 class MessagesQuery(ChatQuery):
-    """`before` is the id of the oldest message that the client has."""
+    """`before` is the id of the oldest message that the client has.
+
+    With `protocol`, `metadata.parts` has what was streamed of an answer, and `metadata.summarised`
+    marks messages that the assistant reads as a summary.
+    """
 
     before: Annotated[str | None, Field(max_length=64)] = None
+    protocol: Literal["ui-message-stream"] | None = None
 
 
 class PageContextIn(Wire):
-    """The page that the user is looking at."""
+    """What the user is looking at: a conversation, task, memory or recap by id, or a time range.
 
-    type: Literal["conversation", "task", "memory", "recap"]
+    The released app sends it empty where there is none. A `type` that is not known counts as none.
+    """
+
+    type: str | None = None
     id: str | None = None
     title: str | None = None
+    start: AwareDatetime | None = None
+    end: AwareDatetime | None = None
+
+    def to_page(self) -> Page | None:
+        if self.type not in get_args(PageType):
+            return None
+        return Page(
+            type=cast("PageType", self.type),
+            id=self.id or "",
+            title=self.title or "",
+            start=self.start,
+            end=self.end,
+        )
 
 
 class SendMessageIn(Wire):
-    """Repeats of one question share `client_message_id`, or the header Idempotency-Key."""
+    """Repeats of one question share `client_message_id`, or the header Idempotency-Key.
+
+    `follows` is the id of the message that the user saw last: where the chat shows another version
+    by now, the question is refused with 409. `model` is one of GET /v1/chat-models; without it the
+    chat's agent says which model answers, and a persona always has its own. `models` are two or three
+    that answer at once, with tools that only read; the first one's answer is the main one.
+    """
 
     text: str
+    model: AgentRole | None = None
+    models: Annotated[list[AgentRole] | None, Field(min_length=2, max_length=MAX_VOICES)] = None
     client_message_id: Annotated[str | None, Field(min_length=1, max_length=255)] = None
-    file_ids: Annotated[list[str] | None, Field(max_length=100)] = None
+    file_ids: Annotated[list[str] | None, Field(max_length=MAX_FILES)] = None
     context: PageContextIn | None = None
+    follows: Annotated[str | None, Field(max_length=64)] = None
+
+    @model_validator(mode="after")
+    def _check_models(self) -> "SendMessageIn":
+        if self.models is not None and self.model is not None:
+            raise ValueError("Name either one model or several, not both.")
+        if self.models is not None and len(set(self.models)) < len(self.models):
+            raise ValueError("Each of the models is named once.")
+        return self
+
+    def list_models(self) -> Sequence[AgentRole]:
+        """Return the models that were chosen; none where the chat's own one answers."""
+        return self.models or ([self.model] if self.model else [])
+
+
+class VersionIn(Wire):
+    """Another version of a message: of a question with its new `text`, of an answer without.
+
+    `model` is as in a question.
+    """
+
+    text: str | None = None
+    model: AgentRole | None = None
+
+
+class ChatModelOut(Wire):
+    """A model that a question can name: its `id` here, and its `name` at its provider."""
+
+    id: AgentRole
+    name: str
+
+
+class ChatModelsOut(Wire):
+    """The models to choose from, the one that answers without a choice first."""
+
+    models: Sequence[ChatModelOut]
+
+
+class ShownVersionIn(Wire):
+    """The id of a message; the versions that lead to it are shown."""
+
+    message_id: Annotated[str, Field(min_length=1, max_length=66)]
+
+
+class ChosenAnswerIn(Wire):
+    """The answer to go on with, by the number of its model in the question's `models`, from 0."""
+
+    voice: Annotated[int, Field(ge=0, lt=MAX_VOICES)]
 
 
 class CardStructuredOut(Wire):
@@ -148,10 +247,47 @@ def to_library_change_out(change: LibraryChange) -> LibraryChangeOut:
     return LibraryChangeOut(id=change.id, text=change.text, state=state)
 
 
+class DataPointOut(Wire):
+    label: str
+    value: float
+
+
+class DatasetOut(Wire):
+    """One line, or the bars of one colour (#RRGGBB; null: of the client's choice)."""
+
+    label: str
+    data_points: Sequence[DataPointOut]
+    color: str | None
+
+
+class ChartOut(Wire):
+    """A chart; the points of all datasets have the same labels."""
+
+    chart_type: ChartType
+    title: str
+    x_label: str | None
+    y_label: str | None
+    datasets: Sequence[DatasetOut]
+
+
+class MessageFileOut(Wire):
+    """A file that came with a message, with the fields that released apps read."""
+
+    id: str
+    openai_file_id: str
+    name: str
+    mime_type: str
+    created_at: datetime
+    thumbnail: str | None
+
+
 class MessageOut(Wire):
     """A message; every field that a released app reads is always present.
 
-    `metadata.changes` lists what an answer changed in the library, as LibraryChangeOut.
+    `metadata.changes` lists what an answer changed in the library, as LibraryChangeOut. In a list
+    of messages, `metadata.versions` has the ids of all versions of a message that has several, oldest
+    first, and `metadata.run` is the run that answers the newest question. Where several models answered
+    at once, `metadata.voices` names them and `metadata.voice` says whose answer this is, from 0.
     """
 
     id: str
@@ -168,10 +304,10 @@ class MessageOut(Wire):
     reported: bool
     report_reason: str | None
     files_id: list[str]
-    files: list[Any]
+    files: list[MessageFileOut]
     chat_session_id: str
     rating: Literal[1, -1] | None
-    chart_data: dict[str, Any] | None
+    chart_data: ChartOut | None
     ask_for_nps: bool
     metadata: dict[str, Any]
 
@@ -181,6 +317,8 @@ def to_message_out(message: Message) -> MessageOut:
     metadata = dict(message.metadata)
     if message.marked_text is not None and message.cards:
         metadata["marked_text"] = message.marked_text
+    if message.voices:
+        metadata |= {"voices": list(message.voices), "voice": message.voice}
     if changes := load_changes(message):
         metadata[METADATA_FIELD] = [to_library_change_out(c).model_dump() for c in changes]
     return MessageOut(
@@ -204,19 +342,70 @@ def to_message_out(message: Message) -> MessageOut:
         ],
         reported=message.reported,
         report_reason=message.report_reason,
-        files_id=list(message.files_id),
-        files=[],
+        files_id=[file.id for file in message.files],
+        files=[
+            MessageFileOut(
+                id=file.id,
+                openai_file_id=file.id,
+                name=file.name,
+                mime_type=file.media_type,
+                created_at=file.created_at,
+                thumbnail=file.thumbnail,
+            )
+            for file in message.files
+        ],
         chat_session_id=message.session_id,
         rating=message.rating,
-        chart_data=None,
+        chart_data=ChartOut.model_validate(message.chart) if message.chart else None,
         ask_for_nps=False,
         metadata=metadata,
     )
 
 
+def to_shown_messages_out(session: Session, newest_first: Sequence[Message]) -> list[MessageOut]:
+    """Convert messages of a chat, with their versions and the run that answers the newest."""
+    versions = list_versions(session.forks)
+    shown = [to_message_out(message) for message in newest_first]
+    for message in shown:
+        if ids := versions.get(MessageId(message.id)):
+            message.metadata["versions"] = list(ids)
+    if newest_first and (run_id := find_answering_run(session, newest_first[0])):
+        shown[0].metadata["run"] = run_id
+    return shown
+
+
 def to_message_json(message: Message) -> bytes:
     """Encode a message for the `done` frame."""
     return to_message_out(message).model_dump_json().encode()
+
+
+_SPOKEN_FIELDS = {
+    *("id", "text", "created_at", "sender", "type", "plugin_id", "from_integration"),
+    *("files", "memories", "ask_for_nps"),
+}
+
+
+def to_question_json(message: Message) -> bytes:
+    """Encode what the owner said for the `message` frame: the fields alone that apps need there."""
+    return to_message_out(message).model_dump_json(include=_SPOKEN_FIELDS).encode()
+
+
+class VoiceIn(Wire):
+    """The language that is spoken, as ISO 639-1; anything else leaves it to the transcriber."""
+
+    language: Annotated[str | None, Field(max_length=32)] = None
+
+    @property
+    def language_code(self) -> str | None:
+        code = (self.language or "").partition("-")[0].lower()
+        return code if re.fullmatch(LANGUAGE_CODE_PATTERN, code) else None
+
+
+class SpokenTextOut(Wire):
+    """What was said; empty where nobody speaks."""
+
+    transcript: str
+    language: str | None
 
 
 class ReportOut(Wire):
@@ -231,20 +420,51 @@ class RatingQuery(Wire):
     reason: Annotated[str | None, Field(max_length=200)] = None
 
 
+OwnName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+
+
+Interest = Annotated[str, Field(max_length=MAX_INTEREST_CHARS), IN_ONE_LINE]
+LearningStyle = Annotated[str, Field(max_length=MAX_LEARNING_STYLE_CHARS), IN_ONE_LINE]
+
+
 class ProfileIn(Wire):
-    """Fields left out keep their value."""
+    """Fields left out keep their value.
+
+    `own_names` are the names by which transcripts call the owner. A change goes over the stored
+    conversations, whose memories and tasks follow. Each answer is told of at most five of the
+    `interests`, never of all, and of the `learning_style`.
+    """
 
     name: Annotated[str | None, Field(max_length=200)] = None
     time_zone: str | None = None
-    language: Annotated[str | None, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = None
+    language: Annotated[str | None, Field(pattern=LANGUAGE_PATTERN)] = None
     retention_days: Annotated[int | None, Field(ge=0, le=3_650)] = None
+    is_place_shared: bool | None = None
+    keeps_audio: bool | None = None
+    own_names: Annotated[list[OwnName] | None, Field(max_length=MAX_OWN_NAMES)] = None
+    interests: Annotated[list[Interest] | None, Field(max_length=MAX_INTERESTS)] = None
+    learning_style: LearningStyle | None = None
 
 
 class ProfileOut(Wire):
+    """The profile. Tools of apps are told where the owner is if `is_place_shared`.
+
+    With `keeps_audio`, the sound of recordings is kept; else it is deleted once it is text.
+
+    Released apps also read how data is protected: in one way, never moved.
+    """
+
     name: str
     time_zone: str
-    language: str
+    language: str | None
     retention_days: int
+    is_place_shared: bool
+    keeps_audio: bool
+    own_names: list[str]
+    interests: list[str]
+    learning_style: str
+    data_protection_level: Literal["standard"] = "standard"
+    migration_status: None = None
 
 
 class FcmTokenIn(Wire):
@@ -260,13 +480,15 @@ class SessionIn(Wire):
 
     title: Title = None
     app_id: ChosenApp = None
+    agent_id: ChosenApp = None
 
 
 class SessionChangeIn(Wire):
-    """Fields left out keep their value."""
+    """Fields left out keep their value; an empty `agent_id` ends the agent of the chat."""
 
     title: Title = None
     starred: bool | None = None
+    agent_id: Annotated[str | None, Field(pattern=OPTIONAL_ID_PATTERN)] = None
 
 
 class SessionsQuery(PageQuery):
@@ -279,7 +501,11 @@ class SessionsQuery(PageQuery):
 
 
 class SessionOut(Wire):
-    """A chat; `preview` is the beginning of its last message."""
+    """A chat; `preview` is the beginning of its last message. `shared`: there is a link to it.
+
+    `focus_mode_id` is the focus mode that is active, `agent_id` the custom agent that answers.
+    `is_summarised`: the assistant reads a summary of the oldest messages, which all stay listed.
+    """
 
     id: str
     title: str
@@ -290,6 +516,10 @@ class SessionOut(Wire):
     updated_at: datetime
     message_count: int
     preview: str
+    shared: bool
+    focus_mode_id: str | None
+    agent_id: str | None
+    is_summarised: bool
 
 
 def to_session_out(session: Session) -> SessionOut:
@@ -304,6 +534,10 @@ def to_session_out(session: Session) -> SessionOut:
         updated_at=session.updated_at,
         message_count=session.message_count,
         preview=session.preview,
+        shared=session.share_token is not None,
+        focus_mode_id=session.focus,
+        agent_id=session.agent_id,
+        is_summarised=session.summarised_until is not None,
     )
 
 

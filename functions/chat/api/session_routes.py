@@ -21,7 +21,9 @@ from shared.edge.schemas import OkOut
 async def create_session(deps: ChatDeps, call: Call[SessionIn]) -> SessionOut:
     body = call.body
     app_id = AppId(body.app_id) if body.app_id else None
-    return to_session_out(await chat_sessions.create(deps, call.uid, body.title or "", app_id))
+    return to_session_out(
+        await chat_sessions.create(deps, call.uid, body.title or "", app_id, body.agent_id)
+    )
 
 
 @route(
@@ -51,13 +53,21 @@ async def get_session(deps: ChatDeps, call: Call) -> SessionOut:
     )
 
 
-@route("PATCH", "/v2/chat-sessions/{id}", "Rename or star a chat", errors=(404,))
+@route(
+    "PATCH", "/v2/chat-sessions/{id}", "Rename or star a chat, or change its agent", errors=(404,)
+)
 async def change_session(deps: ChatDeps, call: Call[SessionChangeIn]) -> SessionOut:
     session_id = SessionId(call.path["id"])
-    title, starred = call.body.title, call.body.starred
-    return to_session_out(
-        await chat_sessions.change(deps, call.uid, session_id, title=title, starred=starred)
+    body = call.body
+    session = await chat_sessions.change(
+        deps,
+        call.uid,
+        session_id,
+        title=body.title,
+        starred=body.starred,
+        agent_id=body.agent_id,
     )
+    return to_session_out(session)
 
 
 @route("DELETE", "/v2/chat-sessions/{id}", "Delete a chat with its messages", errors=(404,))

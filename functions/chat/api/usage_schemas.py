@@ -1,18 +1,25 @@
 """Request and response bodies of usage, with the fields that the mobile app reads."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 
 from pydantic import Field
 
+from shared.domain.model import ModelRole
 from shared.domain.quota import QuotaName
 from shared.edge.schemas import Wire
 
+MAX_DAYS = 31
+
 
 class UsageQuery(Wire):
-    """The period that released apps name; quotas are always those of today."""
+    """The period that released apps name; quotas are always those of today.
+
+    `days` asks for so many days of UTC, today among them.
+    """
 
     period: Literal["today", "monthly", "yearly", "all_time"] = "today"
+    days: int = Field(default=0, ge=0, le=MAX_DAYS)
 
 
 class QuotaOut(Wire):
@@ -33,10 +40,35 @@ class PeriodUsageOut(Wire):
     memories_created: int = 0
 
 
+class RoleUsageOut(Wire):
+    """What the models of one role were asked; tokens as their providers counted them.
+
+    `cached_tokens` are part of `input_tokens`.
+    """
+
+    role: ModelRole
+    calls: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+
+
+class DayUsageOut(Wire):
+    """A day of UTC on which something was used."""
+
+    day: date
+    turns: int
+    models: list[RoleUsageOut]
+
+
 class UsageOut(Wire):
-    """The quotas, and the figures of released apps under the name of the period they asked for."""
+    """The quotas, and the figures of released apps under the name of the period they asked for.
+
+    `days` are those that were asked for, the newest first.
+    """
 
     quotas: list[QuotaOut]
+    days: list[DayUsageOut] = Field(default_factory=list)
     history: list[PeriodUsageOut] = Field(default_factory=list)
     today: PeriodUsageOut | None = None
     monthly: PeriodUsageOut | None = None

@@ -12,9 +12,6 @@ from shared.domain.chat import Card
 from shared.domain.ids import ConversationId
 from shared.domain.value import value
 
-_MAX_CITATION_NUMBER = 99
-"""Largest bare number in brackets that counts as a citation: `[7]` does, `[2024]` does not."""
-
 _NUMBERS = "[0-9]{1,4}(?:, ?[0-9]{1,4}){0,9}"
 _TOKEN = re.compile(rf"(?P<ticks>`{{1,3}})|(?P<newline>\n)| ?\[(?P<numbers>{_NUMBERS})\](?!\()")
 _PARTIAL_MARKER = re.compile(rf"(?: ?\[(?:{_NUMBERS}(?:, ?|\])?)?| )?\Z")
@@ -27,8 +24,12 @@ Rewrite = Callable[[Sequence[int]], str | None]
 
 @dataclass(slots=True)
 class Citations:
-    """Numbers of one turn, from 1: `cards` in the order of assignment, `shown_cards` as cited."""
+    """Numbers of one turn, from 1: `cards` in the order of assignment, `shown_cards` as cited.
 
+    The first `given` numbers are documents that came with the question, which have no cards.
+    """
+
+    given: int = 0
     cards: list[Card] = field(default_factory=list)
     shown_cards: list[Card] = field(default_factory=list)
     _numbers: dict[ConversationId, int] = field(default_factory=dict)
@@ -38,27 +39,22 @@ class Citations:
         """Return the number of a conversation; its first card is the one that counts."""
         if card.id not in self._numbers:
             self.cards.append(card)
-            self._numbers[card.id] = len(self.cards)
+            self._numbers[card.id] = self.given + len(self.cards)
         return self._numbers[card.id]
 
     def render_marker(self, numbers: Sequence[int]) -> str | None:
-        """Renumber a marker by first use; drop numbers that were never assigned.
+        """Renumber a marker by first use, without numbers of given documents.
 
-        Return None for text that is no citation: it has a number that is neither assigned nor
-        small enough.
+        Return None for text that is no citation: one of its numbers was never assigned.
         """
-        card_count = len(self.cards)
-        if not card_count or not all(
-            1 <= number <= max(card_count, _MAX_CITATION_NUMBER) for number in numbers
-        ):
+        if not all(1 <= number <= self.given + len(self.cards) for number in numbers):
             return None
-        return "".join(
-            f"[{self._assign_position(n)}]" for n in dict.fromkeys(numbers) if n <= card_count
-        )
+        cited = [number for number in dict.fromkeys(numbers) if number > self.given]
+        return "".join(f"[{self._assign_position(number)}]" for number in cited)
 
     def _assign_position(self, number: int) -> int:
         if number not in self._positions:
-            self.shown_cards.append(self.cards[number - 1])
+            self.shown_cards.append(self.cards[number - self.given - 1])
             self._positions[number] = len(self.shown_cards)
         return self._positions[number]
 

@@ -3,10 +3,14 @@
 import json
 from collections.abc import Sequence
 
-from functions.chat.context.tokens import estimate_tokens
+from functions.chat.context.blocks import EarlierMessage, build_earlier_message
+from functions.chat.context.documents import build_document_messages
+from functions.chat.context.file_texts import NO_TEXTS, FileTexts, number_documents
+from functions.chat.context.replayed_calls import replay_calls
 from shared import prompts
 from shared.domain.chat import Message, Session
 from shared.domain.model import AssistantTurn, ModelMessage, UserText
+from shared.domain.tokens import estimate_tokens
 
 MIN_VERBATIM = 10
 """This many of the last messages are never summarised."""
@@ -53,13 +57,37 @@ def _is_heavy(messages: Sequence[Message], budget_tokens: int) -> bool:
     )
 
 
+def build_history(
+    messages: Sequence[Message], texts: FileTexts = NO_TEXTS
+) -> tuple[EarlierMessage, ...]:
+    """Return earlier messages, each to be kept as a whole or left out; files stand above theirs."""
+    return tuple(_build_earlier(message, texts) for message in messages)
+
+
+def _build_earlier(message: Message, texts: FileTexts) -> EarlierMessage:
+    given = [texts[file.id] for file in message.files if file.id in texts]
+    documents = build_document_messages(number_documents(given))
+    notes = [text.note for text in given]
+    return build_earlier_message([*documents, *to_model_messages([message])], notes)
+
+
 def to_model_messages(messages: Sequence[Message]) -> list[ModelMessage]:
     """Return earlier messages in the form that the model reads."""
-    return [_to_model_message(message) for message in messages]
+    return [each for message in messages for each in _to_model_messages(message)]
+
+
+def _to_model_messages(message: Message) -> list[ModelMessage]:
+    """Give an answer of ours with its calls; what a file names as one is a quotation."""
+    calls = [] if message.is_imported or message.from_integration else replay_calls(message.steps)
+    return [*calls, _to_model_message(message)]
 
 
 def _to_model_message(message: Message) -> ModelMessage:
-    """Quote an app's notification as data: as an assistant turn it would count as our own words."""
+    """Quote what an app or a file says as data: it would count as the owner's words, or our own."""
+    if message.is_imported:
+        quoted = {"sender": message.sender, "text": message.text}
+        text = json.dumps(quoted, ensure_ascii=False)
+        return UserText(text=prompts.render("chat/imported_message", text=text))
     if message.from_integration:
         text = json.dumps(message.text, ensure_ascii=False)
         return UserText(text=prompts.render("chat/notification", text=text))

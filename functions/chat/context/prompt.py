@@ -1,56 +1,112 @@
-"""System prompt and messages of a turn: stable text first, changing values last."""
+"""System prompt and the other blocks of a context that come from the chat, its app and the profile."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from functions.chat.context.history import to_model_messages
+from functions.chat.context.blocks import FileNote
+from functions.chat.context.context import Context
+from functions.chat.context.file_texts import NO_TEXTS, FileText, FileTexts, number_documents
+from functions.chat.context.history import build_history
+from functions.chat.context.interests import choose_interests
 from shared import prompts
 from shared.domain.app import App
-from shared.domain.chat import Message
-from shared.domain.model import ModelMessage, SystemText, UserText
+from shared.domain.chat import MAIN_SESSION, Message
+from shared.domain.custom_agent import CustomAgent
+from shared.domain.focus_mode import FocusMode
+from shared.domain.model import SAFE_WINDOW_TOKENS
 from shared.domain.profile import Profile
+from shared.domain.provenance import Source
+from shared.security.fencing import fence_untrusted
 
 
-def build_prompt(
+def build_context(
     question: str,
     *,
     history: Sequence[Message],
     summary: str = "",
     profile: Profile,
     app: App | None,
+    chat_id: str = MAIN_SESSION,
+    focus: FocusMode | None = None,
+    agent: CustomAgent | None = None,
+    page: str = "",
+    files: Sequence[FileText] = (),
+    texts: FileTexts = NO_TEXTS,
+    forgotten: Sequence[FileNote] = (),
     now: datetime,
-) -> list[ModelMessage]:
-    """Build the model's input; all before the last message stays the same from turn to turn."""
-    context = prompts.render(
-        "chat/context", context="\n".join(_build_context_lines(profile, app, now))
+    window_tokens: int = SAFE_WINDOW_TOKENS,
+) -> Context:
+    """Build the context of a question before the first model call; a persona is its maker's alone."""
+    is_persona = app is not None and app.persona_prompt is not None
+    return Context(
+        rules=_build_rules(app),
+        focus="" if is_persona else _build_focus(focus),
+        own_prompt="" if is_persona else _build_own_prompt(profile, agent),
+        agent_prompt="" if is_persona else _build_agent_prompt(agent),
+        app_prompt=_build_app_prompt(app),
+        summary=_build_summary(summary),
+        history=build_history(history, texts),
+        forgotten_files=tuple(forgotten),
+        files=() if is_persona else tuple(number_documents(files)),
+        lines=(
+            *_build_lines(profile, app, now),
+            *(() if is_persona else _build_owner_lines(profile, question, chat_id, now)),
+        ),
+        page="" if is_persona else page,
+        question=question,
+        reminder="" if is_persona else profile.chat_reminder,
+        window_tokens=window_tokens,
     )
-    return [
-        SystemText(text=_build_system_text(app)),
-        *_build_summary_messages(summary),
-        *to_model_messages(history),
-        UserText(text=f"{context}\n\n{question}"),
-    ]
 
 
-def _build_summary_messages(summary: str) -> list[ModelMessage]:
-    """Quote the summary as data, because it may hold words of others."""
-    if not summary:
-        return []
-    return [
-        UserText(
-            text=prompts.render("chat/earlier", summary=json.dumps(summary, ensure_ascii=False))
-        )
-    ]
-
-
-def _build_system_text(app: App | None) -> str:
+def _build_rules(app: App | None) -> str:
     if app is not None and app.persona_prompt is not None:
         return app.persona_prompt
     return prompts.render("chat/system")
 
 
-def _build_context_lines(profile: Profile, app: App | None, now: datetime) -> list[str]:
+def _build_focus(focus: FocusMode | None) -> str:
+    if focus is None:
+        return ""
+    return prompts.render("chat/focus", name=focus.name, instructions=focus.instructions)
+
+
+def _build_own_prompt(profile: Profile, agent: CustomAgent | None) -> str:
+    if agent is not None and agent.replaces_prompt:
+        return _word_agent(agent)
+    return profile.chat_prompt
+
+
+def _build_agent_prompt(agent: CustomAgent | None) -> str:
+    return "" if agent is None or agent.replaces_prompt else _word_agent(agent)
+
+
+def _word_agent(agent: CustomAgent) -> str:
+    """Return its owner's text as it is, and that of somebody else as the wish of a stranger."""
+    if not agent.is_foreign:
+        return agent.instructions
+    source = Source(kind="app", id=agent.id, name=agent.name)
+    instructions = fence_untrusted(agent.instructions, source)
+    return prompts.render("chat/foreign_agent", instructions=instructions)
+
+
+def _build_app_prompt(app: App | None) -> str:
+    """Return how an app wants its chat to be: the wish of a stranger, after our rules."""
+    if app is None or app.persona_prompt is not None or not app.chat_prompt:
+        return ""
+    instructions = fence_untrusted(app.chat_prompt, app.source)
+    return prompts.render("chat/app_chat", instructions=instructions)
+
+
+def _build_summary(summary: str) -> str:
+    """Quote the summary as data, because it may hold words of others."""
+    if not summary:
+        return ""
+    return prompts.render("chat/earlier", summary=json.dumps(summary, ensure_ascii=False))
+
+
+def _build_lines(profile: Profile, app: App | None, now: datetime) -> list[str]:
     local_time = now.astimezone(profile.zone).replace(microsecond=0)
     lines = [f"Current time: {local_time.isoformat()} ({profile.zone.key})"]
     if profile.name:
@@ -58,3 +114,19 @@ def _build_context_lines(profile: Profile, app: App | None, now: datetime) -> li
     if app is not None and app.persona_prompt is None:
         lines.append(f"This chat belongs to the app {app.name!r}: {app.description!r}")
     return lines
+
+
+def _build_owner_lines(
+    profile: Profile, question: str, chat_id: str, now: datetime
+) -> Iterator[str]:
+    """Tell what the owner likes and how they learn, quoted, as an import may have brought it."""
+    day = now.astimezone(profile.zone).date()
+    interests = choose_interests(profile.interests, question, chat_id=chat_id, day=day)
+    if interests:
+        yield f"Some of the owner's interests, for examples where they fit: {_quote(interests)}"
+    if profile.learning_style:
+        yield f"How the owner likes to learn: {_quote(profile.learning_style)}"
+
+
+def _quote(words: object) -> str:
+    return json.dumps(words, ensure_ascii=False)

@@ -1,16 +1,19 @@
 """Message assembly: the stored answer, built from the events of its run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
 from functions.chat.context.citations import strip_markers
+from functions.chat.runs.collect_steps import collect_steps
 from functions.chat.runs.journal import join_text
 from shared.data.library_changes import METADATA_FIELD, dump_changes
-from shared.domain.chat import Message
+from shared.domain.chart import Chart
+from shared.domain.chat import QUESTION_KEY, Message
 from shared.domain.ids import MessageId
 from shared.domain.run import (
+    ChartShown,
     CitationShown,
     ConfirmationRequested,
     LibraryChanged,
@@ -19,13 +22,33 @@ from shared.domain.run import (
     RunEvent,
     ToolEnded,
 )
+from shared.domain.value import value
+from shared.domain.voices import choose_main_voice, select_voice
 
-QUESTION_KEY = "question"
-"""Metadata of an answer that ends with a question: the id of its confirmation."""
+
+@value
+class Answers:
+    """The answers of a run: the main one, which the chat shows, and those of its other voices."""
+
+    main: Message
+    alternatives: Mapping[int, Message]
 
 
-def build_message(run: Run, events: Sequence[RunEvent], outcome: Outcome, now: datetime) -> Message:
-    """Return the answer exactly as it was streamed, whichever process stores it."""
+def build_answers(
+    run: Run, events: Sequence[RunEvent], outcomes: Sequence[Outcome], now: datetime
+) -> Answers:
+    """Return the answers, given how each voice ended; where the first one failed, another is main."""
+    answers = {
+        voice: build_message(run, select_voice(events, voice), outcome, now, voice=voice)
+        for voice, outcome in enumerate(outcomes)
+    }
+    return Answers(main=answers.pop(choose_main_voice(outcomes)), alternatives=answers)
+
+
+def build_message(
+    run: Run, events: Sequence[RunEvent], outcome: Outcome, now: datetime, *, voice: int = 0
+) -> Message:
+    """Return the answer of a voice exactly as it was streamed, whichever process stores it."""
     shown_cards = [event.card for event in events if isinstance(event, CitationShown)]
     cited_text = strip_markers(join_text(events), shown_cards)
     stop_metadata = {"stop_reason": "user_cancelled"} if outcome == "stopped" else {}
@@ -36,11 +59,16 @@ def build_message(run: Run, events: Sequence[RunEvent], outcome: Outcome, now: d
         marked_text=cited_text.marked_text,
         sender="ai",
         created_at=max(now, run.created_at + timedelta(milliseconds=1)),
+        branch=run.branch,
         app_id=run.app_id,
         memories_id=tuple(card.id for card in cited_text.cards),
         cards=cited_text.cards,
+        steps=collect_steps(events),
+        chart=_find_chart(events),
+        voices=run.voices,
+        voice=voice,
         metadata={
-            "model": run.model,
+            "model": run.voices[voice] if run.voices else run.model,
             "outcome": outcome,
             **_collect_sources(events),
             **_find_question(events),
@@ -54,6 +82,11 @@ def _collect_sources(events: Sequence[RunEvent]) -> dict[str, list[dict[str, str
     """List whose words an answer rests on, for the tool policy of later turns."""
     sources = dict.fromkeys(e.source for e in events if isinstance(e, ToolEnded) and e.source)
     return {"sources": [asdict(source) for source in sources]} if sources else {}
+
+
+def _find_chart(events: Sequence[RunEvent]) -> Chart | None:
+    charts = (event.chart for event in reversed(events) if isinstance(event, ChartShown))
+    return next(charts, None)
 
 
 def _find_question(events: Sequence[RunEvent]) -> dict[str, str]:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 
 from shared.domain.run import AnswerText, RunEnded, RunEvent, SequencedEvent
+from shared.domain.voices import get_voice, select_voice, tag_event, untag_event
 
 
 class Journal:
@@ -22,14 +23,6 @@ class Journal:
     def append(self, event: RunEvent) -> None:
         self.events.append(event)
         self._notify()
-
-    def append_notice(self, text: str) -> None:
-        """Append a text of ours as a paragraph of its own."""
-        self.append(AnswerText(f"\n\n{text}" if self.answer_text else text))
-
-    @property
-    def answer_text(self) -> str:
-        return join_text(self.events)
 
     def open(self) -> None:
         self._is_open = True
@@ -70,6 +63,25 @@ class Journal:
         await self._new_event_signal.wait()
 
 
+class VoiceJournal:
+    """A run's journal as one of its voices writes it."""
+
+    def __init__(self, journal: Journal, voice: int = 0) -> None:
+        self._journal = journal
+        self._voice = voice
+
+    def append(self, event: RunEvent) -> None:
+        self._journal.append(tag_event(event, self._voice))
+
+    def append_notice(self, text: str) -> None:
+        """Append a text of ours as a paragraph of its own."""
+        self.append(AnswerText(f"\n\n{text}" if self.answer_text else text))
+
+    @property
+    def answer_text(self) -> str:
+        return join_text(select_voice(self._journal.events, self._voice))
+
+
 def join_text(events: Sequence[RunEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, AnswerText))
 
@@ -77,15 +89,20 @@ def join_text(events: Sequence[RunEvent]) -> str:
 def merge_text(
     events: Sequence[RunEvent], *, first: int, split_after_seq: int = 0
 ) -> Iterator[SequencedEvent]:
-    """Number events from `first` on and join adjacent text, but not over `split_after_seq`."""
+    """Number events from `first` on and join adjacent text of a voice, but not over `split_after_seq`."""
     pieces: list[str] = []
+    voice = 0
     for seq, event in enumerate(events, first):
-        if pieces and (not isinstance(event, AnswerText) or seq == split_after_seq + 1):
-            yield SequencedEvent(seq - 1, AnswerText("".join(pieces)))
+        text = untag_event(event)
+        is_text = isinstance(text, AnswerText)
+        if pieces and (not is_text or get_voice(event) != voice or seq == split_after_seq + 1):
+            yield SequencedEvent(seq - 1, tag_event(AnswerText("".join(pieces)), voice))
             pieces = []
-        if isinstance(event, AnswerText):
-            pieces.append(event.text)
+        if isinstance(text, AnswerText):
+            pieces.append(text.text)
+            voice = get_voice(event)
         else:
             yield SequencedEvent(seq, event)
     if pieces:
-        yield SequencedEvent(first + len(events) - 1, AnswerText("".join(pieces)))
+        last = tag_event(AnswerText("".join(pieces)), voice)
+        yield SequencedEvent(first + len(events) - 1, last)

@@ -1,16 +1,26 @@
 """Lapsed runs: a run whose process died is closed, as interrupted, by any process that reads it."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
 from functions.chat import user_texts
-from functions.chat.runs.build_message import build_message
+from functions.chat.runs.build_message import build_answers
 from functions.chat.runs.journal import join_text
+from shared.data.alternatives import build_alternative_writes
 from shared.data.runs import Runs
-from shared.domain.chat import Message
+from shared.domain.branches import find_answering_run
+from shared.domain.chat import Message, Session
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import RunId, UserId
-from shared.domain.run import AnswerText, Batch, Run, get_answering_run_id
+from shared.domain.run import AnswerText, Batch, Run, RunEvent, VoiceEnded, VoicesStarted
+from shared.domain.voices import (
+    count_voices,
+    find_outcomes,
+    list_unended,
+    select_voice,
+    tag_event,
+)
 
 SEQ_GAP = 1_000_000
 """More events than a process can have sent without storing them, so that the number of the end is
@@ -38,9 +48,11 @@ async def load_closing_lapsed(
     return None if run is not None and run.has_lapsed(now) else run
 
 
-async def close_unanswered_run(runs: Runs, uid: UserId, newest: Message, *, now: datetime) -> bool:
+async def close_unanswered_run(
+    runs: Runs, uid: UserId, session: Session, newest: Message, *, now: datetime
+) -> bool:
     """Close the lapsed run of an unanswered newest message; tell whether there was one."""
-    run_id = get_answering_run_id(newest)
+    run_id = find_answering_run(session, newest)
     run = await runs.get(uid, run_id, now) if run_id else None
     if run is None or not run.has_lapsed(now):
         return False
@@ -52,7 +64,7 @@ async def close_as_interrupted(runs: Runs, uid: UserId, run: Run, *, now: dateti
     """End a lapsed run as interrupted, unless another process ends it first."""
     batches = await runs.list_batches(uid, run.id)
     events = [event for batch in batches for event in batch.events]
-    notice_events = [] if join_text(events) else [AnswerText(user_texts.ANSWER_INTERRUPTED)]
+    notice_events = _build_end_events(run, events)
     saved_seq = batches[-1].last_seq if batches else 0
     closing_batch = Batch(
         position=saved_seq + 1,
@@ -61,8 +73,29 @@ async def close_as_interrupted(runs: Runs, uid: UserId, run: Run, *, now: dateti
         writer="",
         closing=True,
     )
-    answer = build_message(run, [*events, *notice_events], "interrupted", now)
+    outcomes = find_outcomes(events, run, unended="interrupted")
+    answers = build_answers(run, [*events, *notice_events], outcomes, now)
     with suppress(PreconditionFailed):
         await runs.finish(
-            uid, run, answer, outcome="interrupted", batches=[closing_batch], if_unchanged=True
+            uid,
+            run,
+            answers.main,
+            outcome=answers.main.metadata["outcome"],
+            batches=[closing_batch],
+            if_unchanged=True,
+            also=build_alternative_writes(uid, answers.main.id, answers.alternatives),
         )
+
+
+def _build_end_events(run: Run, events: Sequence[RunEvent]) -> list[RunEvent]:
+    """Return what the owner reads of each voice without text, and the ends that are missing."""
+    begin: list[RunEvent] = [] if events or not run.voices else [VoicesStarted(run.voices)]
+    notice = AnswerText(user_texts.ANSWER_INTERRUPTED)
+    silent_voices = [
+        voice for voice in range(count_voices(run)) if not join_text(select_voice(events, voice))
+    ]
+    return [
+        *begin,
+        *(tag_event(notice, voice) for voice in silent_voices),
+        *(tag_event(VoiceEnded("interrupted"), voice) for voice in list_unended(events, run)),
+    ]

@@ -10,7 +10,7 @@ from functions.chat.runs.journal import Journal
 from functions.chat.runs.run_registry import ActiveRun
 from shared import telemetry
 from shared.data.runs import Runs
-from shared.domain.chat import Message, Session
+from shared.domain.chat import Fork, Message, Session
 from shared.domain.documents import Write
 from shared.domain.errors import AlreadyExists, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
@@ -48,9 +48,9 @@ class Recorder:
         self._lease_until = run.lease_until
         self._saved_seq = 0
 
-    async def begin(self, question: Message) -> None:
+    async def begin(self, question: Message, fork: Fork | None = None) -> None:
         """Store the question and the run. Raises OwnershipLost and Unavailable."""
-        await self._write_with_retry(lambda: self._try_begin(question))
+        await self._write_with_retry(lambda: self._try_begin(question, fork))
 
     async def flush_periodically(self, active_run: ActiveRun) -> None:
         """Store new events twice a second, and end the run when its stored state asks for it."""
@@ -83,10 +83,10 @@ class Recorder:
             backoff=compute_write_backoff_s,
         )
 
-    async def _try_begin(self, question: Message) -> None:
+    async def _try_begin(self, question: Message, fork: Fork | None) -> None:
         """Store the beginning, unless an earlier attempt did. Raises OwnershipLost."""
         try:
-            await self._runs.begin(self._uid, self._run, self._session, question)
+            await self._runs.begin(self._uid, self._run, self._session, question, fork)
         except AlreadyExists:
             stored_run = await self._runs.get(self._uid, self._run.id, self._clock.now())
             if stored_run is None or stored_run.writer != self._run.writer:

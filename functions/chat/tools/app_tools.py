@@ -4,14 +4,13 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from functions.chat.context.tokens import estimate_tokens
 from functions.chat.tools.tool_ranking import rank_tools
 from functions.chat.tools.toolkit import ResultRenderer, Tool, ToolSearchResult, render_fixed
 from shared import telemetry
@@ -22,6 +21,7 @@ from shared.domain.consent import Consent, Grant, Standing
 from shared.domain.ids import UserId
 from shared.domain.model import ToolSpec
 from shared.domain.provenance import LIBRARY
+from shared.domain.tokens import estimate_tokens
 from shared.ports import ToolBox
 from shared.security.tool_class import classify_app_tool
 from shared.security.tool_pin import strip_schema_texts
@@ -56,19 +56,20 @@ def build_app_tools(
     earlier: Sequence[str] = (),
     *,
     required: str | None = None,
+    is_allowed: Callable[[Tool], bool] = lambda _: True,
 ) -> list[Tool]:
     """Return the tools that a turn begins with, in a stable order: apps by id, tools as declared.
 
     A few are all offered. Of many, those that fit the question and the `earlier` messages are
     offered, and the `required` one, after a tool that finds the others. Tools that the owner
-    switched off are left out.
+    switched off, or that are not allowed, are left out.
     """
     usable = [
         pinned
         for pinned in apps
         if pinned.app.is_visible_to(uid) and pinned.app.switched_off is None
     ]
-    tools = build_tools(toolbox, uid, usable, consent)
+    tools = [tool for tool in build_tools(toolbox, uid, usable, consent) if is_allowed(tool)]
     offered_tools = _fit_token_budget(tools) if len(tools) <= MAX_ALWAYS_OFFERED else []
     if len(offered_tools) == len(tools):
         return offered_tools

@@ -16,6 +16,7 @@ def build_builtin_tool(
     handle: Callable[[ArgumentsT], Awaitable[ResultRenderer]],
     *,
     tool_class: ToolClass,
+    is_search: bool = False,
 ) -> Tool:
     """Build a tool that calls `handle` with validated arguments."""
 
@@ -28,4 +29,5 @@ def build_builtin_tool(
         run=run,
         source=LIBRARY,
         tool_class=tool_class,
+        is_search=is_search,
     )

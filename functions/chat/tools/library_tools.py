@@ -5,21 +5,24 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Annotated, TypeVar
+from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
 from functions.chat.context.citations import Citations
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
-from functions.chat.tools.toolkit import ResultRenderer, Tool
+from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult
 from shared import telemetry
 from shared.arguments import Arguments, Date
 from shared.data.search import Filters
 from shared.domain.chat import Card
 from shared.domain.conversation import Conversation
+from shared.domain.day_words import describe_time
 from shared.domain.errors import ToolFailed, Unavailable
 from shared.domain.ids import AppId, UserId
 from shared.domain.memory import Memory
+from shared.domain.owner_words import address_owner
 from shared.resilience.retry import retry
 from shared.retrieval.packing import Passage, pack
 
@@ -38,7 +41,11 @@ T = TypeVar("T")
 
 
 class GetConversations(Arguments):
-    """List the owner's conversations of a stretch of time, newest first."""
+    """List the owner's conversations of a stretch of time, newest first.
+
+    Use it for a question about a time. Turn words such as “yesterday”, “last week” or “in May” into a
+    start and an end in the owner's time zone, counted from the current time.
+    """
 
     start_date: Date = None
     end_date: Date = None
@@ -54,7 +61,17 @@ Names = Annotated[
 
 
 class SearchConversations(Arguments):
-    """Find conversations about a topic, a person, a name or an exact phrase, best first."""
+    """Find conversations about a topic, a person, a name or an exact phrase, best first.
+
+    How to find things:
+    1. Decide what kind of question it is: about a time, a topic, a person, or a fact about the owner.
+    2. Choose the tool for it; this one is for topics, names and phrases.
+    3. Narrow by start_date and end_date whenever the time is known: words such as “last week” become
+    a start and an end in the owner's time zone, counted from the current time.
+    4. Look at whole transcripts only when the exact words matter.
+    5. Answer with the conversations that hold the evidence. If the first search finds nothing, try
+    once with other words or a wider time; then say plainly that nothing was found.
+    """
 
     query: Annotated[str, Field(min_length=1, max_length=1_000, description="What to look for.")]
     start_date: Date = None
@@ -77,7 +94,11 @@ class SearchConversations(Arguments):
 
 
 class GetMemories(Arguments):
-    """List what is known about the owner, newest first."""
+    """List what is known about the owner, newest first: short facts.
+
+    They help to understand and to tailor an answer. Where one and a newer conversation disagree,
+    trust the conversation.
+    """
 
     limit: Annotated[int, Field(ge=1, le=200)] = 50
     offset: Annotated[int, Field(ge=0, le=2_000)] = 0
@@ -90,36 +111,44 @@ class SearchMemories(Arguments):
     limit: Annotated[int, Field(ge=1, le=20)] = 5
 
 
-def build_library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
-    """Return the tools in a fixed order, which keeps the provider's prompt cache warm."""
+def build_library_tools(deps: ChatDeps, uid: UserId, zone: ZoneInfo) -> list[Tool]:
+    """Return the tools in a fixed order, which keeps the provider's prompt cache warm.
+
+    Their results tell times in the owner's zone.
+    """
     build_read_tool = partial(build_builtin_tool, tool_class="read")
     return [
         build_read_tool(
             "get_conversations",
             "Searching conversations",
             GetConversations,
-            partial(_get_conversations, deps, uid),
+            partial(_get_conversations, deps, uid, zone),
+            is_search=True,
         ),
         build_read_tool(
             "search_conversations",
             "Searching conversations",
             SearchConversations,
-            partial(_search_conversations, deps, uid),
+            partial(_search_conversations, deps, uid, zone),
+            is_search=True,
         ),
         build_read_tool(
-            "get_memories", "Searching memories", GetMemories, partial(_get_memories, deps, uid)
+            "get_memories",
+            "Searching memories",
+            GetMemories,
+            partial(_get_memories, deps, uid, zone),
         ),
         build_read_tool(
             "search_memories",
             "Searching memories",
             SearchMemories,
-            partial(_search_memories, deps, uid),
+            partial(_search_memories, deps, uid, zone),
         ),
     ]
 
 
 async def _get_conversations(
-    deps: ChatDeps, uid: UserId, arguments: GetConversations
+    deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: GetConversations
 ) -> ResultRenderer:
     conversations = await deps.stores.conversations.list_between(
         uid,
@@ -128,11 +157,11 @@ async def _get_conversations(
         limit=arguments.limit,
         with_segments=arguments.include_transcript,
     )
-    return _render_conversations([(c, _to_transcript_lines(c)) for c in conversations])
+    return _render_conversations([(c, _to_transcript_lines(c)) for c in conversations], zone)
 
 
 async def _search_conversations(
-    deps: ChatDeps, uid: UserId, arguments: SearchConversations
+    deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: SearchConversations
 ) -> ResultRenderer:
     search = partial(
         deps.search.search_with_fallback,
@@ -152,22 +181,25 @@ async def _search_conversations(
         (hit.conversation for hit in hits), map(_list_texts, packed_passages), strict=True
     )
     note = FILTERS_DROPPED if search_result.fallback_without_filters else None
-    return _render_conversations(list(results), note=note)
+    return _render_conversations(list(results), zone, note=note)
 
 
-async def _get_memories(deps: ChatDeps, uid: UserId, arguments: GetMemories) -> ResultRenderer:
+async def _get_memories(
+    deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: GetMemories
+) -> ResultRenderer:
     return _render_memories(
-        await deps.stores.memories.list_newest(uid, limit=arguments.limit, offset=arguments.offset)
+        await deps.stores.memories.list_newest(uid, limit=arguments.limit, offset=arguments.offset),
+        zone,
     )
 
 
 async def _search_memories(
-    deps: ChatDeps, uid: UserId, arguments: SearchMemories
+    deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: SearchMemories
 ) -> ResultRenderer:
     search = partial(deps.search.search_memories, uid, arguments.query, limit=arguments.limit)
     memories = await _search_with_retry(deps, search)
     telemetry.count(hits=len(memories))
-    return _render_memories(memories)
+    return _render_memories(memories, zone)
 
 
 def _to_filters(arguments: SearchConversations) -> Filters:
@@ -189,15 +221,16 @@ async def _search_with_retry(deps: ChatDeps, search: Callable[[], Awaitable[T]])
 
 
 def _render_conversations(
-    hits: Sequence[tuple[Conversation, Sequence[str]]], *, note: str | None = None
+    hits: Sequence[tuple[Conversation, Sequence[str]]], zone: ZoneInfo, *, note: str | None = None
 ) -> ResultRenderer:
     def render(citations: Citations) -> str:
         results = [
             {
                 "document": citations.assign_number(_to_card(conversation)),
                 "conversation_id": conversation.id,
+                "url": f"keepsake://conversations/{conversation.id}",
                 "title": conversation.structured.title,
-                "started_at": _to_iso(conversation.started_at),
+                "started_at": _to_iso(conversation.started_at, zone),
                 "overview": conversation.structured.overview,
                 "passages": list(passages),
                 **_to_writer_fields(conversation.app_id),
@@ -208,15 +241,22 @@ def _render_conversations(
             return _to_json({"results": [], "note": "Nothing was found."})
         return _to_json({"results": results, **({"note": note} if note else {})})
 
-    return render
+    shown = [
+        f"- {conversation.structured.title or 'Untitled conversation'},"
+        f" {describe_time(conversation.started_at, zone)}"
+        for conversation, _ in hits
+    ]
+    return WordedResult(render=render, shown_text="\n".join(shown) or "Nothing was found.")
 
 
-def _render_memories(memories: Sequence[Memory]) -> ResultRenderer:
-    return lambda _: _to_json({"memories": list(map(_to_dict, memories))})
+def _render_memories(memories: Sequence[Memory], zone: ZoneInfo) -> ResultRenderer:
+    text = _to_json({"memories": [_to_dict(memory, zone) for memory in memories]})
+    shown = [f"- {address_owner(memory.content)}" for memory in memories]
+    return WordedResult(render=lambda _: text, shown_text="\n".join(shown) or "Nothing was found.")
 
 
-def _to_dict(memory: Memory) -> dict[str, str]:
-    fields = {"text": memory.content, "since": _to_iso(memory.created_at)}
+def _to_dict(memory: Memory, zone: ZoneInfo) -> dict[str, str]:
+    fields = {"text": memory.content, "since": _to_iso(memory.created_at, zone)}
     return {**fields, **_to_writer_fields(memory.app_id)}
 
 
@@ -242,8 +282,8 @@ def _to_transcript_lines(conversation: Conversation) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
-def _to_iso(time: datetime) -> str:
-    return time.isoformat(timespec="seconds")
+def _to_iso(time: datetime, zone: ZoneInfo) -> str:
+    return time.astimezone(zone).isoformat(timespec="seconds")
 
 
 def _to_json(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Service tools: the tools of the services that the owner connected, and web search."""
+"""Service tools: the tools of the services that the owner connected, and of the web."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ def build_service_tools(
     """
     names: set[Service] = {connection.id for connection in connections}
     if deps.web_search:
-        names.add("perplexity")
+        names |= {"perplexity", "web"}
     for name in INTEGRATIONS:
         if name in names:
             service = load_integration(name)
@@ -55,7 +55,8 @@ def _build_tool(
         source=get_service_source(service),
         tool_class=tool.tool_class,
         sensitive_arguments=tool.sensitive_arguments,
+        is_grantable=tool.is_grantable,
         maker=f"service {service.service}",
         maker_tools=len(service.tools),
-        always_allowed=grant is not None and grant.state == "always",
+        always_allowed=tool.is_grantable and grant is not None and grant.state == "always",
     )

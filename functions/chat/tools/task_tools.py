@@ -1,20 +1,30 @@
 """Task tools: list, create and change the owner's action items."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
 
 from pydantic import Field, StringConstraints
 
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
-from functions.chat.tools.toolkit import ChangeResult, ResultRenderer, Tool, render_fixed
+from functions.chat.tools.toolkit import (
+    ChangeResult,
+    ResultRenderer,
+    Tool,
+    WordedResult,
+    render_fixed,
+)
 from shared.arguments import Arguments, Date
 from shared.data.action_items import MAX_SEARCHED
 from shared.domain.action_item import ActionItem
+from shared.domain.day_words import describe_time
 from shared.domain.errors import NotFound, ToolRefused
 from shared.domain.ids import ActionItemId, UserId
 from shared.domain.library_change import LibraryChange, describe_change
+from shared.domain.words import normalise
+from shared.library.task_reminders import announce_tasks
 
 Description = Annotated[
     str,
@@ -24,11 +34,22 @@ Description = Annotated[
 
 
 class GetActionItems(Arguments):
-    """List the owner's tasks, newest first; `due_end_date` is not included."""
+    """List tasks, newest first: the owner's own, or what others promised or were asked to do.
+
+    `due_end_date` is not included.
+    """
 
     completed: Annotated[bool | None, Field(description="Left out: both.")] = None
     due_start_date: Date = None
     due_end_date: Date = None
+    owner: Annotated[
+        Literal["me", "other", "unknown", "all"] | None,
+        Field(description="Whose tasks; left out: the owner's own."),
+    ] = None
+    owner_name: Annotated[
+        str | None,
+        Field(max_length=64, description="Only tasks of the person of this name."),
+    ] = None
     limit: Annotated[int, Field(ge=1, le=200)] = 50
 
 
@@ -48,8 +69,11 @@ class UpdateActionItem(Arguments):
     due_at: Date = None
 
 
-def build_task_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
-    """Return the tools in a fixed order, which keeps the provider's prompt cache warm."""
+def build_task_tools(deps: ChatDeps, uid: UserId, zone: ZoneInfo) -> list[Tool]:
+    """Return the tools in a fixed order, which keeps the provider's prompt cache warm.
+
+    Their results tell times in the owner's zone.
+    """
     build_read_tool = partial(build_builtin_tool, tool_class="read")
     build_change_tool = partial(build_builtin_tool, tool_class="write")
     return [
@@ -57,38 +81,39 @@ def build_task_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
             "get_action_items",
             "Checking action items",
             GetActionItems,
-            partial(_get_action_items, deps, uid),
+            partial(_get_action_items, deps, uid, zone),
         ),
         build_change_tool(
             "create_action_item",
             "Creating action item",
             CreateActionItem,
-            partial(_create_action_item, deps, uid),
+            partial(_create_action_item, deps, uid, zone),
         ),
         build_change_tool(
             "update_action_item",
             "Updating action item",
             UpdateActionItem,
-            partial(_update_action_item, deps, uid),
+            partial(_update_action_item, deps, uid, zone),
         ),
     ]
 
 
 async def _get_action_items(
-    deps: ChatDeps, uid: UserId, arguments: GetActionItems
+    deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: GetActionItems
 ) -> ResultRenderer:
     items = await deps.stores.action_items.list_newest(uid, limit=MAX_SEARCHED)
     return _render_items(
-        [item for item in items if _is_requested(item, arguments)][: arguments.limit]
+        [item for item in items if _is_requested(item, arguments)][: arguments.limit],
+        zone,
     )
 
 
 async def _create_action_item(
-    deps: ChatDeps, uid: UserId, arguments: CreateActionItem
+    deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: CreateActionItem
 ) -> ResultRenderer:
     existing_item = await deps.stores.action_items.find_open(uid, arguments.description)
     if existing_item is not None:
-        return render_fixed(f"This task is there already:\n{_format_item(existing_item)}")
+        return _render_worded("This task is there already:", [existing_item], zone)
     now = deps.clock.now()
     item = ActionItem(
         id=ActionItemId(deps.new_id()),
@@ -99,11 +124,13 @@ async def _create_action_item(
         edited=True,
     )
     created_item = await deps.stores.action_items.add(uid, item)
-    return _render_change(deps, "Created", None, created_item)
+    if created_item.due_at:
+        await announce_tasks(deps, uid, [created_item], "action_item_reminder")
+    return _render_change(deps, zone, "Created", None, created_item)
 
 
 async def _update_action_item(
-    deps: ChatDeps, uid: UserId, arguments: UpdateActionItem
+    deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: UpdateActionItem
 ) -> ResultRenderer:
     now = deps.clock.now()
     changes = arguments.model_dump(exclude={"action_item_id"}, exclude_none=True)
@@ -115,19 +142,27 @@ async def _update_action_item(
         )
     except NotFound as error:
         raise ToolRefused("There is no such task. Call get_action_items for the ids.") from error
-    return _render_change(deps, "Changed", before, after)
+    if before.due_at or after.due_at:
+        await announce_tasks(deps, uid, [after])
+    return _render_change(deps, zone, "Changed", before, after)
 
 
 def _render_change(
-    deps: ChatDeps, verb: str, before: ActionItem | None, after: ActionItem
+    deps: ChatDeps, zone: ZoneInfo, verb: str, before: ActionItem | None, after: ActionItem
 ) -> ResultRenderer:
     change = LibraryChange(
         id=deps.new_id(), text=describe_change(before, after), before=before, after=after
     )
-    return ChangeResult(text=f"{verb}:\n{_format_item(after)}", change=change)
+    return ChangeResult(
+        text=f"{verb}:\n{_format_item(after, zone)}",
+        shown_text=f"{verb}:\n{_describe_item(after, zone)}",
+        change=change,
+    )
 
 
 def _is_requested(item: ActionItem, arguments: GetActionItems) -> bool:
+    if not _is_of_requested_owner(item, arguments):
+        return False
     if arguments.completed is not None and item.completed != arguments.completed:
         return False
     start, end = arguments.due_start_date, arguments.due_end_date
@@ -137,11 +172,37 @@ def _is_requested(item: ActionItem, arguments: GetActionItems) -> bool:
     return due is not None and (start is None or due >= start) and (end is None or due < end)
 
 
-def _render_items(items: Sequence[ActionItem]) -> ResultRenderer:
-    return render_fixed("\n".join(map(_format_item, items)) or "There are no such tasks.")
+def _is_of_requested_owner(item: ActionItem, arguments: GetActionItems) -> bool:
+    """Tell whether it is the task of whom was asked for; a name may be part of the whole one."""
+    if arguments.owner_name and arguments.owner in (None, "other", "all"):
+        asked_words = normalise(arguments.owner_name).split()
+        return set(asked_words) <= set(normalise(item.owner_name or "").split())
+    return arguments.owner == "all" or item.owner == (arguments.owner or "me")
 
 
-def _format_item(item: ActionItem) -> str:
+def _render_items(items: Sequence[ActionItem], zone: ZoneInfo) -> ResultRenderer:
+    return _render_worded("", items, zone) if items else render_fixed("There are no such tasks.")
+
+
+def _render_worded(heading: str, items: Sequence[ActionItem], zone: ZoneInfo) -> ResultRenderer:
+    """Give the model ids and times, and people the same tasks in their words."""
+
+    def join(lines: Iterable[str]) -> str:
+        return "\n".join(filter(None, [heading, *lines]))
+
+    text = join(_format_item(item, zone) for item in items)
+    shown_text = join(_describe_item(item, zone) for item in items)
+    return WordedResult(render=render_fixed(text), shown_text=shown_text)
+
+
+def _format_item(item: ActionItem, zone: ZoneInfo) -> str:
     state = "done" if item.completed else "open"
-    due = f", due {item.due_at.isoformat(timespec='minutes')}" if item.due_at else ""
-    return f"- {item.description} ({state}{due}, id {item.id})"
+    local_due = item.due_at.astimezone(zone) if item.due_at else None
+    due = f", due {local_due.isoformat(timespec='minutes')}" if local_due else ""
+    owner = "" if item.owner == "me" else f"{item.owner_name or 'Somebody'}: "
+    return f"- {owner}{item.description} ({state}{due}, id {item.id})"
+
+
+def _describe_item(item: ActionItem, zone: ZoneInfo) -> str:
+    due = f", due {describe_time(item.due_at, zone)}" if item.due_at else ""
+    return f"- {item.description}{due}{' (done)' if item.completed else ''}"

@@ -53,7 +53,7 @@ async def set_grant(
         if (tool.source.key, tool.name) == (source_key, name):
             if seen_pin not in (None, tool.pin):
                 raise Conflict("The app has changed this tool meanwhile. Please look at it again.")
-            if state == "always" and tool.tool_class == "sensitive":
+            if state == "always" and not tool.allows_always:
                 raise Conflict(NO_ALWAYS)
             grant = Grant(pin=tool.pin, state=state)
             await deps.stores.grants.set_grant(uid, tool.source, name, grant)

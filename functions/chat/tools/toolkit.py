@@ -9,6 +9,7 @@ import anyio
 from functions.chat.context.citations import Citations
 from functions.chat.tools.parsed_call import ParsedCall
 from shared import telemetry
+from shared.domain.chart import Chart
 from shared.domain.consent import Standing
 from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
@@ -23,6 +24,9 @@ from shared.security.visible_text import strip_invisible
 ResultRenderer = Callable[[Citations], str]
 """Renders the result of a call; it assigns citation numbers, so it runs in call order."""
 MAX_RESULT_CHARS = 80_000
+TOO_SLOW = "There was no answer within {seconds:g} seconds."
+NOT_WORKING = "This does not work at the moment."
+CALLED_WRONGLY = "The assistant asked for this in a wrong way. It was told how to correct it."
 MAX_SHOWN_CHARS = 2_000
 """Maximum that a client is shown of a result; the model reads more."""
 
@@ -42,11 +46,38 @@ class ToolSearchResult:
 
 
 @value
+class WordedResult:
+    """A rendered result whose text is for the model; people are shown `shown_text` instead."""
+
+    render: ResultRenderer
+    shown_text: str
+
+    def __call__(self, citations: Citations) -> str:
+        return self.render(citations)
+
+
+@value
 class ChangeResult:
-    """A rendered result of a call that changed the owner's library."""
+    """A rendered result of a call that changed the owner's library; people are shown `shown_text`."""
 
     text: str
+    shown_text: str
     change: LibraryChange
+
+    def __call__(self, _: Citations) -> str:
+        return self.text
+
+
+@value
+class OwnResult:
+    """A rendered result that brings nobody's words into the turn but our own.
+
+    People are shown `shown_text`, and the `chart` with the answer.
+    """
+
+    text: str
+    shown_text: str
+    chart: Chart | None = None
 
     def __call__(self, _: Citations) -> str:
         return self.text
@@ -60,6 +91,7 @@ class Tool:
     words it returns. `maker` learns its arguments, and has `maker_tools` tools in all; it is empty
     for the owner's library. `pin` names the version that runs, and `standing` says whether the
     owner saw it; with `always_allowed` they are not asked about its calls, except those that give one of `sensitive_arguments`.
+    The results of one that `is_search` have numbers to cite.
     """
 
     spec: ToolSpec
@@ -68,6 +100,8 @@ class Tool:
     source: Source
     tool_class: ToolClass
     sensitive_arguments: Sequence[str] = ()
+    is_grantable: bool = True
+    is_search: bool = False
     own_name: str = ""
     maker: str = ""
     maker_tools: int = 1
@@ -79,6 +113,16 @@ class Tool:
     def name(self) -> str:
         """Name that the tool has at its source; the model may know it by another."""
         return self.own_name or self.spec.name
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Names by which an agent's owner allows it: the model's, and its own at its source."""
+        return self.spec.name, f"{self.source.key}/{self.name}"
+
+    @property
+    def allows_always(self) -> bool:
+        """Tell whether its owner may allow its calls for always."""
+        return self.is_grantable and self.tool_class != "sensitive"
 
     def is_sensitive(self, arguments: Mapping[str, Any]) -> bool:
         """Tell whether a call is asked about each time."""
@@ -100,7 +144,8 @@ class ToolOutcome:
     """Result of a call; `failed` when the text is an error.
 
     `source` is whose words the text holds, None for our own. `connect_url` leads to the page where
-    the owner can connect a missing account. `change` is what the call changed in the library.
+    the owner can connect a missing account. `change` is what the call changed in the library, `chart`
+    what it draws.
     """
 
     call_id: str
@@ -109,19 +154,24 @@ class ToolOutcome:
     source: Source | None
     connect_url: str | None
     change: LibraryChange | None = None
+    chart: Chart | None = None
+    shown_text: str = ""
 
     @property
     def display_text(self) -> str:
-        return _truncate(self.text, MAX_SHOWN_CHARS)
+        """What people are shown: words for them where there are some, else the text, cut."""
+        return _truncate(self.shown_text or self.text, MAX_SHOWN_CHARS)
 
 
 class Toolkit:
     """Tools offered in one turn, and the citations of the turn."""
 
-    def __init__(self, tools: Sequence[Tool], *, timeout_s: float) -> None:
+    def __init__(
+        self, tools: Sequence[Tool], *, timeout_s: float, given_documents: int = 0
+    ) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
         self._timeout_s = timeout_s
-        self.citations = Citations()
+        self.citations = Citations(given=given_documents)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -167,15 +217,17 @@ class Toolkit:
             source=source,
             connect_url=result.connect_url,
             change=result.render.change if isinstance(result.render, ChangeResult) else None,
+            chart=result.render.chart if isinstance(result.render, OwnResult) else None,
+            shown_text=strip_invisible(result.shown_text),
         )
 
     def _find_source(self, call: ParsedCall, result: "_CallResult") -> Source | None:
         """Return whose words a result holds; a failure of a third party may quote it.
 
-        None for our own failures, and for descriptions of tools, which the model may read anyway.
+        None for our own texts and failures, and for descriptions of tools, which the model may read anyway.
         """
         tool = self._tools.get(call.name)
-        if isinstance(result.render, ToolSearchResult):
+        if isinstance(result.render, ToolSearchResult | OwnResult):
             return None
         if tool is None or (result.failed and tool.source.kind == "library"):
             return None
@@ -185,17 +237,28 @@ class Toolkit:
         try:
             with anyio.fail_after(self._timeout_s):
                 return _CallResult(render=await self._run_tool(call))
-        except ToolFailed as failure:
-            return replace(_build_failure(str(failure)), connect_url=failure.connect_url)
+        except ToolFailed as error:
+            return replace(_build_failure(str(error)), connect_url=error.connect_url)
         except ToolRefused as refusal:
-            return _build_failure(str(refusal))
+            return replace(
+                _build_failure(str(refusal)), failure_notice=self._describe_refusal(call)
+            )
         except TimeoutError:
-            return _build_failure(f"{call.name} did not answer within {self._timeout_s:g} seconds.")
+            failure = _build_failure(
+                f"{call.name} did not answer within {self._timeout_s:g} seconds."
+            )
+            return replace(failure, failure_notice=TOO_SLOW.format(seconds=self._timeout_s))
         except KeepsakeError as error:
             telemetry.warning("tool_failed", tool=call.name, error=type(error).__name__)
         except Exception:  # noqa: BLE001 - one broken tool does not end the turn
             telemetry.error("tool_broken", tool=call.name)
-        return _build_failure(f"{call.name} does not work at the moment.")
+        failure = _build_failure(f"{call.name} does not work at the moment.")
+        return replace(failure, failure_notice=NOT_WORKING)
+
+    def _describe_refusal(self, call: ParsedCall) -> str:
+        """Return the words for people; what an app itself refuses is its own text."""
+        tool = self._tools.get(call.name)
+        return "" if tool is not None and tool.source.kind != "library" else CALLED_WRONGLY
 
     async def _run_tool(self, call: ParsedCall) -> ResultRenderer:
         tool = self._require_tool(call)
@@ -218,12 +281,19 @@ def render_fixed(text: str) -> ResultRenderer:
 
 @value
 class _CallResult:
-    """`is_skipped`: no tool was called."""
+    """`is_skipped`: no tool was called. `failure_notice` says for people what failed."""
 
     render: ResultRenderer
     failed: bool = False
+    failure_notice: str = ""
     connect_url: str | None = None
     is_skipped: bool = False
+
+    @property
+    def shown_text(self) -> str:
+        if isinstance(self.render, WordedResult | ChangeResult | OwnResult):
+            return self.render.shown_text
+        return self.failure_notice
 
 
 def _build_failure(text: str) -> _CallResult:

@@ -1,8 +1,9 @@
 """Admission of a turn: it takes a slot and one of the day's turns while its context is read."""
 
 import asyncio
-from collections.abc import Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime
 from typing import Any, TypeVar
 
 from functions.chat.deps import ChatDeps
@@ -37,3 +38,17 @@ async def load_and_admit(
         if turn is None:
             await deps.quotas.give_back(uid, "turns", now=now)
     raise errors[0]
+
+
+@asynccontextmanager
+async def withdraw_on_failure(
+    deps: ChatDeps, uid: UserId, slot: HeldSlot, now: datetime
+) -> AsyncIterator[None]:
+    """Free the slot and give the turn back where an admitted question is not answered after all."""
+    try:
+        yield
+    except Exception:
+        with suppress(KeepsakeError):
+            await slot.release()
+            await deps.quotas.give_back(uid, "turns", now=now)
+        raise

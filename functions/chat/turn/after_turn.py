@@ -12,15 +12,17 @@ from typing import Any
 import anyio
 
 from functions.chat.context import history
+from functions.chat.context.budget import compute_budget, cut_text
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.turn.model_outputs import SummaryOutput, TitleOutput
 from shared import prompts, telemetry
+from shared.domain.branches import Path, build_shown_path, omit_foreign_summary
 from shared.domain.chat import Message, Session
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import RunId, SessionId, UserId
 from shared.domain.model import Prompt
 from shared.domain.words import truncate_words
-from shared.ports import Events
+from shared.ports import ChatModel, Events
 from shared.security.visible_text import strip_invisible
 
 TURN_ENDED_TOPIC = "turn.ended"
@@ -29,6 +31,8 @@ MAX_TITLE_WORDS = 10
 MAX_TITLE_CHARS = 120
 MAX_SUMMARY_PARAGRAPHS = 3
 MAX_SUMMARY_CHARS = 4_000
+SUMMARY_PROMPT_TOKENS = 2_000
+"""Room for the instructions of a summary, and for the summary before it."""
 MAX_MESSAGE_CHARS = 8_000
 """Maximum that a title or a summary reads of one message."""
 
@@ -61,7 +65,7 @@ async def after_turn(deps: AfterTurnDeps, uid: UserId, session_id: SessionId) ->
 async def _add_title(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
     """Name a chat after its first answered question."""
     newest_messages = await deps.stores.messages.list_newest(
-        uid, session.id, limit=history.MIN_VERBATIM
+        uid, session.id, limit=history.MIN_VERBATIM, path=build_shown_path(session.forks)
     )
     exchange = _find_first_exchange(
         [m for m in reversed(newest_messages) if not m.from_integration]
@@ -101,26 +105,28 @@ def trim_title(text: str) -> str:
 
 
 async def _summarise_history(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
-    """Summarise batch after batch, until none is due."""
+    """Summarise batch after batch, until none is due; of several versions, what is shown."""
+    path = build_shown_path(session.forks)
     current: Session | None = session
     while current is not None:
+        until = omit_foreign_summary(current, path).summarised_until
         unsummarised = await deps.stores.messages.list_after(
-            uid, current.id, current.summarised_until, limit=history.MAX_VERBATIM + 1
+            uid, current.id, until, limit=history.MAX_VERBATIM + 1, path=path
         )
         batch = history.select_for_summary(unsummarised)
-        current = await _summarise_batch(deps, uid, current, batch) if batch else None
+        current = await _summarise_batch(deps, uid, current, path, batch) if batch else None
 
 
 async def _summarise_batch(
-    deps: AfterTurnDeps, uid: UserId, session: Session, batch: Sequence[Message]
+    deps: AfterTurnDeps, uid: UserId, session: Session, path: Path, batch: Sequence[Message]
 ) -> Session | None:
-    """Store a summary that includes `batch`.
+    """Store a summary that includes `batch`, which ends on `path`.
 
     Return None when the model gives none, or when another process was first.
     """
     data = {
-        "summary": session.summary,
-        "messages": [_to_prompt_message(message) for message in batch],
+        "summary": omit_foreign_summary(session, path).summary,
+        "messages": _to_prompt_messages(batch, _compute_message_tokens(deps.model, len(batch))),
     }
     try:
         output = await deps.model.complete_structured(
@@ -134,13 +140,31 @@ async def _summarise_batch(
         return None
     last = batch[-1]
     return await deps.stores.sessions.update_derived(
-        uid, session, source=last, summary=summary, summarised_until=last.position
+        uid,
+        session,
+        source=last,
+        summary=summary,
+        summarised_until=last.position,
+        summarised_branch=path.find_branch(last.position),
     )
+
+
+def _compute_message_tokens(model: ChatModel, count: int) -> int:
+    """Return how many tokens each of `count` messages may have so that the model reads them all."""
+    budget = compute_budget(model.describe("standard").window_tokens, ())
+    return (budget - SUMMARY_PROMPT_TOKENS) // count
+
+
+def _to_prompt_messages(batch: Sequence[Message], max_tokens: int) -> list[Mapping[str, str]]:
+    rows = map(_to_prompt_message, batch)
+    return [{**row, "text": cut_text(row["text"], max_tokens)} for row in rows]
 
 
 def _to_prompt_message(message: Message) -> Mapping[str, str]:
     author = "owner" if message.sender == "human" else "assistant"
     speaker = "app" if message.from_integration else author
+    if message.is_imported:
+        speaker = f"{speaker}, as an imported file says"
     return {"sender": speaker, "text": message.text[:MAX_MESSAGE_CHARS]}
 
 

@@ -5,8 +5,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from functions.chat import user_texts
+from functions.chat.context.context import Context
 from functions.chat.context.question_text import build_question_text
-from functions.chat.context.tokens import estimate_tokens
 from functions.chat.deps import Limits
 from functions.chat.tools.parsed_call import ParsedCall, build_unique_id, parse_call
 from functions.chat.tools.toolkit import Toolkit, ToolOutcome
@@ -16,6 +16,7 @@ from functions.chat.turn.limits import LimitReached, check_calls, is_busy
 from functions.chat.turn.output_gate import OutputGate
 from shared import telemetry
 from shared.domain.confirmation import Confirmation
+from shared.domain.errors import TooLarge
 from shared.domain.ids import RunId
 from shared.domain.model import (
     AssistantTurn,
@@ -24,15 +25,15 @@ from shared.domain.model import (
     ModelMessage,
     ModelRole,
     ReasoningDelta,
-    SystemText,
     TextDelta,
     ToolCall,
     ToolCallRequested,
     ToolResult,
-    Usage,
-    UserText,
+    ToolSpec,
 )
+from shared.domain.model_usage import RoleUsage, to_role_usage
 from shared.domain.run import (
+    ChartShown,
     ConfirmationRequested,
     LibraryChanged,
     ReasoningText,
@@ -77,21 +78,23 @@ class Agent:
     decided: Confirmation | None = None
     calls: list[ParsedCall] = field(default_factory=list)
     cycles: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: RoleUsage = field(default_factory=RoleUsage)
     is_limited: bool = False
+    _context: Context = field(init=False)
+    _searched: bool = False
     _writer: AnswerWriter = field(init=False)
 
     def __post_init__(self) -> None:
         self._writer = AnswerWriter(self.toolkit.citations, self.call_review.policy.is_known_url)
 
-    async def run(self, messages: Sequence[ModelMessage]) -> AsyncGenerator[RunEvent, None]:
+    async def run(self, context: Context) -> AsyncGenerator[RunEvent, None]:
         """Yield every event but RunEnded, until the model is done or a limit is reached.
 
         The text of a limit is part of the answer, and nothing is called after it. Raises what the
         model raises.
         """
         try:
-            async with aclosing(self._run_cycles(list(messages))) as events:
+            async with aclosing(self._run_cycles(context)) as events:
                 async for event in events:
                     yield event
         except LimitReached as limit:
@@ -102,23 +105,24 @@ class Agent:
             yield event
         yield Stage("response_ready")
 
-    async def _run_cycles(self, conversation: list[ModelMessage]) -> AsyncGenerator[RunEvent, None]:
+    async def _run_cycles(self, context: Context) -> AsyncGenerator[RunEvent, None]:
+        self._context = context
         if self.decided is not None:
-            async with aclosing(self._run_decided(conversation, self.decided)) as events:
+            async with aclosing(self._run_decided(self.decided)) as events:
                 async for event in events:
                     yield event
         while True:
             cycle = _Cycle()
             self._writer.begin_cycle()
-            async with aclosing(self._call_model(conversation, cycle)) as events:
+            async with aclosing(self._call_model(cycle)) as events:
                 async for event in events:
                     yield event
             if not cycle.calls:
                 return
-            async with aclosing(self._run_tools(conversation, cycle)) as events:
+            async with aclosing(self._run_tools(cycle)) as events:
                 async for event in events:
                     yield event
-            self._check_context_size(conversation)
+            self._check_context_size()
 
     def flush_pending_text(self) -> Iterator[RunEvent]:
         """Emit the text that is pending where the run ends in the middle of a model call."""
@@ -136,30 +140,34 @@ class Agent:
             yield from self._end_with(build_question_text(confirmation))
             yield ConfirmationRequested(confirmation)
 
-    async def _call_model(
-        self, conversation: Sequence[ModelMessage], cycle: _Cycle
-    ) -> AsyncGenerator[RunEvent, None]:
+    async def _call_model(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
         """Make one model call: yield its text, collect its calls. The last cycle has no tools."""
         self.cycles += 1
         tools = () if self._is_last_cycle else self.toolkit.specs
+        messages = self._build_messages(tools)
         for stage in self._writer.enter_stage("thinking"):
             yield stage
         with telemetry.measure_stage("model"):
-            async with self.model.stream(self.role, conversation, tools) as events:
+            async with self.model.stream(self.role, messages, tools) as events:
                 async for event in events:
                     for agent_event in await self._handle_event(event, cycle):
                         yield agent_event
         for agent_event in self._writer.flush():
             yield agent_event
 
+    def _build_messages(self, tools: Sequence[ToolSpec]) -> list[ModelMessage]:
+        """Build the input of the next model call. Raises LimitReached where no window holds it."""
+        try:
+            return self._context.for_cycle(self.cycles, tools, searched=self._searched)
+        except TooLarge:
+            raise LimitReached(user_texts.TOO_MUCH_CONTEXT) from None
+
     @property
     def _is_last_cycle(self) -> bool:
         return self.cycles >= self.limits.cycles
 
-    async def _run_tools(
-        self, conversation: list[ModelMessage], cycle: _Cycle
-    ) -> AsyncGenerator[RunEvent, None]:
-        """Run the requested calls, and append them and their results to the conversation."""
+    async def _run_tools(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
+        """Run the requested calls, and add them and their results to the context."""
         for event in await self._start_calls(cycle.calls):
             yield event
         async with aclosing(self.call_review.review(self.toolkit, cycle.reviewed)) as events:
@@ -169,49 +177,48 @@ class Agent:
             cycle.text.append(notice)
             for event in self._writer.write_notice(notice):
                 yield event
-        async with aclosing(self._execute(conversation, cycle)) as events:
+        async with aclosing(self._execute(cycle)) as events:
             async for event in events:
                 yield event
 
-    async def _run_decided(
-        self, conversation: list[ModelMessage], decided: Confirmation
-    ) -> AsyncGenerator[RunEvent, None]:
+    async def _run_decided(self, decided: Confirmation) -> AsyncGenerator[RunEvent, None]:
         """Run a call as the owner saw it; one whose tool has changed since is asked about again."""
         request = ToolCall(id=decided.call_id, name=decided.model_name, arguments=decided.arguments)
         cycle = _Cycle()
         cycle.calls.append(self._parse_call(request, cycle))
         tool = self.toolkit.get(decided.model_name)
         if tool is None or tool.pin != decided.pin:
-            run = self._run_tools(conversation, cycle)
+            run = self._run_tools(cycle)
         else:
             for event in await self._start_calls(cycle.calls):
                 yield event
             self.call_review.apply_decision(cycle.reviewed, decided)
-            run = self._execute(conversation, cycle)
+            run = self._execute(cycle)
         async with aclosing(run) as events:
             async for event in events:
                 yield event
 
-    async def _execute(
-        self, conversation: list[ModelMessage], cycle: _Cycle
-    ) -> AsyncGenerator[RunEvent, None]:
+    async def _execute(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
         tools = [self.toolkit.get(call.name) for call in cycle.calls]
         outcomes = await self.toolkit.run(cycle.calls, cycle.reviewed.skip_reasons)
         self.call_review.policy.record_results(tools, outcomes)
-        for outcome in outcomes:
-            yield _to_tool_ended(outcome)
+        for position, outcome in enumerate(outcomes):
+            yield _to_tool_ended(outcome, skipped=position in cycle.reviewed.skip_reasons)
             if outcome.change:
                 yield LibraryChanged(outcome.change)
-        conversation.append(
+            if outcome.chart:
+                yield ChartShown(outcome.chart)
+        self._searched = self._searched or any(
+            tool is not None and tool.is_search and not outcome.failed
+            for tool, outcome in zip(tools, outcomes, strict=True)
+        )
+        self._context = self._context.add_exchange(
             AssistantTurn(
                 text="".join(cycle.text),
                 tool_calls=tuple(call.request for call in cycle.calls),
-            )
+            ),
+            [ToolResult(call_id=o.call_id, text=o.text, source=o.source) for o in outcomes],
         )
-        conversation += [
-            ToolResult(call_id=outcome.call_id, text=outcome.text, source=outcome.source)
-            for outcome in outcomes
-        ]
 
     async def _handle_event(self, event: ModelEvent, cycle: _Cycle) -> Iterable[RunEvent]:
         match event:
@@ -225,7 +232,7 @@ class Agent:
             case ToolCallRequested(request) if not self._is_last_cycle:
                 cycle.calls.append(self._parse_call(request, cycle))
             case ModelCallFinished(usage=usage):
-                self.usage = _add_usage(self.usage, usage)
+                self.usage += to_role_usage(usage)
         return ()
 
     def _parse_call(self, request: ToolCall, cycle: _Cycle) -> ParsedCall:
@@ -257,8 +264,8 @@ class Agent:
             if tool is not None:
                 yield Status(tool.status, tool.app_id)
 
-    def _check_context_size(self, conversation: Sequence[ModelMessage]) -> None:
-        if sum(estimate_tokens(_to_text(m)) for m in conversation) > self.limits.context_tokens:
+    def _check_context_size(self) -> None:
+        if self._context.count_tokens() > self.limits.context_tokens:
             raise LimitReached(user_texts.TOO_MUCH_CONTEXT)
 
 
@@ -267,27 +274,12 @@ def _to_tool_started(call: ParsedCall) -> ToolStarted:
     return ToolStarted(call_id=call.id, tool=call.name, arguments=arguments)
 
 
-def _to_tool_ended(outcome: ToolOutcome) -> ToolEnded:
+def _to_tool_ended(outcome: ToolOutcome, *, skipped: bool) -> ToolEnded:
     return ToolEnded(
         call_id=outcome.call_id,
         output=outcome.display_text,
         failed=outcome.failed,
+        skipped=skipped,
         source=outcome.source,
         connect_url=outcome.connect_url,
-    )
-
-
-def _to_text(message: ModelMessage) -> str:
-    match message:
-        case AssistantTurn(text=text, tool_calls=calls):
-            return text + "".join(call.arguments for call in calls)
-        case SystemText(text=text) | UserText(text=text) | ToolResult(text=text):
-            return text
-
-
-def _add_usage(first: Usage, second: Usage) -> Usage:
-    return Usage(
-        input_tokens=first.input_tokens + second.input_tokens,
-        cached_tokens=first.cached_tokens + second.cached_tokens,
-        output_tokens=first.output_tokens + second.output_tokens,
     )

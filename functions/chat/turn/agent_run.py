@@ -1,11 +1,14 @@
-"""Agent run: the agent's events go into the journal until it is done or the run is ended."""
+"""Agent run: the events of a voice go into the journal until it is done or the run is ended."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
 
+import anyio
+
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
+from functions.chat.runs.journal import VoiceJournal
 from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.tools.toolkit import Toolkit
 from functions.chat.turn.agent import Agent
@@ -15,30 +18,59 @@ from functions.chat.turn.confirmation import (
     Confirmer,
     QuestionStore,
     ReplyConfirmer,
+    SilentConfirmer,
 )
 from functions.chat.turn.deadline import Deadline
 from functions.chat.turn.prepare_turn import PreparedTurn
 from shared import telemetry
-from shared.domain.errors import KeepsakeError, Unavailable
-from shared.domain.ids import UserId
-from shared.domain.run import Outcome
+from shared.domain.errors import KeepsakeError, ModelFailed, ModelUnreachable, Unavailable
+from shared.domain.ids import RunId, UserId
+from shared.domain.model_failure import describe_model_failure
+from shared.domain.run import Outcome, VoiceEnded
+
+
+async def run_voices(agent_runs: Sequence["AgentRun"], active_run: ActiveRun) -> list[Outcome]:
+    """Run all voices at once, and return how each ended.
+
+    A failure ends its voice alone. What another part of the turn ends has the outcome set there.
+    """
+    outcomes: dict[int, Outcome] = {}
+
+    async def run_voice(voice: int, agent_run: AgentRun) -> None:
+        outcomes[voice] = await agent_run.run()
+        if len(agent_runs) > 1:
+            agent_run.journal.append(VoiceEnded(outcomes[voice]))
+
+    with active_run.scope:
+        async with anyio.create_task_group() as tasks:
+            for voice, agent_run in enumerate(agent_runs[1:], 1):
+                tasks.start_soon(run_voice, voice, agent_run)
+            await run_voice(0, agent_runs[0])
+    return [outcomes.get(voice, active_run.outcome) for voice in range(len(agent_runs))]
 
 
 class AgentRun:
-    """Runs the agent of one turn. Failures become a notice in the journal and an outcome."""
+    """Runs the agent of one voice. Failures become a notice in the journal and an outcome."""
 
-    def __init__(self, deps: ChatDeps, turn: PreparedTurn, active_run: ActiveRun) -> None:
-        self._messages = turn.messages
-        self._active_run = active_run
-        self._journal = active_run.journal
+    def __init__(
+        self, deps: ChatDeps, turn: PreparedTurn, active_run: ActiveRun, number: int = 0
+    ) -> None:
+        voice = turn.voices[number]
+        self._context = voice.context
+        self._model_place = deps.model_place
+        self.journal = VoiceJournal(active_run.journal, number)
         self._deadline = Deadline(deps.limits.deadline_s)
         self.agent = Agent(
-            run_id=turn.run_id,
+            run_id=RunId(f"{turn.run_id}/{number}") if number else turn.run_id,
             model=deps.model,
-            role=turn.role,
-            toolkit=Toolkit(turn.tools, timeout_s=deps.limits.call_timeout_s),
+            role=voice.role,
+            toolkit=Toolkit(
+                voice.tools,
+                timeout_s=deps.limits.call_timeout_s,
+                given_documents=len(voice.context.files),
+            ),
             call_review=CallReview(
-                policy=turn.tool_policy,
+                policy=voice.tool_policy,
                 confirmer=_build_confirmer(deps, turn, self._deadline),
                 spend_bits=partial(_spend_bits, deps, turn.uid),
             ),
@@ -48,12 +80,7 @@ class AgentRun:
         )
 
     async def run(self) -> Outcome:
-        """Return how the agent ended, or the outcome that another part of the turn set."""
-        with self._active_run.scope:
-            return await self._run_to_outcome()
-        return self._active_run.outcome
-
-    async def _run_to_outcome(self) -> Outcome:
+        """Return how the agent ended."""
         try:
             with self._deadline.enforce():
                 await self._journal_events()
@@ -61,26 +88,34 @@ class AgentRun:
             return self._end_with(user_texts.DEADLINE_PASSED, "limited")
         except Exception as error:  # noqa: BLE001 - after the first byte nothing raises
             telemetry.error("turn_failed")
-            is_model_down = isinstance(error, Unavailable) and not self._journal.answer_text
-            return self._end_with(
-                user_texts.MODEL_DOWN if is_model_down else user_texts.INTERNAL_ERROR, "failed"
-            )
-        if not self._journal.answer_text:
+            return self._end_with(self._explain(error), "failed")
+        if not self.journal.answer_text:
             return self._end_with(user_texts.ANSWER_EMPTY, "failed")
         return "limited" if self.agent.is_limited else "completed"
+
+    def _explain(self, error: Exception) -> str:
+        """Say what failed, and where that can be changed; an answer that broke off may be tried again."""
+        match error:
+            case ModelFailed(reason=reason):
+                return describe_model_failure(reason, self._model_place)
+            case ModelUnreachable() if not self.journal.answer_text:
+                return describe_model_failure("no_connection", self._model_place)
+            case Unavailable() if not self.journal.answer_text:
+                return user_texts.MODEL_DOWN
+        return user_texts.INTERNAL_ERROR
 
     async def _journal_events(self) -> None:
         """Append the agent's events, and its pending text however it ends."""
         try:
-            async with aclosing(self.agent.run(self._messages)) as events:
+            async with aclosing(self.agent.run(self._context)) as events:
                 async for event in events:
-                    self._journal.append(event)
+                    self.journal.append(event)
         finally:
             for event in self.agent.flush_pending_text():
-                self._journal.append(event)
+                self.journal.append(event)
 
     def _end_with(self, notice: str, outcome: Outcome) -> Outcome:
-        self._journal.append_notice(notice)
+        self.journal.append_notice(notice)
         return outcome
 
 
@@ -92,6 +127,8 @@ def _build_confirmer(deps: ChatDeps, turn: PreparedTurn, deadline: Deadline) -> 
         uid=turn.uid,
         run_id=turn.run_id,
     )
+    if len(turn.voices) > 1:
+        return SilentConfirmer()
     if turn.can_confirm:
         return ButtonConfirmer(questions, lambda: _pause(turn, deadline))
     return ReplyConfirmer(questions)

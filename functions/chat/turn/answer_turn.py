@@ -6,11 +6,11 @@ from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.recorder import Recorder
 from functions.chat.runs.run_registry import ActiveRun
-from functions.chat.turn.agent_run import AgentRun
+from functions.chat.turn.agent_run import AgentRun, run_voices
 from functions.chat.turn.finish_turn import TurnEnd
 from functions.chat.turn.prepare_turn import PreparedTurn
 from functions.chat.turn.start_turn import TurnStart
-from shared.domain.run import LEASE_TTL, Outcome, Run
+from shared.domain.run import LEASE_TTL, Outcome, Run, VoicesStarted
 
 
 async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> None:
@@ -23,33 +23,43 @@ async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> N
     active_run = ActiveRun(journal)
     recorder = Recorder(deps.stores.runs, deps.clock, turn.uid, run, turn.session, journal)
     start = TurnStart(deps, turn, recorder, active_run)
-    agent_run = AgentRun(deps, turn, active_run)
+    agent_runs = [AgentRun(deps, turn, active_run, voice) for voice in range(len(turn.voices))]
     end = TurnEnd(
-        deps=deps, turn=turn, run=run, recorder=recorder, journal=journal, agent=agent_run.agent
+        deps=deps,
+        turn=turn,
+        run=run,
+        recorder=recorder,
+        journal=journal,
+        agents=[agent_run.agent for agent_run in agent_runs],
     )
-    outcome: Outcome = "interrupted"
+    outcomes: list[Outcome] = ["interrupted" for _ in agent_runs]
+    if run.voices:
+        journal.append(VoicesStarted(run.voices))
     with deps.active_runs.register(turn.uid, turn.run_id, active_run):
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(start.record)
-                outcome = await agent_run.run()
+                outcomes = await run_voices(agent_runs, active_run)
                 tasks.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):
-                await end.finish(outcome, is_question_stored=start.is_question_stored)
+                await end.finish(outcomes, is_question_stored=start.is_question_stored)
 
 
 def build_run(deps: ChatDeps, turn: PreparedTurn) -> Run:
     """Return the run of an accepted question, as it is stored when it begins."""
     question = turn.question
+    models = tuple(deps.model.name(voice.role) for voice in turn.voices)
     return Run(
         id=turn.run_id,
         session_id=question.session_id,
         question_id=question.id,
         writer=deps.new_id(),
-        created_at=question.created_at,
+        created_at=turn.accepted_at,
         lease_until=deps.clock.now() + LEASE_TTL,
-        model=deps.model.name(turn.role),
+        model=models[0],
+        voices=models if len(models) > 1 else (),
+        branch=turn.branch,
         app_id=question.app_id,
         fingerprint=turn.fingerprint,
     )

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 
 from functions.chat.context.citations import CitationRewriter, Citations
-from functions.chat.context.link_filter import LinkFilter
 from shared import telemetry
 from shared.domain.run import AnswerText, CitationShown, RunEvent, Stage, StageName
+from shared.security.link_filter import LinkFilter
 
 
 class AnswerWriter:

@@ -1,43 +1,69 @@
 """Messages of a chat: list, clear, greet, report and rate them."""
 
 import asyncio
+from collections.abc import Sequence
 
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.lapsed_runs import close_unanswered_run
-from functions.chat.turn.chat_sessions import clear_session, require_visible_app, resolve_session
+from functions.chat.turn.chat_sessions import (
+    clear_session,
+    get_session,
+    require_visible_app,
+    resolve_session,
+)
 from shared import prompts
-from shared.domain.chat import Message, Session
+from shared.domain.branches import build_shown_path
+from shared.domain.chat import Message, Position, Session
 from shared.domain.errors import AlreadyExists, Invalid, NotFound
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
+from shared.domain.value import value
 
 PAGE_SIZE = 100
 
 
+@value
+class ShownMessages:
+    """Messages of a chat's shown versions, newest first, and the chat."""
+
+    session: Session
+    messages: Sequence[Message]
+
+
 async def list_newest(
     deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
-) -> list[Message]:
-    """Return the chat's newest messages, newest first; an empty chat begins with a greeting.
+) -> ShownMessages:
+    """Return the chat's newest messages; an empty chat begins with a greeting.
 
     Raises NotFound for an app or a session this user cannot see.
     """
     session = await resolve_session(deps, uid, app_id, session_id)
-    messages = await deps.stores.messages.list_newest(uid, session.id, limit=PAGE_SIZE)
+    messages = await _list_shown(deps, uid, session)
     if messages and await close_unanswered_run(
-        deps.stores.runs, uid, messages[0], now=deps.clock.now()
+        deps.stores.runs, uid, session, messages[0], now=deps.clock.now()
     ):
-        messages = await deps.stores.messages.list_newest(uid, session.id, limit=PAGE_SIZE)
-    return messages or [await _store_greeting(deps, uid, session)]
+        messages = await _list_shown(deps, uid, session)
+    return ShownMessages(
+        session=session, messages=messages or [await _store_greeting(deps, uid, session)]
+    )
 
 
 async def list_before(
     deps: ChatDeps, uid: UserId, session_id: SessionId, before_id: MessageId
-) -> list[Message]:
-    """Return the messages before another, newest first. Raises NotFound for an unknown one."""
+) -> ShownMessages:
+    """Return the messages before another. Raises NotFound for an unknown one."""
     before_message = await deps.stores.messages.get(uid, before_id)
     if before_message.session_id != session_id:
         raise NotFound("Message not found")
+    session = await get_session(deps, uid, session_id)
+    messages = await _list_shown(deps, uid, session, before_message.position)
+    return ShownMessages(session=session, messages=messages)
+
+
+async def _list_shown(
+    deps: ChatDeps, uid: UserId, session: Session, before: Position | None = None
+) -> list[Message]:
     return await deps.stores.messages.list_newest(
-        uid, session_id, limit=PAGE_SIZE, before=before_message.position
+        uid, session.id, limit=PAGE_SIZE, before=before, path=build_shown_path(session.forks)
     )
 
 
@@ -102,7 +128,7 @@ async def report(deps: ChatDeps, uid: UserId, message_id: MessageId) -> None:
 
 
 async def rate(
-    deps: ChatDeps, uid: UserId, message_id: MessageId, value: int, reason: str | None
+    deps: ChatDeps, uid: UserId, message_id: MessageId, rating: int, reason: str | None
 ) -> None:
     """Store a rating and its reason; 0 removes the rating. Raises NotFound."""
-    await deps.stores.messages.change(uid, message_id, rating=value or None, rating_reason=reason)
+    await deps.stores.messages.change(uid, message_id, rating=rating or None, rating_reason=reason)

@@ -1,12 +1,16 @@
 """Chat sessions: find the one that a request names; create, change, clear and delete them."""
 
+from asyncio import gather
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from functions.chat.deps import ChatDeps
 from shared.domain.app import App
 from shared.domain.chat import Session, build_main_session_id, build_session
-from shared.domain.errors import NotFound
-from shared.domain.ids import AppId, SessionId, UserId
+from shared.domain.errors import Invalid, NotFound
+from shared.domain.focus_mode import get_mode
+from shared.domain.ids import AgentId, AppId, SessionId, UserId
 from shared.security.visible_text import strip_invisible
 
 
@@ -33,8 +37,14 @@ def require_visible_app(app: App | None, uid: UserId) -> App:
     return app
 
 
-async def create(deps: ChatDeps, uid: UserId, title: str, app_id: AppId | None) -> Session:
-    """Create a chat beside the main one. Raises NotFound for an app this user cannot see."""
+async def create(
+    deps: ChatDeps, uid: UserId, title: str, app_id: AppId | None, agent_id: str | None = None
+) -> Session:
+    """Create a chat beside the main one.
+
+    Raises NotFound for an app this user cannot see and for an agent they do not have, and Invalid
+    for both at once.
+    """
     if app_id is not None:
         require_visible_app(await deps.stores.apps.get(app_id), uid)
     session = build_session(
@@ -43,8 +53,21 @@ async def create(deps: ChatDeps, uid: UserId, title: str, app_id: AppId | None) 
         now=deps.clock.now(),
         title=strip_invisible(title).strip(),
     )
+    if agent_id is not None:
+        session = replace(session, agent_id=await _require_agent(deps, uid, session, agent_id))
     await deps.stores.sessions.add(uid, session)
     return session
+
+
+async def _require_agent(
+    deps: ChatDeps, uid: UserId, session: Session, agent_id: str
+) -> AgentId | None:
+    """Return the agent that shall answer in a chat; None for an empty id."""
+    if not agent_id:
+        return None
+    if session.app_id is not None:
+        raise Invalid("This chat belongs to an app, so no agent can answer in it.")
+    return (await deps.stores.custom_agents.get(uid, agent_id)).id
 
 
 async def get_session(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Session:
@@ -56,17 +79,42 @@ async def get_session(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Ses
 
 
 async def change(
-    deps: ChatDeps, uid: UserId, session_id: SessionId, *, title: str | None, starred: bool | None
+    deps: ChatDeps,
+    uid: UserId,
+    session_id: SessionId,
+    *,
+    title: str | None,
+    starred: bool | None,
+    agent_id: str | None = None,
 ) -> Session:
-    """Rename or star a chat; None leaves a field as it is. Raises NotFound."""
+    """Rename or star a chat, or change its agent; None leaves a field as it is, "" ends the agent.
+
+    Raises NotFound, and Invalid for an agent in the chat of an app.
+    """
     requested_fields = {
         "title": None if title is None else strip_invisible(title).strip(),
         "starred": starred,
     }
-    changes = {name: value for name, value in requested_fields.items() if value is not None}
+    changes: dict[str, Any] = {
+        name: value for name, value in requested_fields.items() if value is not None
+    }
+    if agent_id is not None:
+        session = await get_session(deps, uid, session_id)
+        changes["agent_id"] = await _require_agent(deps, uid, session, agent_id)
     if changes:
         await deps.stores.sessions.change(uid, session_id, **changes)
     return await get_session(deps, uid, session_id)
+
+
+async def set_focus(
+    deps: ChatDeps, uid: UserId, session_id: SessionId, mode_id: str | None
+) -> Session:
+    """Switch a focus mode on in a chat, or off. Raises NotFound for the chat and for the mode."""
+    session, profile = await gather(
+        resolve_session(deps, uid, None, session_id), deps.stores.profiles.get(uid)
+    )
+    mode = get_mode(profile.focus_modes, mode_id) if mode_id else None
+    return await deps.stores.sessions.set_focus(uid, session, mode.id if mode else None)
 
 
 async def delete(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
@@ -76,16 +124,26 @@ async def delete(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
 
 
 async def clear_session(deps: ChatDeps, uid: UserId, session: Session) -> None:
-    """Delete the messages of a chat; one that the owner created keeps its title and star."""
+    """Delete the messages of a chat; one that the owner created keeps its settings."""
     await _delete_with_runs(deps, uid, session.id)
     if not session.is_main:
         blank_session = build_session(
             session.id, app_id=session.app_id, now=session.created_at, title=session.title
         )
-        await deps.stores.sessions.add(uid, replace(blank_session, starred=session.starred))
+        await deps.stores.sessions.add(
+            uid,
+            replace(
+                blank_session,
+                starred=session.starred,
+                focus=session.focus,
+                agent_id=session.agent_id,
+            ),
+        )
 
 
 async def _delete_with_runs(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
-    """Delete a chat; an answer in progress finds its run deleted and is not stored."""
+    """Delete a chat and its link; an answer in progress finds its run deleted and is not stored."""
+    with suppress(NotFound):  # a chat without messages is not stored
+        await deps.stores.shared_chats.unshare(uid, session_id)
     await deps.stores.runs.delete_for_session(uid, session_id)
     await deps.stores.messages.clear(uid, session_id)

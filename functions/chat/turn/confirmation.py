@@ -83,7 +83,7 @@ class QuestionStore:
             maker=tool.maker,
             arguments=_format_arguments(arguments),
             reason=reason,
-            allows_always=tool.tool_class != "sensitive" and not tool.is_sensitive(arguments),
+            allows_always=tool.allows_always and not tool.is_sensitive(arguments),
             asked_at=now,
             expires_at=now + time_left,
             channel=channel,
@@ -96,6 +96,23 @@ class QuestionStore:
         except KeepsakeError:
             return None
         return confirmation
+
+
+class SilentConfirmer:
+    """Asks nothing: the calls of several models at once would ask about each of them."""
+
+    max_questions = MAX_QUESTIONS
+
+    async def request(
+        self,
+        tool: Tool,
+        call: ParsedCall,
+        reason: ConfirmationReason,
+    ) -> Confirmation | None:
+        return None
+
+    async def wait_for_decision(self, confirmation: Confirmation) -> Decision | None:
+        return None
 
 
 class ReplyConfirmer:

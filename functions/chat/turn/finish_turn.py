@@ -1,6 +1,6 @@
 """End of a turn: the answer, whole or partial, is stored, then its end is emitted."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -8,16 +8,18 @@ import anyio
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
-from functions.chat.runs.build_message import build_message
-from functions.chat.runs.journal import Journal
+from functions.chat.runs.build_message import Answers, build_answers
+from functions.chat.runs.journal import Journal, VoiceJournal
 from functions.chat.runs.recorder import OwnershipLost, Recorder
 from functions.chat.turn.after_turn import publish_turn_ended
 from functions.chat.turn.agent import Agent
 from functions.chat.turn.prepare_turn import PreparedTurn
 from shared import prompts, telemetry
+from shared.data.alternatives import build_alternative_writes
 from shared.domain.chat import Message
-from shared.domain.run import Outcome, Run, RunEnded
+from shared.domain.run import Outcome, Run, RunEnded, VoiceEnded
 from shared.domain.value import value
+from shared.domain.voices import list_unended
 
 CLEANUP_TIMEOUT_S = 5.0
 NOTICE_BY_OUTCOME: Mapping[Outcome, str] = {
@@ -37,18 +39,21 @@ class TurnEnd:
     run: Run
     recorder: Recorder
     journal: Journal
-    agent: Agent
+    agents: Sequence[Agent]
 
-    async def finish(self, outcome: Outcome, *, is_question_stored: bool) -> None:
-        """Store the answer and emit RunEnded, unless another process owns the run by now."""
+    async def finish(self, outcomes: Sequence[Outcome], *, is_question_stored: bool) -> None:
+        """Store the answers, given how each voice ended, and emit RunEnded.
+
+        Nothing is emitted where another process owns the run by now.
+        """
         if not is_question_stored:
-            outcome = "failed"  # nothing of the turn is stored, however it ended
-        if not self.journal.answer_text:
-            self.journal.append_notice(NOTICE_BY_OUTCOME[outcome])
-        message = self._build_message(outcome)
+            outcomes = self._all_failed  # nothing of the turn is stored, however it ended
+        self._end_voices(outcomes)
+        answers = self._build_answers(outcomes)
+        message = answers.main
         if is_question_stored:
             with telemetry.measure_stage("store"):
-                message = await self._store_answer(message, outcome)
+                message = await self._store_answers(answers)
         telemetry.add_fields(outcome=message.metadata["outcome"])
         self.journal.append(RunEnded(message, message.metadata["outcome"]))
         self.journal.open()
@@ -59,52 +64,73 @@ class TurnEnd:
                 self.deps.events, self.turn.uid, message.session_id, self.turn.run_id
             )
 
+    def _end_voices(self, outcomes: Sequence[Outcome]) -> None:
+        """Write what is missing of each voice: a text, and its end where there are several."""
+        unended = list_unended(self.journal.events, self.run)
+        for voice, outcome in enumerate(outcomes):
+            voice_journal = VoiceJournal(self.journal, voice)
+            if not voice_journal.answer_text:
+                voice_journal.append_notice(NOTICE_BY_OUTCOME[outcome])
+            if voice in unended:
+                voice_journal.append(VoiceEnded(outcome))
+
     async def _free_slot(self) -> None:
         """Free the slot where the end of the run could not: another process owned the run."""
         await _log_failure("slot_not_freed", self.turn.slot.release())
 
     async def _count_tokens(self) -> None:
-        usage, now = self.agent.usage, self.turn.question.created_at
-        tokens = usage.input_tokens + usage.output_tokens
-        record = self.deps.quotas.record(self.turn.uid, "tokens", tokens, now=now)
+        now = self.turn.accepted_at
+        used = {agent.role: agent.usage for agent in self.agents}
+        tokens = sum(usage.input_tokens + usage.output_tokens for usage in used.values())
+        record = self.deps.quotas.record_models(self.turn.uid, used, tokens=tokens, now=now)
         await _log_failure("tokens_not_counted", record)
 
-    async def _store_answer(self, message: Message, outcome: Outcome) -> Message:
+    async def _store_answers(self, answers: Answers) -> Message:
         """Return the message to emit; one that could not be stored has the outcome `failed`."""
+        message = answers.main
+        also = [
+            *build_alternative_writes(self.turn.uid, message.id, answers.alternatives),
+            *self.turn.slot.build_release_writes(),
+        ]
         try:
-            await self.recorder.finish(message, outcome, also=self.turn.slot.build_release_writes())
+            await self.recorder.finish(message, message.metadata["outcome"], also=also)
             self.turn.slot.mark_released()
         except OwnershipLost:
             self.journal.abandon()
         except Exception:  # noqa: BLE001 - the end is emitted whatever the store does
             telemetry.error("answer_not_stored", run_id=self.run.id)
-            return self._build_message("failed")
+            return self._build_answers(self._all_failed).main
         return message
 
-    def _build_message(self, outcome: Outcome) -> Message:
+    @property
+    def _all_failed(self) -> list[Outcome]:
+        return ["failed" for _ in self.agents]
+
+    def _build_answers(self, outcomes: Sequence[Outcome]) -> Answers:
         now = self.deps.clock.now()
-        message = build_message(self.run, self.journal.events, outcome, now)
-        self._add_log_fields(message, outcome)
-        return replace(message, diagnostics=telemetry.get_fields())
+        answers = build_answers(self.run, self.journal.events, outcomes, now)
+        self._add_log_fields(answers.main)
+        main = replace(answers.main, diagnostics=telemetry.get_fields())
+        return replace(answers, main=main)
 
     @property
     def _diagnostic_path(self) -> Literal["simple", "tools", "persona"]:
         """Name the kind of turn in the log."""
-        if self.turn.role != "agent":
+        if self.turn.voices[0].role in ("persona", "persona_premium"):
             return "persona"
-        return "tools" if self.agent.calls else "simple"
+        return "tools" if any(agent.calls for agent in self.agents) else "simple"
 
-    def _add_log_fields(self, message: Message, outcome: Outcome) -> None:
+    def _add_log_fields(self, message: Message) -> None:
         telemetry.add_fields(
-            outcome=outcome,
+            outcome=message.metadata["outcome"],
             path=self._diagnostic_path,
             citations=len(message.cards),
             prompt=prompts.compute_version("chat/system"),
-            model=self.run.model,
-            cycles=self.agent.cycles,
-            input_tokens=self.agent.usage.input_tokens,
-            cached_tokens=self.agent.usage.cached_tokens,
-            output_tokens=self.agent.usage.output_tokens,
+            model=message.metadata["model"],
+            cycles=sum(agent.cycles for agent in self.agents),
+            input_tokens=sum(agent.usage.input_tokens for agent in self.agents),
+            cached_tokens=sum(agent.usage.cached_tokens for agent in self.agents),
+            output_tokens=sum(agent.usage.output_tokens for agent in self.agents),
         )
 
 

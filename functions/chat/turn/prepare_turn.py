@@ -1,63 +1,96 @@
 """Preparation of a turn: a question is accepted with all that its answer needs, or refused."""
 
-from asyncio import gather
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import islice
 
 from functions.chat.context import history, prompt
+from functions.chat.context.context import Context
+from functions.chat.context.file_texts import FileTexts
+from functions.chat.context.page import Page, build_page_text
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
 from functions.chat.tools.app_tools import build_app_tools
+from functions.chat.tools.chart_tools import build_chart_tools
+from functions.chat.tools.file_tools import build_file_tools
+from functions.chat.tools.focus_tools import build_focus_tools
+from functions.chat.tools.health_tools import build_health_tools
 from functions.chat.tools.library_tools import build_library_tools
+from functions.chat.tools.memory_tools import build_memory_tools
+from functions.chat.tools.product_tools import build_product_tools
 from functions.chat.tools.service_tools import build_service_tools
+from functions.chat.tools.summary_tools import build_summary_tools
 from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.toolkit import Tool
-from functions.chat.turn.admission import load_and_admit
-from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
+from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
+from functions.chat.turn.files import build_card
 from functions.chat.turn.idempotency import IdempotencyKey, check_unused
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.reply import accept_reply
 from functions.chat.turn.tool_policy import ToolPolicy, build_tool_policy
-from shared.data.cached_apps import PinnedApp
+from functions.chat.turn.turn_context import QuestionPlace, TurnContext, load_context
+from functions.chat.turn.versions import WantedVersion
 from shared.domain.app import App
-from shared.domain.chat import Message, Session, build_main_session_id
+from shared.domain.chat import Fork, Message, Session, build_main_session_id
 from shared.domain.confirmation import Confirmation, build_always_grant
-from shared.domain.connection import Connection
-from shared.domain.consent import Consent, Grant, build_tool_key
+from shared.domain.custom_agent import AgentRole, CustomAgent
 from shared.domain.errors import Invalid, TooLarge
-from shared.domain.ids import AppId, RunId, SessionId, UserId
-from shared.domain.model import ModelMessage, ModelRole
-from shared.domain.profile import Profile
+from shared.domain.ids import AppId, BranchId, MessageId, RunId, SessionId, UserId
+from shared.domain.model import ModelRole
 from shared.domain.run import build_question_id
 from shared.domain.value import value
 from shared.security.visible_text import strip_invisible
 
 MAX_QUESTION_CHARS = 20_000
+ONE_PERSONA = "This app answers with its own model, so that there is nothing to compare."
 MAX_EARLIER_TEXTS = 3
 """Number of earlier messages of the owner that rank the tools."""
+
+
+@value
+class Voice:
+    """A model that answers a question, and what it is given."""
+
+    role: ModelRole
+    context: Context
+    tools: Sequence[Tool]
+    tool_policy: ToolPolicy
 
 
 @value
 class PreparedTurn:
     """An accepted question with everything its answer needs.
 
-    `decided` is the call that the answer before asked about, where the question is its owner's reply.
+    `voices` are the models that answer at once; the answer of the first is the main one.
+    `fork` begins the branch of another version; the question of an answer that is asked again is
+    stored already. `decided` is the call that the answer before asked about, where the question is its owner's reply.
     """
 
     uid: UserId
     run_id: RunId
+    accepted_at: datetime
     session: Session
+    branch: BranchId
     question: Message
-    role: ModelRole
-    messages: Sequence[ModelMessage]
-    tools: Sequence[Tool]
-    tool_policy: ToolPolicy
+    voices: Sequence[Voice]
     output_gate: OutputGate
     can_confirm: bool
     slot: HeldSlot
     fingerprint: str = ""
+    fork: Fork | None = None
     decided: Confirmation | None = None
+
+    @property
+    def context(self) -> Context:
+        """The context of the main answer."""
+        return self.voices[0].context
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """The tools of the main answer."""
+        return self.voices[0].tools
 
 
 async def prepare_turn(
@@ -69,6 +102,11 @@ async def prepare_turn(
     *,
     key: IdempotencyKey | None = None,
     can_confirm: bool = False,
+    follows: MessageId | None = None,
+    version: WantedVersion | None = None,
+    models: Sequence[AgentRole] = (),
+    page: Page | None = None,
+    file_ids: Sequence[str] = (),
 ) -> PreparedTurn:
     """Accept a question or refuse it: reads documents in two rounds, and takes a slot beside them.
 
@@ -76,50 +114,114 @@ async def prepare_turn(
     and the pins of apps that were installed before there were any.
 
     `can_confirm` says that the client can show its owner a question while the answer goes on.
+    `follows` is the message that its owner saw last, and `version` the one that gets another. `models` are
+    those that the owner chose for this question, which answer at once; a persona answers with its own,
+    and a reply to a question of ours is answered by the first. `page` is what the owner looks at,
+    `file_ids` name the files that come with the question; another version keeps those of its message.
 
-    Raises Invalid (empty text), TooLarge (over MAX_QUESTION_CHARS), NotFound (no such app or chat
-    session), QuotaExceeded and DuplicateQuestion.
+    Raises Invalid (empty text, several models for a persona), TooLarge (over MAX_QUESTION_CHARS, or more than the model takes),
+    NotFound (no such app or chat session), Conflict (the chat shows another version), QuotaExceeded
+    and DuplicateQuestion.
     """
     text = _clean_question(text)
     now = deps.clock.now()
-    session_id = session_id or build_main_session_id(app_id)
     run_id = key.run_id(uid) if key else RunId(deps.new_id())
+    place = QuestionPlace(
+        app_id=app_id,
+        session_id=session_id or build_main_session_id(app_id),
+        fork=version.build_fork(run_id) if version else None,
+        follows=follows,
+        page=page,
+        file_ids=[file.id for file in version.question.files] if version else file_ids,
+        files_may_be_gone=version is not None,
+    )
     check = check_unused(deps, uid, run_id, key)
-    load = _load_context(deps, uid, app_id, session_id, check=check)
-    context, slot = await load_and_admit(deps, uid, run_id, load)
-    app, session = context.app, context.session
-    earlier_messages = history.select_window(context.newest_messages, session)
-    persona = app if app is not None and app.persona_prompt is not None else None
-    decided = await accept_reply(deps, uid, run_id, text, context.newest_messages)
-    tools = [] if persona else _collect_tools(deps, uid, text, context, decided)
-    return PreparedTurn(
-        uid=uid,
-        run_id=run_id,
-        session=session,
-        question=_build_question(run_id, session, text, now),
-        role=persona.persona_model if persona else "agent",
-        messages=prompt.build_prompt(
+    load = load_context(deps, uid, place, check=check)
+    documents, slot = await load_and_admit(deps, uid, run_id, load)
+    async with withdraw_on_failure(deps, uid, slot, now):
+        app, session, files = documents.app, documents.session, documents.files
+        earlier_messages = history.select_window(documents.newest_messages, session)
+        persona = app if app is not None and app.persona_prompt is not None else None
+        agent = None if persona else documents.agent
+        roles = _choose_roles(models, agent, persona)
+        context = prompt.build_context(
             text,
             history=earlier_messages,
             summary=session.summary,
-            profile=context.profile,
+            profile=documents.profile,
             app=app,
+            chat_id=session.id,
+            focus=documents.profile.find_focus_mode(session.focus),
+            agent=agent,
+            page=build_page_text(page, documents.page_item, documents.profile.zone),
+            files=[files.texts[file.id] for file in files.of_question],
+            texts=files.texts,
+            forgotten=files.forgotten,
             now=now,
-        ),
-        tools=tools,
-        tool_policy=build_tool_policy(
-            text,
-            history=earlier_messages,
-            session=session,
-            app=app,
+            window_tokens=deps.model.describe(roles[0]).window_tokens,
+        )
+        decided = await accept_reply(deps, uid, run_id, text, documents.newest_messages)
+        roles = roles[:1] if decided else roles
+        collect_tools = partial(
+            _collect_tools, deps, uid, text, documents, decided, only_reading=len(roles) > 1
+        )
+        tools = [] if persona else collect_tools()
+        main = Voice(
+            role=roles[0],
+            context=context,
             tools=tools,
-            local_time=now.astimezone(context.profile.zone),
-        ),
+            tool_policy=build_tool_policy(
+                text,
+                history=earlier_messages,
+                session=session,
+                app=app,
+                tools=tools,
+                **_list_blocks(context, agent, files.texts),
+                local_time=now.astimezone(documents.profile.zone),
+            ),
+        )
+        voices = [main, *(_build_sibling(deps, main, each, collect_tools()) for each in roles[1:])]
+        for voice in voices:
+            voice.context.for_cycle(1, [tool.spec for tool in voice.tools])
+    return PreparedTurn(
+        uid=uid,
+        run_id=run_id,
+        accepted_at=now,
+        session=session,
+        branch=documents.path.tip,
+        question=_build_question(uid, run_id, documents, text, now, version),
+        voices=voices,
         output_gate=OutputGate(is_stored=False),
         can_confirm=can_confirm,
         slot=slot,
         fingerprint=key.fingerprint if key else "",
+        fork=place.fork,
         decided=decided,
+    )
+
+
+def _choose_roles(
+    chosen: Sequence[AgentRole], agent: CustomAgent | None, persona: App | None
+) -> Sequence[ModelRole]:
+    """Return the persona's model, else those that the question names, else that of the chat's agent.
+
+    Raises Invalid where a persona is asked for several answers.
+    """
+    if persona is not None:
+        if len(chosen) > 1:
+            raise Invalid(ONE_PERSONA)
+        return [persona.persona_model]
+    return chosen or [agent.role if agent else "agent"]
+
+
+def _build_sibling(deps: ChatDeps, main: Voice, role: ModelRole, tools: Sequence[Tool]) -> Voice:
+    """Build a voice beside the main one; what it reads and calls is its own."""
+    window_tokens = deps.model.describe(role).window_tokens
+    return Voice(
+        role=role,
+        context=replace(main.context, window_tokens=window_tokens),
+        tools=tools,
+        tool_policy=main.tool_policy.build_sibling(),
     )
 
 
@@ -134,113 +236,92 @@ def _clean_question(text: str) -> str:
     return text
 
 
-@value
-class _Context:
-    """The documents that an answer is prepared from."""
-
-    profile: Profile
-    session: Session
-    newest_messages: Sequence[Message]
-    connections: Sequence[Connection]
-    app: App | None
-    offered_apps: Sequence[PinnedApp]
-    consent: Consent
-
-
-async def _load_context(
-    deps: ChatDeps,
-    uid: UserId,
-    app_id: AppId | None,
-    session_id: SessionId,
-    *,
-    check: Awaitable[None],
-) -> _Context:
-    """Read in two rounds; `check` runs beside the first and may refuse the question."""
-    profile, session, newest_messages, installed_apps, (connections, consent), _ = await gather(
-        deps.stores.profiles.get(uid),
-        resolve_session(deps, uid, app_id, session_id),
-        deps.stores.messages.list_newest(uid, session_id, limit=history.MAX_READ),
-        deps.stores.installed_apps.list_all(uid),
-        gather(deps.stores.connections.list_all(uid), deps.stores.grants.load(uid)),
-        check,
-    )
-    app, offered_apps = await _load_apps(
-        deps, uid, session.app_id, [installation.app_id for installation in installed_apps]
-    )
-    return _Context(
-        profile=profile,
-        session=session,
-        newest_messages=newest_messages,
-        connections=connections,
-        app=app,
-        offered_apps=offered_apps,
-        consent=await _pin_unpinned(deps, uid, offered_apps, consent),
-    )
-
-
-async def _load_apps(
-    deps: ChatDeps, uid: UserId, chat_app_id: AppId | None, installed_ids: Sequence[AppId]
-) -> tuple[App | None, list[PinnedApp]]:
-    """Return the app that a chat belongs to, uncached, and the installed apps, in one round."""
-    chat_apps, offered_apps = await gather(
-        deps.stores.apps.get_many([chat_app_id] if chat_app_id else []),
-        deps.offered_apps.get_many(installed_ids),
-    )
-    return (
-        None if chat_app_id is None else require_visible_app(next(iter(chat_apps), None), uid)
-    ), offered_apps
-
-
-async def _pin_unpinned(
-    deps: ChatDeps, uid: UserId, apps: Sequence[PinnedApp], consent: Consent
-) -> Consent:
-    """Pin the tools of apps that were installed before there were pins, as they are now."""
-    grants = {
-        pinned.app.source.key: {
-            build_tool_key(name): Grant(pin=pin) for name, pin in pinned.pins.items()
-        }
-        for pinned in apps
-        if not consent.knows_source(pinned.app.source)
-    }
-    return await deps.stores.grants.add_missing(uid, grants) if grants else consent
-
-
 def _select_user_texts(newest_first: Sequence[Message]) -> list[str]:
     """Return the latest messages of the owner before this question."""
-    texts = (message.text for message in newest_first if message.sender == "human")
+    texts = (message.text for message in newest_first if message.is_owners)
     return list(islice(texts, MAX_EARLIER_TEXTS))
 
 
-def _build_question(run_id: RunId, session: Session, text: str, now: datetime) -> Message:
+def _build_question(
+    uid: UserId,
+    run_id: RunId,
+    context: TurnContext,
+    text: str,
+    now: datetime,
+    version: WantedVersion | None,
+) -> Message:
+    """Return the message to answer; the one that is stored where it is asked again."""
+    if version is not None and version.target.sender == "ai":
+        return version.question
     return Message(
         id=build_question_id(run_id),
-        session_id=session.id,
+        session_id=context.session.id,
         text=text,
         sender="human",
         created_at=now,
-        app_id=session.app_id,
+        branch=context.path.tip,
+        app_id=context.session.app_id,
+        files=tuple(build_card(file, uid) for file in context.files.of_question),
     )
 
 
 def _collect_tools(
-    deps: ChatDeps, uid: UserId, question: str, context: _Context, decided: Confirmation | None
+    deps: ChatDeps,
+    uid: UserId,
+    question: str,
+    context: TurnContext,
+    decided: Confirmation | None,
+    *,
+    only_reading: bool = False,
 ) -> list[Tool]:
-    """Return the tools for a question; earlier messages help to rank them."""
+    """Return the tools for a question; earlier messages help to rank them.
+
+    With `only_reading`, none that changes anything: models that answer at once would do it twice.
+    """
     earlier_texts = _select_user_texts(context.newest_messages)
     consent = context.consent
     if decided is not None and decided.decision == "always":
         consent = consent.with_grant(decided.source, decided.tool, build_always_grant(decided))
-    return [
-        *build_library_tools(deps, uid),
-        *build_task_tools(deps, uid),
+
+    def is_allowed(tool: Tool) -> bool:
+        if only_reading and tool.tool_class != "read":
+            return False
+        return context.agent is None or context.agent.allows(tool.names)
+
+    own_tools = [
+        *build_library_tools(deps, uid, context.profile.zone),
+        *build_task_tools(deps, uid, context.profile.zone),
+        *build_memory_tools(deps, uid),
+        *build_health_tools(deps, uid, context.profile.zone),
+        *build_file_tools(deps, uid),
+        *build_chart_tools(),
+        *build_product_tools(),
+        *build_summary_tools(deps, uid),
+        *build_focus_tools(deps, uid, context.session, context.profile.focus_modes),
         *build_service_tools(deps, uid, context.connections, consent),
-        *build_app_tools(
-            deps.toolbox,
-            uid,
-            context.offered_apps,
-            consent,
-            question,
-            earlier_texts,
-            required=decided.model_name if decided else None,
-        ),
     ]
+    app_tools = build_app_tools(
+        deps.toolbox,
+        uid,
+        context.offered_apps,
+        consent,
+        question,
+        earlier_texts,
+        required=decided.model_name if decided else None,
+        is_allowed=is_allowed,
+    )
+    return [*filter(is_allowed, own_tools), *app_tools]
+
+
+def _list_blocks(
+    context: Context, agent: CustomAgent | None, texts: FileTexts
+) -> dict[str, list[str]]:
+    """Return the texts that steer the turn, by whose they are; pages and files may hold words of anybody."""
+    blocks = [context.focus, context.own_prompt, context.agent_prompt, context.reminder]
+    foreign = [*filter(None, [context.page]), *(each.text for each in texts.values())]
+    if agent is not None and agent.is_foreign:
+        foreign.append(context.own_prompt if agent.replaces_prompt else context.agent_prompt)
+    return {
+        "own_blocks": [block for block in blocks if block not in foreign],
+        "foreign_blocks": foreign,
+    }

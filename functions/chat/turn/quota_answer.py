@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.chat_sessions import resolve_session
+from shared.domain.branches import build_shown_path
 from shared.domain.chat import Message
 from shared.domain.errors import QuotaExceeded
 from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
@@ -34,12 +35,14 @@ async def store_quota_answer(
         resolve_session(deps, uid, app_id, session_id), deps.stores.profiles.get(uid)
     )
     now, run_id = deps.clock.now(), RunId(deps.new_id())
+    branch = build_shown_path(session.forks).tip
     question = Message(
         id=build_question_id(run_id),
         session_id=session.id,
         text=strip_invisible(text).strip(),
         sender="human",
         created_at=now,
+        branch=branch,
         app_id=session.app_id,
     )
     answer = Message(
@@ -48,6 +51,7 @@ async def store_quota_answer(
         text=describe_refusal(refusal, profile),
         sender="ai",
         created_at=now + timedelta(milliseconds=1),
+        branch=branch,
         app_id=session.app_id,
         metadata={"outcome": "refused", "quota": refusal.policy},
     )

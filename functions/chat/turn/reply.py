@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from functions.chat.deps import ChatDeps
-from functions.chat.runs.build_message import QUESTION_KEY
-from shared.domain.chat import Message
+from shared.domain.chat import QUESTION_KEY, Message
 from shared.domain.confirmation import Confirmation, Decision
 from shared.domain.ids import RunId, UserId
 from shared.security.consent_reply import Reply, parse_reply

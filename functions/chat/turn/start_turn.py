@@ -37,7 +37,7 @@ class TurnStart:
 
     async def _store_question(self) -> None:
         try:
-            await self._recorder.begin(self._turn.question)
+            await self._recorder.begin(self._turn.question, self._turn.fork)
         except OwnershipLost:
             self._active_run.journal.abandon()
             self._active_run.end("interrupted")
@@ -57,7 +57,7 @@ class TurnStart:
                 "close_run",
                 f"close-{turn.run_id}",
                 {"uid": turn.uid, "run_id": turn.run_id},
-                at=turn.question.created_at + deadline + CLOSING_DELAY,
+                at=turn.accepted_at + deadline + CLOSING_DELAY,
             )
         except Exception as error:  # noqa: BLE001 - a reader of the run closes it as well
             telemetry.warning("closing_not_ordered", error=type(error).__name__)

@@ -9,13 +9,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from functions.chat.context.link_filter import extract_urls
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool, ToolOutcome
 from shared.domain.app import App
 from shared.domain.chat import Message, Session
 from shared.domain.confirmation import ConfirmationReason
 from shared.domain.value import value
+from shared.security.link_filter import extract_urls
 
 if TYPE_CHECKING:
     from shared.security.known_text import KnownText
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 WEB_SEARCH = "service perplexity"
 """The maker that the operator or the owner chose to search the web with."""
+WEB_PAGES = "service web"
+"""Whoever serves the address of a page: what a search of the web returned is no secret to them."""
 
 
 @value
@@ -66,6 +68,21 @@ class ToolPolicy:
         self._read_texts: dict[str, ReadTexts] = {}
         self._urls_by_text: dict[str, Collection[str]] = {}
 
+    def build_sibling(self) -> "ToolPolicy":
+        """Return the policy of another model of the turn, which reads the same before its first call.
+
+        What a maker is told counts for all of them together.
+        """
+        sibling = ToolPolicy(
+            self._user_text,
+            given_texts=self._given_texts,
+            own_texts=self._own_texts,
+            own_words_only=self._own_words_only,
+            local_time=self._local_time,
+        )
+        sibling._bits_by_maker = self._bits_by_maker
+        return sibling
+
     def record_results(self, tools: Sequence[Tool | None], outcomes: Sequence[ToolOutcome]) -> None:
         """Record what the model reads next; each outcome is of the tool at its position.
 
@@ -77,8 +94,9 @@ class ToolPolicy:
                 maker = "" if outcome.failed else tool.maker
                 self._results.append((maker, outcome.text))
                 self._known_texts.pop(maker, None)
+                self._known_texts.pop(WEB_PAGES, None)
                 for other_maker, private_texts in self._private_texts.items():
-                    if other_maker != maker:
+                    if not _is_known_to(other_maker, maker):
                         private_texts.include(self._index(outcome.text))
 
     def judge(self, tool: Tool | None, call: ParsedCall) -> Verdict:
@@ -130,7 +148,7 @@ class ToolPolicy:
         if maker not in self._known_texts:
             self._known_texts[maker] = KnownText(
                 message=self._user_text,
-                returned=[text for source, text in self._results if source == maker],
+                returned=[text for source, text in self._results if _is_known_to(maker, source)],
                 now=self._local_time,
             )
         return self._known_texts[maker]
@@ -141,7 +159,7 @@ class ToolPolicy:
 
         if maker not in self._private_texts:
             others = ReadTexts()
-            texts = [text for source, text in self._results if source != maker]
+            texts = [text for source, text in self._results if not _is_known_to(maker, source)]
             for text in (*self._given_texts, *texts):
                 others.include(self._index(text))
             self._private_texts[maker] = others
@@ -157,6 +175,11 @@ class ToolPolicy:
 
     def _is_free_search(self, tool: Tool) -> bool:
         return tool.maker == WEB_SEARCH and self._own_words_only
+
+
+def _is_known_to(maker: str, source: str) -> bool:
+    """Tell whether a maker may be told what a source returned: which of all of it counts."""
+    return source == maker or (maker == WEB_PAGES and source == WEB_SEARCH)
 
 
 def _find_reason(tool: Tool, arguments: Any) -> ConfirmationReason | None:
@@ -176,16 +199,28 @@ def build_tool_policy(
     session: Session,
     app: App | None,
     tools: Collection[Tool],
+    own_blocks: Sequence[str] = (),
+    foreign_blocks: Sequence[str] = (),
     local_time: datetime,
 ) -> ToolPolicy:
-    """Build the policy of a turn from what its model is given."""
+    """Build the policy of a turn from what its model is given.
+
+    `own_blocks` are texts of the owner beside the messages, such as their chat prompt, and
+    `foreign_blocks` those of others, such as an agent that somebody else wrote.
+    """
     return ToolPolicy(
         user_text,
-        given_texts=[session.summary, *(message.text for message in history)],
-        own_texts=[message.text for message in history if message.sender == "human"],
+        given_texts=[
+            session.summary,
+            *own_blocks,
+            *foreign_blocks,
+            *(message.text for message in history),
+        ],
+        own_texts=[*own_blocks, *(message.text for message in history if message.is_owners)],
         own_words_only=app is None
         and all(tool.source.kind != "app" for tool in tools)
         and not session.summary
+        and not foreign_blocks
         and len(history) >= session.message_count
         and not any(_holds_words_of_others(history)),
         local_time=local_time,
@@ -194,4 +229,6 @@ def build_tool_policy(
 
 def _holds_words_of_others(history: Iterable[Message]) -> Iterable[bool]:
     for message in history:
-        yield message.from_integration or bool(message.metadata.get("sources"))
+        yield (
+            message.from_integration or message.is_imported or bool(message.metadata.get("sources"))
+        )

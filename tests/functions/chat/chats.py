@@ -3,6 +3,7 @@
 from typing import Any
 
 from functions.chat.deps import AfterTurnDeps
+from shared.data.quotas import Quotas
 from shared.data.stores import Stores
 from shared.domain.chat import MAIN_SESSION, Message, Session, build_session
 from shared.domain.ids import MessageId, SessionId
@@ -21,6 +22,7 @@ def build_after_turn_deps(world: ChatFixture, model: ChatModel) -> AfterTurnDeps
         clock=world.clock,
         model=model,
         stores=Stores(world.documents),
+        quotas=Quotas(world.documents, {}),
     )
 
 

@@ -12,8 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat import user_texts
+from functions.chat.context.context import Context
 from functions.chat.deps import Limits
 from functions.chat.tools.toolkit import (
+    CALLED_WRONGLY,
+    NOT_WORKING,
     ResultRenderer,
     Tool,
     Toolkit,
@@ -27,14 +30,13 @@ from shared.domain.ids import RunId
 from shared.domain.model import (
     AssistantTurn,
     ModelCallFinished,
-    ModelMessage,
+    ModelFacts,
     ReasoningDelta,
     TextDelta,
     ToolCall,
     ToolCallRequested,
     ToolResult,
     ToolSpec,
-    UserText,
 )
 from shared.domain.provenance import LIBRARY, Source
 from shared.domain.run import (
@@ -56,8 +58,8 @@ from tests.fakes import (
 )
 from tests.functions.chat.context.test_citations import CARDS
 
-UNKNOWN = "Error: there is no tool 'nobody'. Available: a, breaks, find."
-QUESTION: Sequence[ModelMessage] = [UserText(text="What did Ann say?")]
+UNKNOWN = CALLED_WRONGLY
+QUESTION = Context(question="What did Ann say?")
 
 
 def build_tool(name: str, answer: Callable[[Mapping[str, Any]], Awaitable[ResultRenderer]]) -> Tool:
@@ -296,6 +298,48 @@ async def test_the_last_cycle_offers_the_model_no_tools_x37() -> None:
     assert [len(call.tools) for call in model.calls] == [1, 1, 1, 0]
 
 
+async def test_a_search_is_followed_by_how_to_cite_until_the_turn_ends_x4() -> None:
+    search = replace(build_tool("find", return_card_numbers), is_search=True)
+    turns = [script_calls(("find", {})), script_calls(("a", {})), script_answer("Ann[1].")]
+    with ScriptedModel(*turns) as model:
+        await collect_events(build_agent(model, search, build_tool("a", echo)))
+
+    hints = [[m for m in call.messages if "Cite your sources" in m.text] for call in model.calls]
+    assert [len(texts) for texts in hints] == [0, 1, 1]
+    assert all(
+        call.messages[-1] in texts for call, texts in zip(model.calls, hints, strict=True) if texts
+    )
+
+
+async def test_a_search_that_failed_leaves_nothing_to_cite_x18() -> None:
+    search = replace(build_tool("find", raise_tool_failure), is_search=True)
+    with ScriptedModel(script_calls(("find", {})), script_answer("Sorry.")) as model:
+        await collect_events(build_agent(model, search))
+
+    assert isinstance(model.calls[1].messages[-1], ToolResult)
+
+
+async def test_the_last_cycle_says_that_no_call_is_left() -> None:
+    with ScriptedModel(script_calls(("a", {})), script_answer("ok")) as model:
+        await collect_text(build_agent(model, build_tool("a", echo), limits=Limits(cycles=2)))
+
+    assert "You can call no more tools" in model.calls[1].messages[-1].text
+
+
+async def test_results_beyond_the_window_are_cut_and_the_turn_goes_on_x27() -> None:
+    async def return_long_text(_: Mapping[str, Any]) -> ResultRenderer:
+        return render_fixed("語" * 60_000)
+
+    facts = ModelFacts(window_tokens=8_000)
+    with ScriptedModel(script_calls(("a", {})), script_answer("ok"), facts=facts) as model:
+        agent = build_agent(model, build_tool("a", return_long_text))
+        context = replace(QUESTION, window_tokens=facts.window_tokens)
+        text = join_text([event async for event in agent.run(context)])
+
+    assert text == "ok"
+    assert "characters left out" in model.calls[1].messages[-1].text
+
+
 async def test_calls_in_the_last_cycle_are_not_run() -> None:
     with ScriptedModel(script_calls(("a", {}), text="I would call.")) as model:
         text = await collect_text(
@@ -365,7 +409,7 @@ def test_citations_do_not_depend_on_how_the_stream_is_split_p17_x39(places: list
             return await collect_events(build_agent(model, build_tool("find", return_card_numbers)))
 
     events = anyio.run(collect_answer)
-    assert join_text(events) == "Bob[1] and Ann[2] said `a[1]`, [2024] and more. Done[2][2]."
+    assert join_text(events) == "Bob[1] and Ann[2] said `a[1]`, [2024] and more [9]. Done[2][2]."
     assert select_citations(events) == [
         CitationShown(number=1, card=CARDS[1]),
         CitationShown(number=2, card=CARDS[0]),
@@ -433,7 +477,7 @@ TWO_CALLS = script_calls(("a", {"n": 1}), ("breaks", {}))
                 build_tool_started("a", 0, n=1),
                 build_tool_started("breaks", 1),
                 build_tool_ended(0, 'echo {"n": 1}'),
-                build_tool_ended(1, "Error: breaks does not work at the moment.", failed=True),
+                build_tool_ended(1, NOT_WORKING, failed=True),
                 THINKING,
                 ANSWERING,
                 AnswerText("ok"),
@@ -453,7 +497,7 @@ TWO_CALLS = script_calls(("a", {"n": 1}), ("breaks", {}))
                 build_tool_started("a", 0, n=1),
                 build_tool_started("breaks", 1),
                 build_tool_ended(0, 'echo {"n": 1}'),
-                build_tool_ended(1, "Error: breaks does not work at the moment.", failed=True),
+                build_tool_ended(1, NOT_WORKING, failed=True),
                 THINKING,
                 USING_TOOLS,
                 Status("Using find"),

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.context.citations import Citations
-from functions.chat.context.tokens import estimate_tokens
 from functions.chat.tools.app_tools import (
     MAX_ALWAYS_OFFERED,
     MAX_OFFERED_TOKENS,
@@ -34,6 +33,7 @@ from shared.domain.documents import Create
 from shared.domain.ids import AppId, UserId
 from shared.domain.model import ToolCall, ToolResult
 from shared.domain.provenance import Source
+from shared.domain.tokens import estimate_tokens
 from tests.fakes import FixedClock, RecordingToolbox, ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.fixtures.tool_pins import consent_to, pin_apps

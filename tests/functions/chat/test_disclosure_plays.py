@@ -326,6 +326,20 @@ async def test_the_web_is_not_searched_freely_once_anything_was_read_s2(world: C
     assert await load_question(world) is not None
 
 
+async def test_the_page_that_the_owner_looks_at_ends_the_free_search_of_the_web_p24(
+    world: ChatFixture,
+) -> None:
+    await store_card(world)
+    search = script_calls(("perplexity_web_search", LONG_QUERY))
+    question = {"text": QUESTION, "context": {"type": "conversation", "id": "c001"}}
+
+    with ScriptedModel(search, script_answer("")) as model:
+        await ask(build_deps(world, model), question)
+
+    assert world.toolbox.calls == []
+    assert await load_question(world) is not None
+
+
 async def test_the_tools_of_an_app_end_the_free_search_of_the_web_s2(world: ChatFixture):
     await install(world)
     search = script_calls(("perplexity_web_search", LONG_QUERY))

@@ -27,6 +27,7 @@ from shared.domain.chat import MAIN_SESSION, build_session
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, RunId
 from shared.domain.model import ToolResult
+from shared.domain.model_failure import describe_model_failure
 from tests.fakes import FixedClock, ScriptedModel, script_answer, script_calls
 from tests.fault_injection import (
     INTERNAL_DETAIL,
@@ -338,9 +339,9 @@ MODEL_DOWN_SCRIPT = Script(status=503)
         ([MODEL_DOWN_SCRIPT, MODEL_DOWN_SCRIPT], user_texts.MODEL_DOWN, "failed", 2),
         ([Script(status=429)] * 2, user_texts.MODEL_DOWN, "failed", 2),
         ([Script(status=429, retry_after="60")], user_texts.MODEL_DOWN, "failed", 1),
-        ([Script(status=400)], user_texts.INTERNAL_ERROR, "failed", 1),
-        ([Script(status=401)], user_texts.INTERNAL_ERROR, "failed", 1),
-        ([Script(refusal="No.")], user_texts.INTERNAL_ERROR, "failed", 1),
+        ([Script(status=400)], describe_model_failure("other", "service"), "failed", 1),
+        ([Script(status=401)], describe_model_failure("refused_key", "service"), "failed", 1),
+        ([Script(refusal="No.")], describe_model_failure("other", "service"), "failed", 1),
         (
             [Script(text="On Friday", break_after=1)],
             f"On\n\n{user_texts.INTERNAL_ERROR}",

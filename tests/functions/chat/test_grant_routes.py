@@ -48,6 +48,8 @@ async def test_each_tool_is_listed_with_its_class_state_and_maker_s1(world: Chat
         "add_note": ("write", "known", "default"),
         "send_note": ("sensitive", "known", "default"),
     }
+    allowed = {name: grant["allows_always"] for name, grant in grants.items()}
+    assert allowed == {"find_notes": True, "add_note": True, "send_note": False}
     assert grants["add_note"]["maker"] == "developer eve"
     assert grants["add_note"]["source"] == {"kind": "app", "id": "NOTES", "name": "Notes"}
     assert (grants["add_note"]["bits_today"], grants["add_note"]["bits_limit"]) == (

@@ -11,7 +11,8 @@ from pydantic_core import from_json, to_json
 from shared.data.action_items import action_item_path
 from shared.data.runs import _decode_event, _encode_event
 from shared.domain.action_item import ActionItem
-from shared.domain.ids import ActionItemId
+from shared.domain.conversation import Conversation, ExtractedItem, Structured
+from shared.domain.ids import ActionItemId, ConversationId
 from shared.domain.library_change import LibraryChange
 from shared.domain.run import LibraryChanged
 from tests.fakes import ScriptedModel, script_answer, script_calls
@@ -96,6 +97,37 @@ async def test_a_changed_task_is_as_before_after_undo_s1(
     assert made["text"] == text
     assert undone.status_code == 200
     assert await list_items(world) == [before]
+
+
+async def test_the_conversation_of_a_changed_task_follows_the_change_and_its_undo(
+    world: ChatFixture,
+) -> None:
+    milk, stores = await add_milk(world), world.deps().stores
+    talk = ConversationId("talk")
+    await stores.conversations.add(
+        ADA,
+        Conversation(
+            id=talk,
+            created_at=milk.created_at,
+            started_at=milk.created_at,
+            finished_at=milk.created_at,
+            structured=Structured(action_items=(ExtractedItem(description="Buy milk", id=MILK),)),
+        ),
+    )
+    await stores.action_items.change(ADA, MILK, conversation_id=talk)
+
+    async def is_completed() -> bool:
+        (item,) = (await stores.conversations.get(ADA, talk)).structured.action_items
+        return item.completed
+
+    with script("update_action_item", action_item_id=MILK, completed=True) as model:
+        async with open_chat(world.deps(model)) as http:
+            await change(http)
+            (made,) = await load_changes(http)
+            after_change = await is_completed()
+            await http.post(made["url"])
+
+    assert (after_change, await is_completed()) == (True, False)
 
 
 async def test_a_repeated_undo_undoes_nothing_more_s1(world: ChatFixture) -> None:

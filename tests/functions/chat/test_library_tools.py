@@ -3,23 +3,28 @@
 import json
 from dataclasses import replace
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from functions.chat.context.citations import Citations
 from functions.chat.tools.library_tools import FILTERS_DROPPED, build_library_tools
+from shared.adapters.cloud.openai_requests import build_chat_body
 from shared.data.conversations import conversation_path
 from shared.data.memories import memory_path
 from shared.domain.conversation import Topics
 from shared.domain.documents import Update
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import ConversationId, MemoryId
+from shared.domain.model import ToolResult
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
 
+UTC = ZoneInfo("UTC")
+
 
 async def call_tool(world: ChatFixture, name: str, **arguments: Any) -> dict[str, Any]:
-    tool = next(t for t in build_library_tools(world.deps(), ADA) if t.spec.name == name)
+    tool = next(t for t in build_library_tools(world.deps(), ADA, UTC) if t.spec.name == name)
     present = await tool.run(arguments, "c1")
     answer: dict[str, Any] = json.loads(present(Citations()))
     return answer
@@ -81,6 +86,23 @@ async def test_search_conversations_ranks_the_matching_conversation_first_p4(
 
     assert answer["results"][0]["conversation_id"] == "c123"
     assert "topic123" in answer["results"][0]["passages"][0]
+
+
+async def test_a_result_is_bare_json_in_its_fence_with_an_address_for_each_hit_x17(
+    library: ChatFixture,
+) -> None:
+    tools = build_library_tools(library.deps(), ADA, UTC)
+    [search] = [tool for tool in tools if tool.spec.name == "search_conversations"]
+    render = await search.run({"query": "topic77", "limit": 1}, "c1")
+
+    result = ToolResult(call_id="c1", text=render(Citations()), source=search.source)
+    [message] = build_chat_body("m", [result])["messages"]
+    opening, content, closing = message["content"].split("\n")
+    assert (message["role"], opening, closing) == ("tool", '<data from="library">', "</data>")
+    assert [hit["url"] for hit in json.loads(content)["results"]] == [
+        "keepsake://conversations/c077"
+    ]
+    assert search.is_search
 
 
 async def test_search_does_not_return_another_users_conversations_p11(library: ChatFixture) -> None:

@@ -1,6 +1,7 @@
 """Message routes: bytes, statuses and texts that released apps rely on (P17, P20, P23, P32)."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -9,15 +10,16 @@ import pytest
 from functions.chat.api.routes import ROUTES
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepare_turn import MAX_QUESTION_CHARS
+from shared.domain.action_item import ActionItem
 from shared.domain.app import App
 from shared.domain.errors import Unavailable
-from shared.domain.ids import AppId
-from shared.domain.model import TextDelta
+from shared.domain.ids import ActionItemId, AppId
+from shared.domain.model import TextDelta, ToolResult
 from shared.edge.http import build_application
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.callers import build_auth_headers, open_client
 from tests.fixtures.chat import ADA, EVE, ChatFixture
-from tests.functions.chat.library import build_conversation, store_conversations
+from tests.functions.chat.library import build_conversation, store_conversations, store_memories
 from tests.old_app import RenderedAnswer, parse_as_fixed_app
 
 
@@ -134,8 +136,8 @@ async def test_a_request_without_a_valid_token_is_rejected(
         (b"{", "application/json", 400, "The body is not valid JSON"),
         (b'{"text": "\xff"}', "application/json", 400, "The body is not valid JSON"),
         (b"", "application/json", 400, "The body is not valid JSON"),
-        (b"{}", "application/json", 422, "text: Field required"),
-        (b'{"text": 7}', "application/json", 422, "text: Input should be a valid string"),
+        (b"{}", "application/json", 422, "The text must be given"),
+        (b'{"text": 7}', "application/json", 422, "The text must be text"),
         (b"text=Hi", "text/plain", 415, "Send the body as application/json."),
         (b" " * 9_000_000, "application/json", 413, "The request body is over 1048576 bytes."),
     ],
@@ -251,8 +253,17 @@ async def test_changing_the_profile_keeps_the_fields_that_are_not_sent_p32(
         wrong = await http.patch("/v1/users/profile", json={"time_zone": "Mars/Olympus"})
         evil = await http.patch("/v1/users/profile", json={"time_zone": "../../etc/passwd"})
 
-    kept = {"retention_days": 0}
-    assert initial_profile == {"name": "", "time_zone": "UTC", "language": "en", **kept}
+    kept = {
+        "is_place_shared": False,
+        "keeps_audio": False,
+        "own_names": [],
+        "interests": [],
+        "learning_style": "",
+        "retention_days": 0,
+        "data_protection_level": "standard",
+        "migration_status": None,
+    }
+    assert initial_profile == {"name": "", "time_zone": "UTC", "language": None, **kept}
     assert updated_profile.json() == {
         "name": "Ada",
         "time_zone": "Asia/Tokyo",
@@ -260,6 +271,58 @@ async def test_changing_the_profile_keeps_the_fields_that_are_not_sent_p32(
         **kept,
     }
     assert [wrong.status_code, evil.status_code] == [422, 422]
+
+
+async def test_own_names_are_kept_once_each_and_stored_conversations_follow(
+    world: ChatFixture,
+) -> None:
+    async with open_chat(world.deps()) as http:
+        changed = await http.patch(
+            "/v1/users/profile", json={"own_names": [" Ada  L. ", "ada l.", "Me"]}
+        )
+        read = await http.get("/v1/users/profile")
+        too_many = await http.patch(
+            "/v1/users/profile", json={"own_names": [f"Ada {n}" for n in range(21)]}
+        )
+        empty = await http.patch("/v1/users/profile", json={"own_names": [" "]})
+
+    [task] = world.tasks.created
+    assert changed.json()["own_names"] == read.json()["own_names"] == ["Ada L.", "Me"]
+    assert (too_many.status_code, empty.status_code) == (413, 422)
+    assert (task.target, task.body["cursor"]) == ("mark_owner", None)
+
+
+async def test_a_model_reads_times_in_the_zone_of_the_profile_p32(world: ChatFixture) -> None:
+    await store_conversations(world, ADA, build_conversation(1, "We spoke about topic1."))
+    await store_memories(world, ADA, ["Ada owns boat1"])
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("get_conversations", {}),
+        ("get_memories", {}),
+        ("get_action_items", {}),
+    ]
+    shown_by_zone: dict[str, str] = {}
+    due_at = datetime(2026, 7, 1, 8, tzinfo=UTC)
+    item = ActionItem(
+        id=ActionItemId("milk"),
+        description="Buy milk",
+        created_at=due_at,
+        updated_at=due_at,
+        due_at=due_at,
+    )
+    await world.deps().stores.action_items.add(ADA, item)
+    for zone in ("UTC", "Asia/Tokyo"):
+        model = ScriptedModel(script_calls(*calls), script_answer("Done."))
+        async with open_chat(world.deps(model)) as http:
+            await http.patch("/v1/users/profile", json={"time_zone": zone})
+            await http.post("/v2/messages", json={"text": "What is new?"})
+        results = [m.text for m in model.calls[1].messages if isinstance(m, ToolResult)]
+        shown_by_zone[zone] = "\n".join(results)
+
+    assert "due 2026-07-01T08:00+00:00" in shown_by_zone["UTC"]
+    assert "due 2026-07-01T17:00+09:00" in shown_by_zone["Asia/Tokyo"]
+    assert shown_by_zone["UTC"].count("+00:00") == shown_by_zone["Asia/Tokyo"].count("+09:00") == 3
+    (item,) = await world.deps().stores.action_items.list_newest(ADA, limit=9)
+    assert item.due_at == due_at
 
 
 async def test_a_device_registers_with_its_zone_and_unregisters_p32(world: ChatFixture) -> None:

@@ -142,7 +142,9 @@ async def test_a_too_long_idempotency_key_is_refused_p29(world: ChatFixture) -> 
             answers = [await http.post("/v2/messages", json=HELLO, headers=key) for key in keys]
 
     assert [answer.status_code for answer in answers] == [200, 400]
-    assert answers[1].json()["detail"].startswith("Idempotency-Key: ")
+    assert answers[1].json()["detail"] == (
+        "The Idempotency-Key must be at most 255 characters long; it has 256."
+    )
 
 
 @pytest.mark.parametrize("hours", [0, 2, 30])

@@ -259,9 +259,9 @@ async def test_following_a_lapsed_run_closes_it(world: ChatFixture) -> None:
 
 async def test_listing_a_chat_closes_its_lapsed_run(world: ChatFixture) -> None:
     async with run_in_dead_process(world, TextDelta("Half")):
-        early_page = await chat_messages.list_newest(world.deps(), ADA, None)
+        early_page = (await chat_messages.list_newest(world.deps(), ADA, None)).messages
         world.clock.advance(seconds=10)
-        late_page = await chat_messages.list_newest(world.deps(), ADA, None)
+        late_page = (await chat_messages.list_newest(world.deps(), ADA, None)).messages
 
     assert [[m.text for m in page] for page in (early_page, late_page)] == [
         ["Hello"],

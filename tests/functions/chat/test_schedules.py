@@ -12,7 +12,7 @@ from functions.chat.context import history
 from functions.chat.turn.after_turn import after_turn
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.model import Prompt
+from shared.domain.model import ModelFacts, Prompt
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
 from tests.functions.chat.chats import build_after_turn_deps, store_messages
 
@@ -31,6 +31,9 @@ class JoiningModel:
 
     def __init__(self, error: Exception | None = None) -> None:
         self._error = error
+
+    def describe(self, role: str) -> ModelFacts:
+        return ModelFacts()
 
     async def complete_structured(self, role: str, prompt: Prompt, schema: type[Any]) -> Any:
         await anyio.lowlevel.checkpoint()

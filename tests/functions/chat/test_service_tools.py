@@ -22,7 +22,7 @@ from tests.functions.chat.test_turn import ask
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 CALENDAR = {"get_calendar_events", "create_calendar_event", "update_calendar_event",
             "delete_calendar_event"}  # fmt: skip
-LAST_BUILTIN_TOOL = "update_action_item"
+LAST_BUILTIN_TOOL = "manage_daily_summary"
 MAX_TOOLS_OF_A_MODEL = 128
 
 
@@ -115,7 +115,7 @@ async def test_the_web_search_tool_is_offered_only_where_it_is_configured(world:
         tool.spec.name for tool in build_service_tools(searching, ADA, [], Consent())
     ]
 
-    assert (default_names, searching_names) == ([], ["perplexity_web_search"])
+    assert (default_names, searching_names) == ([], ["perplexity_web_search", "read_web_page"])
 
 
 def build_all_connections() -> list[Connection]:

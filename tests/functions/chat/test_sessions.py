@@ -8,9 +8,11 @@ import httpx
 import pytest
 
 from shared.domain.app import App
+from shared.domain.chat import ROOT
 from shared.domain.documents import Query
-from shared.domain.ids import AppId
+from shared.domain.ids import AppId, MessageId, SessionId
 from shared.domain.model import TextDelta
+from shared.domain.shared_chat import SharedChat
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_message_routes import ask, open_chat
@@ -58,6 +60,10 @@ async def test_a_chat_is_created_read_renamed_starred_and_deleted_p16(world: Cha
         "updated_at": "2026-03-02T12:00:00Z",
         "message_count": 0,
         "preview": "",
+        "shared": False,
+        "focus_mode_id": None,
+        "agent_id": None,
+        "is_summarised": False,
     }
     assert (renamed_chat["title"], renamed_chat["starred"]) == ("Tax return", False)
     assert read_chat == starred_chat == {**chat, "title": "Tax return", "starred": True}
@@ -119,10 +125,10 @@ async def test_the_list_is_filtered_by_app_and_star_p16(world: ChatFixture) -> N
 @pytest.mark.parametrize(
     ("params", "detail"),
     [
-        ({"offset": "50"}, "offset: Value error, offset is not supported: pass the X-Next-Cursor"),
-        ({"limit": "501"}, "limit: Input should be less than or equal to 500"),
-        ({"limit": "0"}, "limit: Input should be greater than or equal to 1"),
-        ({"cursor": "made up"}, "cursor: not a cursor of this list"),
+        ({"offset": "50"}, "Offsets are not supported here: pass the X-Next-Cursor"),
+        ({"limit": "501"}, "The limit must be at most 500"),
+        ({"limit": "0"}, "The limit must be at least 1"),
+        ({"cursor": "made up"}, "The cursor is not one of this list; begin without one."),
     ],
 )
 async def test_an_invalid_list_query_is_refused_with_the_reason_p16(
@@ -317,3 +323,28 @@ async def test_a_chat_of_an_app_answers_as_that_app_when_only_the_chat_is_named_
     assert "This chat belongs to the app 'Chess'" in model.calls[0].messages[-1].text
     assert screen.done is not None
     assert screen.done["plugin_id"] == "CHESS"
+
+
+async def test_the_link_of_a_chat_ends_with_its_messages_u7(world: ChatFixture) -> None:
+    stores = world.deps().stores
+    async with open_chat(world.deps()) as http:
+        for method, path in (
+            ("DELETE", "/v2/messages?chat_session_id={}"),
+            ("DELETE", "/v2/chat-sessions/{}"),
+        ):
+            chat = (await http.post(SESSIONS, json={})).json()["id"]
+            link = SharedChat(
+                id="token",
+                uid=ADA,
+                session_id=SessionId(chat),
+                title="",
+                branch=ROOT,
+                until=(world.clock.now(), MessageId("m")),
+                created_at=world.clock.now(),
+            )
+            await stores.shared_chats.share(link)
+            shared = (await http.get(f"{SESSIONS}/{chat}")).json()["shared"]
+            await http.request(method, path.format(chat))
+            ended = await stores.shared_chats.find("token")
+            assert (shared, ended) == (True, None)
+            await stores.messages.clear(ADA, SessionId(chat))

@@ -1,18 +1,22 @@
 """Task tools: create, list and change action items (P5)."""
 
+from dataclasses import replace
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from functions.chat.context.citations import Citations
 from functions.chat.tools.task_tools import build_task_tools
 from shared.domain.errors import ToolRefused
-from shared.domain.ids import UserId
+from shared.domain.ids import ActionItemId, UserId
 from tests.fixtures.chat import ADA, EVE, ChatFixture
+
+UTC = ZoneInfo("UTC")
 
 
 async def call_tool(world: ChatFixture, name: str, uid: UserId = ADA, **arguments: Any) -> str:
-    tool = next(t for t in build_task_tools(world.deps(), uid) if t.spec.name == name)
+    tool = next(t for t in build_task_tools(world.deps(), uid, UTC) if t.spec.name == name)
     return (await tool.run(arguments, "c1"))(Citations())
 
 
@@ -74,3 +78,28 @@ async def test_another_users_task_is_not_found_p5(world: ChatFixture) -> None:
     with pytest.raises(ToolRefused, match="no such task"):
         await call_tool(world, "update_action_item", action_item_id=hidden.id, completed=True)
     assert await call_tool(world, "get_action_items") == "There are no such tasks."
+
+
+async def test_what_others_promised_is_listed_by_their_names(world: ChatFixture) -> None:
+    await call_tool(world, "create_action_item", description="Call Ann")
+    store = world.deps().stores.action_items
+    (own,) = await store.list_newest(ADA, limit=9)
+    promised = replace(own, id=ActionItemId("a"), description="Send it", owner="other")
+    await store.add(ADA, replace(promised, owner_name="Mara Vogt"))
+    await store.add(ADA, replace(promised, id=ActionItemId("b"), owner="unknown"))
+
+    texts = {
+        "own": await call_tool(world, "get_action_items"),
+        "mara": await call_tool(world, "get_action_items", owner_name="mara"),
+        "other": await call_tool(world, "get_action_items", owner="other"),
+        "unknown": await call_tool(world, "get_action_items", owner="unknown"),
+        "eve": await call_tool(world, "get_action_items", owner_name="Eve"),
+    }
+
+    assert texts == {
+        "own": f"- Call Ann (open, id {own.id})",
+        "mara": "- Mara Vogt: Send it (open, id a)",
+        "other": "- Mara Vogt: Send it (open, id a)",
+        "unknown": "- Somebody: Send it (open, id b)",
+        "eve": "There are no such tasks.",
+    }

@@ -11,12 +11,21 @@ from functions.chat.deps import ChatDeps, Limits
 from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import MAX_QUESTION_CHARS, PreparedTurn, prepare_turn
+from shared.data.turn_slots import MAX_CONCURRENT_TURNS
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.documents import Write
-from shared.domain.errors import Invalid, ModelFailed, NotFound, TooLarge, Unavailable
+from shared.domain.errors import (
+    Invalid,
+    ModelFailed,
+    ModelUnreachable,
+    NotFound,
+    TooLarge,
+    Unavailable,
+)
 from shared.domain.ids import AppId, SessionId, UserId
-from shared.domain.model import SystemText, TextDelta, ToolResult, UserText
+from shared.domain.model import ModelFacts, ModelRole, SystemText, TextDelta, ToolResult, UserText
+from shared.domain.model_failure import describe_model_failure
 from shared.domain.run import AnswerText, CitationShown, RunEnded, RunEvent, Status
 from shared.security.tool_pin import build_grants
 from tests.fakes import (
@@ -27,6 +36,7 @@ from tests.fakes import (
     script_calls,
 )
 from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.functions.chat.chats import store_messages
 from tests.functions.chat.library import build_conversation, store_conversations
 
 
@@ -141,7 +151,17 @@ async def test_a_pending_citation_marker_is_stored_when_the_run_ends_x34(
     ("turn", "outcome", "text"),
     [
         ([Unavailable("down")], "failed", user_texts.MODEL_DOWN),
-        ([ModelFailed("refused")], "failed", user_texts.INTERNAL_ERROR),
+        ([ModelFailed("refused")], "failed", describe_model_failure("other", "service")),
+        (
+            [ModelFailed("no", reason="refused_key")],
+            "failed",
+            describe_model_failure("refused_key", "service"),
+        ),
+        (
+            [ModelUnreachable("down")],
+            "failed",
+            describe_model_failure("no_connection", "service"),
+        ),
         ([RuntimeError("a bug")], "failed", user_texts.INTERNAL_ERROR),
         (
             [TextDelta("Half an "), Unavailable("cut")],
@@ -397,3 +417,42 @@ async def test_a_run_cancelled_before_its_first_word_is_stored_as_interrupted(
 
     end = require_end([sequenced.event async for sequenced in journal.tail()])
     assert (end.outcome, end.message.text) == ("interrupted", user_texts.ANSWER_INTERRUPTED)
+
+
+async def test_nineteen_messages_of_20000_chinese_characters_are_answered_x27(
+    world: ChatFixture,
+) -> None:
+    """They are more than the window: the newest are read, and nothing fails."""
+    await store_messages(world, *["語" * MAX_QUESTION_CHARS] * 19)
+    facts = ModelFacts(window_tokens=128_000)
+    with ScriptedModel(script_answer("Yes."), facts=facts) as model:
+        events = await ask(world.deps(model), "Did you read it?")
+
+    assert require_end(events).message.text == "Yes."
+    assert [len(m.text) for m in model.calls[0].messages[1:-1]] == [MAX_QUESTION_CHARS] * 4
+
+
+async def test_a_question_beyond_the_window_is_refused_and_takes_nothing_x27(
+    world: ChatFixture,
+) -> None:
+    with ScriptedModel(facts=ModelFacts(window_tokens=16_000)) as model:
+        deps = world.deps(model)
+        with pytest.raises(TooLarge, match="shorten it, or send it in parts"):
+            await ask(deps, "語" * MAX_QUESTION_CHARS)
+
+    assert await list_stored(deps) == []
+    assert await deps.stores.turn_slots.list_all(ADA) == [None] * MAX_CONCURRENT_TURNS
+    assert (await deps.quotas.load_usage(ADA, world.clock.now()))["turns"] == 0
+
+
+async def test_a_question_that_meets_a_defect_of_ours_takes_nothing(world: ChatFixture) -> None:
+    class DefectiveModel(ScriptedModel):
+        def describe(self, role: ModelRole) -> ModelFacts:
+            raise RecursionError(role)
+
+    deps = world.deps(DefectiveModel())
+    with pytest.raises(RecursionError):
+        await ask(deps, "Hello")
+
+    assert await deps.stores.turn_slots.list_all(ADA) == [None] * MAX_CONCURRENT_TURNS
+    assert (await deps.quotas.load_usage(ADA, world.clock.now()))["turns"] == 0

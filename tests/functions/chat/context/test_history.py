@@ -18,10 +18,10 @@ from functions.chat.context.history import (
     select_window,
     to_model_messages,
 )
-from functions.chat.context.tokens import estimate_tokens
 from shared.domain.chat import MAIN_SESSION, Message, Session, build_session
 from shared.domain.ids import MessageId
 from shared.domain.model import AssistantTurn, UserText
+from shared.domain.tokens import estimate_tokens
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -1,0 +1,40 @@
+"""Routes of alternatives: the answers of other models to a question, and the choice of one."""
+
+from functions.chat.api.schemas import ChosenAnswerIn, MessageOut, to_message_out
+from functions.chat.api.ui_parts import build_parts
+from functions.chat.deps import ChatDeps
+from functions.chat.turn.alternatives import choose_alternative, list_alternatives
+from shared.domain.chat import Message
+from shared.domain.ids import MessageId
+from shared.edge.routes import Call, route
+
+
+@route(
+    "GET",
+    "/v2/messages/{id}/alternatives",
+    "List the answers of the other models to the same question",
+    errors=(404,),
+)
+async def list_alternative_answers(deps: ChatDeps, call: Call) -> list[MessageOut]:
+    messages = await list_alternatives(deps, call.uid, MessageId(call.path["id"]))
+    return [_to_answer_out(message) for message in messages]
+
+
+@route(
+    "PUT",
+    "/v2/messages/{id}/chosen",
+    "Choose whose answer the chat goes on with",
+    errors=(404, 409),
+)
+async def choose_answer(deps: ChatDeps, call: Call[ChosenAnswerIn]) -> MessageOut:
+    """Put it in the place of the one that is shown: only at the end of a chat."""
+    message_id = MessageId(call.path["id"])
+    return _to_answer_out(await choose_alternative(deps, call.uid, message_id, call.body.voice))
+
+
+def _to_answer_out(message: Message) -> MessageOut:
+    out = to_message_out(message)
+    return out.model_copy(update={"metadata": out.metadata | {"parts": build_parts(message)}})
+
+
+ROUTES = (list_alternative_answers, choose_answer)

@@ -1,0 +1,42 @@
+"""Refusals of questions, as answers in the chat: the Omi app shows nothing for any status but 200."""
+
+from contextlib import suppress
+
+from functions.chat import user_texts
+from functions.chat.api.schemas import ChatQuery
+from functions.chat.deps import ChatDeps
+from functions.chat.turn.quota_answer import store_quota_answer
+from shared import telemetry
+from shared.domain.chat import Message
+from shared.domain.errors import CallerError, KeepsakeError, QuotaExceeded, Unavailable
+from shared.domain.ids import MessageId, UserId
+
+
+async def refuse_question(
+    deps: ChatDeps,
+    uid: UserId,
+    text: str,
+    query: ChatQuery,
+    refusal: CallerError | Unavailable,
+) -> Message:
+    """Build the answer to a question that is refused; that of a quota is stored with its question."""
+    if isinstance(refusal, QuotaExceeded):
+        with suppress(KeepsakeError):
+            telemetry.add_fields(outcome="refused")
+            return await store_quota_answer(deps, uid, text, query.app, query.session, refusal)
+    is_down = isinstance(refusal, Unavailable)
+    return build_refusal(deps, query, user_texts.STORE_DOWN if is_down else str(refusal))
+
+
+def build_refusal(deps: ChatDeps, query: ChatQuery, text: str) -> Message:
+    """Build an answer that says why, and is not stored."""
+    telemetry.add_fields(outcome="refused")
+    return Message(
+        id=MessageId(deps.new_id()),
+        session_id=query.session_id,
+        text=text,
+        sender="ai",
+        created_at=deps.clock.now(),
+        app_id=query.app,
+        metadata={"outcome": "refused"},
+    )

@@ -1,0 +1,80 @@
+"""Streams of a run: its events as released apps read them, or as a UI message stream."""
+
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
+from typing import Any
+
+from functions.chat.api.schemas import SendQuery, to_message_json, to_question_json
+from functions.chat.runs.journal import Journal
+from shared.domain.chat import Message
+from shared.domain.ids import RunId
+from shared.domain.run import AnswerText, RunEnded, RunEvent, SequencedEvent
+from shared.edge import frames, ui_messages
+from shared.edge.event_stream import EventStream
+
+SequencedEvents = AsyncGenerator[SequencedEvent, None]
+Work = Callable[[], Coroutine[Any, Any, None]]
+
+
+def build_refusal_stream(message: Message) -> EventStream:
+    """Stream a refusal as an answer: released apps show nothing for any status but 200."""
+    journal = Journal()
+    journal.append(AnswerText(message.text))
+    journal.append(RunEnded(message, "failed"))
+    journal.open()
+    body = frames.encode(_drop_seq(journal.tail()), to_message_json)
+    return EventStream(body, heartbeat=frames.HEARTBEAT)
+
+
+def build_stream(
+    query: SendQuery,
+    run_id: RunId,
+    events: SequencedEvents,
+    *,
+    work: Work | None = None,
+) -> EventStream:
+    if query.protocol is not None:
+        return build_ui_stream(run_id, events, work=work)
+    return EventStream(
+        frames.encode(_drop_seq(events), to_message_json),
+        heartbeat=frames.HEARTBEAT,
+        work=work,
+        headers={"X-Run-Id": run_id},
+    )
+
+
+def build_voice_stream(
+    question: Message, events: SequencedEvents, *, work: Work | None = None
+) -> EventStream:
+    """Stream what the owner said first, and then its answer, for released apps."""
+
+    async def iterate() -> AsyncGenerator[bytes, None]:
+        yield frames.encode_question(question, to_question_json)
+        async with aclosing(frames.encode(_drop_seq(events), to_message_json)) as answer:
+            async for frame in answer:
+                yield frame
+
+    return EventStream(iterate(), heartbeat=frames.HEARTBEAT, work=work)
+
+
+def build_ui_stream(
+    run_id: RunId,
+    events: SequencedEvents,
+    *,
+    after_seq: int = 0,
+    work: Work | None = None,
+) -> EventStream:
+    return EventStream(
+        ui_messages.encode(
+            events, run_id=run_id, encode_message=to_message_json, after_seq=after_seq
+        ),
+        heartbeat=ui_messages.HEARTBEAT,
+        work=work,
+        headers={"X-Run-Id": run_id, **ui_messages.HEADERS},
+    )
+
+
+async def _drop_seq(events: SequencedEvents) -> AsyncGenerator[RunEvent, None]:
+    async with aclosing(events):
+        async for numbered in events:
+            yield numbered.event

@@ -1,0 +1,75 @@
+"""Blocks of a context: the values that a turn's input is built from."""
+
+from collections.abc import Sequence
+
+from shared.domain.model import AssistantTurn, ModelMessage, SystemText, ToolResult, UserText
+from shared.domain.tokens import estimate_tokens
+from shared.domain.value import value
+
+MESSAGE_TOKENS = 4
+"""Tokens that a message costs beside its text."""
+MIN_CUT_TOKENS = 200
+"""Nothing is cut to less: the head and tail of a text still say what it was."""
+
+
+@value
+class FileNote:
+    """A file that the model is not given, as it reads of it: `chars` is the length of its text."""
+
+    id: str
+    name: str
+    chars: int
+
+
+@value
+class EarlierMessage:
+    """An earlier message of the chat as the model reads it: kept as a whole, or left out.
+
+    An answer may be several: its calls, their results, and its text. `tokens` is the size of all.
+    `files` are those whose text it gives.
+    """
+
+    messages: tuple[ModelMessage, ...]
+    tokens: int
+    files: tuple[FileNote, ...] = ()
+
+
+@value
+class GivenDocument:
+    """A file whose text the model is given; it is cited as `number`."""
+
+    number: int
+    title: str
+    contents: str
+    metadata: str = ""
+
+
+@value
+class Exchange:
+    """Calls of this turn and their results, one for each call, in the same order."""
+
+    turn: AssistantTurn
+    results: tuple[ToolResult, ...]
+
+
+def build_earlier_message(
+    messages: Sequence[ModelMessage], files: Sequence[FileNote] = ()
+) -> EarlierMessage:
+    """Measure an earlier message once, so that no cycle of a turn measures it again."""
+    return EarlierMessage(
+        messages=tuple(messages), tokens=count_message_tokens(messages), files=tuple(files)
+    )
+
+
+def count_message_tokens(messages: Sequence[ModelMessage]) -> int:
+    """Count the tokens of messages with what each costs beside its text."""
+    return sum(_count_tokens(message) for message in messages)
+
+
+def _count_tokens(message: ModelMessage) -> int:
+    match message:
+        case AssistantTurn(text=text, tool_calls=calls):
+            called = sum(estimate_tokens(c.name + c.arguments) + MESSAGE_TOKENS for c in calls)
+            return MESSAGE_TOKENS + estimate_tokens(text) + called
+        case SystemText(text=text) | UserText(text=text) | ToolResult(text=text):
+            return MESSAGE_TOKENS + estimate_tokens(text)

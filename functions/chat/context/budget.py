@@ -1,0 +1,97 @@
+"""Token budget of a cycle: what is left out or cut so that a model's window holds the rest."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic_core import to_json
+
+from functions.chat.context.blocks import (
+    MESSAGE_TOKENS,
+    MIN_CUT_TOKENS,
+    EarlierMessage,
+    Exchange,
+    GivenDocument,
+)
+from functions.chat.context.history import MIN_VERBATIM
+from shared.domain.model import ToolSpec
+from shared.domain.sizes import truncate
+from shared.domain.tokens import estimate_tokens
+
+SAFETY_MARGIN = 0.05
+"""Share of a window that stays free, because tokens are estimated."""
+MAX_ANSWER_TOKENS = 16_000
+ANSWER_SHARE = 8
+"""An answer gets this part of a small window."""
+HISTORY_SHARE = 4
+"""Results of tools are cut before less than this part of the budget is left for the history."""
+NOTE_TOKENS = 20
+"""Room for the note that says what was left out of a text."""
+
+
+def compute_budget(window_tokens: int, tools: Sequence[ToolSpec]) -> int:
+    """Return the tokens that all messages together may have; below 0 where the tools are too many."""
+    answer_tokens = min(MAX_ANSWER_TOKENS, window_tokens // ANSWER_SHARE)
+    usable_tokens = int(window_tokens * (1 - SAFETY_MARGIN))
+    return usable_tokens - answer_tokens - sum(map(count_tool_tokens, tools))
+
+
+def count_tool_tokens(tool: ToolSpec) -> int:
+    schema = to_json(tool.parameters).decode()
+    return MESSAGE_TOKENS + estimate_tokens(tool.name + tool.description + schema)
+
+
+def select_newest(history: Sequence[EarlierMessage], room: int) -> Sequence[EarlierMessage]:
+    """Return the newest messages in a row that fit.
+
+    The oldest are left out in steps: if each turn left out one more, the beginning of the prompt would
+    change each turn, and the provider's cache would not know it.
+    """
+    tokens = sum(message.tokens for message in history)
+    dropped = 0
+    while tokens > room and dropped < len(history):
+        tokens -= history[dropped].tokens
+        dropped += 1
+    stepped = -(-dropped // MIN_VERBATIM) * MIN_VERBATIM
+    return history[stepped if len(history) - stepped >= MIN_VERBATIM else dropped :]
+
+
+def cut_results(exchanges: Sequence[Exchange], excess: int) -> list[Exchange]:
+    """Cut the results of this turn by `excess` tokens, the oldest first; calls stay as they are."""
+    results = [result for exchange in exchanges for result in exchange.results]
+    cut = iter(_cut_texts([result.text for result in results], excess))
+    return [
+        replace(exchange, results=tuple(replace(r, text=next(cut)) for r in exchange.results))
+        for exchange in exchanges
+    ]
+
+
+def cut_documents(documents: Sequence[GivenDocument], excess: int) -> list[GivenDocument]:
+    """Cut the texts of documents by `excess` tokens, the first one first."""
+    cut = _cut_texts([document.contents for document in documents], excess)
+    return [
+        replace(document, contents=contents)
+        for document, contents in zip(documents, cut, strict=True)
+    ]
+
+
+def _cut_texts(texts: Sequence[str], excess: int) -> list[str]:
+    cut_texts = []
+    for text in texts:
+        wanted_tokens = max(MIN_CUT_TOKENS, estimate_tokens(text) - excess)
+        cut_texts.append(cut_text(text, wanted_tokens) if excess > 0 else text)
+        if cut_texts[-1] is not text:
+            excess -= estimate_tokens(text) - estimate_tokens(cut_texts[-1])
+    return cut_texts
+
+
+def cut_text(text: str, max_tokens: int) -> str:
+    """Keep the head and the tail of a text; one of several scripts may need more than one attempt."""
+    tokens = estimate_tokens(text)
+    if tokens <= max_tokens:
+        return text
+    chars = len(text) * max(max_tokens - NOTE_TOKENS, 0) // tokens
+    while True:
+        shorter = truncate(text, chars, end_chars=chars // 2)
+        if chars == 0 or estimate_tokens(shorter) <= max_tokens:
+            return shorter
+        chars = chars * 3 // 4

@@ -1,0 +1,20 @@
+"""Reminder of a cycle: the one message after everything else, or none."""
+
+from collections.abc import Sequence
+
+from shared import prompts
+from shared.domain.model import UserText
+
+
+def build_reminder(owner_text: str, *, searched: bool, is_last: bool) -> Sequence[UserText]:
+    """Return one message with the owner's reminder and ours.
+
+    `searched` says that there are documents to cite; `is_last` that no further call is possible.
+    """
+    parts = [
+        owner_text,
+        prompts.render("chat/citation_reminder") if searched else "",
+        prompts.render("chat/last_cycle") if is_last else "",
+    ]
+    text = "\n\n".join(filter(None, parts))
+    return [UserText(text=prompts.render("chat/reminder", text=text))] if text else []

@@ -1,0 +1,47 @@
+"""Replayed calls: the tool calls of an earlier answer, each with a sentence instead of its result."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from pydantic_core import from_json
+
+from shared.domain.model import AssistantTurn, ModelMessage, ToolCall, ToolResult
+from shared.domain.steps import CallState, CallStep, Step
+
+RESULT_TEXTS: Mapping[CallState, str] = {
+    "done": "This tool call completed but the results are no longer accessible.",
+    "failed": "This tool call failed.",
+    "skipped": "This tool call was not made: the owner did not allow it.",
+    "abandoned": "The answer ended before this tool call did.",
+}
+"""Results are not repeated: they may be outdated, and are others' words."""
+
+
+def replay_calls(steps: Sequence[Step]) -> list[ModelMessage]:
+    """Return the calls as the model made them, those of one model call together, and their results."""
+    calls = [step for step in steps if isinstance(step, CallStep)]
+    return [
+        message
+        for _, of_cycle in groupby(calls, key=lambda step: step.cycle)
+        for message in _replay_cycle(list(of_cycle))
+    ]
+
+
+def _replay_cycle(calls: Sequence[CallStep]) -> Iterator[ModelMessage]:
+    yield AssistantTurn(text="", tool_calls=tuple(map(_to_call, calls)))
+    for call in calls:
+        yield ToolResult(call_id=call.call_id, text=RESULT_TEXTS[call.state])
+
+
+def _to_call(step: CallStep) -> ToolCall:
+    return ToolCall(id=step.call_id, name=step.tool, arguments=_to_object(step.arguments))
+
+
+def _to_object(arguments: str) -> str:
+    """Return JSON of an object, which model APIs demand: broken or cut text is put into one."""
+    try:
+        is_object = isinstance(from_json(arguments, allow_inf_nan=False), dict)
+    except ValueError:
+        is_object = False
+    return arguments if is_object else json.dumps({"text": arguments}, ensure_ascii=False)

@@ -1,0 +1,115 @@
+"""File tools: read the text of a file that the owner handed in, and search in all of them."""
+
+import json
+from functools import partial
+from typing import Annotated
+
+from pydantic import Field
+
+from functions.chat.context.file_texts import join_pages
+from functions.chat.deps import ChatDeps
+from functions.chat.tools.builtin_tool import build_builtin_tool
+from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult, render_fixed
+from shared.arguments import Arguments
+from shared.domain.errors import NotFound
+from shared.domain.file import File
+from shared.domain.ids import UserId
+from shared.library.files import load_pages
+from shared.retrieval.page_passages import split_into_passages
+
+MAX_SLICE_CHARS = 20_000
+MAX_FOUND = 8
+NOTHING_FOUND = "No passage of a file fits these words."
+NO_SUCH_FILE = "There is no such file; search_files names those there are."
+NOT_READ = "This file has no text that could be read."
+
+
+class ReadFile(Arguments):
+    """Read the text of a file that the owner handed in, a slice at a time."""
+
+    file_id: Annotated[str, Field(max_length=64, description="Id of the file.")]
+    first_page: Annotated[int, Field(ge=1, description="Page to begin with, from 1.")] = 1
+    start: Annotated[
+        int, Field(ge=0, description="Character of that page to begin with, from 0.")
+    ] = 0
+
+
+class SearchFiles(Arguments):
+    """Search in the files that the owner handed in: documents, tables, slides and texts."""
+
+    query: Annotated[str, Field(min_length=1, max_length=1000, description="What is looked for.")]
+    file_ids: Annotated[
+        list[str] | None, Field(max_length=20, description="Only in these files; all without any.")
+    ] = None
+
+
+def build_file_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
+    return [
+        build_builtin_tool(
+            "read_file", "Reading your file", ReadFile, partial(_read, deps, uid), tool_class="read"
+        ),
+        build_builtin_tool(
+            "search_files",
+            "Searching your files",
+            SearchFiles,
+            partial(_search, deps, uid),
+            tool_class="read",
+        ),
+    ]
+
+
+async def _read(deps: ChatDeps, uid: UserId, arguments: ReadFile) -> ResultRenderer:
+    try:
+        file = await deps.stores.files.get(uid, arguments.file_id)
+    except NotFound:
+        return _word(NO_SUCH_FILE, "That file is not there.")
+    pages = await load_pages(deps.blobs, uid, file.id)
+    if not pages:
+        return _word(NOT_READ, f"“{file.name}” has no text.")
+    rest = join_pages(pages[arguments.first_page - 1 :])[arguments.start :]
+    text = rest[:MAX_SLICE_CHARS]
+    answer = {
+        **_describe(file),
+        "url": f"keepsake://files/{file.id}#page={arguments.first_page}",
+        "pages": file.page_count,
+        "text": text,
+        "continues_at": arguments.start + len(text) if len(rest) > len(text) else None,
+    }
+    return _word(json.dumps(answer, ensure_ascii=False), f"“{file.name}”")
+
+
+async def _search(deps: ChatDeps, uid: UserId, arguments: SearchFiles) -> ResultRenderer:
+    wanted = await deps.stores.files.find_all(uid, arguments.file_ids or ())
+    known = [file.id for file in wanted if file]
+    if arguments.file_ids and not known:
+        return _word(NO_SUCH_FILE, "Those files are not there.")
+    found = await deps.file_index.search(uid, arguments.query, file_ids=known, limit=MAX_FOUND)
+    ids = list(dict.fromkeys(passage.file_id for passage in found))
+    files = {file.id: file for file in await deps.stores.files.find_all(uid, ids) if file}
+    passages = {
+        file_id: split_into_passages(await load_pages(deps.blobs, uid, file_id))
+        for file_id in files
+    }
+    rows = [
+        {
+            **_describe(files[each.file_id]),
+            "page": passages[each.file_id][each.number].page,
+            "url": f"keepsake://files/{each.file_id}#page={passages[each.file_id][each.number].page}",
+            "text": passages[each.file_id][each.number].text,
+        }
+        for each in found
+        if each.number < len(passages.get(each.file_id, ()))
+    ]
+    if not rows:
+        return _word(NOTHING_FOUND, "No file says anything about it.")
+    return _word(
+        json.dumps(rows, ensure_ascii=False), ", ".join(f"“{f.name}”" for f in files.values())
+    )
+
+
+def _describe(file: File) -> dict[str, str]:
+    return {"file_id": file.id, "name": file.name}
+
+
+def _word(text: str, shown_text: str) -> WordedResult:
+    return WordedResult(render=render_fixed(text), shown_text=shown_text)

@@ -1,0 +1,91 @@
+"""Files of a turn: those that came with its question, and those of the messages before it."""
+
+from asyncio import gather
+from collections.abc import Sequence
+
+from functions.chat.context.blocks import FileNote
+from functions.chat.context.file_texts import (
+    FileText,
+    FileTexts,
+    build_note,
+    describe_picture,
+    join_pages,
+    select_given,
+)
+from functions.chat.deps import ChatDeps
+from shared.domain.chat import FileCard, Message
+from shared.domain.errors import Conflict, Invalid, NotFound
+from shared.domain.file import File
+from shared.domain.ids import FileId, UserId
+from shared.domain.value import value
+from shared.library.files import build_thumbnail_address, load_pages
+
+
+@value
+class TurnFiles:
+    """The files of a turn: `of_question` came with it, `forgotten` were given too long ago.
+
+    `texts` are those of the question and of the messages before.
+    """
+
+    of_question: Sequence[File]
+    texts: FileTexts
+    forgotten: Sequence[FileNote]
+
+
+async def find_files(
+    deps: ChatDeps, uid: UserId, ids: Sequence[str], *, may_be_gone: bool
+) -> list[File]:
+    """Return the files of a question, which were read.
+
+    Raises NotFound unless they `may_be_gone`, Conflict for one that is still being read, and Invalid
+    for one that was rejected.
+    """
+    if not ids:
+        return []
+    wanted = list(dict.fromkeys(ids))
+    files = [file for file in await deps.stores.files.find_all(uid, wanted) if file]
+    if len(files) < len(wanted) and not may_be_gone:
+        raise NotFound("A file of your message is not there any more. Please send it again.")
+    for file in files:
+        if file.status == "rejected":
+            raise Invalid(file.reason)
+        if file.status == "processing":
+            raise Conflict(f"“{file.name}” is still being read. Please ask again in a moment.")
+    return files
+
+
+async def load_files(
+    deps: ChatDeps, uid: UserId, of_question: Sequence[File], newest_first: Sequence[Message]
+) -> TurnFiles:
+    """Read the texts of a question's files, and of the newest before it.
+
+    A file that was deleted has no text any more.
+    """
+    known = {file.id for file in of_question}
+    ids = dict.fromkeys(file.id for message in newest_first for file in message.files)
+    others = [file_id for file_id in ids if file_id not in known]
+    found = await deps.stores.files.find_all(uid, others) if others else []
+    given, forgotten = select_given(file for file in found if file and file.status == "ready")
+    texts = await gather(*(_load_text(deps, uid, file) for file in (*of_question, *given)))
+    return TurnFiles(
+        of_question=of_question,
+        texts={text.file.id: text for text in texts},
+        forgotten=[build_note(file) for file in forgotten],
+    )
+
+
+async def _load_text(deps: ChatDeps, uid: UserId, file: File) -> FileText:
+    if file.is_picture:
+        return FileText(file=file, text=describe_picture(file))
+    return FileText(file=file, text=join_pages(await load_pages(deps.blobs, uid, file.id)))
+
+
+def build_card(file: File, uid: UserId) -> FileCard:
+    return FileCard(
+        id=FileId(file.id),
+        created_at=file.created_at,
+        name=file.name,
+        media_type=file.media_type,
+        thumbnail=build_thumbnail_address(file, uid),
+    )

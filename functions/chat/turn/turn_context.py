@@ -1,0 +1,157 @@
+"""Context of a turn: the documents that an answer is prepared from, read in two rounds."""
+
+from asyncio import gather
+from collections.abc import Awaitable, Sequence
+
+from functions.chat.context import history
+from functions.chat.context.page import Page, PageItem
+from functions.chat.deps import ChatDeps
+from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
+from functions.chat.turn.files import TurnFiles, find_files, load_files
+from functions.chat.turn.page_item import find_item
+from shared.data.cached_apps import PinnedApp
+from shared.domain.app import App
+from shared.domain.branches import Path, build_path_to, build_shown_path, omit_foreign_summary
+from shared.domain.chat import Fork, Message, Session
+from shared.domain.connection import Connection
+from shared.domain.consent import Consent, Grant, build_tool_key
+from shared.domain.custom_agent import CustomAgent
+from shared.domain.errors import Conflict
+from shared.domain.ids import AppId, MessageId, SessionId, UserId
+from shared.domain.profile import Profile
+from shared.domain.value import value
+
+
+@value
+class QuestionPlace:
+    """The place of a question: a chat and, for another version, where it leaves what is there."""
+
+    app_id: AppId | None
+    session_id: SessionId
+    fork: Fork | None
+    follows: MessageId | None
+    page: Page | None = None
+    file_ids: Sequence[str] = ()
+    files_may_be_gone: bool = False
+
+
+@value
+class TurnContext:
+    """The documents that an answer is prepared from."""
+
+    profile: Profile
+    session: Session
+    path: Path
+    newest_messages: Sequence[Message]
+    connections: Sequence[Connection]
+    app: App | None
+    offered_apps: Sequence[PinnedApp]
+    consent: Consent
+    files: TurnFiles
+    agent: CustomAgent | None = None
+    page_item: PageItem | None = None
+
+
+async def load_context(
+    deps: ChatDeps, uid: UserId, place: QuestionPlace, *, check: Awaitable[None]
+) -> TurnContext:
+    """Read in two rounds; `check` runs beside the first and may refuse the question."""
+    (
+        profile,
+        (session, path, newest_messages),
+        installed_apps,
+        (connections, consent, page_item, of_question),
+        _,
+    ) = await gather(
+        deps.stores.profiles.get(uid),
+        _load_history(deps, uid, place),
+        deps.stores.installed_apps.list_all(uid),
+        gather(
+            deps.stores.connections.list_all(uid),
+            deps.stores.grants.load(uid),
+            find_item(deps.stores, uid, place.page),
+            find_files(deps, uid, place.file_ids, may_be_gone=place.files_may_be_gone),
+        ),
+        check,
+    )
+    installed_ids = [installation.app_id for installation in installed_apps]
+    (app, offered_apps), agent, files = await gather(
+        _load_apps(deps, uid, session.app_id, installed_ids),
+        _load_agent(deps, uid, session),
+        load_files(deps, uid, of_question, newest_messages),
+    )
+    return TurnContext(
+        profile=profile,
+        session=session,
+        path=path,
+        newest_messages=newest_messages,
+        connections=connections,
+        app=app,
+        offered_apps=offered_apps,
+        consent=await _pin_unpinned(deps, uid, offered_apps, consent),
+        agent=agent,
+        page_item=page_item,
+        files=files,
+    )
+
+
+async def _load_history(
+    deps: ChatDeps, uid: UserId, place: QuestionPlace
+) -> tuple[Session, Path, Sequence[Message]]:
+    """Read a chat and its newest messages before the question, those of one path alone.
+
+    A chat without versions costs one round. Raises NotFound and Conflict.
+    """
+    messages, fork = deps.stores.messages, place.fork
+    session, newest = await gather(
+        resolve_session(deps, uid, place.app_id, place.session_id),
+        messages.list_newest(uid, place.session_id, limit=history.MAX_READ),
+    )
+    path = build_shown_path(session.forks)
+    if fork is not None:
+        path = build_path_to([*session.forks, fork], fork.id)
+    if session.forks or fork is not None:
+        newest = await messages.list_newest(
+            uid,
+            place.session_id,
+            limit=history.MAX_READ,
+            before=fork.question if fork else None,
+            path=path,
+        )
+    if place.follows is not None and place.follows not in {message.id for message in newest}:
+        raise Conflict("This chat was changed in another window. Please look at it and ask again.")
+    return omit_foreign_summary(session, path), path, newest
+
+
+async def _load_apps(
+    deps: ChatDeps, uid: UserId, chat_app_id: AppId | None, installed_ids: Sequence[AppId]
+) -> tuple[App | None, list[PinnedApp]]:
+    """Return the app that a chat belongs to, uncached, and the installed apps, in one round."""
+    chat_apps, offered_apps = await gather(
+        deps.stores.apps.get_many([chat_app_id] if chat_app_id else []),
+        deps.offered_apps.get_many(installed_ids),
+    )
+    return (
+        None if chat_app_id is None else require_visible_app(next(iter(chat_apps), None), uid)
+    ), offered_apps
+
+
+async def _load_agent(deps: ChatDeps, uid: UserId, session: Session) -> CustomAgent | None:
+    """Return the agent of a chat; None without one, or where it was deleted."""
+    if session.agent_id is None:
+        return None
+    return await deps.stores.custom_agents.find(uid, session.agent_id)
+
+
+async def _pin_unpinned(
+    deps: ChatDeps, uid: UserId, apps: Sequence[PinnedApp], consent: Consent
+) -> Consent:
+    """Pin the tools of apps that were installed before there were pins, as they are now."""
+    grants = {
+        pinned.app.source.key: {
+            build_tool_key(name): Grant(pin=pin) for name, pin in pinned.pins.items()
+        }
+        for pinned in apps
+        if not consent.knows_source(pinned.app.source)
+    }
+    return await deps.stores.grants.add_missing(uid, grants) if grants else consent

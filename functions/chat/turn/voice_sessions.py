@@ -1,0 +1,212 @@
+"""Voice sessions: a secret to speak with the model, its tools, and what was said, in the chat."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+
+from functions.chat.deps import ChatDeps
+from functions.chat.tools.health_tools import build_health_tools
+from functions.chat.tools.library_tools import build_library_tools
+from functions.chat.tools.parsed_call import parse_call
+from functions.chat.tools.task_tools import build_task_tools
+from functions.chat.tools.toolkit import Tool, Toolkit
+from functions.chat.turn.chat_sessions import resolve_session
+from shared import prompts
+from shared.domain.branches import build_shown_path
+from shared.domain.chat import Message, Session
+from shared.domain.errors import (
+    Conflict,
+    Invalid,
+    NotAllowed,
+    NotFound,
+    PreconditionFailed,
+    Unavailable,
+)
+from shared.domain.ids import MessageId, RunId, SessionId, UserId
+from shared.domain.model import ToolCall
+from shared.domain.profile import Profile
+from shared.domain.provenance import LIBRARY
+from shared.domain.run import build_question_id
+from shared.domain.value import value
+from shared.domain.voice_session import (
+    VOICE_SESSION_TTL,
+    RealtimeSecret,
+    RealtimeSetup,
+    VoiceSession,
+)
+from shared.security.fencing import fence_untrusted
+from shared.security.visible_text import strip_invisible
+
+MAX_SPOKEN_CHARS = 20_000
+_ATTEMPTS = 5
+FORBIDDEN_TOOL = "A voice session has no tool of this name, and none that changes anything."
+
+
+@value
+class BegunVoiceSession:
+    session: VoiceSession
+    secret: RealtimeSecret
+
+
+@value
+class SpokenTurn:
+    """What the owner said and what the model answered, both finished; `item_id` is the provider's."""
+
+    item_id: str
+    user_text: str
+    assistant_text: str
+
+
+@value
+class RecordedTurn:
+    """The messages of a turn; a repeat is not recorded again."""
+
+    question: Message
+    answer: Message
+    is_repeat: bool
+
+
+async def begin_voice_session(
+    deps: ChatDeps, uid: UserId, chat_id: SessionId | None
+) -> BegunVoiceSession:
+    """Begin to speak in a chat; it counts as one of the day's questions.
+
+    Raises NotFound, QuotaExceeded, ModelFailed, whose text is for people, and Unavailable.
+    """
+    chat = await resolve_session(deps, uid, None, chat_id)
+    profile = await deps.stores.profiles.get(uid)
+    now = deps.clock.now()
+    setup = RealtimeSetup(
+        instructions=prompts.render(
+            "chat/voice",
+            now=f"{now.astimezone(profile.zone):%A, %Y-%m-%d %H:%M}",
+            zone=profile.zone.key,
+        ),
+        tools=tuple(tool.spec for tool in _build_tools(deps, uid, profile)),
+        language=_find_language(profile),
+    )
+    await deps.quotas.take(uid, "turns", now=now)
+    try:
+        secret = await deps.build_realtime().create_secret(uid, setup)
+    except BaseException:
+        await deps.quotas.give_back(uid, "turns", now=now)
+        raise
+    session = VoiceSession(
+        id=deps.new_id(), chat_id=chat.id, created_at=now, expires_at=now + VOICE_SESSION_TTL
+    )
+    await deps.stores.voice_sessions.begin(uid, session)
+    return BegunVoiceSession(session=session, secret=secret)
+
+
+def _find_language(profile: Profile) -> str | None:
+    code = (profile.language or "").partition("-")[0]
+    return code if len(code) == 2 else None
+
+
+def _build_tools(deps: ChatDeps, uid: UserId, profile: Profile) -> Sequence[Tool]:
+    """Return the services of the chat that change nothing."""
+    tools = [
+        *build_library_tools(deps, uid, profile.zone),
+        *build_task_tools(deps, uid, profile.zone),
+        *build_health_tools(deps, uid, profile.zone),
+    ]
+    return [tool for tool in tools if tool.tool_class == "read"]
+
+
+async def call_voice_tool(
+    deps: ChatDeps, uid: UserId, session_id: str, name: str, arguments: str
+) -> str:
+    """Run a tool of an open session; return what the model reads, also of a failure.
+
+    Raises NotFound, Conflict once it ended, and NotAllowed for any other tool.
+    """
+    now = deps.clock.now()
+    stored = await deps.stores.voice_sessions.get(uid, session_id)
+    stored.session.check_takes_turns(now)
+    profile = await deps.stores.profiles.get(uid)
+    tools = [tool for tool in _build_tools(deps, uid, profile) if tool.spec.name == name]
+    if not tools:
+        raise NotAllowed(FORBIDDEN_TOOL)
+    call_id = deps.new_id()
+    request = ToolCall(id=call_id, name=name, arguments=arguments)
+    toolkit = Toolkit(tools, timeout_s=deps.limits.call_timeout_s)
+    (outcome,) = await toolkit.run([parse_call(request, call_id)])
+    return fence_untrusted(outcome.text, outcome.source or LIBRARY)
+
+
+async def record_voice_turn(
+    deps: ChatDeps, uid: UserId, session_id: str, turn: SpokenTurn
+) -> RecordedTurn:
+    """Keep what was said in the session's chat; it counts as a question, a repeat changes nothing.
+
+    Raises NotFound, Invalid, and Conflict for an ended session and for an item that was recorded
+    with other words.
+    """
+    texts = [strip_invisible(text).strip() for text in (turn.user_text, turn.assistant_text)]
+    if not all(texts):
+        raise Invalid("A finished turn has what the owner said and what was answered.")
+    answer_id = _build_answer_id(session_id, turn.item_id)
+    for _ in range(_ATTEMPTS):
+        stored = await deps.stores.voice_sessions.get(uid, session_id)
+        known = await _find_recorded(deps, uid, answer_id)
+        if known is not None:
+            return _require_same(known, texts)
+        stored.session.check_takes_turns(deps.clock.now())
+        chat = await resolve_session(deps, uid, None, stored.session.chat_id)
+        turn_messages = _build_messages(chat, answer_id, texts, deps.clock.now())
+        count = deps.stores.voice_sessions.count_turn(uid, stored)
+        with suppress(PreconditionFailed):  # another turn was recorded, or this one
+            await deps.stores.messages.add(uid, chat, *turn_messages, also=[count])
+            await deps.quotas.record(uid, "turns", 1, now=deps.clock.now())
+            question, answer = turn_messages
+            return RecordedTurn(question=question, answer=answer, is_repeat=False)
+    raise Unavailable("The turns of a voice session come too fast")
+
+
+def _build_answer_id(session_id: str, item_id: str) -> MessageId:
+    digest = hashlib.sha256(f"voice|{session_id}|{item_id}".encode()).digest()
+    return MessageId(base64.urlsafe_b64encode(digest[:16]).decode().rstrip("="))
+
+
+async def _find_recorded(deps: ChatDeps, uid: UserId, answer_id: MessageId) -> RecordedTurn | None:
+    try:
+        answer = await deps.stores.messages.get(uid, answer_id)
+        question = await deps.stores.messages.get(uid, build_question_id(RunId(answer_id)))
+    except NotFound:
+        return None
+    return RecordedTurn(question=question, answer=answer, is_repeat=True)
+
+
+def _require_same(known: RecordedTurn, texts: Sequence[str]) -> RecordedTurn:
+    """Raises Conflict where an item comes with other words than before."""
+    if [known.question.text, known.answer.text] != texts:
+        raise Conflict("This item was recorded with other words before.")
+    return known
+
+
+def _build_messages(
+    chat: Session, answer_id: MessageId, texts: Sequence[str], now: datetime
+) -> tuple[Message, Message]:
+    """Build a turn's messages; its model may have read the library, so its words count as such."""
+    question = Message(
+        id=build_question_id(RunId(answer_id)),
+        session_id=chat.id,
+        text=texts[0],
+        sender="human",
+        created_at=now,
+        branch=build_shown_path(chat.forks).tip,
+        app_id=chat.app_id,
+        metadata={"spoken": True},
+    )
+    answer = replace(
+        question,
+        id=answer_id,
+        text=texts[1],
+        sender="ai",
+        created_at=now + timedelta(milliseconds=1),
+        metadata={"spoken": True, "sources": [asdict(LIBRARY)]},
+    )
+    return question, answer

@@ -1,0 +1,187 @@
+"""Files in chats: given with their question and above it later, read and searched by tools (X10, X16)."""
+
+import json
+
+import pytest
+
+from functions.chat.turn.prepare_turn import prepare_turn
+from shared.domain.errors import Conflict, Invalid, NotFound
+from shared.domain.file import File, FileStatus, Page
+from shared.domain.ids import FileId
+from shared.domain.model import ModelMessage, ToolResult, UserText
+from shared.domain.upload import BlobPart
+from shared.library.files import store_pages
+from shared.retrieval.page_passages import split_into_passages
+from tests.fakes import ScriptedModel, script_answer, script_calls
+from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.functions.chat.test_versions import open_chat
+
+
+async def store_file(
+    world: ChatFixture,
+    name: str,
+    *pages: str,
+    status: FileStatus = "ready",
+    reason: str = "",
+    tokens: int = 9,
+) -> FileId:
+    """Store a file as it is once it was read."""
+    deps = world.deps()
+    texts = [Page(number=n, text=text) for n, text in enumerate(pages, 1)]
+    passages = split_into_passages(texts)
+    file = File(
+        id=FileId(name),
+        created_at=world.clock.now(),
+        name=f"{name}.pdf",
+        size=4,
+        parts=(BlobPart(path=f"users/ada/uploads/{name}/0", size=4),),
+        media_type="application/pdf",
+        status=status,
+        reason=reason,
+        page_count=len(pages),
+        char_count=sum(map(len, pages)),
+        token_count=tokens,
+        chunk_count=len(passages),
+    )
+    await deps.stores.files.add(ADA, file)
+    await store_pages(deps.blobs, ADA, file.id, texts)
+    await deps.file_index.put(ADA, file, passages)
+    return file.id
+
+
+def list_texts(messages: list[ModelMessage]) -> list[str]:
+    return [message.text for message in messages if isinstance(message, UserText)]
+
+
+async def test_files_stand_above_their_question_in_one_message_x16(world: ChatFixture) -> None:
+    names = [await store_file(world, name, f"About {name}.") for name in ("keel", "mast", "sail")]
+
+    turn = await prepare_turn(world.deps(), ADA, "What is it about?", None, file_ids=names)
+
+    documents, question = list_texts(turn.context.for_cycle(1))[-2:]
+    assert [f'"document": {n}' in documents for n in (1, 2, 3, 4)] == [True, True, True, False]
+    assert "About mast." in documents
+    assert question.endswith("What is it about?")
+
+
+async def test_a_file_stays_above_its_question_in_later_turns_x10(world: ChatFixture) -> None:
+    keel = await store_file(world, "keel", "The keel is of oak.", "It is long.")
+    with ScriptedModel(script_answer("Of oak.")) as model:
+        async with open_chat(world, model) as chat:
+            await chat.ask("What is it of?", file_ids=[keel])
+            shown = await chat.list_shown()
+
+    assert [file["name"] for file in shown[-2]["files"]] == ["keel.pdf"]
+    turn = await prepare_turn(world.deps(), ADA, "And now?", None)
+    file, question, *_ = list_texts(turn.context.for_cycle(1))
+    assert "[page 2]\\nIt is long." in file
+    assert question == "What is it of?"
+
+    await world.deps().stores.files.take_out(ADA, keel)
+    turn = await prepare_turn(world.deps(), ADA, "And now?", None)
+    assert list_texts(turn.context.for_cycle(1))[0] == "What is it of?"
+
+
+async def test_another_version_of_a_question_goes_on_without_a_file_that_is_gone(
+    world: ChatFixture,
+) -> None:
+    keel = await store_file(world, "keel", "The keel is of oak.")
+    with ScriptedModel(script_answer("Of oak."), script_answer("I cannot say.")) as model:
+        async with open_chat(world, model) as chat:
+            await chat.ask("What is it of?", file_ids=[keel])
+            answer = (await chat.list_shown())[-1]
+            await world.deps().stores.files.take_out(ADA, keel)
+            await chat.add_version(answer["id"])
+
+            assert (await chat.list_shown())[-1]["text"] == "I cannot say."
+
+
+async def test_large_files_of_long_ago_are_named_and_not_read_x28(world: ChatFixture) -> None:
+    names = [
+        await store_file(world, name, f"About {name}.", tokens=60_000) for name in ("old", "new")
+    ]
+    with ScriptedModel(script_answer("Yes."), script_answer("Yes.")) as model:
+        async with open_chat(world, model) as chat:
+            for name in names:
+                world.clock.advance(seconds=1)
+                await chat.ask("Is it here?", file_ids=[name])
+
+    turn = await prepare_turn(world.deps(), ADA, "And now?", None)
+
+    texts = list_texts(turn.context.for_cycle(1))
+    [notice] = [text for text in texts if "read_file reads it by its id" in text]
+    assert '"file_id": "old"' in notice
+    assert not any("About old." in text for text in texts)
+    assert any("About new." in text for text in texts)
+
+
+async def test_a_picture_is_named_to_a_model_that_cannot_see_it_x11(world: ChatFixture) -> None:
+    picture = File(
+        id=FileId("roof"), created_at=world.clock.now(), name="roof.png", size=4,
+        media_type="image/png", status="ready", width=640, height=480,
+    )  # fmt: skip
+    await world.deps().stores.files.add(ADA, picture)
+
+    turn = await prepare_turn(world.deps(), ADA, "What is it?", None, file_ids=["roof"])
+
+    document, _ = list_texts(turn.context.for_cycle(1))[-2:]
+    assert "[A picture of 640 × 480 pixels. You cannot see it" in document
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "told"),
+    [
+        ("processing", Conflict, "is still being read"),
+        ("rejected", Invalid, "It is broken."),
+        (None, NotFound, "is not there any more"),
+    ],
+)
+async def test_a_file_that_cannot_be_given_refuses_its_question(
+    world: ChatFixture, status: FileStatus | None, error: type[Exception], told: str
+) -> None:
+    if status is not None:
+        await store_file(world, "keel", status=status, reason="It is broken.")
+
+    with pytest.raises(error, match=told):
+        await prepare_turn(world.deps(), ADA, "What is it of?", None, file_ids=["keel"])
+
+
+async def test_files_of_others_are_not_there(world: ChatFixture) -> None:
+    keel = await store_file(world, "keel", "The keel is of oak.")
+
+    with pytest.raises(NotFound):
+        await prepare_turn(world.deps(), EVE, "What is it of?", None, file_ids=[keel])
+
+
+async def ask_with_tool(world: ChatFixture, name: str, **arguments: object) -> object:
+    """Return what a tool answers its model."""
+    with ScriptedModel(script_calls((name, arguments)), script_answer("So.")) as model:
+        async with open_chat(world, model) as chat:
+            await chat.ask("Look at my files.")
+    result = next(m for m in reversed(model.calls[-1].messages) if isinstance(m, ToolResult))
+    text = result.text
+    return json.loads(
+        text[min(i for i in (text.find("{"), text.find("[")) if i >= 0) :].split("\n</data")[0]
+    )
+
+
+async def test_a_tool_reads_a_slice_of_a_file_p8(world: ChatFixture) -> None:
+    await store_file(world, "log", "One.", "Two. " * 5_000)
+
+    answer = await ask_with_tool(world, "read_file", file_id="log", first_page=2, start=10)
+
+    assert isinstance(answer, dict)
+    assert answer["url"] == "keepsake://files/log#page=2"
+    assert answer["text"].startswith("Two. Two.")
+    assert (len(answer["text"]), answer["continues_at"]) == (20_000, 20_010)
+
+
+async def test_a_tool_finds_passages_of_files_with_their_page_p8(world: ChatFixture) -> None:
+    await store_file(world, "boat", "The mast is of pine.", "The keel is of oak.")
+    await store_file(world, "cake", "Two eggs.")
+
+    answer = await ask_with_tool(world, "search_files", query="keel oak")
+
+    assert isinstance(answer, list)
+    assert [row["url"] for row in answer] == ["keepsake://files/boat#page=2"]
+    assert answer[0]["text"] == "The keel is of oak."

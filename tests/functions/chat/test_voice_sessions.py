@@ -1,0 +1,233 @@
+"""Voice sessions: a secret and no key, tools that change nothing, and turns that are kept once (C76–C78)."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+
+from functions.chat.deps import ChatDeps
+from functions.chat.turn.voice_sessions import FORBIDDEN_TOOL
+from shared.adapters.cloud.openai_realtime import OpenaiRealtime
+from shared.adapters.missing_realtime import NOT_SET_UP
+from shared.domain.quota import EMBEDDED_LIMITS
+from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.functions.chat.library import build_conversation, store_conversations
+from tests.functions.chat.test_message_routes import open_chat
+from tests.servers import run_server
+from tests.servers.realtime import EXPIRES_AT, SECRET, FakeRealtime
+
+KEY = "sk-our-own-key"
+TURN = {"item_id": "item_1", "user_text": "Where are my keys?", "assistant_text": "In the hall."}
+SESSIONS = "/v2/voice-sessions"
+
+
+@pytest.fixture
+def server() -> FakeRealtime:
+    return FakeRealtime()
+
+
+@pytest.fixture
+def deps(world: ChatFixture, server: FakeRealtime) -> Iterator[ChatDeps]:
+    with run_server(server.app) as url:
+        realtime = OpenaiRealtime(api_key=KEY, base_url=f"{url}/v1", model="m", hash_user=str)
+        yield replace(world.deps(), build_realtime=lambda: realtime)
+
+
+async def post(
+    deps: ChatDeps, path: str, body: dict[str, Any] | None = None, *, uid: str = ADA
+) -> httpx.Response:
+    async with open_chat(deps, uid) as http:
+        return await http.post(f"{SESSIONS}{path}", json=body or {})
+
+
+async def begin(deps: ChatDeps, **body: str) -> str:
+    answer = await post(deps, "", body)
+    assert answer.status_code == 201, answer.text
+    session_id: str = answer.json()["id"]
+    return session_id
+
+
+async def get_status(deps: ChatDeps, session_id: str, *, uid: str = ADA) -> httpx.Response:
+    async with open_chat(deps, uid) as http:
+        return await http.get(f"{SESSIONS}/{session_id}")
+
+
+async def list_texts(deps: ChatDeps) -> list[str]:
+    async with open_chat(deps) as http:
+        messages = (await http.get("/v2/messages")).json()
+    return [message["text"] for message in messages]
+
+
+async def test_a_session_is_a_secret_and_no_key_c76(deps: ChatDeps, server: FakeRealtime) -> None:
+    answer = await post(deps, "")
+
+    body = answer.json()
+    assert answer.status_code == 201
+    assert body["client_secret"] == {"value": SECRET, "expires_at": EXPIRES_AT}
+    assert (body["chat_session_id"], body["status"]) == ("main", "active")
+    assert KEY not in answer.text
+    ((sent, _),) = server.requests
+    tools = {tool["name"] for tool in sent["session"]["tools"]}
+    assert "search_conversations" in tools
+    assert not tools & {"remember", "create_action_item"}
+    assert "2026-03-02" in sent["session"]["instructions"]
+
+
+async def test_the_secret_is_stored_nowhere_c76(deps: ChatDeps, world: ChatFixture) -> None:
+    session_id = await begin(deps)
+
+    document = await world.documents.get(f"users/{ADA}/voice_sessions/{session_id}")
+    assert document is not None
+    assert SECRET not in str(document.fields)
+
+
+async def test_without_a_key_it_says_so_c76(world: ChatFixture) -> None:
+    answer = await post(world.deps(), "")
+
+    assert (answer.status_code, answer.json()["detail"]) == (409, NOT_SET_UP)
+
+
+@pytest.mark.parametrize(("status", "seen"), [(401, 502), (503, 503)])
+async def test_a_session_that_is_refused_says_so_and_costs_no_question_c76(
+    world: ChatFixture, deps: ChatDeps, server: FakeRealtime, status: int, seen: int
+) -> None:
+    limited = world.deps(quotas={**EMBEDDED_LIMITS, "turns": 1})
+    deps = replace(deps, quotas=limited.quotas)
+    server.answers += [(status, {"error": {"message": "secret text"}})] * (1 + (status == 503))
+
+    refused = await post(deps, "")
+    begun = await post(deps, "")
+    beyond = await post(deps, "")
+
+    assert (refused.status_code, begun.status_code, beyond.status_code) == (seen, 201, 429)
+    assert "secret text" not in refused.text
+
+
+async def test_a_tool_of_the_session_reads_the_owners_library_as_data_c77(
+    deps: ChatDeps, world: ChatFixture
+) -> None:
+    await store_conversations(world, ADA, build_conversation(1, "Ann likes Lisbon."))
+    call = {"name": "search_conversations", "arguments": '{"query": "Lisbon"}'}
+
+    answer = await post(deps, f"/{await begin(deps)}/tools", call)
+
+    output = answer.json()["output"]
+    assert output.startswith('<data from="')
+    assert "Lisbon" in output
+
+
+@pytest.mark.parametrize("name", ["remember", "create_action_item", "no_such_tool"])
+async def test_a_tool_that_changes_something_or_is_unknown_is_refused_c77(
+    deps: ChatDeps, name: str
+) -> None:
+    call = {"name": name, "arguments": '{"text": "x", "user_quote": "remember x"}'}
+
+    answer = await post(deps, f"/{await begin(deps)}/tools", call)
+
+    assert (answer.status_code, answer.json()["detail"]) == (403, FORBIDDEN_TOOL)
+
+
+@pytest.mark.parametrize("arguments", ['{"query": {"nested": [1]}}', '{"query"', "[" * 4_000, ""])
+async def test_wrong_arguments_are_told_to_the_model_c77(deps: ChatDeps, arguments: str) -> None:
+    call = {"name": "search_conversations", "arguments": arguments}
+
+    answer = await post(deps, f"/{await begin(deps)}/tools", call)
+
+    assert answer.status_code == 200
+    assert "search_conversations" in answer.json()["output"]
+
+
+async def test_a_finished_turn_is_kept_once_however_often_it_comes_c78(deps: ChatDeps) -> None:
+    session_id = await begin(deps)
+    path = f"/{session_id}/turns"
+
+    answers = await asyncio.gather(*(post(deps, path, TURN) for _ in range(4)))
+
+    assert {answer.status_code for answer in answers} == {200}
+    assert sorted(answer.json()["recorded"] for answer in answers) == [False] * 3 + [True]
+    assert len({answer.json()["answer_id"] for answer in answers}) == 1
+    assert await list_texts(deps) == ["In the hall.", "Where are my keys?"]
+    assert (await get_status(deps, session_id)).json()["turn_count"] == 1
+
+
+async def test_a_turn_with_other_words_than_before_is_refused_c78(deps: ChatDeps) -> None:
+    path = f"/{await begin(deps)}/turns"
+    await post(deps, path, TURN)
+
+    forged = await post(deps, path, {**TURN, "assistant_text": "Nowhere."})
+
+    assert forged.status_code == 409
+    assert await list_texts(deps) == ["In the hall.", "Where are my keys?"]
+
+
+async def test_a_turn_of_a_session_that_nobody_began_is_refused_c78(deps: ChatDeps) -> None:
+    session_id = await begin(deps)
+
+    answers = [
+        await post(deps, "/forged/turns", TURN),
+        await post(deps, f"/{session_id}/turns", TURN, uid=EVE),
+        await post(deps, f"/{session_id}/end", uid=EVE),
+        await get_status(deps, session_id, uid=EVE),
+    ]
+
+    assert [answer.status_code for answer in answers] == [404] * 4
+
+
+@pytest.mark.parametrize("field", ["user_text", "assistant_text"])
+async def test_a_turn_without_words_is_refused_c78(deps: ChatDeps, field: str) -> None:
+    answer = await post(deps, f"/{await begin(deps)}/turns", {**TURN, field: " \u200b"})
+
+    assert answer.status_code == 422
+
+
+async def test_a_session_ends_once_and_takes_nothing_afterwards_c78(
+    deps: ChatDeps, world: ChatFixture
+) -> None:
+    session_id = await begin(deps)
+    before = await get_status(deps, session_id)
+    await post(deps, f"/{session_id}/turns", TURN)
+    ends = [await post(deps, f"/{session_id}/end")]
+    world.clock.advance(minutes=5)
+    ends.append(await post(deps, f"/{session_id}/end"))
+    late = await post(deps, f"/{session_id}/turns", {**TURN, "item_id": "item_2"})
+    repeat = await post(deps, f"/{session_id}/turns", TURN)
+    tool = await post(deps, f"/{session_id}/tools", {"name": "search_memories", "arguments": "{}"})
+
+    assert before.json()["status"] == "active"
+    assert [end.json()["status"] for end in ends] == ["completed"] * 2
+    assert (late.status_code, tool.status_code) == (409, 409)
+    assert repeat.json()["recorded"] is False
+    document = await world.documents.get(f"users/{ADA}/voice_sessions/{session_id}")
+    assert document is not None
+    assert str(document.fields["ended_at"]).startswith("2026-03-02 12:00")
+
+
+async def test_a_session_that_nobody_ended_is_over_after_two_hours_c78(
+    deps: ChatDeps, world: ChatFixture
+) -> None:
+    session_id = await begin(deps)
+    world.clock.advance(hours=2)
+
+    late = await post(deps, f"/{session_id}/turns", TURN)
+
+    assert late.status_code == 409
+    assert (await get_status(deps, session_id)).json()["status"] == "completed"
+
+
+async def test_what_was_said_goes_to_the_chat_that_is_named_c78(deps: ChatDeps) -> None:
+    async with open_chat(deps) as http:
+        chat_id = (await http.post("/v2/chat-sessions", json={})).json()["id"]
+    session_id = await begin(deps, chat_session_id=chat_id)
+    await post(deps, f"/{session_id}/turns", TURN)
+
+    unknown = await post(deps, "", {"chat_session_id": "none"})
+
+    assert unknown.status_code == 404
+    assert await list_texts(deps) != ["In the hall.", "Where are my keys?"]
+    async with open_chat(deps) as http:
+        query = {"chat_session_id": chat_id}
+        kept = (await http.get("/v2/messages", params=query)).json()
+    assert [message["text"] for message in kept] == ["In the hall.", "Where are my keys?"]
