@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
+from shared.data.app_listings import AppListings
 from shared.data.authorization_store import AuthorizationStore, ExpiringAuthorization
 from shared.data.quotas import Quotas
 from shared.data.signing_secrets import SigningSecrets
@@ -54,7 +55,10 @@ class McpDeps(OauthDeps[McpAuthorization]):
 
 @value
 class ToolProxyDeps:
-    """What calls of apps, their registration and their webhooks need."""
+    """What calls of apps, their registration and their webhooks need.
+
+    Clients load the pictures of apps from `public_url`.
+    """
 
     identity: Identity
     service_identity: ServiceIdentity
@@ -71,3 +75,5 @@ class ToolProxyDeps:
     choose_manifest_source: Callable[[TransportName], ManifestSource]
     app_limiters: AppLimiters
     signing_secrets: SigningSecrets
+    listings: AppListings
+    public_url: str

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol
 
 from shared.domain.app import App, ChatTool
+from shared.domain.attachments import Geolocation
 from shared.domain.ids import UserId
 from shared.domain.value import value
 
@@ -21,6 +22,7 @@ class OutgoingCall:
     """A user's call to a tool of an app; a repeat has the same `call_id`.
 
     The app knows the user as `app_uid`. `is_first` tells that it is this user's first call in the running hour.
+    `place` is where the user is, if apps may know.
     """
 
     uid: UserId
@@ -29,6 +31,7 @@ class OutgoingCall:
     app_uid: str
     call_id: str = ""
     is_first: bool = False
+    place: Geolocation | None = None
 
 
 class Transport(Protocol):

@@ -6,6 +6,7 @@ from functions.tool_proxy.calls.http_transport import HttpTransport
 from functions.tool_proxy.deps import McpDeps, ServicesDeps, ToolProxyDeps
 from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
 from shared import wiring
+from shared.data.app_listings import AppListings
 from shared.data.authorization_store import (
     build_account_authorization_store,
     build_mcp_authorization_store,
@@ -41,6 +42,8 @@ def deps() -> ToolProxyDeps:
         choose_manifest_source=_choose_manifest_source,
         app_limiters=AppLimiters(),
         signing_secrets=_build_signing_secrets(),
+        listings=AppListings(wiring.documents(), wiring.clock()),
+        public_url=wiring.settings().public_url,
     )
 
 

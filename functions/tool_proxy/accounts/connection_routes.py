@@ -2,12 +2,14 @@
 
 from starlette.responses import Response
 
-from functions.tool_proxy.accounts import connections
+from functions.tool_proxy.accounts import connections, handoff
 from functions.tool_proxy.accounts.connection_schemas import (
     AuthorizeOut,
     CallbackIn,
     ConnectionOut,
     DisconnectOut,
+    StartConfirmation,
+    StartIn,
 )
 from functions.tool_proxy.deps import ToolProxyDeps
 from shared.domain.errors import NotAllowed, Unavailable
@@ -48,11 +50,48 @@ async def authorize(deps: ToolProxyDeps, call: Call) -> AuthorizeOut | Response:
     answer = Response(
         AuthorizeOut(url=redirect.url).model_dump_json(), media_type="application/json"
     )
+    return _bind(deps, answer, redirect.authorization_id)
+
+
+@route(
+    "GET",
+    "/v1/connections/start",
+    "Ask in the browser that an app opened whether to connect an account",
+    access="anyone",
+    media_type="text/html",
+)
+async def ask_to_start(deps: ToolProxyDeps, call: Call[None, StartIn]) -> Response:
+    """Only a form on this page starts: its nonce is the cookie of this browser."""
+    token, nonce = call.query.token, deps.new_id()
+    try:
+        link = await handoff.read_token(deps.services, token)
+    except NotConnected as refusal:
+        return callback_page.render_not_connected(str(refusal))
+    account = await handoff.describe_account(deps.services, link.uid)
+    page = callback_page.render_question(link.label, account, token=token, nonce=nonce)
+    return _bind(deps, page, nonce)
+
+
+@route(
+    "POST",
+    "/v1/connections/start",
+    "Go on to the service, in the browser where this was confirmed",
+    access="anyone",
+    media_type="text/html",
+)
+async def start(deps: ToolProxyDeps, call: Call[None, StartConfirmation]) -> Response:
+    return_url = deps.services.redirect_uri
+    try:
+        link = await handoff.read_token(deps.services, call.query.token)
+        browser_binding.check_same_browser(call.headers, call.query.nonce, return_url=return_url)
+    except NotConnected as refusal:
+        return callback_page.render_not_connected(str(refusal))
+    return _bind(deps, callback_page.render_forward(link.label, link.url), link.authorization_id)
+
+
+def _bind(deps: ToolProxyDeps, page: Response, cookie_value: str) -> Response:
     return browser_binding.set_binding_cookie(
-        answer,
-        redirect.authorization_id,
-        path="/v1/connections",
-        return_url=deps.services.redirect_uri,
+        page, cookie_value, path="/v1/connections", return_url=deps.services.redirect_uri
     )
 
 
@@ -112,6 +151,8 @@ async def disconnect(deps: ToolProxyDeps, call: Call) -> DisconnectOut:
 
 ROUTES = (
     list_connections,
+    ask_to_start,
+    start,
     handle_callback,
     complete,
     get_connection,

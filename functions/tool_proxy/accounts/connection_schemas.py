@@ -50,6 +50,18 @@ class CallbackIn(Wire):
     code: str | None = Field(default=None, max_length=4_000)
 
 
+class StartIn(Wire):
+    """The link that an app opened."""
+
+    token: str = Field(max_length=8_000)
+
+
+class StartConfirmation(StartIn):
+    """The form of the page behind the link."""
+
+    nonce: str = Field(min_length=1, max_length=64)
+
+
 class DisconnectOut(Wire):
     """The tokens are deleted; `revoked`: the service revoked them too."""
 

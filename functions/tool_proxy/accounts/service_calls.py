@@ -1,6 +1,6 @@
 """Service calls: run a tool of a connected service with the account's tokens, for the model."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from hashlib import sha256
@@ -25,6 +25,7 @@ from shared.domain.errors import (
     ToolFailed,
     ToolRefused,
     Unavailable,
+    Unreadable,
 )
 from shared.domain.ids import UserId
 from shared.domain.value import value
@@ -45,6 +46,7 @@ from shared.resilience.hour_windows import floor_to_hour
 
 TIMEOUT_S = 25.0
 """For a whole call with all its requests; the chat waits a little longer."""
+FETCH_TIMEOUT_S = 10.0
 
 
 async def call_service(
@@ -129,6 +131,20 @@ class ConnectedAccount:
         except (Unavailable, NotAllowed, TooLarge) as unavailable:
             raise ToolFailed(f"{self._label} cannot be reached at the moment.") from unavailable
         return self._parse_response(response, response_type)
+
+    async def fetch(self, url: str, *, accepts: Sequence[str], max_bytes: int) -> EgressResponse:
+        request = EgressRequest(
+            method="GET",
+            url=url,
+            headers={"Accept": ", ".join(accepts)},
+            timeout_s=FETCH_TIMEOUT_S,
+            max_bytes=max_bytes,
+            accepts=accepts,
+        )
+        try:
+            return await self.deps.egress.send(request)
+        except (TimedOut, NotAllowed, TooLarge, Unavailable, Unreadable) as error:
+            raise ToolFailed(f"The page cannot be read. {error}") from error
 
     async def _send_authorized(self, request: ServiceRequest) -> EgressResponse:
         if self.service.connection is None:

@@ -1,13 +1,15 @@
 """Tool calls: check that a user may make a call and that its arguments fit, then send it."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from functions.tool_proxy.calls.outgoing import execute
 from functions.tool_proxy.calls.schema import validate_arguments
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.ports import OutgoingCall
-from shared.domain.app import App, ChatTool
+from shared.data.app_calls import AppCallContext
+from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
 from shared.resilience.call_quota import check_quota
@@ -33,7 +35,8 @@ async def call_tool(
     """
     limiter = deps.app_limiters.get_limiter(app_id)
     with limiter.acquire_slot():
-        app, app_uid, is_first = await _authorize_call(deps, uid, app_id)
+        now = deps.clock.now()
+        app, installation, context = await _authorize_call(deps, uid, app_id, now)
         tool = _require_tool(app, name, pin)
         provided_arguments = _drop_nulls(tool, arguments)
         if violation := await validate_arguments(tool.parameters, provided_arguments):
@@ -42,21 +45,22 @@ async def call_tool(
             uid=uid,
             app=app,
             tool=tool,
-            app_uid=app_uid,
+            app_uid=installation.get_app_uid(uid),
             call_id=call_id or deps.new_id(),
-            is_first=is_first,
+            is_first=not context.calls_this_hour,
+            place=context.profile.find_shared_place(now),
         )
         send = deps.choose_transport(tool.transport).prepare(call, provided_arguments)
         return await execute(deps, limiter, call, send)
 
 
-async def _authorize_call(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[App, str, bool]:
-    """Return an installed app that is enabled, and the id by which it knows the user.
+async def _authorize_call(
+    deps: ToolProxyDeps, uid: UserId, app_id: AppId, now: datetime
+) -> tuple[App, InstalledApp, AppCallContext]:
+    """Return an app that is enabled and installed, its installation, and what else was read.
 
-    The last value tells whether this is the user's first call this hour. Raises ToolRefused, and
-    ToolFailed if the app is switched off or the user's quota is used up.
+    Raises ToolRefused, and ToolFailed if the app is switched off or the user's quota is used up.
     """
-    now = deps.clock.now()
     context = await deps.stores.app_calls.load_context(uid, app_id, floor_to_hour(now))
     app, installation = context.app, context.installation
     if app is None or installation is None or not app.is_visible_to(uid):
@@ -66,7 +70,7 @@ async def _authorize_call(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tu
             f"{app.name} is switched off because its calls failed. Its developer was notified."
         )
     check_quota(app.id, app.name, context.calls_this_hour, now)
-    return app, installation.get_app_uid(uid), not context.calls_this_hour
+    return app, installation, context
 
 
 def _require_tool(app: App, name: str, pin: str) -> ChatTool:

@@ -55,17 +55,24 @@ class HttpTransport:
 def _encode(call: OutgoingCall, arguments: Mapping[str, Any]) -> tuple[str, bytes]:
     """Put the arguments into the body, or into the query of a method without one.
 
-    Raises ToolRefused for a query that is too long.
+    The user's place goes into bodies alone, because addresses are logged. Raises ToolRefused for a query that is too long.
     """
     tool = call.tool
     fields = {**arguments, "uid": call.app_uid, "app_id": call.app.id, "tool_name": tool.name}
     if tool.method not in ("GET", "DELETE"):
-        return tool.endpoint, to_compact_json(fields).encode()
+        return tool.endpoint, to_compact_json({**_build_place(call), **fields}).encode()
     params = {name: _to_query_value(field) for name, field in fields.items() if field is not None}
     url = with_query(tool.endpoint, params)
     if len(url) > MAX_URL_CHARS:
         raise ToolRefused(f"The arguments of {tool.name!r} are too long for an address.")
     return url, b""
+
+
+def _build_place(call: OutgoingCall) -> dict[str, Any]:
+    if call.place is None:
+        return {}
+    names = ("latitude", "longitude", "address", "google_place_id", "location_type")
+    return {"geolocation": {name: getattr(call.place, name) for name in names}}
 
 
 def _to_query_value(field: Any) -> Any:

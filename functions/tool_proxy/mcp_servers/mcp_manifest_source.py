@@ -27,7 +27,7 @@ class McpManifestSource:
         try:
             return await self._list_tools(app)
         except NotAllowed as refusal:
-            raise NoManifest(f"mcp_server_url is refused: {refusal}") from refusal
+            raise NoManifest(f"The address of the MCP server is refused: {refusal}") from refusal
         except Unauthorized as challenge:
             raise AuthorizationNeeded(challenge.challenge) from challenge
         except ProtocolError as failure:

@@ -12,6 +12,9 @@ from shared.domain.ids import AppId, UserId, is_id
 from shared.domain.provenance import Source
 from shared.security.pairwise_id import create_pairwise_id
 from shared.security.tool_pin import build_grants
+from shared.security.visible_text import strip_invisible
+
+MAX_DISPLAY_NAME_CHARS = 100
 
 
 async def require_visible(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
@@ -30,6 +33,12 @@ async def require_owned(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
     if app.owner != uid:
         raise NotAllowed("You are not authorized to perform this action")
     return app
+
+
+async def load_display_name(deps: ToolProxyDeps, uid: UserId) -> str:
+    """Return the name by which other users see somebody, in one line; empty without one."""
+    profile = await deps.stores.profiles.get(uid)
+    return " ".join(strip_invisible(profile.name).split())[:MAX_DISPLAY_NAME_CHARS]
 
 
 async def list_apps(
@@ -107,6 +116,8 @@ async def _remove_deleted_apps(deps: ToolProxyDeps, uid: UserId) -> None:
 
 
 async def uninstall(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
-    """Uninstall an app and forget what its user decided about its tools."""
+    """Uninstall an app and forget what its user decided about its tools and its summaries."""
     await deps.stores.grants.remove_source(uid, Source(kind="app", id=app_id))
     await deps.stores.installed_apps.remove(uid, app_id)
+    if (await deps.stores.profiles.get(uid)).summary_app == app_id:
+        await deps.stores.profiles.forget_summary_app(uid, app_id)

@@ -13,6 +13,10 @@ def require_unreserved_name(name: str) -> None:
         raise Invalid(f"The name looks like {reserved}, which is reserved. Please choose another.")
 
 
+def is_reserved(name: str) -> bool:
+    return find_reserved_name(name, _list_reserved_names()) is not None
+
+
 def _list_reserved_names() -> Iterator[str]:
     yield from OUR_NAMES
     for service in map(load_integration, INTEGRATIONS):

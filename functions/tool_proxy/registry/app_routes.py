@@ -6,9 +6,10 @@ from starlette.responses import Response
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry import access, credentials, registration
+from functions.tool_proxy.registry.logos import MAX_UPLOAD_BYTES
+from functions.tool_proxy.registry.reviews import list_reviews
 from functions.tool_proxy.registry.schemas import (
     AppIn,
-    AppOut,
     AppPatchIn,
     AppQuery,
     CallOut,
@@ -20,18 +21,21 @@ from functions.tool_proxy.registry.schemas import (
     OwnedAppOut,
     SecretOut,
     ToolOut,
+    VisibilityQuery,
 )
 from shared.data.call_log import CALL_LOG_TTL
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import NotFound
-from shared.domain.ids import AppId, UserId, is_id
+from shared.domain.ids import AppId, is_id
+from shared.edge.app_schemas import AppOut, AppViewer
 from shared.edge.pagination import build_array_response
-from shared.edge.routes import Call, route
+from shared.edge.routes import Call, Form, route
 from shared.edge.schemas import OkOut, PageQuery
 
 AnyApp = OwnedAppOut | AppOut
 MAX_APP_BYTES = 131_072
 """A list holds up to a hundred apps, so each is kept small."""
+APP_FORM = Form(json_field="app_data", file_field="file", max_file_bytes=MAX_UPLOAD_BYTES)
 
 
 @route(
@@ -40,10 +44,13 @@ MAX_APP_BYTES = 131_072
     "Register an app and read its manifest",
     errors=(400, 409, 413, 502),
     max_bytes=MAX_APP_BYTES,
+    form=APP_FORM,
 )
 async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut:
-    app = await registration.register_app(deps, call.uid, call.body.apply_to)
-    return OwnedAppOut.of(await deps.signing_secrets.reveal(app), call.uid)
+    app = await registration.register_app(
+        deps, call.uid, call.body.apply_to, picture=_get_picture(call)
+    )
+    return OwnedAppOut.of(await deps.signing_secrets.reveal(app), _get_viewer(deps, call))
 
 
 @route(
@@ -52,11 +59,30 @@ async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut:
     "Change an app and read its manifest again",
     errors=(400, 403, 404, 409, 413, 502),
     max_bytes=MAX_APP_BYTES,
+    form=APP_FORM,
+    ignores_unknown_fields=True,
 )
 async def change_app(deps: ToolProxyDeps, call: Call[AppPatchIn]) -> OwnedAppOut:
-    app = await registration.change_app(deps, call.uid, _get_app_id(call), call.body.apply_to)
+    app = await registration.change_app(
+        deps, call.uid, _get_app_id(call), call.body.apply_to, picture=_get_picture(call)
+    )
     installation = await deps.stores.installed_apps.get(call.uid, app.id)
-    return OwnedAppOut.of(await deps.signing_secrets.reveal(app), call.uid, installation)
+    return OwnedAppOut.of(
+        await deps.signing_secrets.reveal(app), _get_viewer(deps, call), installation
+    )
+
+
+@route(
+    "PATCH",
+    "/v1/apps/{app_id}/change-visibility",
+    "Show an app to everybody, or to its owner alone",
+    errors=(403, 404, 409),
+)
+async def change_visibility(deps: ToolProxyDeps, call: Call[None, VisibilityQuery]) -> OkOut:
+    await registration.change_visibility(
+        deps, call.uid, _get_app_id(call), is_private=call.query.private
+    )
+    return OkOut()
 
 
 @route("DELETE", "/v1/apps/{app_id}", "Delete an app", errors=(403, 404))
@@ -84,7 +110,7 @@ async def refresh_manifest(deps: ToolProxyDeps, call: Call) -> ManifestRefreshOu
 async def list_apps(deps: ToolProxyDeps, call: Call[None, PageQuery]) -> list[AnyApp] | Response:
     page = await access.list_apps(deps, call.uid, after=call.query.cursor)
     app_outs = [
-        await _to_app_out(deps, app, call.uid, installation) for app, installation in page.items
+        await _to_app_out(deps, call, app, installation) for app, installation in page.items
     ]
     return build_array_response(app_outs, AnyApp, page.next)
 
@@ -93,7 +119,8 @@ async def list_apps(deps: ToolProxyDeps, call: Call[None, PageQuery]) -> list[An
 async def get_app(deps: ToolProxyDeps, call: Call) -> AnyApp:
     app = await access.require_visible(deps, call.uid, _get_app_id(call))
     installation = await deps.stores.installed_apps.get(call.uid, app.id)
-    return await _to_app_out(deps, app, call.uid, installation)
+    reviews, own_review = await list_reviews(deps, call.uid, app)
+    return await _to_app_out(deps, call, app, installation, reviews=reviews, own_review=own_review)
 
 
 @route(
@@ -179,11 +206,25 @@ async def disable(deps: ToolProxyDeps, call: Call[None, AppQuery]) -> OkOut:
 
 
 async def _to_app_out(
-    deps: ToolProxyDeps, app: App, uid: UserId, installation: InstalledApp | None
+    deps: ToolProxyDeps,
+    call: Call[Any, Any],
+    app: App,
+    installation: InstalledApp | None,
+    **reviews: Any,
 ) -> AnyApp:
-    if app.owner != uid:
-        return AppOut.of(app, uid, installation)
-    return OwnedAppOut.of(await deps.signing_secrets.reveal(app), uid, installation)
+    viewer = _get_viewer(deps, call)
+    if app.owner != call.uid:
+        return AppOut.of(app, viewer, installation, **reviews)
+    owned_app = await deps.signing_secrets.reveal(app)
+    return OwnedAppOut.of(owned_app, viewer, installation, **reviews)
+
+
+def _get_viewer(deps: ToolProxyDeps, call: Call[Any, Any]) -> AppViewer:
+    return AppViewer(uid=call.uid, public_url=deps.public_url)
+
+
+def _get_picture(call: Call[Any, Any]) -> bytes | None:
+    return call.file.content if call.file else None
 
 
 def _get_app_id(call: Call[Any, Any]) -> AppId:
@@ -197,6 +238,7 @@ ROUTES = (
     disable,
     get_app,
     change_app,
+    change_visibility,
     delete_app,
     list_tools,
     list_calls,

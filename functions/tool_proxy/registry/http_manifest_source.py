@@ -28,11 +28,11 @@ class HttpManifestSource:
         declared_url = app.external_integration.chat_tools_manifest_url
         url = declared_url or _build_well_known_url(app.external_integration.app_home_url)
         if not url:
-            raise NoManifest("The app has no chat_tools_manifest_url.")
+            raise NoManifest("The app has no address of a manifest.")
         try:
             response = await self._get_with_redirects(url)
             if response.status in (404, 410) and not declared_url:
-                raise NoManifest(f"The app has no chat_tools_manifest_url, and there is no {url}.")
+                raise NoManifest(f"The app has no address of a manifest, and there is no {url}.")
             if response.status != 200:
                 raise ManifestFailed(f"The manifest's address answered HTTP {response.status}.")
             run_in_thread = anyio.to_thread.run_sync  # a large one takes a second of computing

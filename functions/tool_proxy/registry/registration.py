@@ -9,30 +9,41 @@ from datetime import datetime
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.outbound_quota import count_request
 from functions.tool_proxy.ports import WELL_KNOWN_PATH, Manifest, TransportName
-from functions.tool_proxy.registry.access import require_owned
-from functions.tool_proxy.registry.app_names import require_unreserved_name
+from functions.tool_proxy.registry.access import load_display_name, require_owned
+from functions.tool_proxy.registry.app_names import is_reserved, require_unreserved_name
 from functions.tool_proxy.registry.credentials import create_signing_secret
-from shared.domain.app import INTEGRATION_CAPABILITY, App, ExternalIntegration
+from functions.tool_proxy.registry.logos import read_logo
+from shared.domain.app import INTEGRATION_CAPABILITY, App, AppLogo, ExternalIntegration
 from shared.domain.errors import Conflict, Invalid, ManifestFailed, NoManifest
 from shared.domain.ids import AppId, UserId
 
 MAX_APPS = 20
+UNKNOWN_AUTHOR = "Unknown developer"
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
-async def register_app(deps: ToolProxyDeps, owner: UserId, describe: Callable[[App], App]) -> App:
+async def register_app(
+    deps: ToolProxyDeps,
+    owner: UserId,
+    describe: Callable[[App], App],
+    *,
+    picture: bytes | None = None,
+) -> App:
     """Create an app and read its manifest. If that cannot be used, nothing is stored.
 
     An app without its tools would only look registered, and its developer is there to read the
-    reason. Raises Conflict, Invalid for a reserved name or without the capability for a server,
-    NoManifest and ManifestFailed.
+    reason. Raises Conflict, Invalid for a reserved name, an unreadable picture or without the
+    capability for a server, NoManifest and ManifestFailed.
     """
     app = describe(await build_app(deps, owner))
     require_unreserved_name(app.name)
     _check_capability(app)
+    logo = await read_logo(picture) if picture is not None else None
     if manifest := await _fetch_declared_manifest(deps, app):
         app = mark_verified(deps, apply_manifest(app, manifest))
-    await deps.stores.apps.create(app)
+    app = _apply_logo(app, logo)
+    await deps.stores.apps.create(app, logo)
+    deps.listings.put(app)
     return app
 
 
@@ -40,12 +51,15 @@ async def build_app(deps: ToolProxyDeps, owner: UserId) -> App:
     """Build an app without a description, not stored yet. Raises Conflict for too many apps."""
     if await deps.stores.apps.count_owned(owner) >= MAX_APPS:
         raise Conflict(f"You may have {MAX_APPS} apps.")
-    app_id = create_ulid(deps.clock.now(), deps.new_id())
+    now = deps.clock.now()
+    app_id = create_ulid(now, deps.new_id())
     return App(
         id=app_id,
         owner=owner,
-        created_at=deps.clock.now(),
+        created_at=now,
+        updated_at=now,
         name="",
+        author=await _load_author(deps, owner),
         private=False,
         signing_secret=await deps.signing_secrets.wrap(app_id, create_signing_secret()),
         user_key=secrets.token_hex(32),
@@ -65,20 +79,26 @@ async def refresh_manifest(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> A
 
 
 async def change_app(
-    deps: ToolProxyDeps, uid: UserId, app_id: AppId, apply_changes: Callable[[App], App]
+    deps: ToolProxyDeps,
+    uid: UserId,
+    app_id: AppId,
+    apply_changes: Callable[[App], App],
+    *,
+    picture: bytes | None = None,
 ) -> App:
     """Change an app, and read its manifest again if it has one.
 
     If the manifest cannot be used, nothing is changed. Raises as refresh_manifest, Conflict, and
-    Invalid for a new name that is reserved or without the capability for a server.
+    Invalid for a new name that is reserved, an unreadable picture or without the capability for a
+    server.
     """
     stored_app = await require_owned(deps, uid, app_id)
     changed_app = apply_changes(stored_app)
     if changed_app.name != stored_app.name:
         require_unreserved_name(changed_app.name)
     _check_capability(changed_app)
-    if changed_app.external_integration.mcp_server_url and not changed_app.private:
-        raise Conflict("An MCP server stays private to its owner.")
+    _check_visibility(changed_app)
+    logo = await read_logo(picture) if picture is not None else None
     has_declared_tools = _has_tool_source(stored_app.external_integration)
     has_home_tools = bool(stored_app.chat_tools) and not has_declared_tools
     manifest = await _fetch_declared_manifest(deps, changed_app, has_home_tools=has_home_tools)
@@ -86,12 +106,28 @@ async def change_app(
         manifest = Manifest(tools=(), refused_tools=())
 
     def apply_all(app: App) -> App:
-        changed_app = apply_changes(app)
+        changed_app = replace(apply_changes(_apply_logo(app, logo)), updated_at=deps.clock.now())
         return apply_manifest(changed_app, manifest) if manifest else changed_app
 
-    return await deps.stores.apps.update_app(
-        app_id, lambda app: mark_verified(deps, apply_all(app))
+    changed_app = await deps.stores.apps.update_app(
+        app_id, lambda app: mark_verified(deps, apply_all(app)), logo=logo
     )
+    deps.listings.put(changed_app)
+    return changed_app
+
+
+async def change_visibility(
+    deps: ToolProxyDeps, uid: UserId, app_id: AppId, *, is_private: bool
+) -> None:
+    """Show an app to everybody, or to its owner alone. Raises NotFound, NotAllowed and Conflict."""
+    await require_owned(deps, uid, app_id)
+
+    def apply_visibility(app: App) -> App:
+        changed_app = replace(app, private=is_private)
+        _check_visibility(changed_app)
+        return changed_app
+
+    deps.listings.put(await deps.stores.apps.update_app(app_id, apply_visibility))
 
 
 async def remove_app(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
@@ -99,6 +135,22 @@ async def remove_app(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
     await require_owned(deps, uid, app_id)
     await deps.mcp.tokens.delete(uid, app_id)
     await deps.stores.apps.remove(app_id)
+    deps.listings.remove(app_id)
+
+
+async def _load_author(deps: ToolProxyDeps, owner: UserId) -> str:
+    """Return the name under which users see a developer; none that they would take for one of ours."""
+    name = await load_display_name(deps, owner)
+    return name if name and not is_reserved(name) else UNKNOWN_AUTHOR
+
+
+def _apply_logo(app: App, logo: AppLogo | None) -> App:
+    return replace(app, logo=logo.hash) if logo else app
+
+
+def _check_visibility(app: App) -> None:
+    if app.external_integration.mcp_server_url and not app.private:
+        raise Conflict("An MCP server stays private to its owner.")
 
 
 def _check_capability(app: App) -> None:
@@ -106,9 +158,7 @@ def _check_capability(app: App) -> None:
     integration = app.external_integration
     has_server = _has_tool_source(integration) or integration.webhook_url or integration.actions
     if has_server and not app.is_integration:
-        raise Invalid(
-            f"capabilities: tools, webhooks and actions need the capability {INTEGRATION_CAPABILITY}"
-        )
+        raise Invalid(f"Tools, webhooks and actions need the capability {INTEGRATION_CAPABILITY}")
 
 
 async def _fetch_declared_manifest(

@@ -1,70 +1,138 @@
 """Request and response bodies of apps."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from shared.domain.app import (
     INTEGRATION_CAPABILITY,
     App,
     ChatTool,
-    Deactivation,
     ExternalIntegration,
     InstalledApp,
-    Permission,
 )
-from shared.domain.ids import AppId, UserId
-from shared.edge.schemas import ID_PATTERN, Wire
+from shared.domain.app_catalog import CATEGORIES, DEFAULT_CATEGORY
+from shared.domain.errors import Invalid
+from shared.domain.ids import AppId
+from shared.edge.app_schemas import AppOut, AppViewer
+from shared.edge.schemas import ID_PATTERN, Wire, clear_blank
 from shared.security.tool_class import ToolClass, classify_app_tool
 from shared.security.tool_pin import compute_pin
 from shared.security.visible_text import strip_invisible
 
-Url = Annotated[str, Field(max_length=2_000)]
+MAX_PROMPT_CHARS = 8_000
+MAX_REVIEW_CHARS = 2_000
+
+
+MAX_URL_CHARS = 2_000
+_WEB_ADDRESS = re.compile(r"https?://[^\s/?#@\\]+([/?#]\S*)?", re.IGNORECASE)
+
+
+def _require_web_address(url: str) -> str:
+    """Return an address of a page or a server. All users would read a password in it."""
+    address = url.strip()
+    if address and not _WEB_ADDRESS.fullmatch(address):
+        raise ValueError("must be an https:// address without a user name in it")
+    return address
+
+
+Url = Annotated[str, Field(max_length=MAX_URL_CHARS), AfterValidator(_require_web_address)]
+OptionalUrl = Annotated[Url | None, BeforeValidator(clear_blank)]
 ShortLine = Annotated[
     str,
     AfterValidator(lambda text: " ".join(strip_invisible(text).split())),
     StringConstraints(min_length=1, max_length=100),
 ]
 """One line."""
-Pairs = Annotated[list[dict[str, Url]], Field(max_length=20)]
+Text = Annotated[str, AfterValidator(strip_invisible)]
+PromptText = Annotated[
+    Annotated[Text, Field(max_length=MAX_PROMPT_CHARS)] | None, BeforeValidator(clear_blank)
+]
+Category = Annotated[ShortLine | None, BeforeValidator(clear_blank)]
+
+
+class ActionIn(Wire):
+    """Something that the app may do with its users' libraries."""
+
+    action: ShortLine
+
+
+class AuthStepIn(Wire):
+    """A page on which the app's users sign in with it."""
+
+    name: Annotated[Text, Field(max_length=200)] = ""
+    url: Url = ""
+
+
+class ProactiveNotificationIn(Wire):
+    """What the app asks to be told for notifications that it would have written."""
+
+    scopes: list[ShortLine] = Field(default=[], max_length=20)
 
 
 class ExternalIntegrationIn(Wire):
     """The addresses of the app; its manifest, if it has one, decides about chat messages."""
 
-    app_home_url: Url | None = None
-    chat_tools_manifest_url: Url | None = None
-    webhook_url: Url | None = None
-    setup_completed_url: Url | None = None
-    setup_instructions_file_path: Url | None = None
-    triggers_on: ShortLine | None = None
-    actions: Pairs = Field(default_factory=list)
-    auth_steps: Pairs = Field(default_factory=list)
+    app_home_url: OptionalUrl = None
+    chat_tools_manifest_url: OptionalUrl = None
+    webhook_url: OptionalUrl = None
+    setup_completed_url: OptionalUrl = None
+    setup_instructions_file_path: Annotated[
+        Annotated[str, Field(max_length=MAX_URL_CHARS)] | None, BeforeValidator(clear_blank)
+    ] = None
+    triggers_on: Annotated[ShortLine | None, BeforeValidator(clear_blank)] = None
+    actions: list[ActionIn] = Field(default=[], max_length=20)
+    auth_steps: list[AuthStepIn] = Field(default=[], max_length=20)
     chat_messages_enabled: bool = False
     chat_messages_target: Literal["main", "app"] = "app"
     chat_messages_notify: bool = False
 
 
 class AppPatchIn(Wire):
-    """Changes of an app; fields left out keep their value, and so does a name of null."""
+    """Changes of an app; fields left out keep their value, and so does a name of null.
 
-    description: Annotated[str, AfterValidator(strip_invisible), Field(max_length=4_000)] = ""
+    An `external_integration` of null removes the app's server.
+    """
+
+    description: Annotated[Text, Field(max_length=4_000)] = ""
+    category: Category = None
     capabilities: list[ShortLine] = Field(default=[], max_length=20)
-    external_integration: ExternalIntegrationIn = Field(default_factory=ExternalIntegrationIn)
+    external_integration: ExternalIntegrationIn | None = None
+    proactive_notification: ProactiveNotificationIn | None = None
     private: bool = False
+    source_code_url: OptionalUrl = None
+    chat_prompt: PromptText = None
+    memory_prompt: PromptText = None
     persona_prompt: str | None = Field(default=None, max_length=20_000)
     persona_model: Literal["persona", "persona_premium"] = "persona"
     name: ShortLine | None = None
+    is_paid: bool | None = None
 
     def apply_to(self, app: App) -> App:
-        """Return the app with these changes."""
-        changes = {**self.model_dump(exclude_unset=True), "name": self.name or app.name}
-        integration = changes.pop("external_integration", {})
-        merged_integration = replace(app.external_integration, **_to_tuples(integration))
-        return replace(app, external_integration=merged_integration, **_to_tuples(changes))
+        """Return the app with these changes. Raises Invalid for an unknown category, or a price."""
+        if self.is_paid:
+            raise Invalid("Apps cannot be sold here; make it free")
+        changes = self.model_dump(
+            exclude_unset=True,
+            exclude={"external_integration", "proactive_notification", "is_paid"},
+        )
+        if "category" in changes:
+            changes["category"] = _require_category(self.category)
+        if "proactive_notification" in self.model_fields_set:
+            changes["proactive_scopes"] = _get_scopes(self.proactive_notification)
+        if "external_integration" in self.model_fields_set:
+            changes["external_integration"] = self._merge_integration(app.external_integration)
+        return replace(app, **_to_tuples({**changes, "name": self.name or app.name}))
+
+    def _merge_integration(self, stored: ExternalIntegration) -> ExternalIntegration:
+        if self.external_integration is None:
+            return ExternalIntegration()
+        changes = self.external_integration.model_dump(exclude_unset=True)
+        return replace(stored, **_to_tuples(changes))
 
 
 class AppIn(AppPatchIn):
@@ -82,52 +150,25 @@ class AppIn(AppPatchIn):
         return replace(described_app, capabilities=(INTEGRATION_CAPABILITY,))
 
 
+def _require_category(category: str | None) -> str:
+    """Return the category, or the one of apps without one. Raises Invalid."""
+    if category is not None and category not in CATEGORIES:
+        raise Invalid("There is no such category; /v1/app-categories lists them all")
+    return category or DEFAULT_CATEGORY
+
+
+def _get_scopes(notification: ProactiveNotificationIn | None) -> tuple[str, ...]:
+    return tuple(notification.scopes) if notification else ()
+
+
 def _to_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
 
 
-class AppOut(Wire):
-    """An app as its users see it.
-
-    `permissions` are those that it asks for, `granted_permissions` those that the caller granted.
-    """
-
-    id: AppId
-    name: str
-    description: str
-    capabilities: list[str]
-    private: bool
-    created_at: datetime
-    enabled: bool
-    permissions: list[Permission]
-    granted_permissions: list[Permission]
-    external_integration: ExternalIntegration
-    chat_tools: list[str]
-    switched_off: Deactivation | None
-    webhook_off: Deactivation | None
-
-    @classmethod
-    def of(cls, app: App, uid: UserId, installation: InstalledApp | None = None) -> "AppOut":
-        """Build the public fields: addresses that its users' clients open, and nothing secret in them.
-
-        Of the webhook that is the origin. Clients ask `setup_completed_url` with a query of their own.
-        """
-        integration = app.external_integration
-        public_integration = replace(
-            integration,
-            chat_tools_manifest_url=None,
-            mcp_server_url=None,
-            webhook_url=integration.webhook_url and _get_origin(integration.webhook_url),
-            setup_completed_url=integration.setup_completed_url
-            and integration.setup_completed_url.partition("?")[0],
-        )
-        public_app = replace(app, external_integration=public_integration)
-        return cls(**_build_common_fields(public_app, uid, installation))
-
-
 class OwnedAppOut(AppOut):
-    """An app as its developer sees it."""
+    """An app as its developer manages it. `app_id` is its id as released clients read it."""
 
+    app_id: AppId
     refused_tools: list[str]
     signing_secret: str
     retired_secret_until: datetime | None
@@ -135,41 +176,18 @@ class OwnedAppOut(AppOut):
     persona_prompt: str | None
 
     @classmethod
-    def of(cls, app: App, uid: UserId, installation: InstalledApp | None = None) -> "OwnedAppOut":
-        return cls(
-            **_build_common_fields(app, uid, installation),
-            refused_tools=list(app.refused_tools),
-            signing_secret=app.signing_secret,
-            retired_secret_until=app.retired_secret.until if app.retired_secret else None,
-            checked_at=app.checked_at,
-            persona_prompt=app.persona_prompt,
-        )
-
-
-def _get_origin(url: str) -> str:
-    return "/".join(url.split("/", 3)[:3]).partition("?")[0]
-
-
-def _build_common_fields(
-    app: App, uid: UserId, installation: InstalledApp | None
-) -> dict[str, Any]:
-    return {
-        "id": app.id,
-        "name": app.name,
-        "description": app.description,
-        "capabilities": list(app.capabilities),
-        "private": app.private,
-        "created_at": app.created_at,
-        "enabled": installation is not None,
-        "permissions": sorted(app.external_integration.permissions),
-        "granted_permissions": sorted(
-            installation.get_permissions(app, uid) if installation else ()
-        ),
-        "external_integration": app.external_integration,
-        "chat_tools": [tool.name for tool in app.chat_tools],
-        "switched_off": app.switched_off,
-        "webhook_off": app.webhook_off,
-    }
+    def build_fields(
+        cls, app: App, viewer: AppViewer, installation: InstalledApp | None
+    ) -> dict[str, Any]:
+        return {
+            **super().build_fields(app, viewer, installation),
+            "app_id": app.id,
+            "refused_tools": list(app.refused_tools),
+            "signing_secret": app.signing_secret,
+            "retired_secret_until": app.retired_secret.until if app.retired_secret else None,
+            "checked_at": app.checked_at,
+            "persona_prompt": app.persona_prompt,
+        }
 
 
 class ToolOut(Wire):
@@ -255,3 +273,27 @@ class EnableQuery(AppQuery):
     @property
     def shown_permissions(self) -> frozenset[str] | None:
         return None if self.permissions is None else frozenset(self.permissions.split(","))
+
+
+class VisibilityQuery(Wire):
+    """Whether only its owner sees the app."""
+
+    private: bool
+
+
+class ReviewIn(Wire):
+    """A review, with a score from 0 to 5. The author's name comes from their profile."""
+
+    score: float = Field(ge=0, le=5)
+    review: Annotated[Text, Field(max_length=MAX_REVIEW_CHARS)] = ""
+
+    @property
+    def points(self) -> int:
+        return round(self.score * 100)
+
+
+class ReviewResponseIn(Wire):
+    """A developer's answer to the review that `reviewer_uid` wrote, as reviews name its author."""
+
+    reviewer_uid: str = Field(pattern=ID_PATTERN)
+    response: Annotated[Text, Field(max_length=MAX_REVIEW_CHARS)]

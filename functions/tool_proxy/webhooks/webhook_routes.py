@@ -3,10 +3,12 @@
 from pydantic import ValidationError
 
 from functions.tool_proxy.deps import ToolProxyDeps
-from functions.tool_proxy.webhooks import delivery
+from functions.tool_proxy.webhooks.delivery import attempt_delivery
+from functions.tool_proxy.webhooks.queueing import queue_deliveries
 from functions.tool_proxy.webhooks.webhook_schemas import ConversationProcessedIn, WebhookTaskIn
 from shared import telemetry
 from shared.domain.errors import Invalid
+from shared.domain.webhook import WebhookDelivery
 from shared.edge.cloudevents import parse_pubsub_event
 from shared.edge.routes import Call, route
 
@@ -20,15 +22,15 @@ async def queue_webhooks(deps: ToolProxyDeps, call: Call[bytes]) -> None:
     except ValidationError as error:
         raise Invalid("The message does not name a conversation") from error
     telemetry.add_fields(uid=telemetry.hash_id(message.uid))
-    await delivery.queue_deliveries(
-        deps, message.uid, message.conversation_id, message.content_hash
-    )
+    await queue_deliveries(deps, message.uid, message.conversation_id)
 
 
-@route("POST", "/", "Tell an app of a conversation", access="service", status=204)
+@route(
+    "POST", "/", "Tell an app or a user's server of a conversation", access="service", status=204
+)
 async def deliver_webhook(deps: ToolProxyDeps, call: Call[WebhookTaskIn]) -> None:
     telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
-    await delivery.attempt_delivery(deps, delivery.WebhookDelivery(**dict(call.body)))
+    await attempt_delivery(deps, WebhookDelivery(**dict(call.body)))
 
 
 QUEUE_ROUTES = (queue_webhooks,)

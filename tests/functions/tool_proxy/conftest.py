@@ -9,6 +9,7 @@ from shared.ports import Documents
 from tests.fakes import FixedClock, RecordingTasks
 from tests.fixtures.notes_app import NotesFixture, NotesServer
 from tests.fixtures.tool_proxy import build_deps, serve_tool_proxy
+from tests.fixtures.webhooks import WebhookFixture, serve_webhook
 from tests.servers import run_server
 
 
@@ -41,3 +42,10 @@ async def world(
             proxy_url=proxy_url,
             toolbox=toolbox,
         )
+
+
+@pytest.fixture
+async def fixture(world: NotesFixture) -> AsyncIterator[WebhookFixture]:
+    """A diary that hears of Alice's conversations."""
+    async with serve_webhook(world) as prepared_fixture:
+        yield prepared_fixture

@@ -12,7 +12,7 @@ from shared.data.apps import MAX_INSTALLED
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import AppId, UserId
-from tests.fixtures.notes_app import FIND_TOOL, NotesFixture, build_tool
+from tests.fixtures.notes_app import FIND_TOOL, NotesFixture, build_tool, list_tool_names
 from tests.fixtures.tool_proxy import ALICE
 
 
@@ -43,10 +43,12 @@ async def test_an_app_is_registered_and_its_secret_shown_only_to_its_owner_t1(
 
     public_app = (await world.request("GET", f"/v1/apps/{app['id']}", uid=ALICE)).json()
     assert len(app["id"]) == 26
-    assert app["chat_tools"] == public_app["chat_tools"] == ["find"]
+    assert list_tool_names(app) == list_tool_names(public_app) == ["find"]
     assert app["refused_tools"] == ["bad: `description` is missing"]
     assert app["signing_secret"].startswith("whsec_")
     assert {"signing_secret", "refused_tools", "persona_prompt"}.isdisjoint(public_app)
+    assert (app["uid"], public_app["uid"]) == ("dev", None)
+    assert public_app["chat_tools"][0]["endpoint"] == ""
 
 
 @pytest.mark.parametrize("secret", ["/hooks/B00/x1", "?token=x1", "/?token=x1", ""])
@@ -117,9 +119,10 @@ async def test_a_refresh_changes_tools_and_keeps_every_other_setting_t2(world: N
     chat = {"chat_messages_enabled": True, "chat_messages_target": "main"}
     integration = {**app["external_integration"], **chat}
     assert response.json() == {"status": "ok", "tools_count": 2}
+    assert list_tool_names(refreshed_app) == ["find", "look"]
     assert refreshed_app == {
         **app,
-        "chat_tools": ["find", "look"],
+        "chat_tools": refreshed_app["chat_tools"],
         "external_integration": integration,
     }
 
@@ -137,7 +140,7 @@ async def test_manifest_redirects_are_followed_and_each_hop_is_checked_by_egress
     world.notes.redirects = ["http://[::"]
     to_invalid_url = await world.register()
 
-    assert redirected.json()["chat_tools"] == ["find"]
+    assert list_tool_names(redirected.json()) == ["find"]
     assert (
         to_internal_address.status_code,
         in_circles.status_code,
@@ -155,7 +158,12 @@ async def test_a_patch_changes_an_app_and_keeps_omitted_fields_t1(world: NotesFi
     changed_app = (await world.request("PATCH", path, json=change)).json()
 
     integration = {**app["external_integration"], "triggers_on": "x"}
-    changed_fields = {"name": "Notes 2", "private": True, "chat_tools": ["look"]}
+    changed_fields = {
+        "name": "Notes 2",
+        "private": True,
+        "chat_tools": changed_app["chat_tools"],
+    }
+    assert list_tool_names(changed_app) == ["look"]
     assert changed_app == {**app, **changed_fields, "external_integration": integration}
     assert changed_app == (await world.request("GET", path)).json()
     assert (await world.request("PATCH", path, uid=ALICE, json=change)).status_code == 404
@@ -193,7 +201,7 @@ async def test_removing_the_manifest_url_removes_the_tools_t1(world: NotesFixtur
 
     response = await world.request("PATCH", f"/v1/apps/{app['id']}", json=change)
 
-    assert response.json()["chat_tools"] == []
+    assert list_tool_names(response.json()) == []
     assert response.json()["external_integration"]["webhook_url"] == "https://a.example.com/hook"
 
 
@@ -439,3 +447,39 @@ async def test_an_app_that_has_a_reserved_name_already_keeps_it_s3(world: NotesF
 
     assert response.status_code == 200
     assert response.json()["description"] == "Old"
+
+
+@pytest.mark.parametrize(
+    "url", ["https://ann:secret@a.example.com/hook", "javascript:alert(1)", "intent:#Intent;end"]
+)
+@pytest.mark.parametrize(
+    "name", ["webhook_url", "setup_completed_url", "app_home_url", "source_code_url", "auth_steps"]
+)
+async def test_an_address_that_users_read_is_a_web_address_without_a_password_t1(
+    world: NotesFixture, name: str, url: str
+):
+    fields: dict[str, Any] = {name: url}
+    if name == "auth_steps":
+        fields = {name: [{"name": "Sign in", "url": url}]}
+    if name != "source_code_url":
+        fields = {"external_integration": fields}
+
+    answer = await world.request("POST", "/v1/apps", json={"name": "Notes", **fields})
+
+    assert answer.status_code == 422
+    assert answer.json()["detail"].endswith(
+        "must be an https:// address without a user name in it."
+    )
+
+
+async def test_an_app_that_is_uninstalled_writes_no_more_summaries_r5(world: NotesFixture):
+    app_id = AppId((await world.install())["id"])
+    profiles = world.deps.stores.profiles
+    preferred = []
+    for wished_id in (app_id, AppId("another")):
+        await world.request("POST", "/v1/apps/enable", uid=ALICE, params={"app_id": app_id})
+        await profiles.change(ALICE, summary_app=wished_id)
+        await world.request("POST", "/v1/apps/disable", uid=ALICE, params={"app_id": app_id})
+        preferred.append((await profiles.get(ALICE)).summary_app)
+
+    assert preferred == [None, "another"]

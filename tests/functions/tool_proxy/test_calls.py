@@ -1,12 +1,14 @@
 """Tool calls from the chat to a real server: authorization, requests and signatures."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from httpx import AsyncClient
 from standardwebhooks import Webhook
 
+from shared.domain.attachments import Geolocation
 from shared.domain.consent import Grant
 from shared.domain.documents import Update
 from shared.domain.errors import ToolFailed, ToolRefused
@@ -97,6 +99,61 @@ async def test_get_and_delete_send_the_arguments_in_the_query_t5(world: NotesFix
     ours = f"uid=alice&app_id={app['id']}&tool_name=look"
     assert (received_method, query, body) == (method, f"all=true&n=2&q=a+b%26c&{ours}", b"")
     Webhook(app["signing_secret"]).verify(body, headers, json_parse=False)
+
+
+PLACE = Geolocation(latitude=38.72, longitude=-9.14, accuracy=4.0, address="Lisbon")
+
+
+async def share_place(world: NotesFixture, *, is_place_shared: bool, minutes_ago: int = 0) -> None:
+    measured_at = world.clock.now() - timedelta(minutes=minutes_ago)
+    place = PLACE.with_time(measured_at)
+    await world.deps.stores.profiles.change(ALICE, place=place, is_place_shared=is_place_shared)
+
+
+async def test_a_call_carries_the_place_that_its_user_shares_with_apps_t5(world: NotesFixture):
+    app = await world.install()
+    await share_place(world, is_place_shared=True, minutes_ago=30)
+
+    await world.call(app["id"], q="x")
+
+    body = json.loads(world.notes.calls[0][2])
+    assert body.pop("geolocation") == {
+        "latitude": 38.72,
+        "longitude": -9.14,
+        "address": "Lisbon",
+        "google_place_id": None,
+        "location_type": None,
+    }
+    assert body == {"q": "x", "uid": "alice", "app_id": app["id"], "tool_name": "find"}
+
+
+@pytest.mark.parametrize(
+    "place", [{"is_place_shared": False}, {"is_place_shared": True, "minutes_ago": 31}]
+)
+async def test_a_place_that_is_not_shared_or_old_is_not_sent_t5(
+    world: NotesFixture, place: dict[str, Any]
+):
+    app = await world.install()
+    await share_place(world, **place)
+
+    await world.call(app["id"], q="x")
+
+    assert "geolocation" not in json.loads(world.notes.calls[0][2])
+
+
+async def test_a_place_stands_in_no_address_and_takes_the_place_of_no_argument_t5(
+    world: NotesFixture,
+):
+    world.notes.tools = [build_tool("look", "GET"), FIND_TOOL]
+    app = await world.install()
+    await share_place(world, is_place_shared=True)
+
+    await world.call(app["id"], "look", q="x")
+    await world.call(app["id"], q="x", geolocation="Porto")
+
+    (_, query, *_), (_, _, body, _) = world.notes.calls
+    assert "geolocation" not in query
+    assert json.loads(body)["geolocation"] == "Porto"
 
 
 async def test_arguments_too_long_for_a_query_do_not_count_as_a_failure_t9(world: NotesFixture):

@@ -7,10 +7,10 @@ from httpx import Response
 
 from shared.data.apps import app_path
 from shared.domain.documents import Set
-from tests.fixtures.notes_app import NotesFixture
+from tests.fixtures.notes_app import NotesFixture, list_tool_names
 from tests.fixtures.tool_proxy import ALICE
 
-NO_SERVER = "capabilities: tools, webhooks and actions need the capability external_integration"
+NO_SERVER = "Tools, webhooks and actions need the capability external_integration"
 NOT_JSON = "The manifest could not be read: The manifest is not valid JSON."
 NO_KEYS = "App does not have the capability external_integration"
 
@@ -40,7 +40,7 @@ async def test_an_app_without_the_capability_has_no_server_t1(
 async def test_an_app_that_names_no_capabilities_is_an_integration_t1(world: NotesFixture):
     app = (await world.register()).json()
 
-    assert (app["capabilities"], app["chat_tools"]) == (["external_integration"], ["find"])
+    assert (app["capabilities"], list_tool_names(app)) == (["external_integration"], ["find"])
 
 
 async def test_a_change_cannot_give_tools_without_the_capability_or_keep_them_t1(
@@ -79,7 +79,7 @@ async def test_an_app_stored_before_capabilities_counted_goes_on_working_t1(worl
     assert await world.call(app["id"], q="x") == "Milk, eggs."
     assert (await world.request("POST", f"/v1/apps/{app['id']}/keys")).status_code == 200
     renamed = await world.request("PATCH", f"/v1/apps/{app['id']}", json={"name": "Notes 2"})
-    assert renamed.json()["chat_tools"] == ["find"]
+    assert list_tool_names(renamed.json()) == ["find"]
 
 
 async def test_an_app_with_only_a_home_page_is_asked_for_its_well_known_manifest_t2(
@@ -89,7 +89,7 @@ async def test_an_app_with_only_a_home_page_is_asked_for_its_well_known_manifest
     app = (await register(world, ["external_integration"], app_home_url=home)).json()
     await world.request("POST", "/v1/apps/enable", uid=ALICE, params={"app_id": app["id"]})
 
-    assert app["chat_tools"] == ["find"]
+    assert list_tool_names(app) == ["find"]
     assert app["external_integration"]["chat_tools_manifest_url"] is None
 
 
@@ -113,13 +113,13 @@ async def test_a_home_page_without_a_usable_manifest_is_no_error_t2(
 
     app = (await register(world, ["external_integration"], app_home_url=world.notes_url)).json()
 
-    assert (app["chat_tools"], app["refused_tools"]) == ([], refused_tools)
+    assert (list_tool_names(app), app["refused_tools"]) == ([], refused_tools)
 
 
 async def test_only_an_integration_is_asked_for_its_well_known_manifest_t2(world: NotesFixture):
     app = (await register(world, ["chat"], app_home_url=world.notes_url)).json()
 
-    assert app["chat_tools"] == []
+    assert list_tool_names(app) == []
 
 
 async def test_tools_of_a_home_page_stay_while_its_server_fails_t2(world: NotesFixture):
@@ -132,7 +132,7 @@ async def test_tools_of_a_home_page_stay_while_its_server_fails_t2(world: NotesF
     gone = await world.request("PATCH", path, json={"name": "Other"})
 
     assert (failed.status_code, failed_refresh.status_code) == (502, 502)
-    assert (gone.json()["name"], gone.json()["chat_tools"]) == ("Other", [])
+    assert (gone.json()["name"], list_tool_names(gone.json())) == ("Other", [])
 
 
 async def test_a_long_raw_name_of_a_tool_is_called_as_it_is_t3(world: NotesFixture):
@@ -140,5 +140,5 @@ async def test_a_long_raw_name_of_a_tool_is_called_as_it_is_t3(world: NotesFixtu
     world.notes.tools = [{**world.notes.tools[0], "name": name}]
     app = await world.install()
 
-    assert app["chat_tools"] == [name]
+    assert list_tool_names(app) == [name]
     assert await world.call(app["id"], name, q="x") == "Milk, eggs."

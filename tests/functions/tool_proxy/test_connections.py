@@ -1,68 +1,42 @@
 """Accounts are connected by OAuth 2 with PKCE, and disconnected again (P6, P7)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from httpx import AsyncClient, Response
+from httpx import AsyncClient
 
 from functions.tool_proxy.accounts import account_tokens, connections
 from shared.adapters.embedded.local_keys import LocalKeys
 from shared.adapters.http_toolbox import HttpToolbox
-from shared.domain.connection import OauthClient, Service, Tokens
+from shared.domain.connection import Service, Tokens
 from shared.domain.documents import Query
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.integrations import load_integration
 from shared.ports import Documents
-from tests.fakes import AutoAdvanceClock, FixedClock
+from tests.fakes import AutoAdvanceClock
 from tests.fixtures.accounts import ADA, open_accounts_fixture
 from tests.fixtures.callers import DELEGATIONS, SERVICE_IDENTITY
-from tests.fixtures.tool_proxy import REDIRECT_URI, ToolProxyFixture, build_deps
+from tests.fixtures.connections import (
+    CALENDAR,
+    ConnectionsFixture,
+    build_connections_fixture,
+    build_google,
+)
+from tests.fixtures.tool_proxy import REDIRECT_URI
 from tests.servers import run_server
-from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, PROVIDER_OPTIONS, FakeProvider
+from tests.servers.provider import PROVIDER_OPTIONS, FakeProvider
 
 EVE = UserId("eve")
-CALENDAR = "/v1/connections/google_calendar"
-
-
-@dataclass(kw_only=True)
-class ConnectionsFixture(ToolProxyFixture):
-    uid: str = ADA
-    clock: FixedClock
-    google: FakeProvider
-
-    async def start_authorization(self, *, uid: str = ADA, path: str = CALENDAR) -> str:
-        """Return the address where a user allows access."""
-        answer = await self.request("POST", f"{path}/authorize", uid=uid)
-        assert answer.status_code == 200, answer.text
-        url: str = answer.json()["url"]
-        return url
-
-    async def allow(self, url: str) -> str:
-        """Act as the browser at the provider; returns the address that it redirects to."""
-        async with AsyncClient(trust_env=False) as browser:
-            answer = await browser.get(url)
-        location = answer.headers["location"]
-        assert location.startswith(REDIRECT_URI)
-        return str(location).removeprefix("https://keepsake.example.com")
-
-    async def connect(self, *, uid: str = ADA, path: str = CALENDAR) -> Response:
-        callback_path = await self.allow(await self.start_authorization(uid=uid, path=path))
-        return await self.request("GET", callback_path, uid="")
-
-    async def load_tokens(self, uid: UserId = ADA) -> Tokens | None:
-        stored_tokens = await self.services.tokens.get(uid, "google_calendar")
-        return stored_tokens.tokens if stored_tokens else None
 
 
 @pytest.fixture
 def google() -> FakeProvider:
-    userinfo = {"sub": "110248495921238986420", "email": "ada@example.com", "email_verified": True}
-    return FakeProvider(answers={"GET /v1/userinfo": [(200, userinfo)]})
+    return build_google()
 
 
 @pytest.fixture
@@ -73,10 +47,7 @@ def google_url(google: FakeProvider) -> Iterator[str]:
 
 @pytest.fixture
 def world(google: FakeProvider, google_url: str, documents: Documents) -> ConnectionsFixture:
-    clock = FixedClock()
-    clients = {"google": OauthClient(id=CLIENT_ID, secret=CLIENT_SECRET, base_url=google_url)}
-    deps = build_deps(documents, clock, origins=[google_url], clients=clients)
-    return ConnectionsFixture(documents=documents, clock=clock, deps=deps, google=google)
+    return build_connections_fixture(documents, google, google_url)
 
 
 async def test_a_connected_account_is_shown_without_its_tokens_p6(world: ConnectionsFixture):

@@ -1,12 +1,13 @@
 """Repeats of a call, from the run that makes it to the app's server: one call, one message id."""
 
+from functions.chat.context.context import Context
 from functions.chat.deps import Limits
 from functions.chat.tools.app_tools import build_app_tools
 from functions.chat.tools.toolkit import Toolkit
 from functions.chat.turn.agent import Agent
 from functions.chat.turn.output_gate import OutputGate
 from shared.domain.ids import AppId, RunId
-from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested, UserText
+from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested
 from tests.fakes import ScriptedModel, ScriptedTurn, build_silent_review, script_answer
 from tests.fixtures.notes_app import NotesFixture
 from tests.fixtures.tool_pins import consent_to, pin_apps
@@ -44,6 +45,6 @@ async def _collect_message_ids(world: NotesFixture, app_id: str, run_id: RunId) 
             output_gate=OutputGate(),
             limits=Limits(),
         )
-        async for _ in agent.run([UserText(text="Find the milk")]):
+        async for _ in agent.run(Context(question="Find the milk")):
             pass
     return {headers["webhook-id"] for *_, headers in world.notes.calls}

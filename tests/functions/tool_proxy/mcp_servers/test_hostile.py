@@ -256,7 +256,7 @@ async def test_a_server_url_that_egress_rules_refuse_is_rejected_t19(tmp_path, u
         added = await world.add(url)
 
     assert added.status_code == 400
-    assert added.json()["detail"].startswith("mcp_server_url is refused: ")
+    assert added.json()["detail"].startswith("The address of the MCP server is refused: ")
 
 
 async def test_answers_of_a_server_are_not_logged_t19(tmp_path, caplog, capfd):

@@ -1,0 +1,68 @@
+"""Subjects of webhooks: the conversation or the daily summary that one tells of."""
+
+from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.webhooks.payload import build_payload, build_summary_payload
+from shared.domain.chat import Card
+from shared.domain.conversation import Conversation
+from shared.domain.errors import NotFound
+from shared.domain.ids import ConversationId
+from shared.domain.value import value
+from shared.domain.webhook import WebhookDelivery
+
+
+@value
+class Subject:
+    """The body to send; `card` shows the conversation in a chat.
+
+    It is not complete while the conversation is being processed.
+    """
+
+    payload: bytes
+    card: Card | None = None
+    is_complete: bool = True
+
+
+async def load_subject(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Subject | None:
+    """Return what to tell; None where it is gone, or a later version is told of."""
+    if delivery.trigger == "day_summary":
+        return await _load_day_summary(deps, delivery)
+    conversation = await _load_conversation(deps, delivery)
+    if conversation is None:
+        return None
+    return Subject(
+        payload=build_payload(conversation, delivery.trigger),
+        card=_build_card(conversation),
+        is_complete=conversation.status == "completed",
+    )
+
+
+async def _load_day_summary(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Subject | None:
+    try:
+        summary = await deps.stores.daily_summaries.get(delivery.uid, delivery.subject_id)
+    except NotFound:
+        return None
+    return Subject(payload=build_summary_payload(delivery.uid, summary))
+
+
+async def _load_conversation(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Conversation | None:
+    try:
+        conversation = await deps.stores.conversations.get(
+            delivery.uid, ConversationId(delivery.subject_id)
+        )
+    except NotFound:
+        return None
+    processed_at = conversation.processed_at
+    is_same = not delivery.version or (
+        processed_at and processed_at.isoformat() == delivery.version
+    )
+    return conversation if is_same and not conversation.discarded else None
+
+
+def _build_card(conversation: Conversation) -> Card:
+    structured = conversation.structured
+    return Card(
+        id=conversation.id,
+        created_at=conversation.created_at,
+        title=structured.title,
+        emoji=structured.emoji,
+    )
