@@ -7,10 +7,12 @@ from datetime import datetime
 from functions.notifications.deps import NotificationsDeps
 from functions.notifications.digest import defer_to_digest, schedule_digest
 from functions.notifications.push import build_push_message, push, record_dead_letter
-from functions.notifications.quiet_hours import decide_delivery
+from functions.notifications.push_frequency import take_push
+from functions.notifications.quiet_hours import DeliveryDecision, decide_delivery
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.domain.notification import Delivery, Notification, NotificationId
+from shared.domain.profile import Profile
 
 
 async def deliver(deps: NotificationsDeps, uid: UserId, notification_id: NotificationId) -> None:
@@ -28,18 +30,24 @@ async def deliver(deps: NotificationsDeps, uid: UserId, notification_id: Notific
         await schedule_digest(deps, uid, notification.held_until)
         return
     now = deps.clock.now()
-    decision = decide_delivery(
-        profile.notifications, notification.app_id, zone=profile.zone, now=now
-    )
+    decision = _decide(notification, profile, now)
     if isinstance(decision, datetime) and await defer_to_digest(
         deps, uid, notification, until=decision
     ):
         return
-    if decision == "silence" or notification.read:
+    is_quiet = decision == "silence" or notification.read
+    if is_quiet or not await take_push(deps, uid, notification, profile):
         delivery = replace(notification.delivery, sent_at=now)
     else:
         delivery = await _push(deps, uid, notification)
     await _record_delivery(deps, uid, notification, delivery)
+
+
+def _decide(notification: Notification, profile: Profile, now: datetime) -> DeliveryDecision:
+    """Data is pushed at once: nobody sees it."""
+    if notification.is_data:
+        return "push"
+    return decide_delivery(profile.notifications, notification.app_id, zone=profile.zone, now=now)
 
 
 async def _push(deps: NotificationsDeps, uid: UserId, notification: Notification) -> Delivery:

@@ -7,8 +7,10 @@ from datetime import datetime
 
 from functions.notifications.deps import NotificationsDeps
 from functions.notifications.push import build_push_message, push, record_dead_letter
+from functions.notifications.push_frequency import is_unwanted
 from functions.notifications.quiet_hours import decide_delivery
 from shared import telemetry
+from shared.domain.daily_summary import DAILY_SUMMARY
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import (
@@ -88,7 +90,7 @@ async def _is_deliverable(
 ) -> bool:
     preferences, now = profile.notifications, deps.clock.now()
     decision = decide_delivery(preferences, notification.app_id, zone=profile.zone, now=now)
-    if decision == "silence" or notification.read:
+    if decision == "silence" or notification.read or is_unwanted(notification, profile):
         return False
     return decision == "push" or not await _defer_again(deps, uid, notification, until=decision)
 
@@ -122,7 +124,8 @@ async def _count_by_name(
     deps: NotificationsDeps, counts_by_id: Mapping[AppId, int]
 ) -> Mapping[str, int]:
     """Sum the counts by the name of the app, or its id if the app was deleted."""
-    names = {app.id: app.name for app in await deps.stores.apps.get_many(sorted(counts_by_id))}
+    apps = await deps.stores.apps.get_many(sorted(counts_by_id))
+    names = {DAILY_SUMMARY: "Daily summary", **{app.id: app.name for app in apps}}
     counts: Counter[str] = Counter()
     for app_id, count in counts_by_id.items():
         counts[names.get(app_id, app_id)] += count  # names are not unique

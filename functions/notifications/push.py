@@ -31,9 +31,13 @@ def build_push_message(
     return PushMessage(
         title=truncate_json(title, MAX_TITLE_BYTES),
         body=truncate_json(body, MAX_TEXT_BYTES),
-        data={**data, "text": truncate_json(data.get("text", body), MAX_TEXT_BYTES)},
+        data=_shorten_text(data, body) if title else data,
         tag=hashlib.sha256(f"{uid}:{message_id}".encode()).hexdigest()[:16],
     )
+
+
+def _shorten_text(data: Mapping[str, str], body: str) -> Mapping[str, str]:
+    return {**data, "text": truncate_json(data.get("text", body), MAX_TEXT_BYTES)}
 
 
 async def push(

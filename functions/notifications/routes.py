@@ -7,7 +7,6 @@ from starlette.responses import JSONResponse, Response
 from functions.notifications.deliver import deliver
 from functions.notifications.deps import NotificationsDeps
 from functions.notifications.digest import deliver_digest
-from functions.notifications.notify import MAX_PER_HOUR, PostedNotification, notify, validate_text
 from functions.notifications.schemas import (
     AppNotificationIn,
     DeliverDigestIn,
@@ -15,16 +14,18 @@ from functions.notifications.schemas import (
     InboxItemOut,
     InboxPageOut,
     InboxQuery,
+    MentorSettings,
     NotificationIn,
     PreferencesIn,
     PreferencesOut,
     ReceiptOut,
     ReceiptQuery,
 )
+from functions.notifications.task_reminders import deliver_task_reminder
 from shared import telemetry
 from shared.data.app_access import AppCaller, authenticate_app, parse_api_key
 from shared.domain.errors import NotFound, TooMany
-from shared.domain.ids import AppId
+from shared.domain.ids import ActionItemId, AppId
 from shared.domain.notification import NotificationId
 from shared.domain.operation import Operation
 from shared.edge.idempotency import IdempotencyKeyHeader, run_idempotent
@@ -32,6 +33,13 @@ from shared.edge.problems import build_problem
 from shared.edge.rate_limit_headers import build_rate_limit_headers, too_many_requests
 from shared.edge.routes import Call, route
 from shared.edge.schemas import CapitalOkOut
+from shared.library.notify import (
+    MAX_PER_HOUR,
+    ChatRule,
+    PostedNotification,
+    notify,
+    validate_text,
+)
 from shared.security.visible_text import strip_invisible
 
 NOT_INSTALLED = "User does not have this app installed"
@@ -76,7 +84,7 @@ async def post_app_notification(
     deps: NotificationsDeps, call: Call[AppNotificationIn]
 ) -> CapitalOkOut | Response:
     """Push only: nothing is written into the chat, whatever the app's manifest says."""
-    return await _post(deps, call, aid=call.path["app_id"], body=call.body, chat_allowed=False)
+    return await _post(deps, call, aid=call.path["app_id"], body=call.body, chat="never")
 
 
 async def _post(
@@ -85,7 +93,7 @@ async def _post(
     *,
     aid: str | None,
     body: NotificationIn | AppNotificationIn,
-    chat_allowed: bool = True,
+    chat: ChatRule = "as_declared",
 ) -> Response:
     if not aid:
         return build_problem(400, "aid (app id) in request body is required")
@@ -95,7 +103,7 @@ async def _post(
         return build_problem(400, "message is required")
     caller = await _authenticate_app(deps, call, aid, body.uid)
     text = validate_text(body.message)
-    return await _notify_once(deps, call, caller, text, chat_allowed=chat_allowed)
+    return await _notify_once(deps, call, caller, text, chat=chat)
 
 
 async def _authenticate_app(
@@ -114,7 +122,7 @@ async def _notify_once(
     caller: AppCaller,
     text: str,
     *,
-    chat_allowed: bool,
+    chat: ChatRule,
 ) -> Response:
     """Notify the user, once per idempotency key; 429 when the hour's limit is used up."""
 
@@ -125,7 +133,7 @@ async def _notify_once(
             uid=caller.uid,
             app=caller.app,
             text=text,
-            chat_allowed=chat_allowed,
+            chat=chat,
         )
         headers = build_rate_limit_headers(await notify(deps, post))
         return JSONResponse({"status": "Ok"}, headers={**headers, "X-Notification-Id": post.id})
@@ -190,10 +198,30 @@ async def change_preferences(deps: NotificationsDeps, call: Call[PreferencesIn])
     return PreferencesOut.model_validate(preferences)
 
 
-@route("POST", "/", "Deliver one stored notification", access="service")
+@route("GET", "/v1/users/mentor-notification-settings", "Read how often apps may push, 0 to 5")
+async def get_mentor_settings(deps: NotificationsDeps, call: Call) -> MentorSettings:
+    profile = await deps.stores.profiles.get(call.uid)
+    return MentorSettings(frequency=profile.notifications.frequency)
+
+
+@route("PATCH", "/v1/users/mentor-notification-settings", "Change how often apps may push")
+async def change_mentor_settings(
+    deps: NotificationsDeps, call: Call[MentorSettings]
+) -> MentorSettings:
+    preferences = await deps.stores.profiles.change_preferences(
+        call.uid, frequency=call.body.frequency
+    )
+    return MentorSettings(frequency=preferences.frequency)
+
+
+@route("POST", "/", "Deliver one stored notification, or a task's reminder", access="service")
 async def deliver_notification(deps: NotificationsDeps, call: Call[DeliverIn]) -> CapitalOkOut:
     telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
-    await deliver(deps, call.body.uid, call.body.id)
+    body = call.body
+    if body.kind == "notification":
+        await deliver(deps, body.uid, NotificationId(body.id))
+    else:
+        await deliver_task_reminder(deps, body.uid, ActionItemId(body.id), body.kind)
     return CapitalOkOut()
 
 
@@ -212,6 +240,8 @@ ROUTES = (
     mark_read,
     get_preferences,
     change_preferences,
+    get_mentor_settings,
+    change_mentor_settings,
 )
 
 DELIVER_ROUTES = (deliver_notification,)

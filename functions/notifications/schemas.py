@@ -1,14 +1,15 @@
 """Request and response bodies of notifications."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import DigestId, Notification, NotificationId, State
-from shared.domain.notification_preferences import QuietHours
-from shared.edge.schemas import ID_PATTERN, PageQuery, Wire
+from shared.domain.notification_preferences import MAX_FREQUENCY, QuietHours
+from shared.edge.schemas import ID_PATTERN, LOCAL_TIME_PATTERN, PageQuery, Wire
+from shared.library.task_reminders import ReminderKind
 
 
 class NotificationIn(Wire):
@@ -27,10 +28,11 @@ class AppNotificationIn(Wire):
 
 
 class DeliverIn(Wire):
-    """A stored notification to deliver."""
+    """A stored notification to deliver, or a task of which phones are to remind."""
 
     uid: UserId
-    id: NotificationId
+    id: str
+    kind: Literal["notification"] | ReminderKind = "notification"
 
 
 class DeliverDigestIn(Wire):
@@ -92,7 +94,7 @@ class InboxQuery(PageQuery):
     limit: int = Field(default=50, ge=1, le=100)
 
 
-LocalTime = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+LocalTime = Annotated[str, Field(pattern=LOCAL_TIME_PATTERN)]
 AppName = Annotated[AppId, Field(pattern=ID_PATTERN)]
 
 
@@ -107,9 +109,7 @@ class QuietHoursIn(Wire):
     @model_validator(mode="after")
     def _check_times_differ(self) -> Self:
         if self.begin == self.end:
-            raise ValueError(
-                "quiet hours begin and end at the same time; `enabled` switches all off"
-            )
+            raise ValueError("quiet hours must not begin and end at the same time")
         return self
 
 
@@ -141,3 +141,9 @@ class PreferencesOut(Wire):
     quiet_hours: QuietHoursIn | None
     digest: bool
     digest_hour: int | None
+
+
+class MentorSettings(Wire):
+    """How often apps may push: 0 is never, 5 as often as they like."""
+
+    frequency: Annotated[int, Field(ge=0, le=MAX_FREQUENCY)]

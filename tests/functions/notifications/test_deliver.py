@@ -13,7 +13,7 @@ from functions.notifications.push import MAX_ATTEMPTS, build_push_message, trunc
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import Notification, NotificationId
 from shared.ports import PushMessage
-from tests.fixtures.notifications import ALICE, NotificationsFixture
+from tests.fixtures.notifications import ALICE, NOW, NotificationsFixture
 
 FCM_LIMIT = 4096
 
@@ -254,3 +254,27 @@ def test_a_truncated_text_fits_and_is_as_long_as_possible(text: str, max_bytes: 
     assert truncated == text or (
         truncated[:-1] == text[: len(truncated) - 1] and size > max_bytes - 6
     )
+
+
+async def test_data_for_the_app_is_pushed_in_quiet_hours_and_stands_in_no_inbox(
+    world: NotificationsFixture,
+):
+    await world.add_devices("phone")
+    await world.change_preferences(quiet_hours={"from": "00:00", "to": "23:59"}, enabled=False)
+    notification = Notification(
+        id=NotificationId("merge-1"),
+        app_id=AppId("keepsake"),
+        title="",
+        body="",
+        created_at=NOW,
+        data={"type": "merge_completed"},
+    )
+    await world.deps.stores.inbox.add(ALICE, notification)
+
+    for _ in range(2):
+        await world.redeliver({"uid": ALICE, "id": "merge-1"})
+
+    assert [message.data for _, message in world.push.sent_messages] == [
+        {"type": "merge_completed"}
+    ]
+    assert (await world.get_inbox())["items"] == []

@@ -5,9 +5,9 @@ from collections import Counter
 import anyio
 import pytest
 
-from functions.notifications.notify import MAX_PER_HOUR
 from shared.domain.documents import Query
 from shared.domain.ids import UserId
+from shared.library.notify import MAX_PER_HOUR
 from tests.fixtures.notifications import ALICE, NotificationsFixture
 
 

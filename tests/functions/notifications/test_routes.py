@@ -223,6 +223,19 @@ async def test_the_v2_route_makes_the_same_checks(
     assert (response.status_code, response.json()["detail"]) == (status, detail)
 
 
+async def test_the_v2_route_takes_the_query_of_released_apps_r4(world: NotificationsFixture):
+    await world.register_app()
+
+    response = await world.request(
+        "POST",
+        "/v2/integrations/weather/notification?uid=alice&message=Rain at five.",
+        headers={"Authorization": f"Bearer {KEY}"},
+    )
+
+    assert (response.status_code, response.json()) == (200, {"status": "Ok"})
+    assert [item["body"] for item in (await world.get_inbox())["items"]] == ["Rain at five."]
+
+
 async def test_the_inbox_is_paginated_newest_first(world: NotificationsFixture):
     await world.register_app()
     for text in ("first", "second", "third"):
