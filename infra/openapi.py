@@ -13,13 +13,15 @@ from pydantic import TypeAdapter
 from functions.chat.api import routes as chat
 from functions.notifications import routes as notifications
 from functions.process_conversation import routes as process_conversation
+from functions.process_conversation.files import file_routes
 from functions.tool_proxy import routes as tool_proxy
 from shared.data.codec import type_adapter
-from shared.edge.routes import Route
+from shared.edge.routes import Form, Route
 from shared.edge.schemas import Wire
 
 ROOT = Path(__file__).parents[1]
 OPENAPI_FILE = ROOT / "docs/openapi.json"
+PAGE = "text/html"
 REFERENCE_TEMPLATE = "#/components/schemas/{model}"
 PROBLEM_SCHEMA = {
     "description": "A problem (RFC 9457). `detail` is one sentence for the caller.",
@@ -37,6 +39,7 @@ STATUS_DESCRIPTIONS: Mapping[int, str] = {
     201: "Created.",
     202: "Accepted; the work continues.",
     204: "Done, without a body.",
+    206: "A part of what was asked for.",
     400: "The request cannot be read, or a required part is missing.",
     401: "The caller is not authenticated.",
     403: "The caller is not allowed to do this.",
@@ -44,8 +47,10 @@ STATUS_DESCRIPTIONS: Mapping[int, str] = {
     408: "The request was sent over five minutes ago, by its X-Request-Start-Time.",
     409: "The request conflicts with what is stored.",
     410: "The time for this has expired.",
+    412: "The request asks for a version of a protocol that is not spoken here.",
     413: "The request is larger than the limit.",
-    415: "The body is not sent as JSON.",
+    416: "The range lies outside of the content.",
+    415: "The body is not sent as a media type that is accepted.",
     422: "A value is invalid.",
     429: "A limit is reached; Retry-After tells when to try again.",
     502: "The language model, or a server that was asked, gave no usable answer.",
@@ -63,7 +68,7 @@ SECURITY_SCHEMES = {
 PUBLIC_ROUTES: Mapping[str, Sequence[Route[Any]]] = {
     "chat": chat.ROUTES,
     "notifications": notifications.ROUTES,
-    "process_conversation": process_conversation.ROUTES,
+    "process_conversation": (*process_conversation.ROUTES, *file_routes.ROUTES),
     "tool_proxy": tool_proxy.ROUTES,
 }
 
@@ -134,7 +139,7 @@ def _build_operation(operation: PublicRoute, schemas: Schemas) -> Json:
     result: Json = {
         "operationId": re.sub(r"\W+", "_", f"{row.method.lower()}{row.path}").strip("_"),
         "summary": row.summary,
-        "tags": [operation.function],
+        "tags": [_find_subject(row.path)],
         "security": _build_security(row),
         "parameters": [
             *_build_path_parameters(row),
@@ -147,6 +152,11 @@ def _build_operation(operation: PublicRoute, schemas: Schemas) -> Json:
     if row.body is not None:
         result["requestBody"] = _build_request_body(row, schemas)
     return result
+
+
+def _find_subject(path: str) -> str:
+    """Return the noun of a path, such as conversations of /v1/conversations/{id}."""
+    return next(part for part in path.split("/") if part and not re.fullmatch(r"v\d+", part))
 
 
 def _build_security(row: Route[Any]) -> list[Json]:
@@ -192,7 +202,27 @@ def _build_request_body(row: Route[Any], schemas: Schemas) -> Json:
     if row.body is bytes:
         return {**described, "content": {"application/octet-stream": {}}}
     schema = schemas[row.body, "validation"]
-    return {**described, "content": {"application/json": {"schema": schema}}}
+    content: Json = {"application/json": {"schema": schema}}
+    if row.form is not None:
+        content["multipart/form-data"] = _build_form_content(row.form, schema)
+    return {**described, "content": content}
+
+
+def _build_form_content(form: Form, schema: Json) -> Json:
+    file: Json = {"type": "string", "format": "binary", "maxLength": form.max_file_bytes}
+    if form.max_files > 1:
+        file = {"type": "array", "items": file, "maxItems": form.max_files}
+    if form.json_field is None:
+        own = {"properties": {form.file_field: file}, "required": [form.file_field]}
+        return {"schema": {"allOf": [schema, {"type": "object", **own}]}}
+    return {
+        "schema": {
+            "type": "object",
+            "properties": {form.json_field: schema, form.file_field: file},
+            "required": [form.file_field if form.is_json_optional else form.json_field],
+        },
+        "encoding": {form.json_field: {"contentType": "application/json"}},
+    }
 
 
 def _build_responses(row: Route[Any], schemas: Schemas) -> Json:
@@ -214,7 +244,10 @@ def _build_content(row: Route[Any], status: int, schemas: Schemas) -> Json:
 
 
 def _build_error_responses(row: Route[Any]) -> Json:
-    """Describe what a handler can refuse, and what the edge refuses before it is called."""
+    """Describe what a handler can refuse, and what the edge refuses before it is called.
+
+    A handler of pages may refuse with a page.
+    """
     statuses = {408, *row.errors}
     if row.access == "user":
         statuses.add(401)
@@ -224,9 +257,9 @@ def _build_error_responses(row: Route[Any]) -> Json:
         statuses.add(422)
     if row.body is not None:
         statuses |= {400, 413, 415, 422}
-    content = {
-        "application/problem+json": {"schema": {"$ref": REFERENCE_TEMPLATE.format(model="Problem")}}
-    }
+    problem = {"schema": {"$ref": REFERENCE_TEMPLATE.format(model="Problem")}}
+    page: Json = {PAGE: {}} if row.media_type == PAGE else {}
+    content = {"application/problem+json": problem, **page}
     return {
         str(status): {"description": STATUS_DESCRIPTIONS[status], "content": content}
         for status in sorted(statuses)

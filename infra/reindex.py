@@ -51,7 +51,7 @@ async def reindex(uid: UserId, stores: Stores, index: LibraryIndex, quotas: Quot
     async for conversation in _iterate_items(
         lambda after: stores.conversations.list_page(uid, limit=PAGE_SIZE, after=after)
     ):
-        stored_bytes += conversation.text_bytes
+        stored_bytes += conversation.text_bytes + conversation.photo_bytes
         if conversation.status == "completed" and not conversation.discarded:
             await _reindex_conversation(uid, conversation.id, stores.conversations, index)
             count += 1
@@ -59,6 +59,8 @@ async def reindex(uid: UserId, stores: Stores, index: LibraryIndex, quotas: Quot
         lambda after: stores.memories.list_page(uid, limit=PAGE_SIZE, after=after)
     ):
         await index.put_memories(uid, [memory])
+    for store in (stores.uploads, stores.recordings, stores.files):
+        stored_bytes += await store.count_bytes(uid)
     await quotas.set_stored_bytes(uid, stored_bytes)
     return count
 

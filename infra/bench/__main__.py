@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from infra.bench import streams
 from infra.bench.agents import measure_agent_loops
 from infra.bench.chats import measure_long_chat
+from infra.bench.console import measure_console
+from infra.bench.contexts import measure_contexts
 from infra.bench.crowds import measure_crowds
 from infra.bench.cycles import measure_tool_cycle
 from infra.bench.disclosures import measure_disclosures
@@ -16,6 +18,7 @@ from infra.bench.figures import Figure, describe_machine, render_table
 from infra.bench.imports import measure_import_times
 from infra.bench.intruders import measure_intruders
 from infra.bench.journals import measure_journals
+from infra.bench.lists import measure_lists
 from infra.bench.notifications import measure_notifications
 from infra.bench.processes import ROOT, run_keepsake, run_reframer, run_scripted_model
 from infra.bench.processing import measure_processing
@@ -82,7 +85,9 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "streams": lambda: asyncio.run(_measure_streams()),
     "processing": lambda: asyncio.run(measure_processing()),
     "search": lambda: asyncio.run(measure_searches()),
+    "lists": lambda: asyncio.run(measure_lists()),
     "chats": lambda: asyncio.run(measure_long_chat()),
+    "contexts": measure_contexts,
     "journals": lambda: asyncio.run(measure_journals()),
     "notifications": lambda: asyncio.run(measure_notifications()),
     "crowds": lambda: asyncio.run(measure_crowds()),
@@ -91,6 +96,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "intruders": lambda: asyncio.run(measure_intruders()),
     "agents": measure_agent_loops,
     "imports": measure_import_times,
+    "console": measure_console,
 }
 
 if __name__ == "__main__":

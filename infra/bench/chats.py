@@ -80,6 +80,7 @@ async def _fill(world: ChatFixture, deps: ChatDeps, session_id: SessionId, count
         clock=deps.clock,
         model=OfflineModel(),
         stores=deps.stores,
+        quotas=deps.quotas,
     )
     await after_turn(after_turn_deps, ADA, session_id)
 

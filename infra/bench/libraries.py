@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, product
 from pathlib import Path
@@ -63,7 +64,8 @@ class GeneratedLibrary:
             tick()
 
     async def _put(self, conversation: Conversation) -> None:
-        await Conversations(self.documents).add(OWNER, conversation)
+        size = conversation.count_text_bytes()
+        await Conversations(self.documents).add(OWNER, replace(conversation, text_bytes=size))
         count = await LibraryIndex(self.vectors).put(OWNER, conversation)
         self._chunks += [chunk_id(OWNER, conversation.id, n) for n in range(count)]
 

@@ -92,11 +92,11 @@ async def _search(server: ServerProcess, queries: Sequence[str], uid: str = OWNE
     token = await sign_in(server.port, uid)
     times = []
     for question in queries:
-        body = {"query": question, "limit": MAX_HITS}
+        body = {"query": question, "per_page": MAX_HITS, "include_transcript": False}
         started = time.perf_counter()
         response = await request(server.port, "POST", "/v1/conversations/search", body, token=token)
         times.append(time.perf_counter() - started)
-        if not response.require().json["hits"] and uid == OWNER:
+        if not response.require().json["items"] and uid == OWNER:
             raise RuntimeError(f"no hits for {question!r}")
     return times
 

@@ -1,17 +1,21 @@
 """Child processes that serve a port: emulators of the Google Cloud SDK, and the product itself."""
 
+import fcntl
 import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 10.0
+LOG_END_CHARS = 4_000
 FIRST_PORT, PORT_COUNT = 20_000, 12_000
 SDK_ROOTS = ("/usr/lib/google-cloud-sdk", "/opt/google-cloud-sdk", "~/google-cloud-sdk")
 
@@ -20,13 +24,23 @@ class CannotRunError(RuntimeError):
     """A tool that this machine lacks; the message names it in one line."""
 
 
+class EndedEarlyError(RuntimeError):
+    """A server that ended while it was needed; the message holds the end of its log."""
+
+
 @contextmanager
 def run_server(
     command: Sequence[str], *, port: int, log: Path, cwd: Path | None = None
 ) -> Iterator[str]:
-    """Start `command`, wait until `port` answers, yield `host:port`, and stop it on leaving."""
-    with run_process(command, port=port, log=log, cwd=cwd):
+    """Start `command`, wait until `port` answers, yield `host:port`, and stop it on leaving.
+
+    Raises CannotRunError, and EndedEarlyError when it did not last until then.
+    """
+    with run_process(command, port=port, log=log, cwd=cwd) as process:
         yield f"{HOST}:{port}"
+        if process.poll() is not None:
+            end = log.read_text(errors="replace")[-LOG_END_CHARS:]
+            raise EndedEarlyError(f"{command[0]} ended with {process.returncode}:\n{end}")
 
 
 @contextmanager
@@ -46,15 +60,32 @@ def run_process(
 
 
 def find_free_port() -> int:
-    """Return a free port that no other process is likely to take next.
+    """Return a free port, and reserve it until this process ends.
 
-    A process counts upwards from a start of its own, below the range that the system assigns
-    (32,768 and above on Linux).
+    It is below the range that the system assigns (32,768 and above on Linux). A server may take
+    seconds until it listens, so that a port that is only free now may be another's by then.
     """
     for port in _PORTS:
-        with suppress(OSError), socket.create_server((HOST, port)):
-            return port
+        if reserve_port(port):
+            with suppress(OSError), socket.create_server((HOST, port)):
+                return port
     raise CannotRunError("no port is free")
+
+
+def reserve_port(port: int) -> bool:
+    """Reserve a port among the processes of this account; False when another one has it."""
+    try:
+        fcntl.lockf(_open_reservations(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+    except OSError:
+        return False
+    return True
+
+
+@cache
+def _open_reservations() -> int:
+    """Open the file whose bytes stand for ports: a process holds the locks of its own."""
+    path = Path(tempfile.gettempdir()) / f"keepsake-ports-{os.getuid()}"
+    return os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
 
 
 def _count_ports() -> Iterator[int]:

@@ -41,12 +41,21 @@ SAMPLE_BODIES: Mapping[str, Mapping[str, object]] = {
     "/v3/memories": {"content": "Likes trains"},
     "/v1/action-items": {"description": "Book the train"},
     "/v1/users/people": {"name": "Ann"},
+    "/v1/goals": {"title": "Read books"},
 }
 """One record of every kind, so that not every answer is 404."""
 APP = {
     "name": "Fuzz",
     "capabilities": ["external_integration"],
     "external_integration": {"actions": [{"action": action} for action in ACTIONS]},
+}
+DEVELOPER_KEY = {
+    "name": "fuzz",
+    "scopes": [
+        f"{kind}:{access}"
+        for kind in ("conversations", "memories", "action_items", "goals")
+        for access in ("read", "write")
+    ],
 }
 
 
@@ -76,7 +85,7 @@ def _fuzz(origin: str, seconds: int, seed: int, callers: Mapping[str, str]) -> b
 
 
 def _create_callers(origin: str) -> dict[str, str]:
-    """Sign two users in, one with a library, an installed app with a key, and a key for MCP."""
+    """Sign two users in, one with a library, an installed app with a key, and keys for programs."""
     with _sign_in(origin, USER_ID) as user, _sign_in(origin, "leaver") as leaver:
         for path, body in SAMPLE_BODIES.items():
             _create(user, path, {"id": "existing", **body})
@@ -89,6 +98,7 @@ def _create_callers(origin: str) -> dict[str, str]:
             "APP_ID": app["id"],
             "APP_KEY": _create(user, f"/v1/apps/{app['id']}/keys", {})["secret"],
             "MCP_KEY": _create(user, "/v1/mcp/keys", {"name": "fuzz"})["key"],
+            "DEVELOPER_KEY": _create(user, "/v1/dev/keys", DEVELOPER_KEY)["key"],
         }
 
 

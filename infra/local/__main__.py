@@ -1,4 +1,4 @@
-"""Local server, `make run`: the whole product in one process on one origin, without a cloud.
+"""Local server, `make run`: the whole product on one origin, without a cloud.
 
 This process plays the platform: it gives the functions their environment and loads them from their
 sources; what they share are the files below DATA_DIR.
@@ -9,22 +9,32 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from urllib.parse import quote
 
-import httpx
 import uvicorn
 from starlette.types import ASGIApp
 
+from infra.local.attempts import AttemptLimits
+from infra.local.deliver_jobs import open_queue_worker
 from infra.local.gateway import build_internal_app, build_public_app, is_loopback, list_served_hosts
 from infra.local.local_key import LocalKey, LocalKeyCheck, open_local_key
-from infra.local.queue_worker import HttpDelivery, QueueWorker
+from infra.local.model_check import find_failure_at_start
+from infra.local.model_endpoint import ModelEndpoint
+from infra.local.passwords import PasswordCheck, prepare_accounts
 from infra.local.routing import load_entry_points
+from infra.local.second_worker import run_second_worker_when_busy
+from infra.local.terminal_log import TerminalFormatter
+from infra.local.token_endpoint import TokenEndpoint
 from shared import telemetry, wiring
 from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
-from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
+from shared.adapters.embedded.model_file import ModelFile
+from shared.adapters.embedded.offline.offline_model import MODEL_NAME as OFFLINE_MODEL_NAME
+from shared.adapters.embedded.password_file import PasswordFile
 from shared.adapters.embedded.sqlite_database import LayoutMismatch
+from shared.adapters.embedded.web_push import read_application_server_key
+from shared.domain.model_failure import describe_model_failure
 from shared.security.egress_rules import EgressRules
 from shared.settings import Settings, SettingsError
 
@@ -49,11 +59,11 @@ def main() -> int:
     try:
         settings = Settings.from_env()
         _check_settings(settings)
-        key = _open_key(settings)
+        key, made_password = _prepare_sign_in(settings)
         front = _open_public_port(settings)
         back = listen("127.0.0.1", 0)
         _set_environment(settings, back)
-        asyncio.run(_serve(settings, key, front, back))
+        asyncio.run(_serve(settings, key, made_password, front, back))
     except (SettingsError, LayoutMismatch) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 2
@@ -68,11 +78,17 @@ def _check_settings(settings: Settings) -> None:
         raise SettingsError(f"EGRESS_DEV_ORIGINS: {error}") from error
 
 
-def _open_key(settings: Settings) -> LocalKey:
-    """Make the secrets of the data folder, or read them. Raises SettingsError."""
+def _prepare_sign_in(settings: Settings) -> tuple[LocalKey, str | None]:
+    """Make the secrets of the data folder, or read them; returns a password made just now.
+
+    Raises SettingsError.
+    """
     try:
         read_secret(settings.data_dir)
-        return open_local_key(settings)
+        key = open_local_key(settings)
+        if not settings.allow_remote:
+            return key, None
+        return key, prepare_accounts(settings, PasswordFile(settings.data_dir), wiring.clock())
     except OSError as error:
         raise SettingsError(f"DATA_DIR={settings.data_dir}: {error.strerror}") from error
 
@@ -81,7 +97,7 @@ def _open_public_port(settings: Settings) -> socket.socket:
     """Open the public port. Raises SettingsError that says what to do."""
     if not is_loopback(settings.host) and not settings.allow_remote:
         raise SettingsError(
-            f"HOST={settings.host} is reachable from outside, where only a LOCAL_PASSWORD "
+            f"HOST={settings.host} is reachable from outside, where only a password "
             "protects your data: set ALLOW_REMOTE=1 if you mean it"
         )
     try:
@@ -107,9 +123,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 def _set_environment(settings: Settings, back: socket.socket) -> None:
     """Set the functions' own addresses, as the platform does."""
-    own = [f"http://{host}:{settings.port}" for host in list_served_hosts(settings.host)]
+    own = [f"http://{host}:{settings.port}" for host in list_served_hosts(settings)]
     os.environ["TOOL_PROXY_URL"] = f"{_to_url(back)}/tool_proxy/"
-    os.environ["OWN_ORIGINS"] = ",".join([*own, _to_url(back)])
+    os.environ["OWN_ORIGINS"] = ",".join([*own, settings.public_url, _to_url(back)])
 
 
 def _to_url(listener: socket.socket) -> str:
@@ -117,29 +133,77 @@ def _to_url(listener: socket.socket) -> str:
 
 
 async def _serve(
-    settings: Settings, key: LocalKey, front: socket.socket, back: socket.socket
+    settings: Settings,
+    key: LocalKey,
+    made_password: str | None,
+    front: socket.socket,
+    back: socket.socket,
 ) -> None:
     """Run both servers and the queue worker; on a signal stop them in the order of their needs."""
-    telemetry.configure()
+    telemetry.configure(formatter=TerminalFormatter() if sys.stdout.isatty() else None)
     functions = load_entry_points()
-    identity = LocalIdentity(read_secret(settings.data_dir))
-    hosts = list_served_hosts(settings.host)
-    key_check = LocalKeyCheck(key, wiring.clock())
-    outer = _build_server(build_public_app(functions, identity, key_check, hosts=hosts))
-    inner = _build_server(build_internal_app(functions))
+    limits = AttemptLimits(wiring.clock()) if settings.allow_remote else None
+    key_check = LocalKeyCheck(key, limits)
+    tokens = _build_token_endpoint(settings, key_check, limits)
+    model_file = ModelFile(settings.data_dir)
+    models = ModelEndpoint(settings, model_file, key_check)
+    outer = _build_server(
+        build_public_app(functions, tokens, models, hosts=list_served_hosts(settings)),
+        trusted_proxies=settings.trusted_proxies,
+    )
+    internal_app = build_internal_app(functions)
+    inner = _build_server(internal_app)
     _stop_on_signal(outer)
     await wiring.queue().recover()
-    async with httpx.AsyncClient() as client, asyncio.TaskGroup() as tasks:
+    async with open_queue_worker(settings, internal_app) as worker, asyncio.TaskGroup() as tasks:
         tasks.create_task(inner.serve([back]))
-        worker = tasks.create_task(_build_queue_worker(settings, client, _to_url(back)).run())
-        _print_greeting(settings, key)
+        background = [
+            tasks.create_task(work)
+            for work in (
+                worker.run(),
+                run_second_worker_when_busy(wiring.queue()),
+                _check_model(settings, model_file),
+            )
+        ]
+        _print_greeting(settings, key, made_password)
         await outer.serve([front])
-        worker.cancel()
+        for task in background:
+            task.cancel()
         inner.should_exit = True
     print("keepsake: stopped; everything is stored", flush=True)
 
 
-def _build_server(app: ASGIApp) -> _NoSignalServer:
+def _build_token_endpoint(
+    settings: Settings, key_check: LocalKeyCheck, limits: AttemptLimits | None
+) -> TokenEndpoint:
+    identity = LocalIdentity(read_secret(settings.data_dir))
+    push_key = read_application_server_key(settings.data_dir)
+    if limits is None:
+        return TokenEndpoint(identity, key_check, push_key=push_key)
+    passwords = PasswordCheck(PasswordFile(settings.data_dir), limits)
+    return TokenEndpoint(identity, key_check, passwords, push_key=push_key)
+
+
+async def _check_model(settings: Settings, file: ModelFile) -> None:
+    """Test the model that is set; one that cannot be used is named in one line."""
+    setup = file.load()
+    if settings.openai_api_key:
+        address, key = settings.openai_base_url, settings.openai_api_key
+        model = settings.models["agent"]
+    elif setup:
+        address, key, model = setup.base_url, setup.api_key, setup.model
+    else:
+        return
+    reason = await find_failure_at_start(address, key, model)
+    if reason:
+        telemetry.warning("model_check_failed", model=model, reason=reason)
+        sentence = describe_model_failure(
+            reason, "environment" if settings.openai_api_key else "console"
+        )
+        print(f"keepsake: {model} cannot be used now. {sentence}", flush=True)
+
+
+def _build_server(app: ASGIApp, *, trusted_proxies: Sequence[str] = ()) -> _NoSignalServer:
     return _NoSignalServer(
         uvicorn.Config(
             app,
@@ -147,23 +211,12 @@ def _build_server(app: ASGIApp) -> _NoSignalServer:
             log_level="warning",
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # they would let a local process choose its address
+            proxy_headers=bool(trusted_proxies),  # from others, a caller could choose its address
+            forwarded_allow_ips=list(trusted_proxies),
             timeout_graceful_shutdown=GRACE_S,
             h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         )
     )
-
-
-def _build_queue_worker(settings: Settings, client: httpx.AsyncClient, base: str) -> QueueWorker:
-    deliver = HttpDelivery(
-        client,
-        LocalServiceIdentity(
-            read_secret(settings.data_dir), wiring.service_calls(), wiring.clock()
-        ),
-        url=lambda target: f"{base}/{target}/",
-        project=settings.project,
-    )
-    return QueueWorker(wiring.queue(), deliver)
 
 
 def _stop_on_signal(server: uvicorn.Server) -> None:
@@ -177,16 +230,22 @@ def _stop_on_signal(server: uvicorn.Server) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop)
 
 
-def _print_greeting(settings: Settings, key: LocalKey) -> None:
+def _print_greeting(settings: Settings, key: LocalKey, made_password: str | None) -> None:
     model = wiring.model().name("agent")
     print(
         f"keepsake: {_build_address(settings, key)} · data in {settings.data_dir} · "
         f"model {model} · stop with Ctrl-C",
         flush=True,
     )
-    if settings.openai_api_key is None:
+    if made_password:
         print(
-            "keepsake: no OPENAI_API_KEY, so the offline model quotes your conversations instead "
+            f"keepsake: sign in as {settings.user} with the password {made_password} · shown this "
+            f"once, change it with make users SET={settings.user}",
+            flush=True,
+        )
+    if model == OFFLINE_MODEL_NAME:
+        print(
+            "keepsake: no model is set (OPENAI_API_KEY, or Settings → Model), so the offline model quotes your conversations instead "
             "of writing answers",
             flush=True,
         )
@@ -194,8 +253,9 @@ def _print_greeting(settings: Settings, key: LocalKey) -> None:
 
 def _build_address(settings: Settings, key: LocalKey) -> str:
     """Build the console's address; its fragment, which no browser sends, has the key."""
-    origin = f"http://{settings.host}:{settings.port}"
-    return origin if key.is_password else f"{origin}/#key={quote(key.secret, safe='')}"
+    if settings.allow_remote:
+        return settings.public_url
+    return f"http://{settings.host}:{settings.port}/#key={quote(key.secret, safe='')}"
 
 
 if __name__ == "__main__":

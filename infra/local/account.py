@@ -71,7 +71,7 @@ def _create_private(path: Path) -> BinaryIO:
 
 
 async def _download(client: httpx.AsyncClient, file: BinaryIO) -> None:
-    async with client.stream("GET", "/v1/users/export") as answer:
+    async with client.stream("GET", "/v1/users/export", params={"format": "zip"}) as answer:
         answer.raise_for_status()
         async for piece in answer.aiter_bytes():
             file.write(piece)

@@ -20,6 +20,8 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--use-fake-device-for-media-stream",  # a microphone that beeps
+    "--use-fake-ui-for-media-stream",
 )
 
 

@@ -1,62 +1,66 @@
-"""Local gateway: one origin for every public function, the console and development tokens."""
+"""Local gateway: one origin for every public function, the console and its sign-in."""
 
 from collections.abc import Sequence
 from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 from functions_framework.aio import create_asgi_app
-from pydantic import BaseModel, ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from infra.local.local_key import HEADER, LocalKeyCheck
+from infra.local.model_endpoint import ModelEndpoint
 from infra.local.routing import ROOT, EntryPoint, to_starlette_path
-from shared.adapters.embedded.local_identity import LocalIdentity
-from shared.domain.errors import Invalid, NotAuthenticated, TooMany
-from shared.domain.ids import UserId
+from infra.local.token_endpoint import TokenEndpoint
 from shared.edge.http import handle_http_exception
-from shared.edge.problems import build_problem, to_problem
+from shared.edge.problems import build_problem
+from shared.settings import Settings
 
 SECURITY_HEADERS = (
     (
         b"content-security-policy",
-        b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+        (
+            b"default-src 'self'; media-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; "
+            b"form-action 'self'"
+        ),
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 )
-
-MAX_TOKEN_REQUEST_BYTES = 1_024
-
-
-class TokenRequest(BaseModel):
-    """The user to sign in as, in the embedded world."""
-
-    uid: str
+REVALIDATED = (b"cache-control", b"no-cache")
+"""A browser asks whether a file has changed, so that a new release is seen at once."""
 
 
 def build_public_app(
     functions: Sequence[EntryPoint],
-    identity: LocalIdentity,
-    key_check: LocalKeyCheck,
+    tokens: TokenEndpoint,
+    models: ModelEndpoint | None = None,
     *,
     hosts: Sequence[str],
 ) -> ASGIApp:
     """Serve every public path of infra/routes.json on one origin, with the console."""
     routes: list[Any] = [
-        Route("/local/token", _build_token_endpoint(identity, key_check), methods=["POST"]),
+        Route("/local/token", tokens.issue, methods=["POST"]),
+        Route("/config.json", tokens.describe_sign_in),
         Route("/healthz", _report_health),
     ]
+    if models:
+        routes += [
+            Route("/local/model", models.handle, methods=["GET", "PUT", "DELETE"]),
+            Route("/local/model/names", models.list_names, methods=["POST"]),
+        ]
     for function in functions:
         if function.access == "public":
             app = load_entry_point(function)
             routes += [Route(to_starlette_path(path), app) for path in function.paths]
-    routes.append(Mount("/", StaticFiles(directory=ROOT / "web", html=True)))
+    routes.append(Route("/openapi.json", _send_api_document))
+    routes.append(Mount("/", _build_console()))
     app = Starlette(routes=routes, exception_handlers={HTTPException: handle_http_exception})
     return GuardedHost(app, hosts=hosts)
 
@@ -75,30 +79,27 @@ def load_entry_point(function: EntryPoint) -> ASGIApp:
     return app
 
 
-def _build_token_endpoint(identity: LocalIdentity, key_check: LocalKeyCheck) -> Any:
-    async def issue_token(request: Request) -> Response:
-        try:
-            key_check.check(request.headers.get(HEADER, ""), _read_address(request))
-        except (NotAuthenticated, TooMany) as error:
-            return to_problem(error)
-        length = request.headers.get("content-length", "")
-        if not length.isdigit() or int(length) > MAX_TOKEN_REQUEST_BYTES:
-            return build_problem(413, "A request for a token is small, and says how long it is.")
-        try:
-            token_request = TokenRequest.model_validate_json(await request.body())
-            return JSONResponse({"token": identity.issue(UserId(token_request.uid))})
-        except (ValidationError, Invalid):
-            return build_problem(422, 'Send {"uid": "…"}: 1 to 64 of A-Z a-z 0-9 _ -')
+def _build_console() -> ASGIApp:
+    files = GZipMiddleware(StaticFiles(directory=ROOT / "web", html=True))
 
-    return issue_token
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        await files(scope, receive, _add_headers(send, (REVALIDATED,)))
+
+    return serve
 
 
-def _read_address(request: Request) -> str:
-    return request.client.host if request.client else ""
+async def _send_api_document(_: Request) -> Response:
+    return FileResponse(ROOT / "docs/openapi.json")
 
 
 async def _report_health(_: Request) -> Response:
     return JSONResponse({"status": "ok", "function": "gateway"})
+
+
+UNKNOWN_HOST = (
+    "This host name is not served here. Where others reach the server, PUBLIC_URL names the address "
+    "that they open."
+)
 
 
 class GuardedHost:
@@ -113,29 +114,40 @@ class GuardedHost:
             await self._app(scope, receive, send)
             return
         if _read_host(scope) not in self._hosts:
-            await build_problem(421, "This host name is not served here.")(scope, receive, send)
+            await build_problem(421, UNKNOWN_HOST)(scope, receive, send)
             return
-        await self._app(scope, receive, _add_security_headers(send))
+        await self._app(scope, receive, _add_headers(send, SECURITY_HEADERS))
 
 
 def _read_host(scope: Scope) -> str:
-    value: str = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
-    return value.rsplit(":", 1)[0] if not value.endswith("]") else value
+    return _drop_port(dict(scope["headers"]).get(b"host", b"").decode("latin-1"))
 
 
-def _add_security_headers(send: Send) -> Send:
+def _drop_port(host: str) -> str:
+    return host if host.endswith("]") else host.rsplit(":", 1)[0].lower()
+
+
+def _add_headers(send: Send, headers: Sequence[tuple[bytes, bytes]]) -> Send:
+    """Add headers to an answer, except those that it has already."""
+
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message["headers"] = [*message["headers"], *SECURITY_HEADERS]
+            sent_names = [name.lower() for name, _ in message["headers"]]
+            missing_headers = [header for header in headers if header[0] not in sent_names]
+            message["headers"] = [*message["headers"], *missing_headers]
         await send(message)
 
     return send_with_headers
 
 
-def list_served_hosts(host: str) -> list[str]:
-    """List the Host headers of a listening address."""
-    loopback = ["127.0.0.1", "localhost", "[::1]"]
-    return loopback if is_loopback(host) else [*loopback, host]
+def list_served_hosts(settings: Settings) -> list[str]:
+    """List the host names by which the server may be asked."""
+    hosts = ["127.0.0.1", "localhost", "[::1]"]
+    if not is_loopback(settings.host):
+        hosts.append(settings.host)
+    if settings.allow_remote:
+        hosts.append(urlsplit(settings.public_url).netloc.rpartition("@")[2])
+    return [_drop_port(host) for host in hosts]
 
 
 def is_loopback(host: str) -> bool:

@@ -1,19 +1,16 @@
-"""Local key: the secret that `POST /local/token` requires, in the header X-Local-Key."""
+"""Local key: the secret of a server's own account, sent to `POST /local/token` as X-Local-Key."""
 
 import hmac
 import secrets
 
+from infra.local.attempts import AttemptLimits
 from shared.adapters.embedded.data_folder import read_or_create
 from shared.domain.errors import NotAuthenticated
 from shared.domain.value import value
-from shared.ports import Clock
-from shared.resilience.key_rate_limiter import KeyRateLimiter
 from shared.settings import Settings, SettingsError
 
 HEADER = "X-Local-Key"
 FILE = "local_key"
-MAX_ATTEMPTS_PER_MINUTE = 10
-"""Attempts from one address at a password; a key of 256 bits cannot be guessed."""
 
 
 @value
@@ -22,14 +19,10 @@ class LocalKey:
 
     secret: str
     place: str
-    is_password: bool = False
 
 
 def open_local_key(settings: Settings) -> LocalKey:
     """Return the key of a server; its first start makes one. Raises SettingsError, OSError."""
-    if settings.local_password:
-        place = "the LOCAL_PASSWORD with which the server was started"
-        return LocalKey(secret=settings.local_password, place=place, is_password=True)
     if settings.local_key:
         place = "the LOCAL_KEY with which the server was started"
         return LocalKey(secret=settings.local_key, place=place)
@@ -45,7 +38,7 @@ def build_key_header(settings: Settings) -> dict[str, str]:
 
     Without a key it is empty, and the server's refusal says where the key is.
     """
-    secret = settings.local_password or settings.local_key or _read_key_file(settings)
+    secret = settings.local_key or _read_key_file(settings)
     return {HEADER: secret} if secret else {}
 
 
@@ -57,17 +50,19 @@ def _read_key_file(settings: Settings) -> str:
 
 
 class LocalKeyCheck:
-    """Admits those who know the key; guesses at a password are limited by address."""
+    """Admits those who know the key; where others reach the server, with limited attempts.
 
-    def __init__(self, key: LocalKey, clock: Clock) -> None:
+    LOCAL_KEY may be short; a key that was made has 256 bits, which nobody guesses.
+    """
+
+    def __init__(self, key: LocalKey, limits: AttemptLimits | None = None) -> None:
         self._key = key
-        self._clock = clock
-        self._limiter = KeyRateLimiter(MAX_ATTEMPTS_PER_MINUTE, unit="attempts")
+        self._limits = limits
 
     def check(self, given: str, address: str) -> None:
-        """Raises NotAuthenticated, and TooMany before it looks at a password."""
-        if self._key.is_password:
-            self._limiter.check(address, self._clock.now())
+        """Raises NotAuthenticated, and TooMany before it looks at the key."""
+        if self._limits:
+            self._limits.check(address)
         if not hmac.compare_digest(given.encode(), self._key.secret.encode()):
             raise NotAuthenticated(
                 f"The local key is missing or wrong. Send {self._key.place} in the header {HEADER}."

@@ -1,5 +1,6 @@
 """Queue worker: delivers the embedded queue's jobs over HTTP, as Eventarc and Cloud Tasks do."""
 
+import math
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -36,11 +37,14 @@ class QueueWorker:
         self._deliver = deliver
         self._running = Counter[str]()
 
-    async def run(self) -> None:
-        """Deliver until cancelled; unfinished jobs then return to the queue."""
+    async def run(self, *, idle_s: float = math.inf) -> None:
+        """Deliver until cancelled or idle for `idle_s`; unfinished jobs return to the queue."""
         async with anyio.create_task_group() as deliveries:
-            while True:
-                if not await self._start_due(deliveries):
+            last_busy = anyio.current_time()
+            while anyio.current_time() - last_busy < idle_s:
+                if await self._start_due(deliveries):
+                    last_busy = anyio.current_time()
+                else:
                     await self._queue.wait(POLL_S)
 
     async def drain(self) -> None:
@@ -98,12 +102,14 @@ class QueueWorker:
             await self._queue.ack(job)
 
     async def _record_failure(self, job: Job, error: Exception) -> None:
-        reason = str(error) if isinstance(error, Unavailable) else type(error).__name__
+        reason, wait_s = type(error).__name__, 0.0
+        if isinstance(error, Unavailable):
+            reason, wait_s = str(error), error.retry_after_s or 0.0
         outcome = "delivery_failed" if job.attempt < MAX_ATTEMPTS else "delivery_given_up"
         telemetry.warning(
             outcome, job=job.id, target=job.target, attempt=job.attempt, reason=reason
         )
-        await self._queue.retry(job, reason)
+        await self._queue.retry(job, reason, wait_s=wait_s)
 
     async def _extend_lease(self, job: Job) -> None:
         """Extend the lease for as long as the delivery takes."""
@@ -133,8 +139,10 @@ class HttpDelivery:
         headers, body = build_envelope(job, project=self._project)
         token = await self._service_identity.get_delivery_token(job.kind, job.target)
         headers["authorization"] = f"Bearer {token}"
-        response = await self._client.post(
-            self._url(job.target), headers=headers, content=body, timeout=TIMEOUT_S
-        )
+        with anyio.fail_after(TIMEOUT_S):
+            response = await self._client.post(
+                self._url(job.target), headers=headers, content=body, timeout=None
+            )
         if not response.is_success:
-            raise Unavailable(f"status {response.status_code}")
+            wait_s = float(response.headers.get("Retry-After", 0))
+            raise Unavailable(f"status {response.status_code}", retry_after_s=wait_s)

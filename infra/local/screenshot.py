@@ -1,23 +1,34 @@
 """Screenshots for the README: `python -m infra.local.screenshot` writes docs/*.png."""
 
-import json
 import secrets
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, FilePayload, Page, ViewportSize
 
 from infra.emulators.process import CannotRunError, find_free_port, run_server
 from infra.local.browser import run_chromium, run_product
 
 ROOT = Path(__file__).parents[2]
-CONSOLE_PICTURE = ROOT / "docs/console.png"
-SEARCH_PICTURE = ROOT / "docs/search.png"
-APPS_PICTURE = ROOT / "docs/apps.png"
-CONVERSATIONS = Path(__file__).with_name("screenshot.json")
-QUESTIONS = ("How much is the pottery course?", "What did Nora say about the lake house?")
+DOCS = ROOT / "docs"
+QUESTIONS = ("What did we decide about the wall?", "Where is the key of the flat in Cascais?")
+CHAT_FILE = FilePayload(
+    name="WhatsApp Chat with Hikers.txt",
+    mimeType="text/plain",
+    buffer=(
+        b"27.01.26, 17:03 - Ann: The train leaves at nine, platform four.\n"
+        b"27.01.26, 17:04 - Bo: I bring the map and two thermos flasks.\n"
+        b"27.01.26, 17:05 - Ann: Then I bring the sandwiches.\n"
+    ),
+)
+NOTES_FILE = FilePayload(
+    name="shopping.log", mimeType="text/plain", buffer=b"Milk, bread, two lemons"
+)
+PHONE = ViewportSize(width=390, height=780)
 LOCAL_KEY = secrets.token_urlsafe()
+SAMPLES = 29
+"""Conversations of the sample library."""
 EXAMPLE_CALLS = 2
 """The number of questions that the example asks."""
 
@@ -37,16 +48,21 @@ def main() -> int:
 def _picture_the_library(browser: Browser, folder: Path) -> None:
     with run_product(folder, LOCAL_KEY=LOCAL_KEY) as origin:
         page = _open_page(browser, origin)
-        for position, conversation in enumerate(json.loads(CONVERSATIONS.read_text())):
-            _add_conversation(page, conversation)
-            page.locator(".card[aria-busy=false]").nth(position).wait_for()
+        page.get_by_role("button", name="Load the sample library").click()
+        page.locator(".card[aria-busy=false]").nth(SAMPLES - 1).wait_for()
         for question in QUESTIONS:
             _ask(page, question)
         _open_source(page)
-        page.screenshot(path=CONSOLE_PICTURE)
-        _search(page, "lake house key")
+        page.screenshot(path=DOCS / "console.png")
+        _search(page, "kitchen wall")
         _open_diagnostics(page)
-        page.screenshot(path=SEARCH_PICTURE)
+        page.screenshot(path=DOCS / "search.png")
+        _choose_files(page)
+        page.screenshot(path=DOCS / "import.png")
+        page.set_viewport_size(PHONE)
+        page.goto(f"{origin}/#/tasks")
+        page.locator("#tasks li").first.wait_for()
+        page.screenshot(path=DOCS / "phone.png")
 
 
 def _picture_the_apps(browser: Browser, folder: Path) -> None:
@@ -64,7 +80,7 @@ def _picture_the_apps(browser: Browser, folder: Path) -> None:
         page.get_by_role("button", name="New key").click()
         page.locator(".keys li").wait_for()
         page.mouse.move(640, 20)
-        page.screenshot(path=APPS_PICTURE)
+        page.screenshot(path=DOCS / "apps.png")
 
 
 def _open_page(browser: Browser, origin: str) -> Page:
@@ -84,11 +100,6 @@ def _wait_for_calls(page: Page) -> None:
         page.wait_for_timeout(500)
 
 
-def _add_conversation(page: Page, conversation: object) -> None:
-    page.get_by_label("Transcript", exact=True).fill(json.dumps(conversation))
-    page.get_by_role("button", name="Add", exact=True).click()
-
-
 def _ask(page: Page, question: str) -> None:
     page.get_by_label("Your question").fill(question)
     page.keyboard.press("Enter")
@@ -106,6 +117,14 @@ def _search(page: Page, words: str) -> None:
     page.get_by_label("Search your library").fill(words)
     page.keyboard.press("Enter")
     page.locator("#hits mark").first.wait_for()
+
+
+def _choose_files(page: Page) -> None:
+    page.reload()
+    page.locator("#conversations .card").first.wait_for()
+    page.locator("#file").set_input_files([CHAT_FILE, NOTES_FILE])
+    page.locator("#import").get_by_role("button").first.wait_for()
+    page.mouse.move(640, 20)
 
 
 def _open_diagnostics(page: Page) -> None:

@@ -3,11 +3,7 @@
 
 locals {
   account_functions = ["apps", "tool_proxy"]
-  # A browser comes back to the origin where it began: the console's, whose Hosting passes our paths on.
-  account_settings = merge(
-    { PUBLIC_URL = var.console_origin },
-    { for provider, id in var.oauth_clients : "${upper(provider)}_CLIENT_ID" => id },
-  )
+  account_settings  = { for provider, id in var.oauth_clients : "${upper(provider)}_CLIENT_ID" => id }
   # All four build the same dependencies, but only some may use the keys.
   key_functions = concat(local.account_functions, ["on_conversation_processed", "deliver_webhook"])
   key_settings = {
@@ -16,7 +12,8 @@ locals {
   }
   accounts = {
     for name, _ in local.functions : name => merge(
-      { WEB_SEARCH = var.web_search },
+      # Links, and browsers that come back, lead to the console's origin, whose Hosting passes our paths on.
+      { WEB_SEARCH = var.web_search, PUBLIC_URL = var.console_origin },
       { for setting, value in local.key_settings : setting => value if contains(local.key_functions, name) },
       { for setting, value in local.account_settings : setting => value if contains(local.account_functions, name) },
     )

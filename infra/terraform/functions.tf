@@ -6,7 +6,9 @@ data "archive_file" "source" {
   output_path = "${path.module}/.build/source.zip"
   excludes = [
     ".cache", ".git", ".hypothesis", ".keepsake", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".venv",
-    "docs", "infra/bench", "infra/emulators", "infra/local", "infra/terraform", "tests", "web",
+    "docs/apps.png", "docs/architecture.md", "docs/bench.md", "docs/compatibility.md", "docs/console.png", "docs/features.md",
+    "docs/glossary.md", "docs/import.png", "docs/openapi.json", "docs/phone.png", "docs/reliability.md", "docs/retrieval.svg",
+    "docs/search.png", "infra/bench", "infra/emulators", "infra/local", "infra/terraform", "tests", "web",
   ]
 }
 
@@ -77,8 +79,9 @@ resource "google_cloudfunctions2_function" "function" {
 
   service_config {
     service_account_email = google_service_account.function[each.key].email
-    available_memory      = "512Mi"
-    available_cpu         = "1"
+    # Imported files are read by two processes beside the service, of up to 1.5 GiB each.
+    available_memory = contains(["files", "import_files", "library", "read_file"], each.key) ? "4Gi" : "512Mi"
+    available_cpu    = "1"
     # An answer may wait ten minutes for its owner, beside its own time.
     timeout_seconds                  = each.key == "chat" ? 900 : 540
     max_instance_count               = var.max_instances
@@ -92,6 +95,7 @@ resource "google_cloudfunctions2_function" "function" {
       GOOGLE_CLOUD_PROJECT = var.project
       PINECONE_SPARSE_HOST = var.pinecone_sparse_host
       PINECONE_DENSE_HOST  = var.pinecone_dense_host
+      BLOBS_BUCKET         = google_storage_bucket.blobs.name
       FALLBACK_MODELS      = var.fallback_models
       TOOL_PROXY_URL       = local.urls["tool_proxy"]
       OWN_ORIGINS          = join(",", concat(["https://${var.domain}"], values(local.urls)))

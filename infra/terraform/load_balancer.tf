@@ -1,4 +1,4 @@
-# One origin for the API. It passes streams on as they come, which Hosting does not.
+# One origin for console and API. It passes streams on as they come, which Hosting does not.
 
 resource "google_compute_region_network_endpoint_group" "function" {
   for_each              = local.public
@@ -25,14 +25,19 @@ resource "google_compute_backend_service" "function" {
 
 locals {
   # A name in braces is one segment of a path: `*`; `**` stands as it is.
-  templates = flatten([
+  all_templates = flatten([
     for name, function in local.public : [
       for route in function.paths : { function = name, template = replace(route, "/\\{[^}]*\\}/", "*") }
     ]
   ])
+  # What names its path stands before what would match it too.
+  templates = concat(
+    [for row in local.all_templates : row if !strcontains(row.template, "*")],
+    [for row in local.all_templates : row if strcontains(row.template, "*")],
+  )
 }
 
-# A map needs a default service. No request reaches it: an unknown host or path is answered 404 here.
+# An unknown host is answered 404 here; what is no path of the API is a file of the console, or 404 there.
 resource "google_compute_url_map" "api" {
   name            = "keepsake"
   default_service = google_compute_backend_service.function["chat"].id
@@ -52,15 +57,7 @@ resource "google_compute_url_map" "api" {
 
   path_matcher {
     name            = "routes"
-    default_service = google_compute_backend_service.function["chat"].id
-    default_route_action {
-      fault_injection_policy {
-        abort {
-          http_status = 404
-          percentage  = 100
-        }
-      }
-    }
+    default_service = google_compute_backend_bucket.console["**"].id
 
     dynamic "route_rules" {
       for_each = local.templates
@@ -69,6 +66,17 @@ resource "google_compute_url_map" "api" {
         service  = google_compute_backend_service.function[route_rules.value.function].id
         match_rules {
           path_template_match = route_rules.value.template
+        }
+      }
+    }
+
+    dynamic "route_rules" {
+      for_each = [for source in keys(google_compute_backend_bucket.console) : source if source != "**"]
+      content {
+        priority = length(local.templates) + route_rules.key + 1
+        service  = google_compute_backend_bucket.console[route_rules.value].id
+        match_rules {
+          path_template_match = route_rules.value
         }
       }
     }

@@ -16,13 +16,37 @@ variable "firestore_location" {
 }
 
 variable "domain" {
-  description = "The domain of the API; its A record must point to the output api_address."
+  description = "The domain of console and API; its A record must point to the output api_address."
   type        = string
 }
 
 variable "console_origin" {
-  description = "The origin of the console, which may call the API: https://<site>.web.app."
+  description = "Another origin that may call the API, for a console at Firebase Hosting: https://<site>.web.app."
   type        = string
+  default     = ""
+}
+
+variable "firebase_api_key" {
+  description = "The web API key of the Firebase project, by which the console signs people in; it is public."
+  type        = string
+}
+
+variable "sign_in_providers" {
+  description = "How people sign in: password, google.com, or both; each must be switched on in Firebase."
+  type        = list(string)
+  default     = ["password"]
+}
+
+variable "google_sign_in_client_id" {
+  description = "The OAuth client of the Firebase project, for google.com; https://<domain>/ is one of its redirect URIs."
+  type        = string
+  default     = ""
+}
+
+variable "sign_up" {
+  description = "Whether the console offers to create an account."
+  type        = bool
+  default     = false
 }
 
 variable "pinecone_sparse_host" {

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from shared.manual import PAGES
+
 ROOT = Path(__file__).parents[2]
 TERRAFORM = ROOT / "infra/terraform"
 FIREBASE = json.loads((ROOT / "firebase.json").read_text())
@@ -29,6 +31,31 @@ def test_hosting_rewrites_every_public_path_to_its_function_but_never_a_stream()
     ]
 
     assert FIREBASE["hosting"]["rewrites"] == expected
+
+
+def test_no_pattern_stands_before_a_path_of_another_function_that_it_matches():
+    """Gateway and Hosting try the paths in their order; Terraform sorts those with patterns behind."""
+    rows = [
+        (name, path)
+        for name, function in FUNCTIONS.items()
+        if function["access"] == "public"
+        for path in function["paths"]
+    ]
+
+    hidden = [
+        (path, pattern)
+        for position, (name, path) in enumerate(rows)
+        for other, pattern in rows[:position]
+        if other != name and matches(pattern, path)
+    ]
+
+    assert hidden == []
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Tell whether a path without patterns of its own goes where the pattern leads."""
+    expression = re.escape(re.sub(r"{[^}]*}", "*", pattern)).replace(r"\*\*", ".+")
+    return "{" not in path and bool(re.fullmatch(expression.replace(r"\*", "[^/]+"), path))
 
 
 def test_firebase_deploys_files_that_are_there():
@@ -92,3 +119,33 @@ def test_gcloud_and_terraform_exclude_the_same_files():
 
     assert match is not None
     assert re.findall(r'"([^"]+)"', match[1]) == ignored
+
+
+def test_functions_and_the_image_get_the_pages_of_the_manual():
+    pages = {f"docs/{page}.md" for page in PAGES}
+    ignored = {*(ROOT / ".gcloudignore").read_text().splitlines()}
+
+    assert not ignored & {"docs", "docs/*", "*.md", *pages}
+    assert pages <= {*(ROOT / "Dockerfile").read_text().split()}
+    assert {f"!{page}" for page in pages} <= {*(ROOT / ".dockerignore").read_text().splitlines()}
+
+
+def test_the_deployed_console_is_told_all_that_its_sign_in_reads():
+    written = (TERRAFORM / "console.tf").read_text().partition("jsonencode({")[2].partition("})")[0]
+    scripts = [ROOT / "web" / name for name in ("firebase.js", "session.js", "views/sign_in.js")]
+    read = {
+        key
+        for script in scripts
+        for key in re.findall(r"\bconfig\.(?!json\b)(\w+)", script.read_text())
+    }
+
+    assert read <= set(re.findall(r"^ +(\w+) +=", written, re.MULTILINE))
+    assert {"apiKey", "providers"} <= read
+
+
+def test_every_file_of_the_console_has_a_media_type_in_the_cloud():
+    table = (TERRAFORM / "console.tf").read_text().partition("media_types = {")[2].partition("}")[0]
+    known = set(re.findall(r"^ +(\w+) +=", table, re.MULTILINE)) | {"md", "sh"}
+    files = [path for path in (ROOT / "web").rglob("*") if path.is_file() and path.suffix]
+
+    assert {path.name for path in files if path.suffix[1:] not in known} == set()

@@ -27,14 +27,31 @@ SERVER_FIELDS = {
     "processed_hash": "0",
     "chunk_count": 3,
     "failure": "none",
+    "failure_reason": "other",
     "edits": {"title": "forged"},
     "speakers": {"SPEAKER_00": "forged"},
+    "assignments": {"s1": "forged"},
     "person_ids": ["forged"],
     "starred": True,
     "app_id": "notes",
     "text_bytes": 0,
     "transcript_deleted_at": "2026-03-02T12:00:00Z",
     "deleted_hash": "0",
+    "restored_hash": "said",
+    "folder_id": "forged",
+    "visibility": "shared",
+    "share_token": "forged",
+    "merged_into": "forged",
+    "merged_from": ["forged"],
+    "unmerged_from": "forged",
+    "apps_results": [{"content": "forged"}],
+    "suggested_summarization_apps": ["forged"],
+    "summary_app": "forged",
+    "listed_at": "2026-03-02T12:00:00Z",
+    "photo_count": 3,
+    "photo_bytes": 0,
+    "processed_at": "2026-03-02T12:00:00Z",
+    "kept_at": "2026-03-02T12:00:00Z",
 }
 
 
@@ -232,6 +249,7 @@ def test_a_client_cannot_delete_a_conversation_whose_vectors_would_stay(database
     "path",
     ["users/ann", "users/ann/memories/x", "users/ann/action_items/x", "users/ann/messages/x",
      "users/ann/chat_sessions/x", "users/ann/installed_apps/x", "users/ann/people/x",
+     "users/ann/folders/all", "users/ann/daily_summaries/x",
      "users/ann/inbox/x", "users/ann/connections/x"],
 )  # fmt: skip
 def test_an_owner_can_read_but_not_write_what_the_functions_store(database: Database, path: str):
@@ -246,6 +264,8 @@ def test_an_owner_can_read_but_not_write_what_the_functions_store(database: Data
 @pytest.mark.parametrize(
     "path",
     ["apps/a", "apps/a/api_keys/k", "leases/l", "dead_letters/d", "users/ann/integrations/mail",
+     "users/ann/developer_keys/k", "users/ann/mcp_keys/k", "users/ann/mcp_sessions/s",
+     "users/ann/voice_sessions/v",
      "users/ann/integrations/mail/claims/refresh", "users/ann/authorizations/x",
      "users/ann/idempotency/i", "users/ann/limits/l", "users/ann/runs/r", "users/ann/devices/d",
      "users/ann/conversations/c1/answers/a", "anything/else"],

@@ -12,12 +12,15 @@ from shared.data.conversations import Conversations, conversation_path
 from shared.data.library_index import SEARCHED_INDEX_VERSIONS, LibraryIndex
 from shared.data.memories import memory_path
 from shared.data.quotas import Quotas
+from shared.data.recordings import recording_path
 from shared.data.search import Search
 from shared.data.stores import Stores
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.documents import Delete, Set, Update
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
+from shared.domain.recording import Recording
+from shared.domain.upload import Upload, UploadId
 from shared.domain.vectors import Row
 from shared.ports import Documents
 
@@ -107,3 +110,15 @@ def _with_older_version(row: Row) -> Row:
     return replace(
         row, metadata={**row.metadata, "index_version": min(SEARCHED_INDEX_VERSIONS) - 1}
     )
+
+
+async def test_files_count_as_stored_beside_conversations(library):
+    stores = Stores(library.documents)
+    upload = Upload(id=UploadId("u1"), length=500, created_at=NOON, expires_at=NOON)
+    recording = Recording(id=ConversationId("r1"), created_at=NOON, size=30)
+    await stores.uploads.add(ANN, upload)
+    await library.documents.write(Set(recording_path(ANN, "r1"), dump(recording)))
+
+    await library.reindex()
+
+    assert (await Quotas(library.documents, {}).load_usage(ANN, NOON))["stored_bytes"] == 530

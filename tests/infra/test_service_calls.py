@@ -272,7 +272,10 @@ def test_the_grants_name_caller_and_callee_of_their_row_s8() -> None:
     assert "google_service_account.function[each.value.caller].member" in tasks
     assert "google_service_account.function[each.value.function].member" in publishes
     assert 'member   = "allUsers"' in resources["google_cloud_run_service_iam_member.public"]
-    assert "".join(resources.values()).count("allUsers") == 1
+    assert (
+        "roles/storage.objectViewer" in resources["google_storage_bucket_iam_member.reads_console"]
+    )
+    assert "".join(resources.values()).count("allUsers") == 2
 
 
 @pytest.mark.parametrize(
@@ -291,18 +294,23 @@ def test_a_key_that_signs_for_users_is_shared_by_two_functions_s8(
     assert json.loads(match[1]) == readers
 
 
-def test_an_unknown_host_or_path_is_answered_by_the_load_balancer_s8() -> None:
+def test_an_unknown_host_is_refused_and_an_unknown_path_is_a_file_of_the_console_s8() -> None:
     url_map = dict(list_resources())["google_compute_url_map.api"]
     refusal = r"default_route_action \{\s+fault_injection_policy \{\s+abort \{\s+http_status = 404\s+percentage  = 100"
 
-    assert len(re.findall(refusal, url_map)) == url_map.count("default_service") == 2
+    assert len(re.findall(refusal, url_map)) == 1
+    assert re.findall(r"default_service = (\S+)", url_map) == [
+        'google_compute_backend_service.function["chat"].id',
+        'google_compute_backend_bucket.console["**"].id',
+    ]
 
 
 def test_hosting_sends_the_content_policy_of_the_page_s8() -> None:
     page = (ROOT / "web/index.html").read_text()
     policy = re.search(r'Content-Security-Policy"\s+content="([^"]+)"', page)
     hosting = json.loads((ROOT / "firebase.json").read_text())["hosting"]
-    headers = {h["key"]: h["value"] for row in hosting["headers"] for h in row["headers"]}
+    [everywhere] = [row["headers"] for row in hosting["headers"] if row["source"] == "**"]
+    headers = {header["key"]: header["value"] for header in everywhere}
 
     assert policy is not None
     directives = headers["Content-Security-Policy"].split("; ")

@@ -11,19 +11,19 @@ from starlette.types import ASGIApp
 
 
 @contextmanager
-def run_server(app: ASGIApp) -> Iterator[str]:
-    """Serve `app` on a free port in a thread; yields its url, `http://127.0.0.1:<port>`."""
-    with run_server_with_url(lambda _: app) as url:
+def run_server(app: ASGIApp, *, port: int = 0) -> Iterator[str]:
+    """Serve `app` on `port`, or a free one, in a thread; yields its url, `http://127.0.0.1:<port>`."""
+    with run_server_with_url(lambda _: app, port=port) as url:
         yield url
 
 
 @contextmanager
-def run_server_with_url(app: Callable[[str], ASGIApp]) -> Iterator[str]:
+def run_server_with_url(app: Callable[[str], ASGIApp], *, port: int = 0) -> Iterator[str]:
     """Serve an app that has to know its url.
 
     The port listens before the server runs, so that an early request waits instead of failing.
     """
-    with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
+    with socket.create_server(("127.0.0.1", port), backlog=256) as listener:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         server = PromptServer(

@@ -26,6 +26,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from shared.settings import DEFAULT_MODELS
 from tests.servers import run_server
 
 _SCRIPT_MARKER = re.compile(r"\[\[script (\{.*?\}|\[.*?\])\]\]", re.DOTALL)
@@ -97,6 +98,7 @@ class ScriptedOpenai:
         self._queue: list[Script] = []
         self._control = Starlette(
             routes=[
+                Route("/v1/models", self._list_models, methods=["GET"]),
                 Route("/script", self._post_script, methods=["POST"]),
                 Route("/requests", self._get_requests, methods=["GET"]),
                 Route("/requests", self._delete_requests, methods=["DELETE"]),
@@ -145,6 +147,13 @@ class ScriptedOpenai:
                 return script
         return self._default
 
+    async def _list_models(self, _: Request) -> Response:
+        """List our models, or fail as the next answer will; no script is used up."""
+        script = next(iter(self._queue), self._default)
+        if script.status != 200:
+            return JSONResponse(_build_error(script), script.status)
+        return JSONResponse({"data": [{"id": name} for name in DEFAULT_MODELS.values()]})
+
     async def _post_script(self, request: Request) -> Response:
         self.play(*TypeAdapter(list[Script]).validate_json(await request.body()))
         return Response(status_code=204)
@@ -163,7 +172,7 @@ _SCRIPTS_ADAPTER: TypeAdapter[Script | list[Script]] = TypeAdapter(Script | list
 def _parse_marker(messages: Sequence[Mapping[str, Any]]) -> Script | None:
     """Return the script that the newest question holds for the call after these messages."""
     question_index = max(
-        (n for n, message in enumerate(messages) if message["role"] == "user"), default=0
+        (n for n, message in enumerate(messages) if _is_question(message)), default=0
     )
     match = _SCRIPT_MARKER.search(str(messages[question_index]["content"]))
     if match is None:
@@ -172,6 +181,11 @@ def _parse_marker(messages: Sequence[Mapping[str, Any]]) -> Script | None:
     scripts = parsed_script if isinstance(parsed_script, list) else [parsed_script]
     answer_count = sum(message["role"] == "assistant" for message in messages[question_index:])
     return scripts[answer_count] if answer_count < len(scripts) else None
+
+
+def _is_question(message: Mapping[str, Any]) -> bool:
+    """Tell whether the owner wrote a message; a reminder of ours may follow it."""
+    return message["role"] == "user" and not str(message["content"]).startswith("<reminder>")
 
 
 async def _answer(script: Script, record: RecordedRequest, receive: Receive, send: Send) -> bool:

@@ -4,6 +4,7 @@ import sys
 from contextlib import aclosing
 from typing import get_args
 
+from functions.chat.context.context import Context
 from functions.chat.deps import Limits
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Toolkit, render_fixed
@@ -18,7 +19,7 @@ from shared.adapters.resilient_model import ResilientModel
 from shared.adapters.system_clock import SystemClock
 from shared.arguments import Arguments
 from shared.domain.ids import RunId
-from shared.domain.model import ModelRole, UserText
+from shared.domain.model import ModelRole
 from shared.domain.run import AnswerText
 from tests.fakes import SilentConfirmer, admit_all
 
@@ -54,7 +55,7 @@ async def run_turn(question: str) -> str:
         limits=limits,
     )
     with telemetry.log_request("bench"):
-        async with aclosing(agent.run([UserText(text=question)])) as events:
+        async with aclosing(agent.run(Context(question=question))) as events:
             return "".join([event.text async for event in events if isinstance(event, AnswerText)])
 
 

@@ -31,14 +31,6 @@ def test_a_key_of_the_settings_replaces_the_file_s9(tmp_path: Path) -> None:
     assert build_key_header(settings) == {"X-Local-Key": "mine"}
 
 
-def test_a_password_replaces_the_key_s9(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path, local_key="mine", local_password="long and secret")
-
-    assert open_local_key(settings).secret == "long and secret"
-    assert open_local_key(settings).is_password
-    assert build_key_header(settings) == {"X-Local-Key": "long and secret"}
-
-
 def test_a_key_edited_by_hand_may_end_with_a_newline_s9(tmp_path: Path) -> None:
     (tmp_path / "local_key").write_text("mine\n")
     settings = Settings(data_dir=tmp_path)

@@ -36,13 +36,14 @@ class FlakyReceiver:
     """A target that fails its first deliveries."""
 
     failures: int = 0
+    retry_after_s: float | None = None
     jobs: list[Job] = field(default_factory=list)
 
     async def __call__(self, job: Job) -> None:
         self.jobs.append(job)
         if self.failures:
             self.failures -= 1
-            raise Unavailable("status 503")
+            raise Unavailable("status 503", retry_after_s=self.retry_after_s)
 
     @property
     def dead_letters(self) -> list[Job]:
@@ -73,6 +74,31 @@ async def test_an_event_is_delivered_to_every_subscriber_once(queue: SqliteQueue
 
     assert receiver.targets == ["index", "tell"]
     assert {job.body["id"] for job in receiver.jobs} == {"m1"}
+
+
+async def test_a_worker_that_has_nothing_to_do_ends(queue: SqliteQueue) -> None:
+    receiver = FlakyReceiver()
+    await SqliteEvents(queue, {"memory.made": ["index"]}).publish("memory.made", {})
+
+    with anyio.fail_after(30):
+        await QueueWorker(queue, receiver).run(idle_s=0.01)
+
+    assert receiver.targets == ["index"]
+    assert await queue.count_unfinished(1) == 0
+
+
+async def test_due_and_claimed_jobs_are_counted_up_to_a_limit(
+    queue: SqliteQueue, clock: FixedClock
+) -> None:
+    tasks = SqliteTasks(queue)
+    for number in range(3):
+        await tasks.create("index", f"t{number}", {})
+    await tasks.create("index", "later", {}, at=clock.now() + timedelta(hours=1))
+
+    await queue.claim(1)
+
+    assert await queue.count_unfinished(10) == 3
+    assert await queue.count_unfinished(2) == 2
 
 
 async def test_a_failed_delivery_is_retried_after_its_backoff(
@@ -175,6 +201,22 @@ async def test_a_stale_lease_holder_cannot_finish_the_job(
     [again] = await queue.claim(1)
 
     assert (stale.fence, current.fence, again.fence) == (1, 2, 3)
+
+
+async def test_a_job_waits_for_as_long_as_its_target_says(
+    queue: SqliteQueue, clock: FixedClock
+) -> None:
+    receiver = FlakyReceiver(failures=1, retry_after_s=9)
+    await SqliteTasks(queue).create("remind", "t1", {})
+
+    await QueueWorker(queue, receiver).drain()
+    clock.advance(seconds=8)
+    await QueueWorker(queue, receiver).drain()
+    count_too_early = len(receiver.jobs)
+    clock.advance(seconds=1)
+    await QueueWorker(queue, receiver).drain()
+
+    assert (count_too_early, len(receiver.jobs)) == (1, 2)
 
 
 async def test_an_extended_lease_holds_longer(queue: SqliteQueue, clock: FixedClock) -> None:

@@ -1,0 +1,27 @@
+# Keepsake as `make run` serves it, for where others reach it. docs/deploy.md says how to use it.
+FROM python:3.11-slim AS packages
+COPY requirements.txt /tmp/requirements.txt
+RUN python -m venv /opt/venv \
+    && /opt/venv/bin/python -m pip install --no-cache-dir --disable-pip-version-check --require-hashes \
+    -r /tmp/requirements.txt
+
+FROM python:3.11-slim
+RUN useradd --system --uid 10001 --no-create-home keepsake \
+    && install --directory --owner=keepsake --group=keepsake --mode=700 /data
+COPY --from=packages /opt/venv /opt/venv
+WORKDIR /app
+COPY functions functions
+COPY shared shared
+COPY infra/__init__.py infra/dead_letters.py infra/firestore.indexes.json infra/progress.py infra/reindex.py infra/routes.json infra/
+COPY infra/local infra/local
+COPY docs/openapi.json docs/apps.md docs/deploy.md docs/import.md docs/memories.md docs/models.md docs/operate.md docs/
+COPY docs/privacy.md docs/programs.md docs/quotas.md docs/retrieval.md docs/settings.md docs/start.md docs/troubleshoot.md docs/
+COPY web web
+RUN /opt/venv/bin/python -m compileall -q functions shared infra
+ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 DATA_DIR=/data HOST=0.0.0.0 PORT=8080 ALLOW_REMOTE=1
+USER 10001
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=30s --timeout=5s --start-period=15s \
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8080/healthz', timeout=4)"]
+CMD ["python", "-m", "infra.local"]

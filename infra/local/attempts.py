@@ -1,0 +1,41 @@
+"""Limits of sign-in attempts where others reach the server: by address, and in all."""
+
+from datetime import timedelta
+from ipaddress import IPv6Address, ip_address
+
+from shared.domain.errors import TooMany
+from shared.ports import Clock
+from shared.resilience.key_rate_limiter import KeyRateLimiter
+from shared.resilience.rate_limiter import RateLimiter
+
+MAX_OF_AN_ADDRESS = 10
+MAX_IN_ALL = 60
+"""Attempts a minute; whoever is signed in already is not affected."""
+
+
+class AttemptLimits:
+    """Counts every attempt, also a right one; an address that is refused takes nothing from others."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._of_address = KeyRateLimiter(MAX_OF_AN_ADDRESS, unit="attempts")
+        self._in_all = RateLimiter(MAX_IN_ALL, timedelta(minutes=1))
+
+    def check(self, address: str) -> None:
+        """Raises TooMany."""
+        now = self._clock.now()
+        self._of_address.check(_find_network(address), now)
+        if wait := self._in_all.acquire(now):
+            seconds = -(-wait // timedelta(seconds=1))
+            raise TooMany("Too many people try to sign in.", retry_after_s=seconds)
+
+
+def _find_network(address: str) -> str:
+    """Return what one caller has: an IPv4 address, or the first half of an IPv6 one."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return address
+    return str(parsed.ipv4_mapped or int(parsed) >> 64)
