@@ -1,20 +1,27 @@
 // The HTTP interface, one function per call the console makes.
 
 import { at, json, Problem, problemOf, query, send } from "./http.js";
+import { t } from "./i18n.js";
 import { events } from "./stream.js";
 
 const MAX_QUERY = 1000; // characters the search accepts
+const DEVELOPER_SCOPES = ["conversations", "memories", "action_items", "goals"].flatMap((kind) => [`${kind}:read`, `${kind}:write`]);
+const LISTED = "in_progress,processing,completed,failed";
 
-export async function signIn(uid, key) {
-  const { token } = await json("POST", "/local/token", { body: { uid }, headers: { "X-Local-Key": key } });
+/** Signs in with a password in `account`, or with the local key. */
+export async function signIn(account, key) {
+  const headers = key === undefined ? {} : { "X-Local-Key": key };
+  const { token } = await json("POST", "/local/token", { body: account, headers });
   return token;
 }
 
-/** Every call made as one user. `onSignedOut` is called when the token is no longer accepted. */
-export function connect(token, onSignedOut) {
+const browserHeaders = (id) => ({ "X-App-Platform": "web", "X-Device-Id-Hash": id });
+
+/** Every call made as one user. `onSignedOut` is called when their token is no longer accepted. */
+export function connect(getToken, onSignedOut) {
   const call = async (method, path, options = {}) => {
     try {
-      return await json(method, path, { ...options, token });
+      return await json(method, path, { ...options, token: await getToken() });
     } catch (problem) {
       if (problem.status === 401) onSignedOut();
       throw problem;
@@ -23,12 +30,35 @@ export function connect(token, onSignedOut) {
   const page = (path) => call("GET", path, { as: async (response) =>
     ({ items: await response.json(), next: response.headers.get("X-Next-Cursor") }) });
   return {
-    conversations: (cursor) => call("GET", `/v1/conversations?${query({ limit: 20, cursor })}`),
+    conversations: (cursor, folder) => page(`/v1/conversations?${query({ limit: 50, cursor, folder_id: folder, statuses: LISTED, include_discarded: true, include_transcript: false })}`),
+    importForm: (form, preview) => call("POST", `/v1/imports?${query({ preview })}`, { form }),
+    importUploads: (uploads, modified) => call("POST", "/v1/imports?preview=true", { body: { uploads, modified } }),
+    imported: (id) => call("GET", at`/v1/imports/${id}`),
+    keepImport: (id, texts, me) => call("POST", at`/v1/imports/${id}/keep`, { body: { texts, me } }),
+    discardImport: (id) => call("DELETE", at`/v1/imports/${id}`),
+    startUpload: (name, length) => call("POST", "/v1/uploads", { headers: { "Tus-Resumable": "1.0.0", "Upload-Length": String(length), "Upload-Metadata": `filename ${toBase64(name)}` }, as: (response) => response.headers.get("Location") }),
+    sendPart: (location, offset, part) => call("PATCH", location, { form: part, headers: { "Tus-Resumable": "1.0.0", "Upload-Offset": String(offset), "Content-Type": "application/offset+octet-stream" } }),
+    loadSampleLibrary: () => call("POST", "/v1/sample-library"),
+    removeSampleLibrary: () => call("DELETE", "/v1/sample-library"),
+    suggestedQuestions: () => call("GET", "/v1/suggested-questions"),
     conversation: (id) => call("GET", at`/v1/conversations/${id}`),
-    addConversation: (conversation) => call("POST", "/v1/conversations", { body: conversation }),
-    passages: (words) => call("POST", "/v1/conversations/search", { body: { query: words.slice(0, MAX_QUERY) } }),
-    messages: (session) => call("GET", `/v2/messages?${query({ chat_session_id: session })}`),
+    recordings: (conversation) => call("GET", `/v1/audio?${query({ conversation_id: conversation })}`),
+    recording: (id) => call("GET", at`/v1/audio/${id}`),
+    sendRecording: (form) => call("POST", "/v1/audio", { form }),
+    addRecording: (recording) => call("POST", "/v1/audio", { body: recording }),
+    retryRecording: (id) => call("POST", at`/v1/audio/${id}/retry`),
+    deleteRecording: (id) => call("DELETE", at`/v1/audio/${id}`),
+    sound: (id, recording) => call("GET", at`/v1/conversations/${id}/audio?${query({ recording })}`, { as: (response) => response.blob() }),
+    setKeepsAudio: (keeps) => call("PATCH", "/v1/users/profile", { body: { keeps_audio: keeps } }),
+    passages: (words) => call("POST", "/v1/conversations/search", { body: { query: words.slice(0, MAX_QUERY), per_page: 20, include_transcript: false } }),
+    messages: (session, before) => call("GET", `/v2/messages?${query({ protocol: "ui-message-stream", chat_session_id: session, before })}`),
+    searchChats: (words, cursor) => call("GET", `/v1/chats/search?${query({ query: words, cursor })}`),
     clear: (session) => call("DELETE", `/v2/messages?${query({ chat_session_id: session })}`),
+    showVersion: (session, id) => call("PUT", at`/v2/chat-sessions/${session}/shown-version`, { body: { message_id: id } }),
+    alternatives: (id) => call("GET", at`/v2/messages/${id}/alternatives`),
+    chooseAnswer: (id, voice) => call("PUT", at`/v2/messages/${id}/chosen`, { body: { voice } }),
+    shareChat: (session) => call("PUT", at`/v1/shared-chats/${session}`),
+    unshareChat: (session) => call("DELETE", at`/v1/shared-chats/${session}`),
     diagnostics: (id) => call("GET", at`/v2/messages/${id}/diagnostics`),
     stop: (run) => call("POST", at`/v2/messages/${run}/stop`),
     confirm: (run, id, decision) => call("POST", at`/v2/messages/${run}/confirmations/${id}`, { body: decision }),
@@ -36,24 +66,50 @@ export function connect(token, onSignedOut) {
     setToolGrant: (grant) => call("PUT", "/v1/tool-grants", { body: grant }),
     undoChange: (message, change) => call("POST", at`/v1/messages/${message}/changes/${change}/undo`),
     chats: () => call("GET", `/v2/chat-sessions?${query({ limit: 500 })}`),
-    beginChat: () => call("POST", "/v2/chat-sessions", { body: {} }),
+    beginChat: (agent) => call("POST", "/v2/chat-sessions", { body: { agent_id: agent } }),
     changeChat: (id, changes) => call("PATCH", at`/v2/chat-sessions/${id}`, { body: changes }),
     deleteChat: (id) => call("DELETE", at`/v2/chat-sessions/${id}`),
+    setFocus: (id, mode) => call("PUT", at`/v2/chat-sessions/${id}/focus`, { body: { focus_mode_id: mode } }),
+    focusModes: () => call("GET", "/v1/focus-modes"),
+    addFocusMode: (mode) => call("POST", "/v1/focus-modes", { body: mode }),
+    changeFocusMode: (id, changes) => call("PATCH", at`/v1/focus-modes/${id}`, { body: changes }),
+    deleteFocusMode: (id) => call("DELETE", at`/v1/focus-modes/${id}`),
+    agents: (cursor) => call("GET", `/v1/agents?${query({ cursor })}`),
+    agent: (id) => call("GET", at`/v1/agents/${id}`),
+    addAgent: (agent) => call("POST", "/v1/agents", { body: agent }),
+    changeAgent: (id, changes) => call("PATCH", at`/v1/agents/${id}`, { body: changes }),
+    deleteAgent: (id) => call("DELETE", at`/v1/agents/${id}`),
+    shareAgent: (id) => call("PUT", at`/v1/agents/${id}/share`),
+    unshareAgent: (id) => call("DELETE", at`/v1/agents/${id}/share`),
+    sharedAgent: (token) => call("GET", at`/v1/shared-agents/${token}`),
+    addSharedAgent: (token) => call("POST", "/v1/agents/from-link", { body: { token } }),
+    chatModels: () => call("GET", "/v1/chat-models"),
     report: (id) => call("POST", at`/v2/messages/${id}/report`),
     rate: (id, value) =>
       call("POST", `/v1/users/analytics/chat_message?${query({ message_id: id, value })}`),
-    usage: () => call("GET", "/v1/users/me/usage"),
+    usage: (days) => call("GET", `/v1/users/me/usage?days=${days}`),
     profile: () => call("GET", "/v1/users/profile"),
+    setInterests: (interests, style) => call("PATCH", "/v1/users/profile", { body: { interests, learning_style: style } }),
+    chatPrompt: () => call("GET", "/v1/users/chat-prompt"),
+    setChatPrompt: (prompt, reminder) => call("PUT", "/v1/users/chat-prompt", { body: { prompt, reminder } }),
+    resetChatPrompt: () => call("DELETE", "/v1/users/chat-prompt"),
+    setPlaceShared: (shared) => call("PATCH", "/v1/users/profile", { body: { is_place_shared: shared } }),
     setRetention: (days) => call("PATCH", "/v1/users/profile", { body: { retention_days: days } }),
     setTimeZone: (zone) => call("PATCH", "/v1/users/profile", { body: { time_zone: zone } }),
+    setOwnNames: (names) => call("PATCH", "/v1/users/profile", { body: { own_names: names } }),
     markRead: (id) => call("POST", at`/v1/inbox/${id}/read`),
     inbox: (cursor) => call("GET", `/v1/inbox?${query({ cursor })}`),
     preferences: () => call("GET", "/v1/users/notification-preferences"),
     setPreferences: (changes) => call("PATCH", "/v1/users/notification-preferences", { body: changes }),
     changeConversation: (id, changes) => call("PATCH", at`/v1/conversations/${id}`, { body: changes }),
     deleteConversation: (id) => call("DELETE", at`/v1/conversations/${id}`),
+    shareConversation: (id) => call("PATCH", at`/v1/conversations/${id}/visibility?value=shared`),
+    unshareConversation: (id) => call("PATCH", at`/v1/conversations/${id}/visibility?value=private`),
     // Without a person, the name is removed.
     nameSpeaker: (id, label, person) => call("PATCH", at`/v1/conversations/${id}/assign-speaker/${label}?${query({ assign_type: "person_id", value: person })}`),
+    // With `keepName`, whoever bears that name is the user in every conversation.
+    markSelf: (id, label, isUser, keepName = false) => call("PATCH", at`/v1/conversations/${id}/assign-speaker/${label}?${query({ assign_type: "is_user", value: isUser, keep_name: keepName })}`),
+    reprocess: (id) => call("POST", at`/v1/conversations/${id}/reprocess`),
     memories: (cursor) => page(`/v3/memories?${query({ limit: 50, cursor })}`),
     addMemory: (content) => call("POST", "/v3/memories", { body: { content } }),
     editMemory: (id, value) => call("PATCH", at`/v3/memories/${id}`, { body: { value } }),
@@ -64,9 +120,36 @@ export function connect(token, onSignedOut) {
       const { action_items, next_cursor } = await call("GET", `/v1/action-items?${query({ limit: 50, cursor })}`);
       return { items: action_items, next: next_cursor };
     },
+    othersTasks: async (cursor) => {
+      const { action_items, next_cursor } = await call("GET", `/v1/action-items?${query({ limit: 50, cursor, owner: "others" })}`);
+      return { items: action_items, next: next_cursor };
+    },
     addTask: (task) => call("POST", "/v1/action-items", { body: task }),
     changeTask: (id, changes) => call("PATCH", at`/v1/action-items/${id}`, { body: changes }),
     deleteTask: (id) => call("DELETE", at`/v1/action-items/${id}`),
+    folders: () => call("GET", "/v1/folders"),
+    addFolder: (name) => call("POST", "/v1/folders", { body: { name } }),
+    changeFolder: (id, changes) => call("PATCH", at`/v1/folders/${id}`, { body: changes }),
+    deleteFolder: (id) => call("DELETE", at`/v1/folders/${id}`),
+    moveToFolder: (folder, ids) => call("POST", at`/v1/folders/${folder}/conversations/bulk-move`, { body: { conversation_ids: ids } }),
+    leaveFolder: (id) => call("PATCH", at`/v1/conversations/${id}/folder`, { body: { folder_id: null } }),
+    mergeConversations: (ids) => call("POST", "/v1/conversations/merge", { body: { conversation_ids: ids } }),
+    merges: () => call("GET", "/v1/conversations/merges"),
+    undoMerge: (id) => call("POST", at`/v1/conversations/${id}/undo-merge`),
+    goals: () => call("GET", "/v1/goals/all"),
+    addGoal: (goal) => call("POST", "/v1/goals", { body: goal }),
+    changeGoal: (id, changes) => call("PATCH", at`/v1/goals/${id}`, { body: changes }),
+    recordGoal: (id, value) => call("PATCH", at`/v1/goals/${id}/progress?${query({ current_value: value })}`),
+    deleteGoal: (id) => call("DELETE", at`/v1/goals/${id}`),
+    summaries: (limit, offset) => call("GET", `/v1/users/daily-summaries?${query({ limit, offset })}`),
+    summary: (day) => call("GET", at`/v1/users/daily-summaries/${day}`),
+    makeSummary: () => call("POST", "/v1/users/daily-summary-settings/test", { body: {} }),
+    summarySettings: () => call("GET", "/v1/users/daily-summary-settings"),
+    setSummarySettings: (changes) => call("PATCH", "/v1/users/daily-summary-settings", { body: changes }),
+    pushFrequency: () => call("GET", "/v1/users/mentor-notification-settings"),
+    saveBrowser: (id, subscription) => call("POST", "/v1/users/fcm-token", { headers: browserHeaders(id), body: { fcm_token: subscription, time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone } }),
+    removeBrowser: (id) => call("DELETE", "/v1/users/fcm-token", { headers: browserHeaders(id) }),
+    setPushFrequency: (frequency) => call("PATCH", "/v1/users/mentor-notification-settings", { body: { frequency } }),
     people: (cursor) => page(`/v1/users/people?${query({ limit: 500, cursor })}`),
     addPerson: (name) => call("POST", "/v1/users/people", { body: { name } }),
     renamePerson: (id, value) => call("PATCH", at`/v1/users/people/${id}/name`, { body: { value } }),
@@ -95,20 +178,31 @@ export function connect(token, onSignedOut) {
     mcpKeys: () => call("GET", "/v1/mcp/keys"),
     createMcpKey: (name) => call("POST", "/v1/mcp/keys", { body: { name } }),
     revokeMcpKey: (id) => call("DELETE", at`/v1/mcp/keys/${id}`),
-    exportAll: () => call("GET", "/v1/users/export", { as: (response) => response.blob() }),
+    developerKeys: () => call("GET", "/v1/dev/keys"),
+    createDeveloperKey: (name, mayWrite) => call("POST", "/v1/dev/keys", { body: { name, scopes: mayWrite ? DEVELOPER_SCOPES : null } }),
+    revokeDeveloperKey: (id) => call("DELETE", at`/v1/dev/keys/${id}`),
+    exportAll: () => call("GET", "/v1/users/export?format=zip", { as: (response) => response.blob() }),
     erase: () => call("DELETE", "/v1/users/delete-account"),
     erasure: () => call("GET", "/v1/users/delete-account"),
-    ask: (question, signal) => stream(() => ask(question, token, signal), onSignedOut),
-    resume: (run, after, signal) => stream(() => resume(run, after, token, signal), onSignedOut),
+    ask: (question, signal) => stream(async () => ask(question, await getToken(), signal), onSignedOut),
+    resume: (run, after, signal) => stream(async () => resume(run, after, await getToken(), signal), onSignedOut),
   };
 }
 
+const toBase64 = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+
 async function ask(question, token, signal) {
-  const { key, text, session } = question;
-  const path = `/v2/messages?${query({ protocol: "ui-message-stream", chat_session_id: session })}`;
-  const response = await send("POST", path, { body: { text }, token, headers: { "Idempotency-Key": key }, signal });
+  const { key, session, of } = question;
+  const path = of ? at`/v2/messages/${of}/versions` : `/v2/messages?${query({ protocol: "ui-message-stream", chat_session_id: session })}`;
+  const response = await send("POST", path, { body: bodyOf(question), token, headers: { "Idempotency-Key": key }, signal });
   if (response.ok) question.run = response.headers.get("X-Run-Id");
   return response;
+}
+
+// An answer that is asked again is sent without its question, which the server has.
+function bodyOf({ text, of, isEdited, follows, model, models }) {
+  if (!of) return { text, follows, model, models };
+  return isEdited ? { text } : {};
 }
 
 function resume(run, after, token, signal) {
@@ -118,7 +212,10 @@ function resume(run, after, token, signal) {
 
 /** Opens an answer's stream; without anything new it has no events. */
 async function stream(open, onSignedOut) {
-  const response = await open();
+  const response = await open().catch((problem) => {
+    if (problem.status === 401) onSignedOut();
+    throw problem;
+  });
   if (response.status === 401) onSignedOut();
   if (!response.ok) throw await problemOf(response);
   return response.status === 204 ? [] : readEvents(response.body);
@@ -128,6 +225,6 @@ async function* readEvents(body) {
   try {
     yield* events(body);
   } catch {
-    throw new Problem("The connection was lost while the answer arrived.");
+    throw new Problem(t("The connection was lost while the answer arrived."));
   }
 }

@@ -1,116 +1,159 @@
 // The console: sign-in, the shown view, and the views connected to each other.
 
-import { connect, signIn } from "./api.js";
-import { find, onSubmit, say } from "./dom.js";
-import { forgetKey, loadKey, storeKey, takeKeyFromAddress } from "./local_key.js";
-import { startAccount } from "./views/account.js";
+import { connect } from "./api.js";
+import { find } from "./dom.js";
+import { translatePage } from "./i18n.js";
+import { installServiceWorker } from "./install.js";
+import { takeKeyFromAddress } from "./local_key.js";
+import { followAddress, recordAddress, setTitle } from "./router.js";
+import { restoreSession, signOut } from "./session.js";
 import { startApps } from "./views/apps.js";
 import { startChat } from "./views/chat.js";
+import { startChatGuides } from "./views/chat_guides.js";
+import { startChatSearch } from "./views/chat_search.js";
+import { startChatSharing } from "./views/chat_sharing.js";
 import { startChats } from "./views/chats.js";
-import { startDeveloper } from "./views/developer.js";
+import { startFolders } from "./views/folders.js";
+import { startGoals } from "./views/goals.js";
 import { startInbox } from "./views/inbox.js";
+import { startLanguageChoice } from "./views/language.js";
 import { startLibrary } from "./views/library.js";
 import { startMemories } from "./views/memories.js";
+import { startOwnNames } from "./views/own_names.js";
 import { startPeople } from "./views/people.js";
 import { startPreferences } from "./views/preferences.js";
+import { startRecordings } from "./views/recordings.js";
 import { reader } from "./views/reader.js";
 import { startSearch } from "./views/search.js";
+import { startShortcuts } from "./views/shortcuts.js";
+import { startSignIn } from "./views/sign_in.js";
+import { startSummaries } from "./views/summaries.js";
 import { startTasks } from "./views/tasks.js";
 import { startTimeline } from "./views/timeline.js";
 
-const SESSION = "keepsake.session";
+const HOME = "library";
 
 function start() {
-  readAddress();
-  window.addEventListener("hashchange", readAddress);
-  onSubmit(find("#sign-in"), onSignIn);
-  find("#sign-out").addEventListener("click", signOut);
-  const saved = sessionStorage.getItem(SESSION);
-  if (saved) open(JSON.parse(saved));
-  else find("#welcome").hidden = false;
-}
-
-// The printed address has the key in its fragment; without a key, the form asks for it.
-function readAddress() {
   takeKeyFromAddress();
-  showKeyField(!loadKey());
-}
-
-function showKeyField(shown) {
-  find("#key-field").hidden = !shown;
-  find("#local-key").required = shown;
-}
-
-async function onSignIn() {
-  const problem = find("#sign-in .problem");
-  const uid = find("#uid").value.trim();
-  const key = find("#local-key").value || loadKey();
-  say(problem, "");
-  try {
-    const session = { uid, token: await signIn(uid, key) };
-    storeKey(key);
-    find("#local-key").value = "";
-    sessionStorage.setItem(SESSION, JSON.stringify(session));
-    open(session);
-  } catch (error) {
-    say(problem, error.message);
-    if (error.status !== 401) return;
-    forgetKey();
-    showKeyField(true);
+  translatePage();
+  startLanguageChoice();
+  find("#sign-out").addEventListener("click", signOut);
+  const session = restoreSession();
+  if (session) open(session);
+  else {
+    startSignIn((signedIn) => {
+      open(signedIn);
+      find("#question").focus();
+    });
   }
 }
 
-// A reload drops every timer, request and element of the user.
-function signOut() {
-  sessionStorage.clear();
-  location.reload();
-}
-
-function open({ uid, token }) {
-  const api = connect(token, signOut);
-  const read = reader(api, (id, conversation) => library.update(id, conversation));
+function open({ uid, name, getToken }) {
+  const api = connect(getToken, signOut);
+  const { read, close } = reader(api, {
+    onChange: (id, conversation) => library.update(id, conversation),
+    onClose: () => enter(shownView(), shownId),
+  });
   // Dates follow the browser's time zone; a zone the server does not know changes nothing.
   api.setTimeZone(Intl.DateTimeFormat().resolvedOptions().timeZone).catch(() => {});
   find("#welcome").hidden = true;
   find("#console").hidden = false;
-  find("#account-button").textContent = uid;
-  const library = startLibrary({ api, read, name: uid });
+  find("#account-button").textContent = name;
+  const library = startLibrary({ api, read, open: (folder) => show("library", folder) });
+  startRecordings({ api, onDone: (id) => library.showAdded([id]) });
   startSearch({ api, read });
   startPreferences({ api });
-  const apps = startApps({ api, develop: (id) => {
-    show("developer", id);
+  startShortcuts();
+  const apps = startApps({ api, develop: async (id) => {
+    await show("developer", id);
     find("#own-app").focus();
   } });
-  const openApp = startDeveloper({ api, onChange: apps.reload });
+  const people = startPeople({ api });
+  const ownNames = startOwnNames({ api });
   const views = {
     apps: apps.reload,
-    developer: (id) => {
-      apps.reload();
-      openApp(id);
-    },
     inbox: startInbox({ api }).look,
     timeline: startTimeline({ api, read }).reload,
     memories: startMemories({ api, read }).reload,
     tasks: startTasks({ api, read }).reload,
-    people: startPeople({ api }).reload,
-    account: startAccount({ api, uid, signOut }).reload,
+    library: library.show,
+    folders: startFolders({ api, open: (folder) => show("library", folder) }).reload,
+    goals: startGoals({ api }).reload,
+    summaries: startSummaries({ api, read, open: (day) => show("summaries", day) }).show,
+    people: () => Promise.all([people.reload(), ownNames.reload()]),
+  };
+  const later = {
+    account: once(async () => (await import("./views/account.js")).startAccount({ api, uid, signOut }).show),
+    agents: once(async () => (await import("./views/agents.js")).startAgents({ api, open: openChat }).show),
+    developer: once(async () => {
+      const openApp = (await import("./views/developer.js")).startDeveloper({ api, onChange: apps.reload });
+      return (id) => {
+        apps.reload();
+        openApp(id);
+      };
+    }),
+  };
+  let shownId;
+  const enter = (view, id) => {
+    shownId = id;
+    recordAddress(view, id);
+    setTitle(titleOf(view));
+  };
+  let wanted;
+  // A view that is loaded later is shown once its buttons work, unless another was chosen meanwhile.
+  const present = async (view, id) => {
+    wanted = view;
+    const open = later[view] ? await later[view]() : views[view];
+    if (wanted !== view) return;
+    display(view);
+    open?.(id);
   };
   const show = (view, id) => {
-    display(view);
-    views[view]?.(id);
+    close();
+    enter(view, id);
+    return present(view, id);
   };
-  const chats = startChats({ api, open: (id) => {
-    if (!find("#chat").checkVisibility()) show("chat");
-    return chat.open(id);
+  const openChat = (id, message) => {
+    if (!find("#chat").checkVisibility()) show("chat", id);
+    enter("chat", id);
+    return chat.open(id, message);
+  };
+  const chats = startChats({ api, open: openChat, onShown: startChatGuides({ api }).follow });
+  startChatSearch({ api, open: openChat });
+  const sharing = startChatSharing({ api });
+  const chat = startChat({ api, read, onChange: (session) => {
+    chats.refresh(session);
+    sharing.follow(session);
   } });
-  const chat = startChat({ api, read, onChange: chats.refresh });
-  for (const button of document.querySelectorAll("#views button")) {
+  for (const button of document.querySelectorAll("#views button, #menu button")) {
     button.addEventListener("click", () => show(button.dataset.to));
   }
   find("#show-chats").addEventListener("click", () => show("chats"));
   find("#account-button").addEventListener("click", () => show("account"));
-  show("library");
+  find("#skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    if (!find("#chat").checkVisibility()) show("chat");
+    find("#question").focus();
+  });
+  followAddress(({ view, id }) => {
+    if (view === "conversations" && id) return read(id);
+    close();
+    shownId = id;
+    const known = titleOf(view) ? view : HOME;
+    present(known, id);
+    setTitle(titleOf(known));
+    if (known === "chat" && id) return chat.open(id);
+  }, HOME);
 }
+
+// Without a connection a module does not load: a reload then says so.
+function once(load) {
+  let loading;
+  return () => (loading ??= load().catch(() => location.reload()));
+}
+
+const shownView = () => find("#console").dataset.view;
+const titleOf = (view) => find(`#${CSS.escape(view)}-title`)?.textContent;
 
 function display(view) {
   find("#console").dataset.view = view;
@@ -120,3 +163,4 @@ function display(view) {
 }
 
 start();
+installServiceWorker();

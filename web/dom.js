@@ -18,15 +18,17 @@ function set(node, name, value) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** Builds an element of SVG. */
+export function draw(tag, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
 /** Draws a symbol of icons.svg; it has no label, so its button needs one. */
 export function icon(name) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "icon");
-  svg.setAttribute("aria-hidden", "true");
-  const use = document.createElementNS(SVG, "use");
-  use.setAttribute("href", `/icons.svg#${name}`);
-  svg.append(use);
-  return svg;
+  return draw("svg", { class: "icon", "aria-hidden": "true" }, draw("use", { href: `/icons.svg#${name}` }));
 }
 
 /** A button that shows only an icon; `label` is its name and tooltip. */
@@ -35,11 +37,18 @@ export function iconButton(name, label, onclick, props = {}) {
     icon(name));
 }
 
-/** Shows an error, to screen readers too; an empty text hides it. */
-export function say(node, text) {
+/** Shows an error, to screen readers too: a text, or the problem that was caught. An empty text hides it. */
+export function say(node, error) {
+  const text = error.message ?? error;
   node.textContent = text;
   node.hidden = !text;
+  node.toggleAttribute("lang", Boolean(error.lang));
+  if (error.lang) node.lang = error.lang;
 }
+
+/** A caught problem as a paragraph, read by screen readers when it appears. */
+export const problemLine = (problem) =>
+  el("p", { class: "problem", role: "alert", lang: problem.lang || null }, problem.message);
 
 /** Returns `attempt(act)`, which runs a change and shows its error on `line`. */
 export const attempting = (line) => async (act) => {
@@ -47,7 +56,7 @@ export const attempting = (line) => async (act) => {
   try {
     await act();
   } catch (problem) {
-    say(line, problem.message);
+    say(line, problem);
   }
 };
 

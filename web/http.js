@@ -1,10 +1,16 @@
 // HTTP requests and their problems.
 
-/** A refusal or a failure, with a message for people; `status` is 0 when nothing answered. */
+import { t } from "./i18n.js";
+
+/**
+ * A refusal or a failure, with a message for people; `status` is 0 when nothing answered.
+ * `lang` is the language of a message that the server wrote, which is not translated.
+ */
 export class Problem extends Error {
-  constructor(message, status = 0) {
+  constructor(message, status = 0, lang = "") {
     super(message);
     this.status = status;
+    this.lang = lang;
   }
 }
 
@@ -17,21 +23,22 @@ export async function json(method, path, { as = bodyOf, ...options }) {
 
 const bodyOf = (response) => (response.status === 204 ? null : response.json());
 
-/** Sends a request; `body` goes as JSON. */
-export async function send(method, path, { body, token, headers: extra = {}, signal }) {
+/** Sends a request; `body` goes as JSON, `form` (FormData or a Blob) as it is. */
+export async function send(method, path, { body, form, token, headers: extra = {}, signal }) {
   const headers = { ...extra };
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body) headers["Content-Type"] = "application/json";
   try {
-    return await fetch(path, { method, headers, body: body && JSON.stringify(body), signal });
+    return await fetch(path, { method, headers, body: form ?? (body && JSON.stringify(body)), signal });
   } catch {
-    throw new Problem("Keepsake cannot be reached. Check the connection and try again.");
+    throw new Problem(t("Keepsake cannot be reached. Check the connection and try again."));
   }
 }
 
 export async function problemOf(response) {
   const { detail } = await response.json().catch(() => ({}));
-  return new Problem(detail || `The server answered ${response.status}.`, response.status);
+  if (detail) return new Problem(detail, response.status, "en");
+  return new Problem(t("The server answered {status}.", { status: response.status }), response.status);
 }
 
 /** An address: at`/v1/apps/${id}?${query({ limit })}`. Values are encoded. */

@@ -3,11 +3,12 @@
 import { Marked } from "./vendor/marked.esm.js";
 import DOMPurify from "./vendor/purify.es.mjs";
 import { el } from "./dom.js";
+import { t } from "./i18n.js";
 
 const ALLOWED = {
   ALLOWED_TAGS: ["p", "br", "hr", "strong", "em", "del", "code", "pre", "blockquote", "ul", "ol", "li", "a",
     "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td"],
-  ALLOWED_ATTR: ["href", "start"],
+  ALLOWED_ATTR: ["href", "start", "class"],
   ALLOWED_URI_REGEXP: /^https:\/\//i,
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
@@ -22,7 +23,11 @@ const markdown = new Marked({
   },
 });
 
+// Of classes, only the language of a block of code is kept; colouring brings its own.
+const CODE_CLASS = { CODE: /^language-[\w+#-]{1,30}$/, SPAN: /^hljs-[\w -]{1,60}$/ };
+
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
+  if (node.hasAttribute?.("class") && !CODE_CLASS[node.nodeName]?.test(node.className)) node.removeAttribute("class");
   if (!node.hasAttribute?.("href")) return;
   node.setAttribute("target", "_blank");
   node.setAttribute("rel", "noopener noreferrer");
@@ -58,6 +63,6 @@ export function marker(n, title, onclick) {
     event.preventDefault();
     onclick();
   };
-  return el("sup", {}, el("a", { href: "#reader", class: "marker", "aria-label": `Source ${n}: ${title}`, onclick: follow },
+  return el("sup", {}, el("a", { href: "#reader", class: "marker", "aria-label": t("Source {n}: {title}", { n, title }), onclick: follow },
     String(n)));
 }

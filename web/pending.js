@@ -6,10 +6,11 @@ export const remember = (question) => sessionStorage.setItem(PREFIX + question.s
 export const forget = ({ session }) => sessionStorage.removeItem(PREFIX + session);
 
 /** Returns the unanswered question of a chat, from its newest messages or as it was sent; else null. */
-export function pending(session, [newest, ...older]) {
-  const run = newest?.sender === "human" && /^(.+)-q$/.exec(newest.id)?.[1];
-  if (run) return { run, session, text: newest.text };
+export function pending(session, newestFirst) {
+  const [newest] = newestFirst;
+  if (newest?.metadata?.run) return { run: newest.metadata.run, session, text: newest.text };
   const sent = JSON.parse(sessionStorage.getItem(PREFIX + session));
-  const answered = sent?.run && [newest, ...older].some((message) => message?.id === sent.run);
-  return answered ? null : sent;
+  if (!sent?.run) return sent;
+  const isListed = (id) => newestFirst.some((message) => message.id === id);
+  return isListed(`${sent.run}-q`) && !isListed(sent.run) ? sent : null;
 }

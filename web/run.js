@@ -10,7 +10,7 @@ const LAST = ["finish", "abort", "error"];
  * when the server no longer has its events.
  *
  * `question` is `{key, text, session}`, and gets its `run` as soon as the server names it; with a `run` nothing
- * is asked. Sent again with the same key, a question is never asked twice. Throws the Problem of a refusal.
+ * is asked; with `of`, it is another version of that message. Sent again with the same key, a question is never asked twice. Throws the Problem of a refusal.
  */
 export async function* follow(api, question, signal) {
   let seen = 0;

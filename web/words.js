@@ -1,11 +1,28 @@
 // Text for people: dates, speakers, tool names.
 
-const DAY = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", year: "numeric" });
-const HOUR = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+import { el } from "./dom.js";
+import { t, tag, tNodes } from "./i18n.js";
+
+const DATE = { weekday: "short", day: "numeric", month: "short", year: "numeric" };
+const TIME = { hour: "2-digit", minute: "2-digit" };
+const DAY = new Intl.DateTimeFormat(tag, DATE);
+const HOUR = new Intl.DateTimeFormat(tag, TIME);
+const MOMENT = new Intl.DateTimeFormat(tag, { ...DATE, ...TIME });
 
 export const day = (iso) => DAY.format(new Date(iso));
 export const hour = (iso) => HOUR.format(new Date(iso));
-export const moment = (iso) => `${DAY.format(new Date(iso))}, ${HOUR.format(new Date(iso))}`;
+export const moment = (iso) => MOMENT.format(new Date(iso));
+
+const NEAR = new Intl.RelativeTimeFormat(tag, { numeric: "auto" });
+const DAY_MS = 86_400_000;
+const midnight = (time) => new Date(time.getFullYear(), time.getMonth(), time.getDate());
+
+/** When a task is due, as people say it: "tomorrow 18:00", later days by their date. */
+export function due(iso, now = new Date()) {
+  const days = Math.round((midnight(new Date(iso)) - midnight(now)) / DAY_MS);
+  const name = Math.abs(days) <= 1 ? NEAR.format(days, "day") : day(iso);
+  return t("{day} {time}", { day: name, time: hour(iso) });
+}
 
 /** Seconds into a conversation as m:ss. */
 export function offset(seconds) {
@@ -15,9 +32,8 @@ export function offset(seconds) {
 
 /** The name of a speaker; diarisation counts from 0, the screen from 1. */
 export function speakerName(segment) {
-  if (segment.is_user) return "You";
-  const number = /^SPEAKER_(\d+)$/.exec(segment.speaker)?.[1];
-  return number === undefined ? segment.speaker || "Someone" : `Speaker ${Number(number) + 1}`;
+  if (segment.is_user) return t("You");
+  return segment.speaker_name || t("Speaker {n}", { n: segment.speaker_id + 1 });
 }
 
 const HIDDEN = /(?<!\p{ExtPict})\ufe0f|(?![\n\t\ufe0f])[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}\u2800]/gu;
@@ -28,8 +44,29 @@ export const plainly = (text) => text.replace(HIDDEN, (sign) => `\\u{${sign.code
 /** A tool's own name for people. */
 export const toolName = (name) => plainly(name.replaceAll("_", " "));
 
-/** The name that the model has for a tool, without the suffix that makes names of apps' tools unique. */
-export const modelToolName = (name) => toolName(name.replace(/_[0-9a-f]{16}$/, ""));
+const LIBRARY_TOOLS = {
+  get_conversations: t("Look at conversations"),
+  search_conversations: t("Search in conversations"),
+  get_memories: t("Look at memories"),
+  search_memories: t("Search in memories"),
+  remember: t("Write a memory"),
+  get_action_items: t("Look at tasks"),
+  create_action_item: t("Add a task"),
+  update_action_item: t("Change a task"),
+  manage_daily_summary: t("Daily summaries"),
+  get_health_data: t("Look at health figures"),
+  read_file: t("Read a file"),
+  search_files: t("Search files"),
+  create_chart: t("Draw a chart"),
+  get_product_info: t("Look it up in the manual"),
+  read_web_page: t("Read a web page"),
+};
 
-/** The receiver of a call and its maker, readably: names may be alike, but an id belongs to one app. */
-export const describeSource = ({ kind, id }, maker) => (kind === "app" ? plainly(`App ${id}, by ${maker}`) : "A connected service");
+/** The name that the model has for a tool, in words; names of apps' tools end in a suffix that makes them unique. */
+export const modelToolName = (name) => LIBRARY_TOOLS[name] ?? toolName(name.replace(/_[0-9a-f]{16}$/, ""));
+
+/** The receiver of a call and its maker, as nodes: names may be alike, but an id belongs to one app. */
+export function describeSource({ kind, id }, maker) {
+  if (kind !== "app") return [t("A connected service")];
+  return tNodes("App {id}, by {maker}", { id: el("code", {}, plainly(id)), maker: el("bdi", {}, plainly(maker)) });
+}

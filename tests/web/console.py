@@ -59,7 +59,12 @@ class Console:
         return self.page.locator(".message.ai").last
 
     def show_view(self, view: str) -> None:
-        self.page.locator(f"#views [data-to={view}]").click()
+        """Press the view's tab; on a phone some of them stand under More."""
+        tab = self.page.locator(f"#views [data-to={view}]")
+        if not tab.is_visible():
+            self.page.locator("#views [data-to=menu]").click()
+            tab = self.page.locator(f"#menu [data-to={view}]")
+        tab.click()
 
     def find_app(self, name: str) -> Locator:
         """Return an app's entry in the directory."""

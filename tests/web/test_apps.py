@@ -34,11 +34,11 @@ def test_an_app_is_inspected_installed_and_uninstalled_by_keyboard_t4(
     expect(page.get_by_role("button", name="Uninstall Grocer")).to_be_focused()
     expect(page.locator("#apps > [role=status]")).to_contain_text("Grocer is installed")
     expect(page.get_by_role("heading", name="Installed")).to_be_visible()
+    expect(may.filter(has_text="look up")).to_be_visible()
     expect(grocer.get_by_role("link", name="Sign in at the grocer")).to_have_attribute(
         "rel", "noopener noreferrer"
     )
     page.reload()
-    console.show_view("apps")
     page.get_by_role("button", name="Uninstall Grocer").press("Enter")
     expect(page.get_by_role("button", name="Install Grocer")).to_be_focused()
     assert console.page_errors == []
@@ -63,9 +63,8 @@ def test_a_permission_requested_later_waits_to_be_allowed_t4(
     assert context.request.patch(address, data=more, headers=owner).ok
 
     page.reload()
-    console.show_view("apps")
     baker = console.find_app("Baker")
-    expect(baker).to_contain_text("Not allowed yet: it reads your memories.")
+    expect(baker).to_contain_text("Not allowed yet: reads your memories.")
     page.get_by_role("button", name="Allow Baker that").press("Enter")
 
     expect(page.locator("#apps > [role=status]")).to_have_text("Baker is now allowed to do that.")
@@ -96,7 +95,7 @@ def test_a_permission_requested_while_the_user_reads_is_not_granted_on_install_t
 
     page.get_by_role("button", name="Install Fishmonger").click()
 
-    expect(app).to_contain_text("Not allowed yet: it reads your tasks.")
+    expect(app).to_contain_text("Not allowed yet: reads your tasks.")
     page.get_by_role("button", name="Allow Fishmonger that").click()
     expect(app).not_to_contain_text("Not allowed yet")
     assert console.page_errors == []
@@ -132,7 +131,7 @@ def test_an_mcp_server_becomes_an_app_whose_tools_can_be_refreshed_t19(
     page.keyboard.press("Enter")
 
     expect(page.locator("#mcp").get_by_role("status")).to_have_text(
-        "Notes is added with 1 tool: install it to use them."
+        "Notes is added with 1 tool: install it to use it."
     )
     console.find_app("Notes").get_by_role("button", name="Develop").click()
     server = console.find_section("MCP server")
@@ -158,7 +157,7 @@ def test_signing_in_to_an_mcp_server_opens_another_window_t19(
     expect(opened.value.get_by_role("heading")).to_have_text("Connected")
     assert opened.value.evaluate("window.opener") is None
     expect(page.locator("#mcp").get_by_role("status")).to_have_text(
-        "Vault is added with 1 tool: install it to use them."
+        "Vault is added with 1 tool: install it to use it."
     )
     assert console.page_errors == []
 
@@ -183,7 +182,6 @@ def test_hostile_text_of_an_app_stays_text_t20(
 ) -> None:
     tool = {**LOOK_TOOL, "name": HOSTILE_TEXT[:60], "description": HOSTILE_TEXT}
     manifest = app_server.declare("hostile", tool, {"name": HOSTILE_TEXT})
-    steps = {"auth_steps": [{"name": "Click me", "url": "javascript:window.owned=1"}]}
     registered_app = register_app(
         console,
         context,
@@ -191,7 +189,6 @@ def test_hostile_text_of_an_app_stays_text_t20(
         manifest,
         name=HOSTILE_TEXT,
         description=HOSTILE_TEXT,
-        integration=steps,
     )
     console.sign_in("mallory")
     page = console.page
@@ -200,13 +197,12 @@ def test_hostile_text_of_an_app_stays_text_t20(
     app = page.locator(f"[data-id='{registered_app['id']}']")
     app.get_by_text("What it may do").click()
     expect(app.locator(".permissions")).to_contain_text(HOSTILE_TEXT)
-    expect(app).to_contain_text("Click me")
     expect(app.get_by_role("link")).to_have_count(0)
 
     app.get_by_role("button", name="Develop").click()
     expect(page.get_by_label("Refused tools")).to_contain_text(HOSTILE_TEXT[:40])
 
     assert page.evaluate("window.owned") is None
-    assert page.locator("#apps img, #developer img").count() == 0
+    assert page.locator('#apps img:not([src^="/v1/apps/logos/"]), #developer img').count() == 0
     assert console.foreign_requests == []
     assert console.page_errors == []

@@ -1,11 +1,15 @@
 """Several chats in the console (P15): begin, pick, rename, star, delete, by keyboard and on a phone."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
+IS_SUMMARISED = """async ([path, headers]) => {
+  const messages = await (await fetch(path, { headers })).json();
+  return messages.some(({ metadata }) => metadata.summarised);
+}"""
 
 
 def show_chats(page: Page) -> None:
@@ -127,6 +131,28 @@ def test_the_history_of_a_chat_left_meanwhile_is_not_shown_p15(console: Console)
 
     expect(page.locator(".message.human")).to_have_count(0)
     expect(console.answers).to_have_count(1)
+
+
+def test_a_long_chat_shows_from_where_the_assistant_reads_it_word_by_word_m124(
+    console: Console, context: BrowserContext
+) -> None:
+    console.sign_in("long-talker")
+    owner = console.sign_in_beside(context, "long-talker")
+    path = f"{console.origin}/v2/messages?protocol=ui-message-stream"
+    for n in range(16):
+        context.request.post(path, headers=owner, data={"text": f"Hello, number {n}"})
+    page = console.page
+    page.wait_for_function(IS_SUMMARISED, arg=[path, owner], polling=100)
+
+    with page.expect_response(lambda response: "ui-message-stream" in response.url) as loaded:
+        page.reload()
+    read = [each for each in loaded.value.json() if not each["metadata"].get("summarised")]
+    boundary = page.get_by_text("The assistant reads a summary of what stands above.")
+    expect(boundary).to_be_visible()
+    assert 0 < len(read) < 33
+    expect(page.locator(".boundary ~ .message")).to_have_count(len(read))
+    expect(page.locator(".message")).to_have_count(33)
+    assert console.page_errors == []
 
 
 def test_escape_leaves_a_title_as_it_was(console: Console) -> None:

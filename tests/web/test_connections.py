@@ -55,7 +55,6 @@ def test_a_connection_survives_a_reload_and_unavailable_services_are_named_p6(
     expect(console.page.get_by_role("button", name=f"Disconnect {CALENDAR}")).to_be_visible()
 
     console.page.reload()
-    console.show_view("apps")
 
     expect(console.page.get_by_role("button", name=f"Disconnect {CALENDAR}")).to_be_visible()
     expect(console.page.locator("#connections .missing")).to_have_text(

@@ -77,7 +77,6 @@ def test_pressing_register_twice_registers_one_app_t20(
 
     expect(console.page.get_by_role("heading", name="Once")).to_be_visible()
     console.page.reload()
-    console.show_view("developer")
     expect(console.page.get_by_label("App", exact=True).get_by_role("option")).to_have_text(
         ["Once", "Register an app…"]
     )
@@ -97,7 +96,6 @@ def test_a_key_is_shown_once_listed_and_revoked_t1(
     status = console.find_section("Keys").get_by_role("status")
     expect(status.locator("code")).to_have_text(re.compile(r"^sk_[0-9a-f]{32}$"))
     page.reload()
-    console.show_view("developer")
     expect(console.find_section("Keys").locator(".keys li")).to_have_count(1)
     expect(status).to_be_empty()
 
@@ -210,10 +208,10 @@ def test_a_phone_shows_the_developer_page_from_the_directory_t20(console: Consol
     page.goto(console.address)
     page.get_by_label("Who are you?").fill("pocket")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Apps", exact=True).click()
+    console.show_view("apps")
 
     page.get_by_role("button", name="Create an app").click()
 
-    expect(page.locator("#console > section:visible")).to_have_attribute("id", "developer")
+    expect(page.locator("#content > section:visible")).to_have_attribute("id", "developer")
     expect(page.get_by_label("Name of the app")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

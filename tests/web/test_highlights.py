@@ -7,7 +7,7 @@ pytestmark = pytest.mark.browser
 
 MARKS_CODE = """
 async ([text, query]) => {
-  const { highlighted } = await import("/views/search.js");
+  const { highlighted } = await import("/views/highlighted.js");
   const box = document.createElement("div");
   box.append(...highlighted(text, query));
   return [box.textContent, [...box.querySelectorAll("*")].map((node) => node.outerHTML)];

@@ -92,8 +92,9 @@ def test_an_answer_interrupted_by_a_killed_server_can_be_retried_p29(
         expect(console.answers.last).to_contain_text("On Friday.")
 
         console.page.reload()
-        expect(console.page.locator(".ended")).to_contain_text("interrupted")
         expect(console.answers.last).to_contain_text("On Friday.")
+        console.page.get_by_role("button", name="Previous version").click()
+        expect(console.page.locator(".ended")).to_contain_text("interrupted")
 
 
 def test_a_stopped_answer_keeps_its_text_x34(
@@ -149,13 +150,22 @@ def test_reasoning_and_tools_are_folded_away(
         )
 
         answer = console.ask("When is the offsite?")
-        tool = answer.locator(".steps details").filter(has_text="search conversations")
+        tool = answer.locator(".steps details").filter(has_text="Search in conversations")
         expect(tool.locator("pre")).to_be_hidden()
         tool.locator("summary").click()
 
         expect(tool.locator("pre")).to_contain_text("offsite")
         expect(tool.locator(".state")).to_have_text("done")
         expect(answer.locator(".steps")).to_contain_text("They ask for the date.")
+
+        console.page.reload()
+
+        expect(console.answers).to_have_count(2)
+        stored = console.answers.last.locator(".steps details")
+        expect(stored).to_have_count(2)
+        expect(stored.first.locator("pre")).to_have_text("They ask for the date.")
+        expect(stored.last.locator(".state")).to_have_text("done")
+        expect(stored.last.locator("pre")).to_contain_text("offsite")
 
 
 def test_an_answers_diagnostics_are_shown_to_its_owner_c80(
@@ -171,7 +181,7 @@ def test_an_answers_diagnostics_are_shown_to_its_owner_c80(
 
         diagnostics = answer.locator(".diagnostics")
         expect(diagnostics.locator("dd").nth(1)).to_have_text("With tools, 2 model calls")
-        expect(diagnostics).to_contain_text("search conversations")
+        expect(diagnostics).to_contain_text("Search in conversations")
         expect(diagnostics.get_by_role("meter", name="model")).to_be_visible()
 
 

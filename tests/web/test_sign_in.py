@@ -1,10 +1,12 @@
 """Sign-in form: the local key comes from the printed address, or is asked for (S9)."""
 
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
+from infra.local.browser import run_product
 from tests.local_key import KEY_HEADER, LOCAL_KEY
 from tests.web.app_server import AppServer
 from tests.web.console import Console
@@ -45,7 +47,7 @@ def test_without_a_key_the_form_asks_for_it_and_says_where_it_is_s9(console: Con
     expect(field).to_have_attribute("type", "password")
     expect(field).to_have_accessible_description(
         "It is in the address that make run prints, and in the file local_key of the data folder, "
-        ".keepsake. If the server was started with LOCAL_KEY or LOCAL_PASSWORD, it is that."
+        ".keepsake. If the server was started with LOCAL_KEY, it is that."
     )
     sign_in(page, "unkeyed")
     expect(console.greeting).to_have_count(0)
@@ -102,3 +104,26 @@ def test_a_page_of_another_origin_reads_no_token_s9(
     )
 
     assert outcome == "TypeError"
+
+
+def test_where_others_reach_the_server_a_name_and_a_password_sign_in_u6(
+    context: BrowserContext, tmp_path: Path
+) -> None:
+    settings = {"ALLOW_REMOTE": "1", "KEEPSAKE_USER": "ann", "KEEPSAKE_PASSWORD": "Grüße an Opa"}
+    with run_product(tmp_path, **settings) as address:
+        page = context.new_page()
+        console = Console(page, address, [], [])
+        page.goto(address)
+        expect(page.get_by_label("Local key")).to_be_hidden()
+        page.get_by_label("Who are you?").fill("ann")
+        page.locator("#password").fill("wrong password")
+        page.get_by_role("button", name="Sign in").click()
+        expect(console.problem).to_have_text("The name or the password is wrong.")
+
+        page.locator("#password").fill("Grüße an Opa")
+        page.keyboard.press("Enter")
+
+        console.greeting.wait_for()
+        expect(page.locator("#account-button")).to_have_text("ann")
+        page.reload()
+        console.greeting.wait_for()

@@ -1,17 +1,29 @@
-// The account: MCP keys, usage, retention, export and erasure.
+// The account: keys, usage, retention, kept sound, export and erasure.
 
-import { attempting, el, find, onSubmit, say } from "../dom.js";
+import { attempting, el, find, moveTo, onSubmit, say } from "../dom.js";
+import { t, tn } from "../i18n.js";
+import { startBrowserPush } from "./browser_push.js";
+import { startChatPrompt } from "./chat_prompt.js";
 import { keys } from "./keys.js";
+import { startModel } from "./model.js";
+import { startPrivacy } from "./privacy.js";
+import { startSummarySettings } from "./summary_settings.js";
 import { startUsage } from "./usage.js";
 
 const POLL_MS = 500;
 
+/** Returns `show(section)`, which loads all settings and goes to a section if one is named. */
 export function startAccount({ api, uid, signOut }) {
   const view = find("#account");
-  const form = find("form", view);
+  const form = find("form:has(#erase-name)", view);
   const progress = find("#erasure-progress");
   const attempt = attempting(find(".problem", view));
   const usage = startUsage({ api });
+  const model = startModel();
+  const privacy = startPrivacy({ api });
+  const browserPush = startBrowserPush({ api });
+  const summary = startSummarySettings({ api });
+  const chatPrompt = startChatPrompt({ api });
 
   async function exportAll() {
     const url = URL.createObjectURL(await api.exportAll());
@@ -20,28 +32,64 @@ export function startAccount({ api, uid, signOut }) {
   }
 
   async function erase() {
-    if (find("input", form).value !== uid) return say(find(".problem", view), `Type ${uid} to confirm.`);
+    if (find("input", form).value !== uid) return say(find(".problem", view), t("Type {name} to confirm.", { name: uid }));
     for (let erasure = await api.erase(); erasure.status !== "done"; erasure = await api.erasure()) {
-      progress.textContent = `Erasing: ${erasure.documents} documents so far`;
+      progress.textContent = tn({ one: "Erasing: {n} document so far", other: "Erasing: {n} documents so far" }, erasure.documents);
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
     signOut();
   }
 
-  const showKeys = () => find(".programs", view).replaceChildren(keys({
-    heading: "MCP keys",
+  const mcpKeys = () => keys({
+    heading: t("MCP keys"),
     list: api.mcpKeys,
     create: async () => {
-      const name = prompt("Which program is it for?");
+      const name = prompt(t("Which program is it for?"));
       return name && (await api.createMcpKey(name)).key;
     },
     revoke: api.revokeMcpKey,
     attempt,
-  }));
+  });
+
+  const developerKeys = () => keys({
+    heading: t("Developer keys"),
+    list: api.developerKeys,
+    create: async () => {
+      const name = prompt(t("Which script is it for?"));
+      if (!name) return null;
+      const mayWrite = confirm(t("May it also change your library? Cancel: it only reads."));
+      return (await api.createDeveloperKey(name, mayWrite)).key;
+    },
+    revoke: api.revokeDeveloperKey,
+    attempt,
+  });
+
+  const showKeys = () => find(".programs", view).replaceChildren(mcpKeys(), developerKeys());
 
   const showNote = async () => (find("#erasure-note").textContent = (await api.erasure()).note);
 
+  const keepsAudio = find("#keeps-audio");
+  const showSound = async () => (keepsAudio.checked = (await api.profile()).keeps_audio);
+
+  keepsAudio.addEventListener("change", () => attempt(() => api.setKeepsAudio(keepsAudio.checked)));
   find("#export").addEventListener("click", () => attempt(exportAll));
   onSubmit(form, () => attempt(erase));
-  return { reload: () => (attempt(showNote), usage.reload(), showKeys()) };
+  const reload = () => {
+    showKeys();
+    return Promise.all([attempt(showNote), attempt(showSound), usage.reload(), model.reload(), privacy.reload(), browserPush.reload(), summary.reload(), chatPrompt.reload()]);
+  };
+
+  // What is above the section grows while it loads.
+  async function show(section) {
+    goTo(section);
+    await reload();
+    goTo(section);
+  }
+
+  const goTo = (section) => {
+    const place = section && find(`[data-section="${CSS.escape(section)}"]`, view);
+    place?.scrollIntoView();
+    if (place) moveTo(find("h3", place) ?? place);
+  };
+  return { show };
 }

@@ -1,50 +1,63 @@
 // One answer: its status and text while it streams, its sources and buttons once it is done.
 
-import { el, linkOut } from "../dom.js";
+import { el, iconButton, linkOut, problemLine } from "../dom.js";
+import { t } from "../i18n.js";
 import { marker, render } from "../markdown.js";
 import { day } from "../words.js";
+import { offerAddresses } from "./addresses.js";
 import { changes } from "./changes.js";
 import { Confirmations } from "./confirmation.js";
+import { copyButton, offerCode } from "./copying.js";
 import { diagnostics } from "./diagnostics.js";
 import { feedback } from "./feedback.js";
 import { Steps } from "./steps.js";
+import { versionSwitch } from "./versions.js";
 
 const OFFLINE = "offline-extractive";
-const ENDED_EARLY = {
-  stopped: "Stopped.",
-  interrupted: "This answer was interrupted.",
-  failed: "This answer failed.",
+export const ENDED_EARLY = {
+  stopped: t("Stopped."),
+  interrupted: t("This answer was interrupted."),
+  failed: t("This answer failed."),
 };
 
 export class Answer {
   #text = "";
   #frame = 0;
   #sources = [];
-  #status = el("p", { class: "status", role: "status" }, "Thinking");
+  #status = el("p", { class: "status", role: "status" }, t("Thinking"));
   #steps = new Steps();
-  #prose = el("div", { class: "prose" });
+  #prose = el("div", { class: "prose", dir: "auto" });
+  #chart = el("div");
   #connect = el("div", { class: "connect" });
   #confirmations;
   #foot = el("footer");
+  #model = el("p", { class: "model", hidden: true });
+  #voices = null; // the answers beside this one, once there are any
   #tools;
 
-  /** `question` is the question it answers, empty for a greeting; `retry()` asks it again. */
-  constructor({ api, read, question, retry }) {
-    this.#tools = { api, read, question, retry };
+  /**
+   * `question` is the question it answers, empty for a greeting; `retry(node)` asks it again, and `show(id)` shows
+   * another version.
+   */
+  constructor({ api, read, question, retry, show }) {
+    this.#tools = { api, read, question, retry: () => retry(this.node), show };
     this.#confirmations = new Confirmations(api);
-    this.node = el("article", { class: "message ai", "aria-label": "Keepsake", "aria-busy": "true" },
-      this.#status, this.#steps.node, this.#prose, this.#connect, this.#confirmations.node, this.#foot);
+    this.node = el("article", { class: "message ai", "aria-label": t("Answer"), "aria-busy": "true" },
+      el("div", { class: "main" },
+        this.#model, this.#status, this.#steps.node, this.#prose, this.#chart, this.#connect, this.#confirmations.node, this.#foot));
   }
 
   /** Shows the next chunk of the stream. */
   take(chunk) {
     this.#steps.take(chunk);
     this.#confirmations.take(chunk);
+    if (this.#voices || chunk.type === "data-voices") this.#beside((voices) => voices.take(chunk));
+    if (chunk.type === "data-chart") this.#draw(chunk.data);
     if (chunk.type === "data-connect") this.#offerConnection(chunk.data);
-    if (chunk.type === "data-confirmation") this.#showStatus(chunk.data.state === "asked" ? "Waiting for your answer" : "Continuing");
-    if (chunk.type === "waiting") this.#showStatus("No connection. Trying again…");
+    if (chunk.type === "data-confirmation") this.#showStatus(chunk.data.state === "asked" ? t("Waiting for your answer") : t("Continuing"));
+    if (chunk.type === "waiting") this.#showStatus(t("No connection. Trying again…"));
     if (chunk.type === "restart") this.#restart();
-    if (chunk.type === "data-status") this.#showStatus(chunk.data.text);
+    if (chunk.type === "data-status") this.#showStatus(chunk.data.text, "en");
     if (chunk.type === "source-document") this.#sources[chunk.providerMetadata.keepsake.number - 1] = chunk;
     if (chunk.type === "text-delta") this.#append(chunk.delta);
     if (chunk.type === "data-message") this.finish(chunk.data);
@@ -55,30 +68,76 @@ export class Answer {
     const cards = message.memories ?? [];
     this.#hideStatus();
     this.#confirmations.end();
+    if (message.metadata?.parts) this.#steps.show(message.metadata.parts);
     this.node.dataset.id = message.id;
     this.#text = message.text;
     this.#prose.replaceChildren(
-      render(message.metadata?.marked_text ?? message.text, (n) => this.#marker(n, message)));
+      offerAddresses(render(message.metadata?.marked_text ?? message.text, (n) => this.#marker(n, message))));
+    offerCode(this.#prose, this.#attempt);
+    if (message.chart_data) this.#draw(message.chart_data);
+    else this.#chart.replaceChildren();
     this.#foot.replaceChildren(...this.#note(message), ...changes(this.#tools.api, message, this.#attempt), ...this.#cards(cards), this.#actions(message),
       ...(this.#tools.question ? [diagnostics(this.#tools.api, message.id)] : []));
+    if (message.metadata?.voices) this.#offerOthers(message);
   }
 
-  #showStatus(text) {
+  // What streamed beside this answer stays there; of an older one the others are loaded when they are wanted.
+  #offerOthers(message) {
+    const load = () => this.#attempt(() => this.#compare(message));
+    if (this.#voices) return load();
+    const button = el("button", { type: "button", class: "quiet", onclick: async () => {
+      await load();
+      button.remove();
+    } }, t("Show the other answers"));
+    this.#foot.append(button);
+  }
+
+  async #compare(message) {
+    const alternatives = await this.#tools.api.alternatives(message.id);
+    await this.#beside((voices) => voices.show(message, alternatives, {
+      mark: (one) => (n) => this.#marker(n, one),
+      choose: (voice) => this.#attempt(async () => {
+        this.finish(await this.#tools.api.chooseAnswer(message.id, voice));
+        this.#prose.tabIndex = -1;
+        this.#prose.focus();
+      }),
+    }));
+  }
+
+  // Most answers stand alone: what shows others beside them is loaded when it is needed.
+  #beside(act) {
+    this.#voices ??= import("./voices.js").then(({ Voices }) => new Voices(this.node, this.#model));
+    this.#voices = this.#voices.then((voices) => {
+      act(voices);
+      return voices;
+    });
+    return this.#voices;
+  }
+
+  async #draw(data) {
+    const { chart } = await import("./chart.js");
+    this.#chart.replaceChildren(chart(data));
+  }
+
+  #showStatus(text, lang = null) {
     this.#status.textContent = text;
+    this.#status.toggleAttribute("lang", Boolean(lang));
+    if (lang) this.#status.lang = lang;
     this.#status.hidden = false;
   }
 
   #offerConnection({ url, name }) {
-    this.#connect.append(el("p", {}, linkOut(url, `Connect your account at ${name ?? "the service"}`)));
+    this.#connect.append(el("p", {}, linkOut(url, t("Connect your account at {service}", { service: name ?? t("the service") }))));
   }
 
   #restart() {
     this.#text = "";
     this.#steps.clear();
     this.#confirmations.clear();
+    this.#chart.replaceChildren();
     this.#connect.replaceChildren();
     this.#prose.replaceChildren();
-    this.#showStatus("Thinking");
+    this.#showStatus(t("Thinking"));
   }
 
   #hideStatus() {
@@ -93,7 +152,7 @@ export class Answer {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
       this.#status.hidden = true;
-      this.#prose.replaceChildren(render(this.#text, (n) => this.#streamedMarker(n)));
+      this.#prose.replaceChildren(offerAddresses(render(this.#text, (n) => this.#streamedMarker(n))));
     });
   }
 
@@ -116,37 +175,41 @@ export class Answer {
     const note = ENDED_EARLY[metadata?.outcome];
     if (!note || !this.#tools.question) return [];
     return [el("p", { class: "ended", role: "status" }, note,
-      el("button", { type: "button", onclick: this.#tools.retry }, "Try again"))];
+      el("button", { type: "button", onclick: this.#tools.retry }, t("Try again")))];
   }
 
   #cards(cards) {
     if (!cards.length) return [];
     const items = cards.map((card, at) => el("li", {}, this.#card(card, at + 1)));
-    return [el("ol", { class: "sources", "aria-label": "Sources" }, ...items)];
+    return [el("ol", { class: "sources", "aria-label": t("Sources") }, ...items)];
   }
 
   #card(card, n) {
     return el("button", { type: "button", class: "source", onclick: () => this.#open(card.id) },
       el("span", { class: "number" }, String(n)),
       el("span", { class: "emoji", "aria-hidden": "true" }, card.structured.emoji),
-      el("span", { class: "title" }, card.structured.title || "Untitled conversation"),
+      el("span", { class: "title", dir: "auto" }, card.structured.title || t("Untitled conversation")),
       el("span", { class: "meta" }, day(card.created_at)));
   }
 
   // A greeting answers no question and a refusal is not stored, so neither can be rated.
   #actions(message) {
     const isRatable = this.#tools.question && message.metadata?.outcome !== "refused";
+    const canAskAgain = isRatable && !ENDED_EARLY[message.metadata?.outcome];
     return el("div", { class: "actions" },
+      versionSwitch(message, this.#tools.show),
+      message.text && copyButton(t("Copy this answer"), message.text, this.#attempt),
+      canAskAgain && iconButton("again", t("Ask again"), this.#tools.retry),
       ...(isRatable ? feedback(this.#tools.api, message, this.#attempt) : []),
       message.metadata?.model === OFFLINE && el("span", { class: "badge",
-        title: "No language model is configured: the answer quotes the best passages." }, "offline model"));
+        title: t("No language model is configured: the answer quotes the best passages.") }, t("offline model")));
   }
 
   #attempt = async (act) => {
     try {
       await act();
     } catch (problem) {
-      this.#foot.append(el("p", { class: "problem", role: "alert" }, problem.message));
+      this.#foot.append(problemLine(problem));
     }
   };
 }

@@ -1,15 +1,17 @@
 // The directory of apps: installed, own and other ones with their permissions, connected accounts, and what the chat may call.
 
 import { attempting, el, find, linkOut, moveTo } from "../dom.js";
+import { t, tag, tn } from "../i18n.js";
 import { plainly } from "../words.js";
 import { startConnections } from "./connections.js";
 import { startGrants } from "./grants.js";
 import { startMcp } from "./mcp.js";
 import { permissions, unallowed } from "./permissions.js";
 
-const INSTALLED = "Installed";
-const OWN = "Yours";
-const OTHER = "More apps";
+const LIST = new Intl.ListFormat(tag);
+const INSTALLED = t("Installed");
+const OWN = t("Yours");
+const OTHER = t("More apps");
 
 /** Returns `{reload}`; `develop(id)` opens the developer page of an own app. */
 export function startApps({ api, develop }) {
@@ -42,8 +44,9 @@ export function startApps({ api, develop }) {
   function show(loaded, next) {
     [apps, cursor] = [loaded, next];
     const groups = Map.groupBy(apps.values(), groupOf);
+    const open = new Set([...view.querySelectorAll("[data-id]:has(details[open])")].map((shown) => shown.dataset.id));
     find(".groups", view).replaceChildren(...[INSTALLED, OWN, OTHER].filter((name) => groups.has(name)).flatMap((name) =>
-      [el("h3", {}, name), el("ul", { class: "rows" }, ...groups.get(name).map(row))]));
+      [el("h3", {}, name), el("ul", { class: "rows" }, ...groups.get(name).map((app) => row(app, open.has(app.id))))]));
     find(".empty", view).hidden = apps.size > 0;
     more.hidden = !cursor;
   }
@@ -52,30 +55,30 @@ export function startApps({ api, develop }) {
     const [shown, loaded] = [apps, new Map(apps)];
     show(loaded, await load(loaded, cursor));
     const added = [...loaded.keys()].filter((id) => !shown.has(id));
-    find("[role=status]", view).textContent = `${added.length} more ${added.length === 1 ? "app is" : "apps are"} shown.`;
+    find("[role=status]", view).textContent = tn({ one: "{n} more app is shown.", other: "{n} more apps are shown." }, added.length);
     if (added.length) moveTo(find(`[data-id="${CSS.escape(added[0])}"]`, view));
   }));
 
-  function row(app) {
+  function row(app, isOpen) {
     const { id, description, enabled } = app;
     const name = plainly(app.name);
     return el("li", { "data-id": id },
-      el("span", { class: "content" }, name, ...badges(app)),
-      el("button", { type: "button", class: enabled ? null : "primary", "aria-label": `${enabled ? "Uninstall" : "Install"} ${name}`, onclick: () => toggle(app) },
-        enabled ? "Uninstall" : "Install"),
-      description && el("p", { class: "meta" }, plainly(description)),
-      app.switched_off && el("p", { class: "problem" }, "It is switched off because its calls failed."),
-      permissions(api, app),
+      el("span", { class: "content", dir: "auto" }, logo(app), name, ...badges(app)),
+      el("button", { type: "button", class: enabled ? null : "primary", "aria-label": enabled ? t("Uninstall {name}", { name }) : t("Install {name}", { name }), onclick: () => toggle(app) },
+        enabled ? t("Uninstall") : t("Install")),
+      description && el("p", { class: "meta", dir: "auto" }, plainly(description)),
+      app.switched_off && el("p", { class: "problem" }, t("It is switched off because its calls failed.")),
+      permissions(api, app, isOpen),
       allowRow(app),
       ...steps(app),
-      isOwn(app) && el("button", { type: "button", class: "quiet", onclick: () => develop(id) }, "Develop"));
+      isOwn(app) && el("button", { type: "button", class: "quiet", onclick: () => develop(id) }, t("Develop")));
   }
 
   const toggle = (app) => attempt(async () => {
     const { id, name, enabled } = app;
     await (enabled ? api.uninstallApp(id) : api.installApp(app));
     await list();
-    find("[role=status]", view).textContent = enabled ? `${name} is uninstalled.` : `${name} is installed: your next question can use it.`;
+    find("[role=status]", view).textContent = enabled ? t("{name} is uninstalled.", { name }) : t("{name} is installed: your next question can use it.", { name });
     find(`[data-id="${CSS.escape(id)}"] button`, view)?.focus();
     await grants.reload();
   });
@@ -83,14 +86,14 @@ export function startApps({ api, develop }) {
   // A permission that an app declares after its installation stays off until its user allows it.
   function allowRow(app) {
     const words = unallowed(app);
-    return words.length > 0 && el("p", { class: "meta" }, `Not allowed yet: it ${words.join(", ")}. `,
-      el("button", { type: "button", class: "quiet", "aria-label": `Allow ${app.name} that`, onclick: () => allow(app) }, "Allow"));
+    return words.length > 0 && el("p", { class: "meta" }, t("Not allowed yet: {permissions}.", { permissions: LIST.format(words) }), " ",
+      el("button", { type: "button", class: "quiet", "aria-label": t("Allow {name} that", { name: app.name }), onclick: () => allow(app) }, t("Allow")));
   }
 
   const allow = (app) => attempt(async () => {
     await api.installApp(app);
     await list();
-    find("[role=status]", view).textContent = `${app.name} is now allowed to do that.`;
+    find("[role=status]", view).textContent = t("{name} is now allowed to do that.", { name: app.name });
     find(`[data-id="${CSS.escape(app.id)}"] button`, view)?.focus();
   });
 
@@ -99,18 +102,21 @@ export function startApps({ api, develop }) {
   return { reload };
 }
 
+// Pictures come from this origin, however its address is written.
+const logo = ({ image }) => el("img", { class: "logo", src: new URL(image).pathname, alt: "", width: 24, height: 24, loading: "lazy" });
+
 // The server sends an app's secret to its developer alone.
 const isOwn = (app) => "signing_secret" in app;
 const groupOf = (app) => (app.enabled ? INSTALLED : isOwn(app) ? OWN : OTHER);
 const byName = (one, other) => one.name.localeCompare(other.name);
 
 function badges(app) {
-  const words = [app.private && "private", app.enabled && isOwn(app) && "yours"].filter(Boolean);
+  const words = [app.private && t("private"), app.enabled && isOwn(app) && t("yours")].filter(Boolean);
   return words.map((word) => el("span", { class: "badge" }, word));
 }
 
 // Links where the app's users sign in with it.
 function steps({ enabled, external_integration: { auth_steps: declared } }) {
   if (!enabled) return [];
-  return declared.filter(({ url }) => url).map(({ name, url }) => el("p", { class: "meta" }, linkOut(url, name || "Connect your account there")));
+  return declared.filter(({ url }) => url).map(({ name, url }) => el("p", { class: "meta" }, linkOut(url, name || t("Connect your account there"))));
 }

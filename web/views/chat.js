@@ -1,15 +1,18 @@
 // The chat: history, a question, and its answer as it streams in.
 
 import { el, find, say } from "../dom.js";
+import { t } from "../i18n.js";
 import { forget, pending, remember } from "../pending.js";
 import { follow } from "../run.js";
 import { followEnd, keepEnd, toEnd } from "../scrolling.js";
 import { Answer } from "./answer.js";
+import { question } from "./question.js";
+import { startSuggestions } from "./suggestions.js";
 
 const CHAT = "keepsake.chat";
 const MAIN = "main";
 
-/** Returns `{open(session)}`; `onChange(session)` is called when a chat is opened and when an answer in it has ended. */
+/** Returns `{open(session, message)}`; `onChange(session)` is called when a chat is opened and when an answer in it has ended. */
 export function startChat({ api, read, onChange }) {
   const messages = find("#messages");
   const form = find("#ask");
@@ -20,15 +23,39 @@ export function startChat({ api, read, onChange }) {
   let running = null;
 
   const add = (node) => followEnd(messages, () => messages.append(node));
-  const answer = (question) => new Answer({ api, read, question, retry: () => running || ask(question) });
+  const human = (message) => question(message, { edit: (node, text) => running || askEdited(node, text), show });
+  const answer = (text) => new Answer({ api, read, question: text, retry: (node) => running || askAgain(node, text), show });
 
-  async function open(id) {
+  let models = null; // the choice of models, once the owner is about to ask
+  const suggestions = startSuggestions({ api, ask: (text) => running || ask(text) });
+
+  // With a message, the versions that lead to it are shown, and the chat is loaded back to it.
+  async function open(id, message) {
     leave();
+    suggestions.hide();
     session = id;
     sessionStorage.setItem(CHAT, session);
     say(problemLine, "");
     messages.replaceChildren();
-    await load(() => api.messages(id));
+    await load(() => (message ? loadBackTo(id, message) : api.messages(id)));
+    if (message) pointAt(nodeOf(message));
+  }
+
+  async function loadBackTo(id, message) {
+    await api.showVersion(id, message);
+    const newestFirst = await api.messages(id);
+    for (let page = newestFirst; page.length && !newestFirst.some((one) => one.id === message); ) {
+      page = await api.messages(id, newestFirst.at(-1).id);
+      newestFirst.push(...page);
+    }
+    return newestFirst;
+  }
+
+  function pointAt(node) {
+    if (!node) return;
+    node.tabIndex = -1;
+    node.focus({ preventScroll: true });
+    node.scrollIntoView({ block: "center" });
   }
 
   // The run continues on the server; the next visit follows it again.
@@ -45,26 +72,37 @@ export function startChat({ api, read, onChange }) {
       const newestFirst = [await loaded].flat();
       if (loading !== loaded) return;
       showAll(newestFirst);
+      if (!newestFirst.some(({ sender }) => sender === "human")) suggestions.show();
       onChange(session);
-      const question = resume && pending(session, newestFirst);
-      if (!question) return;
-      if (newestFirst[0].id !== `${question.run}-q`) add(human(question.text));
-      await followAnswer(question);
+      const asked = resume && pending(session, newestFirst);
+      if (asked) await continueAsking(asked, newestFirst[0]);
     } catch (problem) {
       if (loading !== loaded) return;
       if (problem.status === 404 && requested !== MAIN) return open(MAIN);
-      say(problemLine, problem.message);
+      say(problemLine, problem);
     }
   }
 
+  function continueAsking(asked, newest) {
+    if (asked.of) cutFrom(nodeOf(asked.of));
+    const isListed = asked.of ? !asked.isEdited : newest.metadata?.run === asked.run;
+    if (!isListed) add(human({ text: asked.text }));
+    return followAnswer(asked);
+  }
+
   function showAll(newestFirst) {
-    let question = "";
+    let asked = "";
     const nodes = newestFirst.toReversed().map((message) => {
-      if (message.sender === "human") return human((question = message.text));
-      const view = answer(question);
+      if (message.sender === "human") {
+        asked = message.text;
+        return human(message);
+      }
+      const view = answer(asked);
       view.finish(message);
       return view.node;
     });
+    const read = newestFirst.findIndex(({ metadata }) => metadata?.summarised);
+    if (read > 0) nodes.splice(-read, 0, el("p", { class: "hint boundary" }, t("The assistant reads a summary of what stands above. All of it stays here.")));
     messages.replaceChildren(...nodes);
     toEnd(messages);
   }
@@ -81,64 +119,132 @@ export function startChat({ api, read, onChange }) {
   }
 
   function ask(text) {
-    add(human(text));
+    const follows = [...messages.querySelectorAll("[data-id]")].at(-1)?.dataset.id;
+    suggestions.hide();
+    add(human({ text }));
     toEnd(messages);
-    return followAnswer({ key: crypto.randomUUID(), text, session });
+    return followAnswer({ key: crypto.randomUUID(), text, session, follows, ...models?.chosen() });
   }
 
-  async function followAnswer(question) {
-    const current = { question, view: answer(question.text), aborter: new AbortController() };
+  function askAgain(node, text) {
+    const of = node.dataset.id;
+    cutFrom(node);
+    return followAnswer({ key: crypto.randomUUID(), text, session, of });
+  }
+
+  function askEdited(node, text) {
+    const of = node.dataset.id;
+    cutFrom(node);
+    add(human({ text }));
+    return followAnswer({ key: crypto.randomUUID(), text, session, of, isEdited: true });
+  }
+
+  // What follows another version of a message is not shown beside it.
+  function cutFrom(node) {
+    while (node?.nextSibling) node.nextSibling.remove();
+    node?.remove();
+  }
+
+  // Afterwards the buttons of the version that is shown have the focus.
+  async function show(id) {
+    if (running) return;
+    try {
+      await api.showVersion(session, id);
+      await load(() => api.messages(session));
+      nodeOf(id)?.scrollIntoView({ block: "nearest" });
+      nodeOf(id)?.querySelector(".versions button:enabled")?.focus();
+    } catch (problem) {
+      say(problemLine, problem);
+    }
+  }
+
+  async function followAnswer(asked) {
+    const current = { question: asked, view: answer(asked.text), aborter: new AbortController() };
     setRunning(current);
     add(current.view.node);
-    remember(question);
+    remember(asked);
+    let problem = null;
     try {
-      await show(current);
-    } catch (problem) {
-      if (running === current) restoreQuestion(current, problem.message);
+      await showChunks(current);
+    } catch (caught) {
+      problem = caught;
     }
     if (running !== current) return;
-    forget(question);
+    forget(asked);
     setRunning(null);
+    if (problem) return recover(current, problem);
+    if (asked.of) return load(() => api.messages(session), { resume: false });
     onChange(session);
   }
 
-  async function show({ question, view, aborter: { signal } }) {
-    for await (const chunk of follow(api, question, signal)) {
+  // A question that was not accepted goes back into the box; an answer that was never stored is asked anew.
+  async function recover(current, problem) {
+    const { of, isEdited, text } = current.question;
+    if (of && !isEdited && problem.status === 404) {
+      current.view.node.remove();
+      return followAnswer({ key: crypto.randomUUID(), text, session });
+    }
+    if (!of || isEdited) restoreQuestion(current);
+    if (of || problem.status === 409) await load(() => api.messages(session), { resume: false });
+    say(problemLine, problem);
+  }
+
+  async function showChunks({ question: asked, view, aborter: { signal } }) {
+    for await (const chunk of follow(api, asked, signal)) {
       if (signal.aborted) return;
       if (chunk.type === "gone" || (chunk.type === "start" && isShown(chunk.messageId))) {
-        forget(question);
+        forget(asked);
         return load(() => api.messages(session), { resume: false });
       }
-      if (chunk.type === "start") remember(question);
+      if (chunk.type === "start") accept(asked, view);
       followEnd(messages, () => view.take(chunk));
     }
   }
 
-  const isShown = (id) => messages.querySelector(`[data-id="${CSS.escape(id)}"]`) !== null;
+  // From now on the server has the question, which can be edited by its id.
+  function accept(asked, view) {
+    const node = view.node.previousElementSibling;
+    if (node && !node.dataset.id) node.dataset.id = `${asked.run}-q`;
+    remember(asked);
+  }
+
+  const nodeOf = (id) => messages.querySelector(`[data-id="${CSS.escape(id)}"]`);
+  const isShown = (id) => nodeOf(id) !== null;
 
   // Puts a question that the server did not accept back into the box.
-  function restoreQuestion({ question, view }, problem = "") {
+  function restoreQuestion({ question: asked, view }) {
     view.node.previousElementSibling?.remove();
     view.node.remove();
-    box.value ||= question.text;
-    say(problemLine, problem);
+    box.value ||= asked.text;
+    say(problemLine, "");
+  }
+
+  function recallQuestion(event) {
+    const last = [...messages.querySelectorAll(".human > p")].at(-1);
+    if (!last) return;
+    event.preventDefault();
+    box.value = last.textContent;
   }
 
   async function stop() {
-    const { question } = running;
+    const { question: asked } = running;
     box.focus();
     find("#stop").disabled = true;
-    if (!question.run) {
-      restoreQuestion(running);
-      forget(question);
-      return leave();
-    }
+    if (!asked.run) return takeBack(running);
     try {
-      await api.stop(question.run);
+      await api.stop(asked.run);
     } catch (problem) {
-      say(problemLine, problem.message);
+      say(problemLine, problem);
       find("#stop").disabled = false;
     }
+  }
+
+  function takeBack(current) {
+    const { of, isEdited } = current.question;
+    if (!of || isEdited) restoreQuestion(current);
+    forget(current.question);
+    leave();
+    if (of) load(() => api.messages(session), { resume: false });
   }
 
   function setRunning(next) {
@@ -156,13 +262,20 @@ export function startChat({ api, read, onChange }) {
     submit();
   });
   box.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowUp" && !box.value) return recallQuestion(event);
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     form.requestSubmit();
   });
+  find("#chat").addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && running && !find("#stop").disabled) stop();
+  });
+  box.addEventListener("focus", async () => {
+    models = (await import("./model_choice.js")).startModelChoice({ api });
+  }, { once: true });
   find("#stop").addEventListener("click", stop);
   find("#clear").addEventListener("click", () => {
-    if (!confirm("Clear this chat? Your conversations stay.")) return;
+    if (!confirm(t("Clear this chat? Your conversations stay."))) return;
     leave();
     forget({ session });
     load(() => api.clear(session));
@@ -170,5 +283,3 @@ export function startChat({ api, read, onChange }) {
   open(sessionStorage.getItem(CHAT) ?? MAIN);
   return { open };
 }
-
-const human = (text) => el("article", { class: "message human", "aria-label": "You" }, el("p", {}, text));

@@ -1,6 +1,7 @@
 // The list of chats: create, open, rename, star and delete.
 
 import { attempting, el, find, iconButton } from "../dom.js";
+import { t } from "../i18n.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
 
@@ -8,15 +9,15 @@ const MAIN = "main";
 const UNTITLED = "New Chat";
 const TITLE_POLLS_MS = [300, 1000, 3000]; // the title arrives after the answer
 
-/** Returns `{refresh(session)}`, which marks the open chat; `open(id)` opens another. */
-export function startChats({ api, open }) {
+/** Returns `{refresh(session)}`, which marks the open chat and tells `onShown(chat)`; `open(id)` opens another. */
+export function startChats({ api, open, onShown }) {
   const view = find("#chats");
   const list = find("#chat-list");
   let current = null;
   let refreshes = 0;
   let loads = 0;
 
-  const attempt = attempting(find(".problem", view));
+  const attempt = attempting(find(":scope > .problem", view));
 
   // An answer that a later load has overtaken is not shown.
   async function load() {
@@ -24,7 +25,8 @@ export function startChats({ api, open }) {
     const chats = await api.chats();
     const opened = chats.find(({ id }) => id === current);
     if (started !== loads) return opened;
-    find("#chat-title").textContent = opened ? titleOf(opened) : "Chat";
+    find("#chat-title").textContent = opened ? titleOf(opened) : t("Chat");
+    if (opened) onShown(opened);
     if (!find(".edit", list)) list.replaceChildren(...starredFirst(chats).map(row));
     return opened;
   }
@@ -44,21 +46,21 @@ export function startChats({ api, open }) {
   function row(chat) {
     const title = titleOf(chat);
     const pick = el("button", { type: "button", class: "pick", "aria-current": chat.id === current && "true", onclick: () => open(chat.id) },
-      el("span", { class: "title" }, title),
-      el("span", { class: "preview" }, chat.preview),
+      el("span", { class: "title", dir: "auto" }, title),
+      el("span", { class: "preview", dir: "auto" }, chat.preview),
       el("span", { class: "meta" }, day(chat.updated_at)));
     const change = (changes) => attempt(async () => {
       await api.changeChat(chat.id, changes);
       await load();
     });
     return el("li", {}, pick, el("div", { class: "tools" },
-      iconButton("star", `Star ${title}`, () => change({ starred: !chat.starred }), { "aria-pressed": String(chat.starred) }),
-      iconButton("pen", `Rename ${title}`, () => edit(pick, { label: "Title", text: title }, (text) => change({ title: text }))),
-      iconButton("bin", `Delete ${title}`, () => remove(chat, title))));
+      iconButton("star", t("Star {title}", { title }), () => change({ starred: !chat.starred }), { "aria-pressed": String(chat.starred) }),
+      iconButton("pen", t("Rename {title}", { title }), () => edit(pick, { label: t("Title"), text: title }, (text) => change({ title: text }))),
+      iconButton("bin", t("Delete {title}", { title }), () => remove(chat, title))));
   }
 
   function remove(chat, title) {
-    if (!confirm(`Delete “${title}” with all its messages? Your conversations stay.`)) return;
+    if (!confirm(t("Delete “{title}” with all its messages? Your conversations stay.", { title }))) return;
     attempt(async () => {
       await api.deleteChat(chat.id);
       if (chat.id === current) open(MAIN);
@@ -74,5 +76,10 @@ export function startChats({ api, open }) {
   return { refresh };
 }
 
-const titleOf = ({ id, title }) => (id === MAIN && title === UNTITLED ? "Main chat" : title);
+/** The title of a chat, for people. */
+export function titleOf({ id, title }) {
+  if (title !== UNTITLED) return title;
+  return id === MAIN ? t("Main chat") : t("New chat");
+}
+
 const starredFirst = (chats) => chats.toSorted((one, other) => other.starred - one.starred);

@@ -1,13 +1,14 @@
 // The confirmation of a call: the app, the tool, its arguments, and buttons: once, always, no.
 
 import { attempting, el, find } from "../dom.js";
+import { t, tNodes } from "../i18n.js";
 import { describeSource, hour, plainly, toolName } from "../words.js";
 
 const RESULTS = {
-  approved: "You confirmed this.",
-  always: "You allowed this, and all later calls of this tool. You can change that in Apps.",
-  refused: "You refused this: it was not done.",
-  expired: "Not confirmed in time: it was not done.",
+  approved: t("You confirmed this."),
+  always: t("You allowed this, and all later calls of this tool. You can change that in Apps."),
+  refused: t("You refused this: it was not done."),
+  expired: t("Not confirmed in time: it was not done."),
 };
 
 /** The confirmations of one answer; each card shows its question, then its result. */
@@ -72,32 +73,32 @@ function cardOf(request, answer) {
   const button = (word, decision, kind) =>
     el("button", { type: "button", class: kind, onclick: () => attempt(() => answer(decision)) }, word);
   const [name, deed] = [plainly(source.name), toolName(tool)];
-  return el("section", { class: "confirmation", tabindex: "-1", "aria-label": `${name} wants to: ${deed}` },
-    el("h3", {}, el("bdi", {}, name), " wants to: ", el("bdi", {}, deed)),
-    el("p", { class: "meta" }, describeSource(source, maker)),
+  return el("section", { class: "confirmation", tabindex: "-1", "aria-label": t("{app} wants to: {deed}", { app: name, deed }) },
+    el("h3", {}, ...tNodes("{app} wants to: {deed}", { app: el("bdi", {}, name), deed: el("bdi", {}, deed) })),
+    el("p", { class: "meta" }, ...describeSource(source, maker)),
     parameters(request.arguments),
     el("p", {}, REASONS[reason]),
     problem,
     el("div", { class: "choice" },
-      button("Once", { approved: true }, "primary"),
-      allows_always && button("Always", { approved: true, always: true }),
-      button("No", { approved: false }),
-      el("span", { class: "meta" }, `until ${hour(expires_at)}`)));
+      button(t("Once"), { approved: true }, "primary"),
+      allows_always && button(t("Always"), { approved: true, always: true }),
+      button(t("No"), { approved: false }),
+      el("span", { class: "meta" }, t("until {time}", { time: hour(expires_at) }))));
 }
 
 const REASONS = {
-  sensitive: "It asks each time, because of what it does.",
-  first_use: "You have not allowed it yet.",
-  new_tool: "The app added it after you installed the app.",
-  changed_tool: "The app changed it after you allowed it.",
-  disclosure: "It would tell its maker more than you wrote in this message.",
-  private_text: "It contains a number or a secret that you did not write in this message.",
+  sensitive: t("It asks each time, because of what it does."),
+  first_use: t("You have not allowed it yet."),
+  new_tool: t("The app added it after you installed the app."),
+  changed_tool: t("The app changed it after you allowed it."),
+  disclosure: t("It would tell its maker more than you wrote in this message."),
+  private_text: t("It contains a number or a secret that you did not write in this message."),
 };
 
 function parameters(values) {
   const fields = Object.entries(isObject(values) ? values : { arguments: values });
-  if (!fields.length) return el("p", {}, "It is told nothing else.");
-  return el("dl", {}, ...fields.flatMap(([name, value]) => [el("dt", {}, plainly(name)), el("dd", { dir: "auto" }, plainly(toText(value)))]));
+  if (!fields.length) return el("p", {}, t("It is told nothing else."));
+  return el("dl", {}, ...fields.flatMap(([name, value]) => [el("dt", { dir: "auto" }, toolName(name)), el("dd", { dir: "auto" }, plainly(toText(value)))]));
 }
 
 const isObject = (value) => value !== null && typeof value === "object";

@@ -1,11 +1,12 @@
-// A secret with a button that copies it.
+// A secret with a button that copies it; `label` is the name of the button.
 
 import { el } from "../dom.js";
+import { t } from "../i18n.js";
 
-export function copyable(what, text) {
-  const button = el("button", { type: "button", "aria-label": `Copy the ${what}`, onclick: async () => {
+export function copyable(label, text) {
+  const button = el("button", { type: "button", "aria-label": label, onclick: async () => {
     await navigator.clipboard.writeText(text);
-    button.textContent = "Copied";
-  } }, "Copy");
+    button.textContent = t("Copied");
+  } }, t("Copy"));
   return el("p", { class: "secret" }, el("code", {}, text), button);
 }

@@ -1,6 +1,7 @@
 // The developer page: register, check and change own apps.
 
 import { attempting, el, find, onSubmit } from "../dom.js";
+import { t } from "../i18n.js";
 import { calls } from "./developer/calls.js";
 import { manifest } from "./developer/manifest.js";
 import { fill, readForm } from "./developer/settings.js";
@@ -22,12 +23,12 @@ export function startDeveloper({ api, onChange }) {
   const open = (requested) => attempt(async () => {
     const own = (await api.apps()).items.filter((app) => "signing_secret" in app);
     const app = own.find(({ id }) => id === requested) ?? (requested === undefined ? own[0] : undefined);
-    choice.replaceChildren(...own.map(({ id, name }) => new Option(name, id)), new Option("Register an app…", ""));
+    choice.replaceChildren(...own.map(({ id, name }) => new Option(name, id)), new Option(t("Register an app…"), ""));
     choice.value = app?.id ?? "";
     shown = app;
     settings.open = !app;
-    find("summary", settings).textContent = app ? "App settings" : "New app";
-    find("button", form).textContent = app ? "Save" : "Register";
+    find("summary", settings).textContent = app ? t("App settings") : t("New app");
+    find("button", form).textContent = app ? t("Save") : t("Register");
     fill(form, app);
     page.replaceChildren(...(app ? parts(app) : []));
   });
@@ -35,15 +36,15 @@ export function startDeveloper({ api, onChange }) {
   function parts(app) {
     const part = { api, app, attempt };
     return [
-      el("h3", {}, app.name, app.private && el("span", { class: "badge" }, "private")),
-      el("p", { class: "meta" }, "App id ", el("code", {}, app.id)),
+      el("h3", {}, el("span", { dir: "auto" }, app.name), app.private && el("span", { class: "badge" }, t("private"))),
+      el("p", { class: "meta" }, t("App id"), " ", el("code", {}, app.id)),
       manifest(part), calls(part), keySection(app), secret(part),
-      el("button", { type: "button", class: "danger", onclick: () => remove(app) }, "Delete this app"),
+      el("button", { type: "button", class: "danger", onclick: () => remove(app) }, t("Delete this app")),
     ];
   }
 
   const keySection = ({ id }) => keys({
-    heading: "Keys",
+    heading: t("Keys"),
     list: () => api.appKeys(id),
     create: async () => (await api.createAppKey(id)).secret,
     revoke: (key) => api.revokeAppKey(id, key),
@@ -51,7 +52,7 @@ export function startDeveloper({ api, onChange }) {
   });
 
   function remove({ id, name }) {
-    if (!confirm(`Delete “${name}”? It is removed for all its users, and its keys stop working.`)) return;
+    if (!confirm(t("Delete “{name}”? It is removed for all its users, and its keys stop working.", { name }))) return;
     attempt(async () => {
       await api.deleteApp(id);
       await open();

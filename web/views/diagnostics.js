@@ -1,24 +1,32 @@
 // Diagnostics of an answer: model, tools, tokens, reads and time by stage.
 
-import { el } from "../dom.js";
-import { modelToolName } from "../words.js";
+import { el, problemLine } from "../dom.js";
+import { formatNumber, t, tn } from "../i18n.js";
+import { modelToolName, toolName } from "../words.js";
 
-const NUMBER = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
-const ms = (value) => `${NUMBER.format(value)} ms`;
+const ms = (value) => t("{n} ms", { n: formatNumber(value) });
+const OFFLINE = "offline-extractive";
 const FIRST_WORD = "first_token"; // measured from the start of the request; the others are the time of a stage
-const PATHS = { simple: "Without tools", tools: "With tools", persona: "As an app's persona" };
+const STAGES = { prepare: t("Preparing"), model: t("Model"), tools: t("Tools"), store: t("Storing") };
+const SEARCHES = {
+  words: t("by words"),
+  "words and meanings": t("by words and meanings"),
+  "words, embedder down": t("by words, because meanings could not be compared"),
+  unavailable: t("not available"),
+};
+const PATHS = { simple: t("Without tools"), tools: t("With tools"), persona: t("As an app's persona") };
 
 /** A disclosure that loads when it is opened. */
 export function diagnostics(api, id) {
   const body = el("div", { "aria-live": "polite" });
-  const node = el("details", { class: "diagnostics" }, el("summary", {}, "Details of this answer"), body);
+  const node = el("details", { class: "diagnostics" }, el("summary", {}, t("Details of this answer")), body);
   node.addEventListener("toggle", async () => {
     if (!node.open || body.childElementCount) return;
-    body.textContent = "Loading…";
+    body.textContent = t("Loading…");
     try {
       body.replaceChildren(...report(await api.diagnostics(id)));
     } catch (problem) {
-      body.textContent = problem.message;
+      body.replaceChildren(problemLine(problem));
     }
   });
   return node;
@@ -27,30 +35,36 @@ export function diagnostics(api, id) {
 function report(details) {
   return [
     el("dl", {}, ...facts(details).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
-    ...bars("Time by stage", Object.entries(details.stages).filter(([stage]) => stage !== FIRST_WORD)),
-    ...bars("Tools", details.tools.map(({ tool, ms: duration, failed }) => [`${modelToolName(tool)}${failed ? " (failed)" : ""}`, duration])),
+    ...bars(t("Time by stage"), Object.entries(details.stages).filter(([stage]) => stage !== FIRST_WORD)
+      .map(([stage, duration]) => [STAGES[stage] ?? toolName(stage), duration])),
+    ...bars(t("Tools"), details.tools.map(({ tool, ms: duration, failed }) => [failed ? t("{tool} (failed)", { tool: modelToolName(tool) }) : modelToolName(tool), duration])),
   ];
 }
 
 function facts(details) {
-  const model = details.fallback_model ? `${details.fallback_model}, because ${details.model} was down` : details.model;
+  const model = details.fallback_model ? t("{fallback}, because {model} was down", { fallback: details.fallback_model, model: details.model }) : details.model === OFFLINE ? t("offline model") : el("bdi", {}, details.model);
   return [
-    ["Model", model],
-    ["Path", `${PATHS[details.path]}, ${NUMBER.format(details.cycles)} model ${details.cycles === 1 ? "call" : "calls"}`],
-    ["Tokens", `${NUMBER.format(details.input_tokens)} read (${NUMBER.format(details.cached_tokens)} from the cache), ${NUMBER.format(details.output_tokens)} written`],
-    ["Documents", `${NUMBER.format(details.reads)} read, ${NUMBER.format(details.writes)} written`],
-    details.retrieval_path && ["Search", `${details.retrieval_path}, ${NUMBER.format(details.hits)} hits${details.fallback_without_filters ? ", repeated without filters" : ""}`],
-    ["Sources", NUMBER.format(details.citations)],
-    ["Time", FIRST_WORD in details.stages ? `${ms(details.ms)}, the first word after ${ms(details.stages[FIRST_WORD])}` : ms(details.ms)],
-    ["Trace", details.trace_id],
+    [t("Model"), model],
+    [t("Path"), `${PATHS[details.path]}, ${tn({ one: "{n} model call", other: "{n} model calls" }, details.cycles)}`],
+    [t("Tokens"), t("{read} read ({cached} from the cache), {written} written", { read: formatNumber(details.input_tokens), cached: formatNumber(details.cached_tokens), written: formatNumber(details.output_tokens) })],
+    [t("Documents"), t("{read} read, {written} written", { read: formatNumber(details.reads), written: formatNumber(details.writes) })],
+    details.retrieval_path && [t("Search"), searchOf(details)],
+    [t("Sources"), formatNumber(details.citations)],
+    [t("Time"), FIRST_WORD in details.stages ? t("{whole}, the first word after {first}", { whole: ms(details.ms), first: ms(details.stages[FIRST_WORD]) }) : ms(details.ms)],
+    [t("Trace"), el("code", {}, details.trace_id)],
   ].filter(Boolean);
+}
+
+function searchOf({ retrieval_path: path, hits, fallback_without_filters: repeated }) {
+  const found = tn({ one: "{path}, {n} hit", other: "{path}, {n} hits" }, hits, { path: SEARCHES[path] ?? path });
+  return repeated ? t("{found}, repeated without filters", { found }) : found;
 }
 
 function bars(title, rows) {
   if (!rows.length) return [];
   const longest = Math.max(...rows.map(([, duration]) => duration), 1);
   const items = rows.map(([name, duration]) => el("li", {},
-    el("span", {}, name.replaceAll("_", " ")),
+    el("span", {}, name),
     el("meter", { min: "0", max: String(longest), value: String(duration), "aria-label": name }),
     el("span", { class: "duration" }, ms(duration))));
   return [el("h4", {}, title), el("ul", { class: "bars" }, ...items)];

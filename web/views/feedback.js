@@ -1,6 +1,7 @@
 // Feedback on an answer: thumbs and a report.
 
 import { iconButton } from "../dom.js";
+import { t } from "../i18n.js";
 
 /** The buttons for one stored answer; `attempt` runs a call and shows its error. */
 export function feedback(api, message, attempt) {
@@ -15,8 +16,8 @@ function thumbs(api, { id, rating }, attempt) {
     await api.rate(id, next);
     show(next);
   });
-  const up = iconButton("up", "Good answer", () => rate(1));
-  const down = iconButton("down", "Bad answer", () => rate(-1));
+  const up = iconButton("up", t("Good answer"), () => rate(1));
+  const down = iconButton("down", t("Bad answer"), () => rate(-1));
   const show = (value) => {
     current = value;
     up.setAttribute("aria-pressed", String(value === 1));
@@ -27,15 +28,15 @@ function thumbs(api, { id, rating }, attempt) {
 }
 
 function flag(api, { id, reported }, attempt) {
-  const button = iconButton("flag", "Report this answer", () => attempt(async () => {
+  const button = iconButton("flag", t("Report this answer"), () => attempt(async () => {
     await api.report(id);
     showReported();
   }));
   const showReported = () => {
     button.disabled = true;
     button.setAttribute("aria-pressed", "true");
-    button.setAttribute("aria-label", "Reported");
-    button.title = "Reported";
+    button.setAttribute("aria-label", t("Reported"));
+    button.title = t("Reported");
   };
   if (reported) showReported();
   return button;

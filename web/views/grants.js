@@ -1,11 +1,11 @@
 // Tool grants: what the chat may call, with a switch for each tool.
 
 import { attempting, el, find } from "../dom.js";
+import { formatNumber, t } from "../i18n.js";
 import { describeSource, plainly, toolName } from "../words.js";
 
-const DEFAULTS = { read: "runs", write: "asks", sensitive: "asks each time" };
-const STANDINGS = { new: "New since you installed the app, so it asks.", changed: "Changed since you allowed it, so it asks." };
-const NUMBER = new Intl.NumberFormat();
+const DEFAULTS = { read: t("runs"), write: t("asks"), sensitive: t("asks each time") };
+const STANDINGS = { new: t("New since you installed the app, so it asks."), changed: t("Changed since you allowed it, so it asks.") };
 
 /** Returns `{reload}`. */
 export function startGrants({ api }) {
@@ -22,23 +22,23 @@ export function startGrants({ api }) {
   function group(grants) {
     const [{ source, maker, bits_today, bits_limit }] = grants;
     const name = plainly(source.name);
-    return el("section", { "aria-label": name },
-      el("h4", {}, name),
-      el("p", { class: "meta" }, describeSource(source, maker)),
-      el("p", { class: "meta" }, `Its maker was told ${NUMBER.format(Math.ceil(bits_today))} of ${NUMBER.format(bits_limit)} bits today without a question.`),
+    return el("section", { "aria-label": t("Tools of {name}", { name }) },
+      el("h4", { dir: "auto" }, name),
+      el("p", { class: "meta" }, ...describeSource(source, maker)),
+      el("p", { class: "meta" }, t("Its maker was told {told} of {limit} bits today without a question.", { told: formatNumber(Math.ceil(bits_today)), limit: formatNumber(bits_limit) })),
       el("ul", { class: "rows" }, ...grants.map(row)));
   }
 
   function row(grant) {
     const { source, tool, standing, state } = grant;
     const name = toolName(tool);
-    const choice = el("select", { "aria-label": `Calls of ${name}`, onchange: () => change(grant, choice.value) },
+    const choice = el("select", { "aria-label": t("Calls of {tool}", { tool: name }), onchange: () => change(grant, choice.value) },
       ...options(grant).map(([value, text]) => new Option(text, value, false, value === state)));
     return el("li", { "data-tool": `${source.id} ${tool}` },
-      el("span", { class: "content" }, name),
+      el("span", { class: "content", dir: "auto" }, name),
       choice,
       standing in STANDINGS && state !== "off" && el("p", { class: "meta" }, `${STANDINGS[standing]} `,
-        el("button", { type: "button", class: "quiet", "aria-label": `Accept ${name} as it is now`, onclick: () => change(grant, "default") }, "Accept")));
+        el("button", { type: "button", class: "quiet", "aria-label": t("Accept {tool} as it is now", { tool: name }), onclick: () => change(grant, "default") }, t("Accept"))));
   }
 
   // Reloads after a refused change too, so that the switch shows what holds.
@@ -48,7 +48,7 @@ export function startGrants({ api }) {
     await attempt(async () => {
       try {
         await api.setToolGrant({ kind, id, tool, state, pin });
-        status.textContent = `${toolName(tool)} is changed.`;
+        status.textContent = t("{tool} is changed.", { tool: toolName(tool) });
       } finally {
         await load();
         find(`[data-tool="${CSS.escape(`${id} ${tool}`)}"] select`, view)?.focus();
@@ -59,8 +59,8 @@ export function startGrants({ api }) {
   return { reload: () => attempt(load) };
 }
 
-function options({ tool_class, standing }) {
-  const byClass = standing in STANDINGS ? "asks" : DEFAULTS[tool_class];
-  const always = tool_class !== "sensitive" && ["always", "always allowed"];
-  return [["default", byClass], always, ["off", "off"]].filter(Boolean);
+function options({ tool_class, allows_always: allowsAlways, standing }) {
+  const byClass = standing in STANDINGS ? DEFAULTS.write : DEFAULTS[tool_class];
+  const always = allowsAlways && ["always", t("always allowed")];
+  return [["default", byClass], always, ["off", t("off")]].filter(Boolean);
 }

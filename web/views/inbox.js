@@ -1,6 +1,7 @@
 // The inbox: notifications of apps, newest first; showing one marks it as read.
 
 import { attempting, el, find, moveTo } from "../dom.js";
+import { t, tn } from "../i18n.js";
 import { moment } from "../words.js";
 
 const POLL_MS = 15_000;
@@ -56,12 +57,12 @@ function showCount(unread) {
   const badge = find("#unread");
   badge.hidden = !unread;
   badge.textContent = unread;
-  badge.setAttribute("aria-label", `${unread} unread`);
+  badge.setAttribute("aria-label", tn({ one: "{n} unread", other: "{n} unread" }, unread));
 }
 
 function notification({ title, body, created_at, read }) {
   return el("li", { class: read ? null : "unread" },
-    el("p", { class: "title" }, title, !read && el("span", { class: "badge" }, "new")),
-    el("p", { class: "body" }, body),
+    el("p", { class: "title", dir: "auto" }, title, !read && el("span", { class: "badge" }, t("new"))),
+    el("p", { class: "body", dir: "auto" }, body),
     el("p", { class: "hint" }, moment(created_at)));
 }

@@ -1,6 +1,7 @@
 // API keys: a new one is shown once, the others are listed by their last characters.
 
 import { el } from "../dom.js";
+import { t } from "../i18n.js";
 import { day } from "../words.js";
 import { copyable } from "./copyable.js";
 
@@ -11,25 +12,26 @@ import { copyable } from "./copyable.js";
 export function keys({ heading, list, create, revoke, attempt }) {
   const items = el("ul", { class: "keys" });
   const newKey = el("div", { role: "status" });
-  const addButton = el("button", { type: "button", onclick: () => attempt(add) }, "New key");
+  const addButton = el("button", { type: "button", onclick: () => attempt(add) }, t("New key"));
 
   const load = async () => items.replaceChildren(...(await list()).map(key));
-  const describe = ({ created_at, expires_at, scope }) => [
-    `since ${day(created_at)}`, expires_at && `until ${day(expires_at)}`, scope === "read" && "reads only",
+  const readsOnly = ({ scope, scopes }) => scope === "read" || (scopes && scopes.every((name) => name.endsWith(":read")));
+  const describe = ({ created_at, last_used_at, expires_at, ...rights }) => [
+    t("since {day}", { day: day(created_at) }), last_used_at && t("used {day}", { day: day(last_used_at) }), expires_at && t("until {day}", { day: day(expires_at) }), readsOnly(rights) && t("reads only"),
   ].filter(Boolean).join(", ");
-  const key = ({ id, name, label, ...fields }) => el("li", {},
-    name, el("code", {}, label), el("span", { class: "meta" }, describe(fields)),
-    el("button", { type: "button", class: "quiet", "aria-label": `Revoke ${name ?? label}`, onclick: () => remove(id, name ?? label) }, "Revoke"));
+  const key = ({ id, name, label, key_prefix: prefix = label, ...fields }) => el("li", {},
+    name && el("span", { dir: "auto" }, name), el("code", {}, prefix), el("span", { class: "meta" }, describe(fields)),
+    el("button", { type: "button", class: "quiet", "aria-label": t("Revoke {name}", { name: name ?? prefix }), onclick: () => remove(id, name ?? prefix) }, t("Revoke")));
 
   async function add() {
     const secret = await create();
     if (!secret) return;
-    newKey.replaceChildren(el("p", {}, "Copy it now. It is not shown again."), copyable("key", secret));
+    newKey.replaceChildren(el("p", {}, t("Copy it now. It is not shown again.")), copyable(t("Copy the key"), secret));
     await load();
   }
 
   function remove(id, title) {
-    if (!confirm(`Revoke ${title}? It stops working at once.`)) return;
+    if (!confirm(t("Revoke {name}? It stops working at once.", { name: title }))) return;
     attempt(async () => {
       await revoke(id);
       newKey.replaceChildren();
@@ -39,5 +41,5 @@ export function keys({ heading, list, create, revoke, attempt }) {
   }
 
   attempt(load);
-  return el("section", { class: "block" }, el("header", {}, el("h4", {}, heading), addButton), newKey, items);
+  return el("section", { class: "block", "aria-label": heading }, el("header", {}, el("h3", {}, heading), addButton), newKey, items);
 }

@@ -1,35 +1,52 @@
-// The library: add a transcript, follow its processing, list conversations.
+// The library: lists conversations and follows their processing.
 
-import { el, find, icon, moveTo, onSubmit, say } from "../dom.js";
-import { SAMPLE } from "../sample.js";
-import { conversationFrom } from "../transcript.js";
+import { el, find, icon, moveTo, say } from "../dom.js";
+import { t, tn } from "../i18n.js";
 import { day } from "../words.js";
+import { startChoosing } from "./choosing.js";
+import { startFolderChoice } from "./folder_choice.js";
+import { startImports } from "./imports.js";
+import { startMerges } from "./merges.js";
 
 const FIRST_POLL_MS = 300;
 const SLOWEST_POLL_MS = 5000;
-const MAX_FILE_BYTES = 5_000_000;
+const SAMPLE_IDS = "sample-";
+const MAX_SHOWN = 20; // of one import; “Show more” has the others
 
-/** Returns `{update(id, conversation)}`, which shows a changed conversation; null removes it. */
-export function startLibrary({ api, read, name }) {
+/**
+ * Returns `{update(id, conversation), showAdded(ids), show(folder)}`: a changed conversation, null where it is gone;
+ * new ones; and a folder, or all. `open(folder)` goes to one.
+ */
+export function startLibrary({ api, read, open }) {
   const list = find("#conversations");
   const more = find("#more");
-  const form = find("#new-conversation");
-  const transcript = find("#transcript");
-  const formProblem = find(".problem", form);
   const listProblem = find(".list-problem");
   let cursor;
+  let folder;
+  let loads = 0;
 
+  // A page that a change of the folder has overtaken is not shown.
   async function loadPage() {
+    const started = loads;
     try {
-      const page = await api.conversations(cursor);
-      cursor = page.next_cursor ?? undefined;
-      for (const conversation of page.conversations) addOnce(conversation);
+      const page = await api.conversations(cursor, folder);
+      if (started !== loads) return;
+      cursor = page.next ?? undefined;
+      for (const conversation of page.items) addOnce(conversation);
       more.hidden = !cursor;
       say(listProblem, "");
     } catch (problem) {
-      say(listProblem, problem.message);
+      say(listProblem, problem);
     }
-    find("#empty").hidden = list.children.length > 0 || !listProblem.hidden;
+    showEmptiness();
+    find("#sample-loaded").hidden = !find(`[data-id^="${SAMPLE_IDS}"]`, list);
+  }
+
+  function showEmptiness() {
+    const isEmpty = !list.children.length && listProblem.hidden;
+    find("#empty").hidden = !isEmpty || Boolean(folder);
+    find("#folder-empty").hidden = !isEmpty || !folder;
+    find("#library-tools").hidden = isEmpty && !folder;
   }
 
   // A conversation added since the page loaded is already listed.
@@ -38,70 +55,77 @@ export function startLibrary({ api, read, name }) {
   }
 
   function place(conversation) {
-    const item = el("li", { "data-id": conversation.id }, card(conversation, read));
+    const item = el("li", { "data-id": conversation.id }, ...contents(conversation));
     if (isUnfinished(conversation)) watch(api, conversation.id, (now) => {
       update(conversation.id, now);
-      if (now) find("#processing-result").textContent = `Processed: ${now.structured.title || "a conversation"}`;
+      if (now) find("#processing-result").textContent = t("Processed: {title}", { title: now.structured.title || t("a conversation") });
     });
     return item;
   }
 
   function update(id, conversation) {
     const item = shown(id);
-    if (conversation) item?.replaceChildren(card(conversation, read));
+    if (conversation) item?.replaceChildren(...contents(conversation));
     else item?.remove();
   }
 
+  const contents = (conversation) => [choosing.box(conversation), card(conversation, read)];
+
   const shown = (id) => find(`[data-id="${CSS.escape(id)}"]`, list);
 
-  async function add(text, startedAt = null) {
-    say(formProblem, "");
+  // What an import added stands first; some of it may be listed already.
+  async function showAdded(ids) {
+    for (const id of ids.slice(0, MAX_SHOWN)) {
+      const conversation = await api.conversation(id).catch(() => null);
+      if (conversation && !shown(id)) list.prepend(place(conversation));
+    }
+    showEmptiness();
+  }
+
+  const folders = startFolderChoice({ api, open });
+  const merges = startMerges({ api, onUndone: reload });
+  const choosing = startChoosing({ api, folders, onMoved: reload, onMerged: async (merge) => {
+    await reload();
+    merges.add(merge);
+    await showAdded([merge.merged_conversation_id]);
+  } });
+  startImports({ api, onKept: showAdded });
+  find("#sample").addEventListener("click", () => change(api.loadSampleLibrary));
+  find("#remove-sample").addEventListener("click", () => change(api.removeSampleLibrary));
+
+  // Loading and removing it changes many conversations at once.
+  async function change(request) {
     try {
-      const conversation = conversationFrom(text, { name, startedAt });
-      const { id, status } = await api.addConversation(conversation);
-      list.prepend(place({ ...conversation, id, status }));
-      find("#empty").hidden = true;
-      form.reset();
+      await request();
+      await reload();
     } catch (problem) {
-      say(formProblem, problem.message);
+      say(listProblem, problem);
     }
   }
 
-  async function readFile(file) {
-    if (!file) return;
-    if (file.size > MAX_FILE_BYTES) return say(formProblem, "This file is too large. A transcript may have up to 5 MB.");
-    transcript.value = await file.text();
-    say(formProblem, "");
+  async function reload() {
+    loads += 1;
+    list.replaceChildren();
+    choosing.reset();
+    cursor = undefined;
+    await loadPage();
   }
 
-  onSubmit(form, () => {
-    const started = find("#started").value;
-    return add(transcript.value, started ? new Date(started) : null);
-  });
-  find("#file").addEventListener("change", (event) => readFile(event.target.files[0]));
-  find("#sample").addEventListener("click", () => add(SAMPLE));
+  async function show(wanted) {
+    folders.choose(wanted);
+    if (wanted === folder) return;
+    folder = wanted;
+    await reload();
+  }
+
   more.addEventListener("click", async () => {
     const last = list.lastElementChild;
     await loadPage();
     moveTo(last.nextElementSibling);
   });
-  acceptDrops(form, readFile);
   loadPage();
-  return { update };
-}
-
-function acceptDrops(form, readFile) {
-  const over = (is) => (event) => {
-    event.preventDefault();
-    form.classList.toggle("drop", is);
-  };
-  form.addEventListener("dragover", over(true));
-  form.addEventListener("dragleave", over(false));
-  form.addEventListener("drop", (event) => {
-    if (!event.dataTransfer.files.length) return form.classList.remove("drop");
-    over(false)(event);
-    readFile(event.dataTransfer.files[0]);
-  });
+  merges.show();
+  return { update, showAdded, show };
 }
 
 const isUnfinished = ({ status }) => status !== "completed" && status !== "failed";
@@ -126,21 +150,21 @@ function card(conversation, read) {
   const waiting = isUnfinished(conversation);
   return el("button", { type: "button", class: "card", "aria-busy": String(waiting), onclick: () => read(conversation.id) },
     el("span", { class: "emoji", "aria-hidden": "true" }, waiting ? "" : structured.emoji ?? ""),
-    el("span", { class: "title" }, waiting ? "New conversation" : structured.title || "Untitled conversation"),
+    el("span", { class: "title", dir: "auto" }, waiting ? t("New conversation") : structured.title || t("Untitled conversation")),
     el("span", { class: "meta" }, day(started_at), conversation.starred && icon("star"), state(conversation)),
-    structured.overview && el("span", { class: "overview" }, structured.overview),
+    structured.overview && el("span", { class: "overview", dir: "auto" }, structured.overview),
     tasks(structured.action_items ?? []));
 }
 
 function state({ status, discarded }) {
-  if (status === "failed") return el("span", { class: "state failed" }, "Could not be processed");
-  if (status !== "completed") return el("span", { class: "state busy" }, "Processing");
-  return discarded && el("span", { class: "state" }, "Discarded");
+  if (status === "failed") return el("span", { class: "state failed" }, t("Could not be processed"));
+  if (status !== "completed") return el("span", { class: "state busy" }, t("Processing"));
+  return discarded && el("span", { class: "state" }, t("Discarded"));
 }
 
 function tasks(items) {
   if (!items.length) return null;
-  const lines = items.slice(0, 3).map((item) => el("span", { class: "todo" }, icon("task"), el("span", {}, item.description)));
+  const lines = items.slice(0, 3).map((item) => el("span", { class: "todo" }, icon("task"), el("span", { dir: "auto" }, item.description)));
   const rest = items.length - lines.length;
-  return el("span", { class: "todos" }, ...lines, rest > 0 && el("span", { class: "hint" }, `and ${rest} more tasks`));
+  return el("span", { class: "todos" }, ...lines, rest > 0 && el("span", { class: "hint" }, tn({ one: "and {n} more task", other: "and {n} more tasks" }, rest)));
 }

@@ -1,6 +1,7 @@
 // MCP servers as own apps: an address, and a sign-in where the server asks for one.
 
 import { attempting, find, onSubmit } from "../dom.js";
+import { t, tn } from "../i18n.js";
 import { openOtherWindow } from "./other_window.js";
 
 /** `onAdded()` is called when an app was added, or its tools were. */
@@ -21,13 +22,16 @@ export function startMcp({ api, onAdded }) {
 
   async function signIn(url, id, name) {
     const isDone = async () => (await api.app(id)).chat_tools.length > 0;
-    if (!(await open(url, `Sign in to ${name} in the other window, or open it again`, isDone))) return;
+    if (!(await open(url, t("Sign in to {name} in the other window, or open it again", { name }), isDone))) return;
     onAdded();
     showAdded(name, (await api.app(id)).chat_tools.length);
   }
 
   function showAdded(name, tools) {
-    status.textContent = `${name} is added with ${tools} ${tools === 1 ? "tool" : "tools"}: install it to use them.`;
+    status.textContent = tn({
+      one: "{name} is added with {n} tool: install it to use it.",
+      other: "{name} is added with {n} tools: install it to use them.",
+    }, tools, { name });
   }
 
   onSubmit(form, () => add(form.elements.name.value.trim(), form.elements.address.value));

@@ -1,6 +1,7 @@
 // Memories: each fact with the quotation that proves it and the facts it replaced.
 
 import { el, find, iconButton, moveTo, onSubmit } from "../dom.js";
+import { t, tn } from "../i18n.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
@@ -22,7 +23,7 @@ export function startMemories({ api, read }) {
   }
 
   function row(memory) {
-    const content = el("span", { class: "content" }, memory.content);
+    const content = el("span", { class: "content", dir: "auto" }, memory.said_to_owner);
     const change = (text) => attempt(async () => {
       await api.editMemory(memory.id, text);
       await refresh();
@@ -30,26 +31,26 @@ export function startMemories({ api, read }) {
     return el("li", {},
       el("label", { class: "check" }, merging.box(memory), content),
       el("div", { class: "tools" },
-        iconButton("pen", `Edit: ${memory.content}`, () => edit(content, { label: "Memory", text: memory.content, long: true }, change)),
-        iconButton("bin", `Delete: ${memory.content}`, () => remove(memory))),
+        iconButton("pen", t("Edit: {text}", { text: memory.said_to_owner }), () => edit(content, { label: t("Memory"), text: memory.content, long: true }, change)),
+        iconButton("bin", t("Delete: {text}", { text: memory.said_to_owner }), () => remove(memory))),
       el("p", { class: "meta" }, origin(memory)),
       details(memory));
   }
 
   function remove(memory) {
-    if (!confirm(`Delete “${memory.content}”? It will not be remembered again.`)) return;
+    if (!confirm(t("Delete “{text}”? It will not be remembered again.", { text: memory.said_to_owner }))) return;
     attempt(async () => {
       await api.deleteMemory(memory.id);
       await refresh();
     });
   }
 
-  function details({ id, content, evidence, conversation_id, segment }) {
-    const superseded = el("ol", { class: "earlier", "aria-label": "Earlier", "aria-live": "polite" });
+  function details({ id, said_to_owner: content, evidence, conversation_id, segment }) {
+    const superseded = el("ol", { class: "earlier", "aria-label": t("Earlier"), "aria-live": "polite" });
     const open = () => read(conversation_id, { segment });
-    const node = el("details", {}, el("summary", { "aria-label": `Source and history: ${content}` }, "Source and history"),
-      evidence ? el("blockquote", {}, evidence) : el("p", { class: "meta" }, "You wrote this memory."),
-      conversation_id && el("button", { type: "button", class: "quiet", onclick: open }, "Open the conversation"),
+    const node = el("details", {}, el("summary", { "aria-label": t("Source and history: {text}", { text: content }) }, t("Source and history")),
+      evidence ? el("blockquote", { dir: "auto" }, evidence) : el("p", { class: "meta" }, t("You wrote this memory.")),
+      conversation_id && el("button", { type: "button", class: "quiet", onclick: open }, t("Open the conversation")),
       superseded);
     node.addEventListener("toggle", () => node.open && attempt(async () => {
       const history = await api.memoryHistory(id);
@@ -69,11 +70,11 @@ export function startMemories({ api, read }) {
   return { reload: refresh };
 }
 
-function supersededRow({ content, valid_to }) {
-  return el("li", {}, content, valid_to && el("span", { class: "meta" }, ` until ${day(valid_to)}`));
+function supersededRow({ said_to_owner: content, valid_to }) {
+  return el("li", {}, el("span", { dir: "auto" }, content), valid_to && el("span", { class: "meta" }, " ", t("until {day}", { day: day(valid_to) })));
 }
 
-function origin({ category, created_at, mentions, edited, manually_added }) {
-  const notes = [manually_added ? "written by you" : category, day(created_at), mentions > 1 && `mentioned ${mentions} times`, edited && "edited"];
+function origin({ app_id, created_at, mentions, edited, manually_added }) {
+  const notes = [manually_added ? t("written by you") : app_id ? t("written by an app") : t("from a conversation"), day(created_at), mentions > 1 && tn({ one: "mentioned {n} time", other: "mentioned {n} times" }, mentions), edited && t("edited")];
   return notes.filter(Boolean).join(" · ");
 }

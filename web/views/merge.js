@@ -1,6 +1,7 @@
 // Merging of memories: several become one, in a text that the user edits first.
 
 import { el, find, onSubmit, say } from "../dom.js";
+import { formatNumber, t } from "../i18n.js";
 
 /** Returns `box(memory)`, a checkbox that chooses it, and `reset()`; `onMerged()` is called after a merge. */
 export function startMerging({ api, onMerged }) {
@@ -10,7 +11,7 @@ export function startMerging({ api, onMerged }) {
   const text = find("textarea", form);
   const chosen = new Map();
 
-  const box = ({ id, content }) => el("input", { type: "checkbox", "aria-label": `Choose: ${content}`, onchange: ({ target }) => {
+  const box = ({ id, content, said_to_owner: said }) => el("input", { type: "checkbox", "aria-label": t("Choose: {text}", { text: said }), onchange: ({ target }) => {
     if (target.checked) chosen.set(id, content);
     else chosen.delete(id);
     updateButton();
@@ -23,7 +24,7 @@ export function startMerging({ api, onMerged }) {
 
   function updateButton() {
     button.disabled = chosen.size < 2;
-    button.textContent = chosen.size < 2 ? "Merge" : `Merge ${chosen.size}`;
+    button.textContent = chosen.size < 2 ? t("Merge") : t("Merge {count}", { count: formatNumber(chosen.size) });
   }
 
   async function merge() {
@@ -32,7 +33,7 @@ export function startMerging({ api, onMerged }) {
       dialog.close();
       await onMerged();
     } catch (problem) {
-      say(find(".problem", form), problem.message);
+      say(find(".problem", form), problem);
     }
   }
 

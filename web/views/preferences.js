@@ -1,6 +1,7 @@
 // Notification settings: all apps, single apps, quiet hours. Every change is saved at once.
 
 import { attempting, el, find } from "../dom.js";
+import { t } from "../i18n.js";
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 const AT_THE_END = "end";
@@ -13,9 +14,9 @@ export function startPreferences({ api }) {
   const attempt = attempting(find(".problem", node));
 
   digest.append(
-    new Option("in one notification, at their end", AT_THE_END),
-    ...HOURS.map((hour) => new Option(`in one notification, at ${String(hour).padStart(2, "0")}:00`, hour)),
-    new Option("not at all: keep it in the inbox", NEVER));
+    new Option(t("in one notification, at their end"), AT_THE_END),
+    ...HOURS.map((hour) => new Option(t("in one notification, at {time}", { time: `${String(hour).padStart(2, "0")}:00` }), hour)),
+    new Option(t("not at all: keep it in the inbox"), NEVER));
 
   const load = () => attempt(async () => {
     const [preferences, { items: apps }] = await Promise.all([api.preferences(), api.apps()]);
@@ -34,7 +35,7 @@ export function startPreferences({ api }) {
   }
 
   const choice = ({ id, name }, preferences) => el("label", { class: "check" },
-    el("input", { type: "checkbox", name: "app", value: id, checked: !isMuted({ id }, preferences) }), el("span", {}, name));
+    el("input", { type: "checkbox", name: "app", value: id, checked: !isMuted({ id }, preferences) }), el("span", { dir: "auto" }, name));
 
   function readForm() {
     const apps = [...form.querySelectorAll("[name=app]")];
@@ -49,7 +50,7 @@ export function startPreferences({ api }) {
 
   const save = () => attempt(async () => {
     await api.setPreferences(readForm());
-    find("[role=status]", form).textContent = "Saved.";
+    find("[role=status]", form).textContent = t("Saved.");
   });
 
   // Saved one after the other, so that the last change arrives last; a half-typed time is not saved.

@@ -2,38 +2,47 @@
 // can be changed here.
 
 import { citedSegments } from "../citations.js";
-import { el, find, icon, iconButton } from "../dom.js";
+import { el, find, icon, iconButton, problemLine } from "../dom.js";
+import { t, tNodes } from "../i18n.js";
+import { recordAddress, setTitle } from "../router.js";
 import { moment, offset, speakerName } from "../words.js";
+import { copyable } from "./copyable.js";
 import { edit } from "./edit.js";
+import { soundOf } from "./sound.js";
 
 /**
- * Returns `read(id, {question, answer, segment})`; the passages that the answer cites, or that segment, are marked.
- * `onChange(id, conversation)` is called after a change, with null after a deletion.
+ * Returns `close()` and `read(id, {question, answer, segment})`; the passages that the answer cites, or that segment, are marked.
+ * `onChange(id, conversation)` is called after a change, with null after a deletion; `onClose()` when a reader closes it.
  */
-export function reader(api, onChange) {
+export function reader(api, { onChange, onClose }) {
   const panel = find("#reader");
   let opener = null;
   let requested = null;
 
-  const close = () => {
+  const hide = () => {
     requested = null;
     panel.hidden = true;
+  };
+  const close = () => {
+    hide();
+    onClose();
     opener?.focus();
   };
-  find("header", panel).append(iconButton("close", "Close", close));
+  find("header", panel).append(iconButton("close", t("Close"), close));
   panel.addEventListener("keydown", (event) => event.key === "Escape" && close());
 
   async function read(id, { question = "", answer = "", segment = null } = {}) {
     if (!panel.contains(document.activeElement)) opener = document.activeElement;
     requested = id;
-    show(panel, "Opening…");
+    recordAddress("conversations", id);
+    show(panel, t("Opening…"));
     try {
       const [conversation, passages] = await Promise.all([api.conversation(id), passagesFor(api, id, question)]);
       const segments = conversation.transcript_segments;
       const cited = segment === null ? citedSegments(segments, passages, answer) : new Set([segments[segment]]);
-      if (requested === id) show(panel, titleOf(conversation), tools(conversation), ...contents(conversation, cited, { name, unname }));
+      if (requested === id) show(panel, titleOf(conversation), tools(conversation), soundOf(api, id, attempt), ...contents(conversation, cited, { name, unname, markSelf, retry }));
     } catch (problem) {
-      if (requested === id) show(panel, "This conversation cannot be opened", el("p", { class: "problem" }, problem.message));
+      if (requested === id) show(panel, t("This conversation cannot be opened"), problemLine(problem));
     }
     find(".cited", panel)?.scrollIntoView({ block: "center" });
   }
@@ -42,24 +51,37 @@ export function reader(api, onChange) {
     try {
       await act();
     } catch (problem) {
-      find(".scroll", panel).prepend(el("p", { class: "problem", role: "alert" }, problem.message));
+      find(".scroll", panel).prepend(problemLine(problem));
     }
   }
 
-  function tools({ id, starred, structured }) {
-    const title = structured?.title || "this conversation";
+  function tools({ id, starred, structured, visibility }) {
+    const title = structured?.title || t("this conversation");
     const change = (changes) => attempt(async () => {
       onChange(id, await api.changeConversation(id, changes));
       await read(id);
     });
     return el("div", { class: "page" },
-      iconButton("star", "Star this conversation", () => change({ starred: !starred }), { "aria-pressed": String(starred) }),
-      iconButton("pen", "Rename this conversation", () => edit(find("h2", panel), { label: "Title", text: structured?.title ?? "" }, (text) => change({ title: text }))),
-      iconButton("bin", "Delete this conversation", () => confirm(`Delete “${title}” and everything derived from it?`) && attempt(async () => {
+      iconButton("star", t("Star this conversation"), () => change({ starred: !starred }), { "aria-pressed": String(starred) }),
+      iconButton("pen", t("Rename this conversation"), () => edit(find("h2", panel), { label: t("Title"), text: structured?.title ?? "" }, (text) => change({ title: text }))),
+      iconButton("share", t("Share this conversation by a link"), () => attempt(() => share(id)), { "aria-pressed": String(visibility === "shared") }),
+      iconButton("bin", t("Delete this conversation"), () => confirm(t("Delete “{title}” and everything derived from it?", { title })) && attempt(async () => {
         await api.deleteConversation(id);
         onChange(id, null);
         close();
       })));
+  }
+
+  // Shows the link, the same one each time until sharing is stopped.
+  async function share(id) {
+    const { url } = await api.shareConversation(id);
+    await read(id);
+    const stop = el("button", { type: "button", onclick: () => attempt(async () => {
+      await api.unshareConversation(id);
+      await read(id);
+    }) }, t("Stop sharing"));
+    find(".scroll > .page", panel).after(el("div", { class: "page" },
+      el("p", {}, t("Anyone with this link can read this conversation.")), copyable(t("Copy the link"), url), stop));
   }
 
   // Reloads after a change, and keeps the scroll position and the focused line.
@@ -74,25 +96,44 @@ export function reader(api, onChange) {
   }
 
   function name(id, segment, button) {
-    edit(button, { label: `Who is ${speakerName(segment)}?`, text: "" }, (text) => attempt(async () => {
+    edit(button, { label: t("Who is {name}?", { name: speakerName(segment) }), text: "" }, (text) => attempt(async () => {
       const { items } = await api.people();
       const person = items.find((known) => known.name === text) ?? (await api.addPerson(text));
-      await api.nameSpeaker(id, segment.label, person.id);
+      await api.nameSpeaker(id, segment.speaker, person.id);
       await reload(id);
     }));
   }
 
-  const unname = (id, { label }) => attempt(async () => {
+  const unname = (id, { speaker: label }) => attempt(async () => {
     await api.nameSpeaker(id, label);
     await reload(id);
   });
 
-  return read;
+  // A name that the transcript gives may be kept for all conversations.
+  const markSelf = (id, segment, isUser) => attempt(async () => {
+    const name = segment.speaker_name;
+    const keep = isUser && Boolean(name) && confirm(t("Is “{name}” you in every conversation? Cancel: only in this one.", { name }));
+    await api.markSelf(id, segment.speaker, isUser, keep);
+    await reload(id);
+  });
+
+  const retry = (id, button) => attempt(async () => {
+    button.disabled = true;
+    button.textContent = t("Trying again…");
+    try {
+      onChange(id, await api.reprocess(id));
+    } finally {
+      await read(id);
+    }
+  });
+
+  return { read, close: hide };
 }
 
 function show(panel, title, ...nodes) {
   panel.hidden = false;
   find("h2", panel).textContent = title;
+  setTitle(title);
   const scroll = find(".scroll", panel);
   scroll.replaceChildren(...nodes);
   scroll.scrollTop = 0;
@@ -102,29 +143,38 @@ function show(panel, title, ...nodes) {
 // Without marks the conversation still opens.
 async function passagesFor(api, id, question) {
   if (!question) return [];
-  const { hits } = await api.passages(question).catch(() => ({ hits: [] }));
-  return hits.find((hit) => hit.conversation_id === id)?.passages ?? [];
+  const { items } = await api.passages(question).catch(() => ({ items: [] }));
+  return items.find((hit) => hit.id === id)?.passages ?? [];
 }
 
 function titleOf({ structured }) {
-  return `${structured?.emoji ?? ""} ${structured?.title || "Untitled conversation"}`.trim();
+  return `${structured?.emoji ?? ""} ${structured?.title || t("Untitled conversation")}`.trim();
 }
 
 function contents(conversation, cited, naming) {
   const { id, structured = {}, transcript_segments: segments = [] } = conversation;
+  const firsts = new Set(new Map(segments.toReversed().map((segment) => [segment.speaker, segment])).values());
   return [
     el("p", { class: "hint" }, moment(conversation.started_at)),
-    structured.overview && el("p", {}, structured.overview),
-    ...list("To do", "task", (structured.action_items ?? []).map((item) => item.description)),
-    ...list("Coming up", "open", (structured.events ?? []).map((event) => `${event.title}, ${moment(event.start)}`)),
-    el("h3", {}, "Transcript"),
-    el("ol", { class: "transcript" }, ...segments.map((segment) => line(segment, cited.has(segment), speaker(id, segment, naming)))),
+    conversation.failure && failed(conversation, naming),
+    structured.overview && el("p", { dir: "auto" }, structured.overview),
+    ...list(t("To do"), "task", (structured.action_items ?? []).map((item) => (item.owner === "me" ? "" : `${item.owner_name || t("Somebody")}: `) + item.description)),
+    ...list(t("Coming up"), "open", (structured.events ?? []).map((event) => `${event.title}, ${moment(event.start)}`)),
+    el("h3", {}, t("Transcript")),
+    el("ol", { class: "transcript" }, ...segments.map((segment) => line(segment, cited.has(segment), speaker(id, segment, firsts.has(segment), naming)))),
   ].filter(Boolean);
+}
+
+// Why there is no summary, and a button where trying again may help.
+function failed({ id, failure }, { retry }) {
+  return el("div", { class: "page" },
+    el("p", { class: "problem" }, ...tNodes("There is no summary: {reason}", { reason: el("span", { lang: "en" }, failure.detail) })),
+    failure.can_retry && el("button", { type: "button", onclick: ({ currentTarget }) => retry(id, currentTarget) }, t("Try again")));
 }
 
 function list(title, symbol, texts) {
   if (!texts.length) return [];
-  const items = texts.map((text) => el("li", {}, icon(symbol), el("span", {}, text)));
+  const items = texts.map((text) => el("li", {}, icon(symbol), el("span", { dir: "auto" }, text)));
   return [el("h3", {}, title), el("ul", { class: "items" }, ...items)];
 }
 
@@ -132,15 +182,15 @@ function line(segment, marked, who) {
   return el("li", { class: [segment.is_user && "own", marked && "cited"].filter(Boolean).join(" ") || null },
     el("span", { class: "speaker" }, ...who),
     el("time", {}, offset(segment.start)),
-    marked && el("span", { class: "unseen" }, "Cited passage:"),
-    el("p", {}, segment.text));
+    marked && el("span", { class: "unseen" }, t("Cited passage:")),
+    el("p", { dir: "auto" }, segment.text));
 }
 
 // A known person is renamed in the people view.
-function speaker(id, segment, { name, unname }) {
+function speaker(id, segment, isFirst, { name, unname, markSelf }) {
   const known = speakerName(segment);
-  if (segment.person_id) return [known, iconButton("undo", `This is not ${known}`, () => unname(id, segment))];
-  if (segment.is_user || !segment.speaker) return [known];
-  return [el("button", { type: "button", class: "name", title: "Name this speaker", onclick: ({ currentTarget }) => name(id, segment, currentTarget) },
-    known)];
+  if (segment.person_id) return [el("bdi", {}, known), iconButton("undo", t("This is not {name}", { name: known }), () => unname(id, segment))];
+  if (segment.is_user) return [el("bdi", {}, known), isFirst && iconButton("undo", t("This is not me"), () => markSelf(id, segment, false))].filter(Boolean);
+  return [el("button", { type: "button", class: "name", dir: "auto", title: t("Name this speaker"), onclick: ({ currentTarget }) => name(id, segment, currentTarget) },
+    known), isFirst && iconButton("people", t("{name}: this is me", { name: known }), () => markSelf(id, segment, true))].filter(Boolean);
 }

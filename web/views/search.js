@@ -1,7 +1,8 @@
-// Search in conversations: passages with the query's words marked.
+// Search in conversations: snippets with the words that were found marked.
 
-import { el, find, say } from "../dom.js";
-import { day } from "../words.js";
+import { el, find, moveTo, say } from "../dom.js";
+import { formatNumber, t } from "../i18n.js";
+import { day, speakerName } from "../words.js";
 
 const SHOWN = 10;
 
@@ -11,35 +12,44 @@ export function startSearch({ api, read }) {
   const box = find("input", form);
   const list = find("#hits");
   const problem = find(".problem", form);
+  const more = find("#more-hits");
   let latestQuery = "";
+  let rest = [];
 
   async function search() {
     const query = (latestQuery = box.value.trim());
     say(problem, "");
     if (!query) return show([]);
     try {
-      const { hits } = await api.passages(query);
-      const results = await Promise.all(hits.slice(0, SHOWN).map(async (hit) => ({ ...hit, conversation: await api.conversation(hit.conversation_id) })));
-      if (latestQuery === query) show(results.map((hit) => item(hit, query)), count(hits.length));
+      const { items } = await api.passages(query);
+      if (latestQuery === query) show(items.map((hit) => item(hit, query)), count(items.length));
     } catch (failed) {
-      if (latestQuery === query) say(problem, failed.message);
+      if (latestQuery === query) say(problem, failed);
     }
   }
 
   function show(items, countText = "") {
     find("#hit-count").textContent = countText;
-    list.replaceChildren(...items);
+    list.replaceChildren(...items.slice(0, SHOWN));
+    rest = items.slice(SHOWN);
+    more.hidden = !rest.length;
     view.toggleAttribute("data-searching", Boolean(latestQuery));
   }
 
-  function item({ conversation: { id, structured, started_at }, passages }, query) {
+  function item({ id, structured, started_at, snippets }, query) {
     return el("li", {}, el("button", { type: "button", class: "card", onclick: () => read(id, { question: query }) },
       el("span", { class: "emoji", "aria-hidden": "true" }, structured.emoji),
-      el("span", { class: "title" }, structured.title || "Untitled conversation"),
+      el("span", { class: "title", dir: "auto" }, structured.title || t("Untitled conversation")),
       el("span", { class: "meta" }, day(started_at)),
-      ...passages.slice(0, 2).map(({ text }) => el("span", { class: "passage" }, ...highlighted(text, query)))));
+      ...snippets.map(snippet)));
   }
 
+  more.addEventListener("click", () => {
+    list.append(...rest);
+    more.hidden = true;
+    find("#hit-count").textContent = found(list.children.length);
+    moveTo(rest[0]);
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     search();
@@ -47,15 +57,15 @@ export function startSearch({ api, read }) {
   box.addEventListener("search", search);
 }
 
-function count(found) {
-  if (!found) return "Nothing found.";
-  return found > SHOWN ? `The ${SHOWN} best of ${found}` : `${found} found`;
+function count(total) {
+  if (!total) return t("Nothing found.");
+  return total > SHOWN ? t("The {shown} best of {found}", { shown: formatNumber(SHOWN), found: formatNumber(total) }) : found(total);
 }
 
-/** A text in pieces; words that begin like a word of `query` are marked. */
-export function highlighted(text, query) {
-  const words = query.match(/[\p{L}\p{N}]{3,}|\p{N}+/gu);
-  if (!words) return [text];
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])((?:${words.join("|")})[\\p{L}\\p{N}]*)`, "giu");
-  return text.split(pattern).map((piece, at) => (at % 2 ? el("mark", {}, piece) : piece));
+const found = (total) => t("{found} found", { found: formatNumber(total) });
+
+// A turn says whose it is; a part of the overview does not.
+function snippet({ pieces, segment, ...speaker }) {
+  return el("span", { class: "passage", dir: "auto" }, segment !== null && `${speakerName(speaker)}: `,
+    ...pieces.map(({ text, is_match: isMatch }) => (isMatch ? el("mark", {}, text) : text)));
 }

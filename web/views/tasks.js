@@ -1,30 +1,37 @@
 // Tasks: added here, created in the chat, or found in a conversation.
 
 import { el, find, iconButton, onSubmit } from "../dom.js";
-import { day } from "../words.js";
+import { t } from "../i18n.js";
+import { due } from "../words.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
+import { editTask } from "./task_form.js";
+import { startWaiting } from "./waiting.js";
 
 export function startTasks({ api, read }) {
   const view = find("#tasks");
   const form = find("form", view);
-  const { reload, attempt } = listing(view, { page: api.tasks, row });
+  const { reload: reloadOwn, attempt } = listing(view, { page: api.tasks, row });
 
   const change = (task, changes) => attempt(async () => {
     await api.changeTask(task.id, changes);
     await reload();
   });
+  const waiting = startWaiting({ api, read, change });
+  const reload = () => Promise.all([reloadOwn(), waiting.reload()]);
 
   function row(task) {
-    const description = el("span", { class: "content" }, task.description);
+    const description = el("span", { class: "content", dir: "auto" }, task.description);
     const box = el("input", { type: "checkbox", checked: task.completed, onchange: () => change(task, { completed: box.checked }) });
+    const label = el("label", { class: "check" }, box, description);
     return el("li", { class: task.completed ? "done" : null },
-      el("label", { class: "check" }, box, description),
+      label,
       el("div", { class: "tools" },
-        task.conversation_id && iconButton("open", `Open the conversation: ${task.description}`, () => read(task.conversation_id)),
-        iconButton("pen", `Edit: ${task.description}`, () => edit(description, { label: "Task", text: task.description }, (text) => change(task, { description: text }))),
-        iconButton("bin", `Delete: ${task.description}`, () => remove(task))),
-      task.due_at && el("p", { class: "meta" }, `due ${day(task.due_at)}`));
+        task.conversation_id && iconButton("open", t("Open the conversation: {text}", { text: task.description }), () => read(task.conversation_id)),
+        iconButton("pen", t("Edit: {text}", { text: task.description }), () => edit(description, { label: t("Task"), text: task.description }, (text) => change(task, { description: text }))),
+        iconButton("timeline", t("When and whose: {text}", { text: task.description }), () => editTask(label, task, (changes) => change(task, changes))),
+        iconButton("bin", t("Delete: {text}", { text: task.description }), () => remove(task))),
+      task.due_at && el("p", { class: "meta" }, t("due {time}", { time: due(task.due_at) })));
   }
 
   const remove = (task) => attempt(async () => {
@@ -34,9 +41,9 @@ export function startTasks({ api, read }) {
 
   onSubmit(form, () => {
     const text = find("#task", form).value.trim();
-    const due = find("#due", form).value;
+    const day = find("#due", form).value;
     if (text) return attempt(async () => {
-      await api.addTask({ description: text, due_at: due ? new Date(`${due}T23:59:59`).toISOString() : null });
+      await api.addTask({ description: text, due_at: day ? new Date(`${day}T23:59:59`).toISOString() : null });
       form.reset();
       await reload();
     });

@@ -1,6 +1,7 @@
 // The timeline: conversations, events and due tasks by day, newest first.
 
 import { el, find, icon, moveTo, say } from "../dom.js";
+import { t } from "../i18n.js";
 import { day, hour } from "../words.js";
 
 const NOTHING = { items: [], next: null };
@@ -21,7 +22,7 @@ export function startTimeline({ api, read }) {
     more.disabled = true;
     try {
       const [conversationPage, taskPage] = await Promise.all([
-        chronicle.conversationCursor === null ? NOTHING : conversations(chronicle.conversationCursor),
+        chronicle.conversationCursor === null ? NOTHING : api.conversations(chronicle.conversationCursor),
         chronicle.taskCursor === null ? NOTHING : api.tasks(chronicle.taskCursor),
       ]);
       if (chronicle !== shown) return;
@@ -31,15 +32,10 @@ export function startTimeline({ api, read }) {
       draw(chronicle);
       say(find(".problem", view), "");
     } catch (problem) {
-      if (chronicle === shown) say(find(".problem", view), problem.message);
+      if (chronicle === shown) say(find(".problem", view), problem);
     } finally {
       if (chronicle === shown) more.disabled = false;
     }
-  }
-
-  async function conversations(cursor) {
-    const page = await api.conversations(cursor);
-    return { items: page.conversations, next: page.next_cursor };
   }
 
   function draw({ entries, conversationCursor, taskCursor }) {
@@ -57,7 +53,7 @@ export function startTimeline({ api, read }) {
     return el("li", {},
       el("time", { datetime: at.toISOString() }, hour(at)),
       icon(symbol),
-      source ? el("button", { type: "button", class: "title", onclick: () => read(source) }, title) : el("span", { class: "title" }, title),
+      source ? el("button", { type: "button", class: "title", dir: "auto", onclick: () => read(source) }, title) : el("span", { class: "title", dir: "auto" }, title),
       el("span", { class: "meta" }, kind));
   }
 
@@ -71,20 +67,20 @@ export function startTimeline({ api, read }) {
 }
 
 function fromConversation({ id, started_at, structured }) {
-  const title = structured.title || "Untitled conversation";
+  const title = structured.title || t("Untitled conversation");
   return [
-    { at: new Date(started_at), symbol: "chat", kind: "Conversation", title, source: id },
+    { at: new Date(started_at), symbol: "chat", kind: t("Conversation"), title, source: id },
     ...structured.events.map((event) => fromEvent(event, id)),
   ];
 }
 
 function fromEvent({ title, start }, source) {
   const at = new Date(start);
-  return { at, symbol: "open", kind: at > new Date() ? "Coming up" : "Past event", title, source };
+  return { at, symbol: "open", kind: at > new Date() ? t("Coming up") : t("Past event"), title, source };
 }
 
 function fromTask({ description, due_at, completed, conversation_id }) {
   if (!due_at) return [];
-  const kind = completed ? "Task, done" : "Task due";
+  const kind = completed ? t("Task, done") : t("Task due");
   return [{ at: new Date(due_at), symbol: "task", kind, title: description, source: conversation_id }];
 }

@@ -1,16 +1,20 @@
-// Usage: a bar for each quota of today, and for how long transcripts are kept.
+// Usage: a bar for each quota of today, what models used by day, and for how long transcripts are kept.
 
 import { attempting, el, find } from "../dom.js";
+import { formatNumber, t, tag, tn } from "../i18n.js";
+import { hour } from "../words.js";
+import { DAYS, showModelUsage } from "./model_usage.js";
 
 const NAMES = {
-  turns: "Questions",
-  tokens: "Model tokens",
-  ingested_bytes: "New recordings",
-  outbound_calls: "Calls to apps and services",
-  followers: "Followed answers",
-  stored_bytes: "All recordings",
+  turns: t("Questions"),
+  tokens: t("Model tokens"),
+  ingested_bytes: t("New recordings"),
+  sound_bytes: t("Sound to transcribe"),
+  outbound_calls: t("Calls to apps and services"),
+  followers: t("Followed answers"),
+  stored_bytes: t("All recordings"),
 };
-const UNITS = ["bytes", "KB", "MB", "GB", "TB"];
+const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 
 export function startUsage({ api }) {
   const view = find("#usage");
@@ -19,33 +23,32 @@ export function startUsage({ api }) {
   const attempt = attempting(find(".problem", view));
 
   const load = () => attempt(async () => {
-    const [{ quotas }, { retention_days: days }] = await Promise.all([api.usage(), api.profile()]);
+    const [{ quotas, days: used }, { retention_days: days }] = await Promise.all([api.usage(DAYS), api.profile()]);
     find("ul", view).replaceChildren(...quotas.map(showQuota));
+    showModelUsage(find(".models", view), used);
     const { resets_at: reset } = quotas.find(({ resets_at: time }) => time);
-    find(".reset", view).textContent = `Used today; the count begins anew at ${clock(reset)}. All recordings count as long as they are stored.`;
-    if (!find(`option[value="${days}"]`, retention)) retention.append(new Option(`after ${days} days`, days));
+    find(".reset", view).textContent = t("Used today; the count begins anew at {time}. All recordings count as long as they are stored.", { time: hour(reset) });
+    if (!find(`option[value="${days}"]`, retention)) retention.append(new Option(tn({ one: "after {n} day", other: "after {n} days" }, days), days));
     retention.value = days;
   });
 
   retention.addEventListener("change", () => attempt(async () => {
     saved.textContent = "";
     await api.setRetention(Number(retention.value));
-    saved.textContent = "Saved.";
+    saved.textContent = t("Saved.");
   }));
   return { reload: load };
 }
 
 function showQuota({ name, used, limit }) {
   const label = NAMES[name] ?? name;
-  const format = name.endsWith("_bytes") ? size : (count) => count.toLocaleString("en");
-  const figures = limit === null ? `${format(used)}, no limit` : `${format(used)} of ${format(limit)}`;
+  const format = name.endsWith("_bytes") ? size : formatNumber;
+  const figures = limit === null ? t("{used}, no limit", { used: format(used) }) : t("{used} of {limit}", { used: format(used), limit: format(limit) });
   return el("li", {}, el("span", {}, label), el("span", { class: "figures" }, figures),
     limit !== null && el("meter", { min: 0, max: limit, high: 0.8 * limit, value: used, "aria-label": label }));
 }
 
 function size(bytes) {
   const power = Math.min(Math.floor(Math.log(Math.max(bytes, 1)) / Math.log(1000)), UNITS.length - 1);
-  return `${Number((bytes / 1000 ** power).toPrecision(3))} ${UNITS[power]}`;
+  return (bytes / 1000 ** power).toLocaleString(tag, { style: "unit", unit: UNITS[power], maximumSignificantDigits: 3 });
 }
-
-const clock = (time) => new Date(time).toLocaleTimeString("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });

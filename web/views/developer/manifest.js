@@ -1,6 +1,7 @@
 // The manifest of an app: the tools it offers, and why others were refused.
 
 import { el, renew } from "../../dom.js";
+import { formatNumber, t, tn, tNodes } from "../../i18n.js";
 import { moment } from "../../words.js";
 import { openOtherWindow } from "../other_window.js";
 import { tool } from "../permissions.js";
@@ -13,22 +14,22 @@ export function manifest({ api, app, attempt }) {
   attempt(async () => tools.replaceChildren(...(await api.appTools(app.id)).map(tool)));
   const check = () => attempt(async () => {
     const checked = await (server ? api.checkMcpServer(app.id) : api.checkManifest(app.id));
-    if (!checked.auth_url || (await open(checked.auth_url, `Sign in to ${app.name} in the other window, or open it again`, isRead))) await reload();
+    if (!checked.auth_url || (await open(checked.auth_url, t("Sign in to {name} in the other window, or open it again", { name: app.name }), isRead))) await reload();
   });
   const isRead = async () => (await api.app(app.id)).checked_at !== app.checked_at;
   const reload = async () => renew(node, manifest({ api, app: await api.app(app.id), attempt }));
   const node = el("section", { class: "block" },
-    el("header", {}, el("h4", {}, server ? "MCP server" : "Manifest"), (server || declared) && el("button", { type: "button", onclick: check }, "Check again")),
-    el("p", { class: "meta" }, server ?? declared ?? "This app has no manifest."),
+    el("header", {}, el("h4", {}, server ? t("MCP server") : t("Manifest")), (server || declared) && el("button", { type: "button", onclick: check }, t("Check again"))),
+    el("p", { class: "meta" }, server ?? declared ?? t("This app has no manifest.")),
     status,
-    app.switched_off && el("p", { class: "problem" }, `Switched off: ${app.switched_off.reason}`),
-    app.checked_at && el("p", { role: "status" }, summary(app), el("span", { class: "meta" }, ` Read ${moment(app.checked_at)}`)),
+    app.switched_off && el("p", { class: "problem" }, ...tNodes("Switched off: {reason}", { reason: el("span", { lang: "en" }, app.switched_off.reason) })),
+    app.checked_at && el("p", { role: "status" }, summary(app), el("span", { class: "meta" }, " ", t("Read {moment}", { moment: moment(app.checked_at) }))),
     tools,
-    app.refused_tools.length > 0 && el("ul", { class: "refused", "aria-label": "Refused tools" }, ...app.refused_tools.map((reason) => el("li", {}, reason))));
+    app.refused_tools.length > 0 && el("ul", { class: "refused", "aria-label": t("Refused tools") }, ...app.refused_tools.map((reason) => el("li", { lang: "en" }, reason))));
   return node;
 }
 
 function summary({ chat_tools: { length: good }, refused_tools: { length: refused } }) {
-  const offered = `${good} ${good === 1 ? "tool is" : "tools are"} offered`;
-  return refused ? `${offered}, ${refused} refused.` : `${offered}.`;
+  if (!refused) return tn({ one: "{n} tool is offered.", other: "{n} tools are offered." }, good);
+  return tn({ one: "{n} tool is offered, {refused} refused.", other: "{n} tools are offered, {refused} refused." }, good, { refused: formatNumber(refused) });
 }

@@ -1,0 +1,50 @@
+"""Notifications in the browser: what its push service hands over is shown by the service worker."""
+
+import json
+
+from playwright.sync_api import CDPSession, Page, expect
+
+from tests.web.console import Console
+from tests.web.test_install import IS_CONTROLLED
+
+SHOWN = """async () => {
+  const registration = await navigator.serviceWorker.ready;
+  let shown = [];
+  for (let look = 0; look < 5000 && !shown.length; look++) shown = await registration.getNotifications();
+  return shown.map(({ title, body, tag }) => ({ title, body, tag }));
+}"""
+
+
+def find_registration(session: CDPSession, page: Page) -> str:
+    found: list[str] = []
+    session.on(
+        "ServiceWorker.workerRegistrationUpdated",
+        lambda event: found.extend(row["registrationId"] for row in event["registrations"]),
+    )
+    session.send("ServiceWorker.enable")
+    while not found:
+        page.evaluate("1")
+    return found[-1]
+
+
+def test_a_push_is_shown_by_the_browser_u7(console: Console) -> None:
+    page = console.page
+    page.context.grant_permissions(["notifications"], origin=console.origin)
+    console.sign_in("notified")
+    page.wait_for_function(IS_CONTROLLED)
+    session = page.context.new_cdp_session(page)
+    message = {"title": "Dentist says", "body": "Tomorrow at nine", "tag": "t1"}
+    registration = find_registration(session, page)
+
+    delivery = {"origin": console.origin, "registrationId": registration}
+    session.send("ServiceWorker.deliverPushMessage", {**delivery, "data": json.dumps(message)})
+
+    assert page.evaluate(SHOWN) == [message]
+
+
+def test_settings_offer_notifications_in_this_browser_u7(console: Console) -> None:
+    console.sign_in("asked")
+    console.page.wait_for_function(IS_CONTROLLED)
+    console.page.locator("#account-button").click()
+
+    expect(console.page.get_by_label("Show notifications in this browser")).to_be_enabled()

@@ -1,0 +1,142 @@
+"""Imports in the console: files are previewed, asked about and kept, by choice and by drop (U1)."""
+
+import io
+import json
+import zipfile
+from collections.abc import Sequence
+
+import pytest
+from playwright.sync_api import FilePayload, Locator, expect
+
+from tests.fixtures.imports import CHAT, CHAT_NAME, TABLE, build_zip
+from tests.web.console import Console
+
+pytestmark = pytest.mark.browser
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+
+
+def build_file(name: str, content: str | bytes) -> FilePayload:
+    data = content if isinstance(content, bytes) else content.encode()
+    return {"name": name, "mimeType": "application/octet-stream", "buffer": data}
+
+
+def choose(console: Console, *files: FilePayload) -> Locator:
+    """Choose files; returns the panel once they are read."""
+    console.page.locator("#file").set_input_files(list(files))
+    panel = console.page.locator("#import")
+    expect(panel.get_by_role("button").first).to_be_visible()
+    return panel
+
+
+def list_titles(console: Console) -> Sequence[str]:
+    return console.page.locator("#conversations .title").all_inner_texts()
+
+
+def test_files_are_shown_before_they_are_kept_u1(console: Console) -> None:
+    console.sign_in("previewer")
+    panel = choose(
+        console, build_file(CHAT_NAME, CHAT), build_file("a.png", PNG), build_file("t.csv", TABLE)
+    )
+
+    expect(panel.get_by_role("heading")).to_have_text("1 conversation to keep")
+    expect(panel).to_contain_text("Hikers · ")
+    expect(panel).to_contain_text("Ann, Bo · 3 turns")
+    expect(panel).to_contain_text("Not imported: it is no text, but image/png.")
+    assert list_titles(console) == []
+
+    panel.get_by_label("Not recognised. Keep it as plain text?").check()
+    panel.get_by_label("Ann").check()
+    panel.get_by_role("button", name="Keep").click()
+
+    expect(console.page.locator("#import-result")).to_have_text("2 conversations in your library.")
+    expect(console.page.locator("#conversations .card")).to_have_count(2)
+    hikers = console.page.locator("#conversations .card").filter(has_text="Hikers")
+    expect(hikers).to_have_attribute("aria-busy", "false")
+    hikers.click()
+    expect(console.page.locator("#reader .transcript")).to_contain_text("You")
+    assert console.page_errors == []
+
+
+def test_files_that_nobody_knows_are_kept_only_if_their_owner_says_so(console: Console) -> None:
+    console.sign_in("doubter")
+    panel = choose(console, build_file("t.csv", TABLE))
+
+    panel.get_by_role("button", name="Keep").click()
+
+    expect(console.page.locator("#import-result")).to_have_text("0 conversations in your library.")
+    assert list_titles(console) == []
+
+
+def test_a_preview_can_be_discarded(console: Console) -> None:
+    console.sign_in("discarder")
+    panel = choose(console, build_file(CHAT_NAME, CHAT))
+
+    panel.get_by_role("button", name="Discard").click()
+
+    expect(panel).to_be_hidden()
+    assert list_titles(console) == []
+
+
+def test_a_dropped_zip_is_read_file_by_file(console: Console) -> None:
+    console.sign_in("dropper")
+    console.page.evaluate(
+        """(name) => {
+          const data = new DataTransfer();
+          data.items.add(new File(["Ann: Hello.\\nBo: Hi.\\n"], name));
+          const drop = new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
+          document.querySelector("#transcript").dispatchEvent(drop);
+        }""",
+        "two words.txt",
+    )
+
+    panel = console.page.locator("#import")
+    expect(panel).to_contain_text("two words.txt")
+    expect(panel).to_contain_text("2 turns")
+
+
+def test_a_large_file_is_uploaded_in_parts(console: Console) -> None:
+    console.sign_in("uploader")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("talk.txt", "Ann: I am in a large file.\nBo: So am I.\n")
+        archive.writestr("video.mp4", b"\x00\x00\x00\x18ftypmp42" + bytes(26_000_000))
+
+    panel = choose(console, build_file("large.zip", buffer.getvalue()))
+
+    expect(panel).to_contain_text("large.zip/talk.txt")
+    expect(panel).to_contain_text("it is sound or a film in an archive")
+
+
+def test_who_speaks_is_asked_once(console: Console) -> None:
+    console.sign_in("asked")
+    console.add_transcript("Ann: I will bring the ladder.\nBo: Good, then I bring the paint.\n")
+    panel = console.page.locator("#import")
+
+    expect(panel.get_by_role("group", name="Which of them are you?")).to_be_visible()
+    panel.get_by_label("Bo").check()
+    panel.get_by_role("button", name="Save").click()
+    expect(panel).to_be_hidden()
+
+    console.add_transcript("Bo: The paint is here.\nAnn: So is the ladder.\n")
+    expect(panel).to_be_hidden()
+
+
+def test_a_preview_of_an_export_counts_what_comes_back_and_names_what_does_not(
+    console: Console,
+) -> None:
+    console.sign_in("mover")
+    at = "2026-03-02T09:00:00+00:00"
+    goal = {"id": "g", "title": "Sail", "created_at": at, "updated_at": at}
+    files = {
+        "goals.json": json.dumps([goal]),
+        "inbox.json": json.dumps([{"id": "n", "text": "Pay here"}]),
+    }
+
+    panel = choose(console, build_file("keepsake.zip", build_zip(files)))
+
+    expect(panel).to_contain_text("1 goal")
+    expect(panel).to_contain_text("Not brought back: inbox: notifications are of their day")
+    panel.get_by_role("button", name="Keep").click()
+    expect(console.page.locator("#import-result")).to_have_text("0 conversations in your library.")
+    assert console.page_errors == []

@@ -1,0 +1,56 @@
+"""Model in the console: a refused key is named, and a model that answers is used at once (U5)."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from infra.local.browser import run_product
+from tests.local_key import LOCAL_KEY
+from tests.servers.openai import Script, ScriptedOpenai
+from tests.web.console import Console
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_models_of_ollama_are_listed_by_themselves(
+    context: BrowserContext, model: ScriptedOpenai, tmp_path: Path
+) -> None:
+    with run_product(tmp_path, LOCAL_KEY=LOCAL_KEY) as origin:
+        console = Console(context.new_page(), origin, [], [])
+        console.sign_in("lister")
+        console.page.locator("#account-button").click()
+        pane = console.page.locator("#model")
+        expect(pane.locator(".search")).to_contain_text("Search compares words")
+        pane.get_by_label("Who answers").select_option("ollama")
+        pane.get_by_label("Address").fill(model.url)
+        pane.get_by_label("Key").focus()
+
+        expect(pane.locator(".state")).to_contain_text("This server has: ")
+        expect(pane.get_by_label("Model", exact=True)).not_to_have_value("")
+
+
+def test_a_refused_key_is_named_and_another_answers_the_next_question(
+    context: BrowserContext, model: ScriptedOpenai, tmp_path: Path
+) -> None:
+    with run_product(tmp_path, LOCAL_KEY=LOCAL_KEY) as origin:
+        page = context.new_page()
+        console = Console(page, origin, [], [])
+        console.sign_in("chooser")
+        page.locator("#account-button").click()
+        pane = page.locator("#model")
+        expect(pane.locator(".state")).to_contain_text("The offline model answers")
+        pane.get_by_label("Who answers").select_option("compatible")
+        pane.get_by_label("Address").fill(model.url)
+        pane.get_by_label("Key").fill("sk-wrong")
+        pane.get_by_label("Model", exact=True).fill("large")
+        model.play(Script(status=401))
+        pane.get_by_role("button", name="Test and save").click()
+        expect(pane.locator(".problem")).to_contain_text("refused the key")
+
+        pane.get_by_label("Key").fill("sk-right")
+        pane.get_by_role("button", name="Test and save").click()
+        expect(pane.locator(".state")).to_have_text(f"large at {model.url} answers.")
+        expect(pane.get_by_label("Key")).to_have_value("")
+        expect(console.ask("Hello?")).to_contain_text("Hello there.")
+        assert "sk-right" in model.requests[-1].authorization

@@ -1,0 +1,91 @@
+"""Settings in the console: sections with addresses of their own."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.web.console import Console
+
+pytestmark = pytest.mark.browser
+
+SECTIONS = {
+    "model": "Model",
+    "programs": "Programs",
+    "answers": "How the assistant answers",
+    "privacy": "Privacy",
+    "notifications": "Notifications",
+    "summary": "Daily summary",
+    "language": "Language",
+    "usage": "Usage",
+    "data": "Export everything",
+}
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_section_of_the_settings_has_an_address_u7(console: Console, section: str) -> None:
+    console.sign_in("settler")
+    page = console.page
+    page.locator("#account-button").click()
+    link = page.locator(f".sections a[href='#/account/{section}']")
+
+    expect(link).to_be_visible()
+    link.press("Enter")
+    heading = page.locator("#account").get_by_role("heading", name=SECTIONS[section], exact=True)
+    expect(heading).to_be_focused()
+    page.reload()
+
+    expect(heading).to_be_in_viewport()
+    expect(page).to_have_url(f"{console.origin}/#/account/{section}")
+    assert console.page_errors == []
+
+
+def test_place_pushes_and_the_hour_of_the_summary_are_kept_u7(console: Console) -> None:
+    console.sign_in("private")
+    page = console.page
+    page.locator("#account-button").click()
+    place = page.get_by_label("The assistant may know where I am")
+    pushes = page.get_by_label("Apps may notify my devices")
+    hour = page.get_by_label("At this hour")
+    expect(hour).to_have_value("22")
+
+    place.click()
+    expect(page.locator("#settings-privacy [role=status]")).to_have_text("Saved.")
+    pushes.select_option("at most 5 a day")
+    expect(page.locator("#settings-notifications [role=status]")).to_have_text("Saved.")
+    hour.select_option("20:00")
+    expect(page.locator("#settings-summary [role=status]")).to_have_text("Saved.")
+    kept = place.is_checked()
+    page.reload()
+
+    expect(hour).to_have_value("20")
+    expect(pushes).to_have_value("2")
+    expect(place).to_be_checked(checked=kept)
+    page.get_by_label("Summarise each day").uncheck()
+    expect(hour).to_be_disabled()
+    assert console.page_errors == []
+
+
+def test_how_the_assistant_answers_is_kept_and_reset_x1(console: Console) -> None:
+    console.sign_in("particular")
+    page = console.page
+    page.locator("#account-button").click()
+    section = page.locator("#settings-answers")
+    prompt = section.get_by_label("What it keeps to")
+    reset = section.get_by_role("button", name="Answer as usual")
+    expect(reset).to_be_disabled()
+
+    prompt.fill("Answer like a pirate.")
+    section.get_by_label("What it is reminded of").fill("Two sentences at most.")
+    section.get_by_label("Your interests").fill("Sailing\n\nsailing\nOld maps")
+    section.get_by_label("How you like to learn").fill("by examples")
+    section.get_by_role("button", name="Save").click()
+    expect(section.get_by_role("status")).to_have_text("Saved. It holds from your next message on.")
+    expect(section.get_by_label("Your interests")).to_have_value("Sailing\nOld maps")
+    page.reload()
+
+    expect(prompt).to_have_value("Answer like a pirate.")
+    expect(section.get_by_label("How you like to learn")).to_have_value("by examples")
+    reset.click()
+    expect(prompt).to_have_value("")
+    expect(section.get_by_label("What it is reminded of")).to_have_value("")
+    expect(reset).to_be_disabled()
+    assert console.page_errors == []

@@ -1,0 +1,97 @@
+"""Several models at once in the console: side by side while they stream, and one is chosen (X31)."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, expect
+
+from tests.servers.openai import Script, ScriptedOpenai
+from tests.web.console import Console
+from tests.web.served import ProductServer
+from tests.web.test_accessibility import DESK, PHONE, list_findings
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def comparing(context: BrowserContext, product_server: ProductServer) -> Iterator[Console]:
+    """Open a chat whose next question goes to three models."""
+    with product_server.start():
+        page = context.new_page()
+        console = Console(page, product_server.origin, [], [])
+        page.on("pageerror", lambda error: console.page_errors.append(str(error)))
+        console.sign_in("comparer")
+        page.get_by_label("Your question").focus()
+        page.locator("#models summary").click()
+        for name in ("gpt-4.1", "gpt-4.1-mini"):
+            page.get_by_label(name, exact=True).check()
+        page.locator("#models summary").click()
+        yield console
+
+
+def find_columns(console: Console) -> Locator:
+    return console.page.locator(".message.ai").last.locator(".main, .voice")
+
+
+def test_three_answers_stand_side_by_side_and_one_is_chosen_x31(
+    comparing: Console, model: ScriptedOpenai
+) -> None:
+    model.play(*[Script(text=f"Answer {n}.") for n in range(3)])
+    comparing.ask("What about tulips?")
+    page, columns = comparing.page, find_columns(comparing)
+
+    expect(page.get_by_role("button", name="Use this answer")).to_have_count(2)
+    models = page.locator(".message.ai .model:visible")
+    expect(models).to_have_text(["gpt-5.1", "gpt-4.1", "gpt-4.1-mini"])
+    boxes = [columns.nth(n).bounding_box() for n in range(3)]
+    assert len({box["x"] for box in boxes if box}) == 3
+    assert len({box["y"] for box in boxes if box}) == 1
+    chosen = columns.last.locator(".prose").inner_text()
+    columns.last.get_by_role("button", name="Use this answer").click()
+    expect(models.first).to_have_text("gpt-4.1-mini")
+    expect(columns.first.locator(".prose")).to_have_text(chosen)
+    assert list_findings(page) == []
+    page.reload()
+    expect(columns.first.locator(".prose")).to_have_text(chosen)
+    page.get_by_role("button", name="Show the other answers").click()
+    expect(models).to_have_text(["gpt-4.1-mini", "gpt-5.1", "gpt-4.1"])
+    assert comparing.page_errors == []
+
+
+def test_answers_appear_while_another_one_still_thinks_x31(
+    comparing: Console, model: ScriptedOpenai
+) -> None:
+    model.play(*[Script(tokens=3, stall_after=3, endless=True) for _ in range(3)])
+    comparing.start_question("What about tulips?")
+    page = comparing.page
+
+    expect(page.locator(".message.ai .prose:not(:empty)")).to_have_count(4)
+    assert list_findings(page) == []
+    page.set_viewport_size(PHONE)
+    comparing.show_view("chat")
+    boxes = [find_columns(comparing).nth(n).bounding_box() for n in range(3)]
+    assert len({box["x"] for box in boxes if box}) == 1
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator(".voice .ended")).to_have_text(["Stopped.", "Stopped."])
+    page.set_viewport_size(DESK)
+
+
+def test_an_answer_that_fails_leaves_the_others_x31(
+    comparing: Console, model: ScriptedOpenai
+) -> None:
+    model.play(Script(status=400), Script(text="I know."), Script(text="Me too."))
+    comparing.ask("What about tulips?")
+
+    expect(comparing.page.locator(".voice .ended")).to_have_text("This answer failed.")
+    expect(comparing.page.get_by_role("button", name="Use this answer")).to_have_count(1)
+
+
+def test_one_other_model_answers_alone(comparing: Console, model: ScriptedOpenai) -> None:
+    page = comparing.page
+    page.locator("#models summary").click()
+    for name in ("gpt-5.1", "gpt-4.1"):
+        page.get_by_label(name, exact=True).uncheck()
+    comparing.ask("What about tulips?")
+
+    expect(page.locator(".voice")).to_have_count(0)
+    assert [r.body["model"] for r in model.requests if "tools" in r.body] == ["gpt-4.1-mini"]
