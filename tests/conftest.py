@@ -19,7 +19,7 @@ from shared.ports import Documents
 from tests.fixtures.storage import INDEXES, open_database, open_firestore_documents
 
 ROOT = Path(__file__).parents[1]
-SLOW_FOLDERS = ("ai_sdk", "contracts", "e2e", "examples", "infra", "web")
+SLOW_PARTS = ("ai_sdk", "contracts", "e2e", "examples", "infra", "web", "test_linear_texts.py")
 
 # An example may be slow where emulators run beside it: that says nothing about the code.
 settings.register_profile("keepsake", deadline=None, derandomize=True)
@@ -28,8 +28,8 @@ settings.load_profile("keepsake")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the folders of slow tests first, so that processes side by side end together."""
-    items.sort(key=lambda item: item.path.relative_to(ROOT / "tests").parts[0] not in SLOW_FOLDERS)
+    """Run slow tests first, so that processes side by side end together."""
+    items.sort(key=lambda item: item.path.relative_to(ROOT / "tests").parts[0] not in SLOW_PARTS)
 
 
 @pytest.fixture

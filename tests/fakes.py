@@ -12,14 +12,16 @@ from pydantic import ValidationError
 
 from functions.chat.turn.call_review import CallReview
 from functions.chat.turn.tool_policy import ToolPolicy
+from shared.adapters.blob_rules import check_path, check_size
 from shared.data.codec import type_adapter
 from shared.data.stores import Stores
 from shared.domain.documents import Document, Query, Write
-from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.errors import ModelFailed, NotFound, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.model import (
     ModelCallFinished,
     ModelEvent,
+    ModelFacts,
     ModelMessage,
     ModelRole,
     Prompt,
@@ -28,6 +30,7 @@ from shared.domain.model import (
     ToolCallRequested,
     ToolSpec,
 )
+from shared.domain.speech import Transcription, Utterance, Voice
 from shared.ports import Documents, PushMessage, PushOutcome, Transaction
 
 T = TypeVar("T")
@@ -108,6 +111,9 @@ class RecordingTasks:
         if all(task.name != name for task in self.created):
             self.created.append(CreatedTask(target, name, body, at))
 
+    def list_by_target(self, target: str) -> list[CreatedTask]:
+        return [task for task in self.created if task.target == target]
+
 
 @dataclass
 class RecordingEvents:
@@ -120,6 +126,61 @@ class RecordingEvents:
 
     def list_by_topic(self, topic: str) -> list[Mapping[str, Any]]:
         return [event for name, event in self.published if name == topic]
+
+
+@dataclass
+class MemoryBlobs:
+    """Keep files in memory, by path."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    async def write(self, path: str, content: bytes, *, media_type: str) -> None:
+        check_path(path)
+        check_size(content)
+        self.files[path] = bytes(content)
+
+    async def read(self, path: str) -> bytes:
+        check_path(path)
+        if path not in self.files:
+            raise NotFound("There is no such file")
+        return self.files[path]
+
+    async def delete(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            check_path(path)
+        for path in paths:
+            self.files.pop(path, None)
+
+    async def delete_tree(self, prefix: str) -> None:
+        check_path(prefix)
+        await self.delete([path for path in self.files if path.startswith(f"{prefix}/")])
+
+
+@dataclass
+class ScriptedTranscriber:
+    """Answer each piece of sound with the next lines, or raise what stands there; record what came.
+
+    A line is speaker, start, end and text.
+    """
+
+    script: list[Any] = field(default_factory=list)
+    voices: list[list[str]] = field(default_factory=list)
+    name: str = "scripted"
+    is_ready: bool = True
+
+    async def transcribe(
+        self, sound: bytes, *, language: str | None = None, voices: Sequence[Voice] = ()
+    ) -> Transcription:
+        self.voices.append([voice.name for voice in voices])
+        answer = self.script.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return Transcription(
+            utterances=tuple(
+                Utterance(text=text, start=start, end=end, speaker=speaker)
+                for speaker, start, end, text in answer
+            )
+        )
 
 
 @dataclass
@@ -221,6 +282,8 @@ class ModelCall:
 class ScriptedModel:
     """A ChatModel that plays `turns` in order and `answers` by prompt name, each exactly once.
 
+    `by_role` has the turns of models that answer at once, whose order nobody knows.
+
     As a context manager (or by `verify()`), fails on scripts that were not played and on calls
     without a script, even where the code under test caught that failure.
     """
@@ -229,23 +292,30 @@ class ScriptedModel:
         self,
         *turns: ScriptedTurn,
         answers: Mapping[str, Sequence[object | Exception]] | None = None,
+        facts: ModelFacts | None = None,
+        by_role: Mapping[ModelRole, Sequence[ScriptedTurn]] | None = None,
     ) -> None:
         self.calls: list[ModelCall] = []
         self.prompts: list[tuple[ModelRole, Prompt]] = []
         self.open_streams = 0
+        self.facts = facts or ModelFacts(window_tokens=128_000)
         self._turns = list(turns)
+        self._turns_by_role = {role: list(queue) for role, queue in (by_role or {}).items()}
         self._answers = {name: list(queue) for name, queue in (answers or {}).items()}
         self._unexpected: list[str] = []
 
     def name(self, role: ModelRole) -> str:
         return f"scripted-{role}"
 
+    def describe(self, role: ModelRole) -> ModelFacts:
+        return self.facts
+
     @asynccontextmanager
     async def stream(
         self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
     ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
         self.calls.append(ModelCall(role, tuple(messages), tuple(tools)))
-        turn = self._pop(self._turns, f"stream for {role}")
+        turn = self._pop(self._turns_by_role.get(role, self._turns), f"stream for {role}")
         self.open_streams += 1
         try:
             async with aclosing(_play(turn)) as events:
@@ -265,7 +335,12 @@ class ScriptedModel:
         return value
 
     def verify(self) -> None:
-        unused = len(self._turns) + sum(map(len, self._answers.values()))
+        queues: list[Sequence[object]] = [
+            self._turns,
+            *self._turns_by_role.values(),
+            *self._answers.values(),
+        ]
+        unused = sum(map(len, queues))
         assert not self._unexpected, f"unexpected model calls: {self._unexpected}"
         assert not unused, f"{unused} scripted model calls never came"
 

@@ -13,6 +13,7 @@ class RenderedAnswer:
 
     statuses: list[str] = field(default_factory=list)
     text: str = ""
+    question: dict[str, Any] | None = None
     done: dict[str, Any] | None = None
     failed: bool = False
 
@@ -23,10 +24,17 @@ class RenderedAnswer:
             self.statuses.append(frame.removeprefix("think: ").replace("__CRLF__", "\n"))
         elif frame.startswith("data: "):
             self.text += frame.removeprefix("data: ").replace("__CRLF__", "\n")
+        elif frame.startswith("message: "):
+            self.question = _decode(frame.removeprefix("message: "))
         elif frame.startswith("done: "):
-            self.done = json.loads(base64.b64decode(frame.removeprefix("done: "), validate=True))
+            self.done = _decode(frame.removeprefix("done: "))
         else:
             self.failed = True
+
+
+def _decode(text: str) -> dict[str, Any]:
+    message: dict[str, Any] = json.loads(base64.b64decode(text, validate=True))
+    return message
 
 
 def parse_as_old_app(chunks: Sequence[bytes]) -> RenderedAnswer:

@@ -1,5 +1,6 @@
 """Text functions: the work for a hostile text grows with its length, never with its square."""
 
+import gc
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 
 from functions.chat.context.citations import strip_markers
-from functions.chat.context.link_filter import LinkFilter, extract_urls
-from functions.process_conversation.imports import cues, files, plain, transcript_turn
+from functions.process_conversation.imports import stamps
+from functions.process_conversation.imports.drafts import UnreadableFile
+from functions.process_conversation.imports.read_file import read_file
 from shared.adapters.embedded.offline import EXTRACTORS, answers
 from shared.adapters.embedded.offline.calendar import parse_moment
 from shared.adapters.embedded.offline.general import is_general
@@ -19,6 +21,7 @@ from shared.adapters.embedded.offline.planner import is_small_talk, plan
 from shared.adapters.embedded.offline.speech import split_sentences, split_words
 from shared.domain import words
 from shared.domain.conversation import Segment
+from shared.domain.tokens import estimate_tokens
 from shared.edge import bodies
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.outbound.untrusted_text import sanitize_error, sanitize_reason, sanitize_result
@@ -26,9 +29,11 @@ from shared.retrieval.chunking import split_into_chunks
 from shared.retrieval.query import parse_query
 from shared.retrieval.sparse import encode_text
 from shared.retrieval.terms import fold, tokenize
+from shared.safety.crisis_rules import find_crisis
 from shared.security.consent_reply import parse_reply
 from shared.security.egress_rules import find_host_refusal
 from shared.security.known_text import normalize_text
+from shared.security.link_filter import LinkFilter, extract_urls
 from shared.security.reserved_names import find_reserved_name
 from shared.security.secrets import find_secrets, redact_secrets
 from shared.security.time_code import parse_time
@@ -68,8 +73,17 @@ def extract(prompt: str) -> Callable[[str], object]:
             "messages": [line],
             "question": text,
             "summary": text,
+            "template": text,
+            "overview": text,
             "started_at": NOW.isoformat(),
             "time_zone": "UTC",
+            "open_tasks": [text],
+            "memories": [text],
+            "goal": {"title": text, "current": 1, "target": 2},
+            "tasks": [{"task": text}],
+            "conversations": [
+                {"conversation": 1, "title": text, "overview": text, "minutes": 1, "date": "today"}
+            ],
         }
         return EXTRACTORS[prompt](data)
 
@@ -81,14 +95,22 @@ def answer(question: str, passage: str) -> str:
     return answers.answer(question, [("search_conversations", json.dumps(result))])
 
 
+def import_text(text: str) -> object:
+    try:
+        return read_file("a.txt", text.encode(errors="replace"))
+    except UnreadableFile:
+        return None
+
+
 FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "rewrite_links": rewrite_links,
     "extract_urls": extract_urls,
     "strip_markers": lambda text: strip_markers(text, []),
-    "cues": cues.parse_segments,
-    "plain": plain.parse_segments,
-    "parse_turn": transcript_turn.parse_turn,
-    "parse_date": files.parse_date,
+    "estimate_tokens": estimate_tokens,
+    "read_file": import_text,
+    "read_cues": lambda text: import_text(f"00:01.000 --> 00:02.000\n{text}"),
+    "read_chat": lambda text: import_text(f"27.01.26, 17:03 - Ann: hi\n{text}"),
+    "find_date": stamps.find_date,
     **{name: extract(name) for name in EXTRACTORS},
     "answer": lambda text: answer("When is it?", text),
     "answer_long": lambda text: answer(text, "It is on Friday."),
@@ -122,6 +144,7 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
         text, read_only=False, destructive=False, method="POST"
     ),
     "strip_invisible": strip_invisible,
+    "find_crisis": find_crisis,
 }
 
 
@@ -144,7 +167,11 @@ def measure_growth(work: Callable[[str], Any], prefix: str, unit: str) -> float:
     text, longer = (prefix + unit * (chars // len(unit)) for chars in (CHARS, 2 * CHARS))
     if measure_cpu_s(work, text) < QUICK_S:
         return 1.0
-    return measure_best_s(work, longer) / measure_best_s(work, text)
+    for _ in range(3):  # beside other work a measurement may be wrong; a square is one each time
+        growth = measure_best_s(work, longer) / measure_best_s(work, text)
+        if growth <= MAX_GROWTH:
+            break
+    return growth
 
 
 def measure_best_s(work: Callable[[str], Any], text: str) -> float:
@@ -152,7 +179,11 @@ def measure_best_s(work: Callable[[str], Any], text: str) -> float:
 
 
 def measure_cpu_s(work: Callable[[str], Any], text: str) -> float:
-    started = time.process_time()
+    """Measure this thread without the collector, which walks what all tests of the process hold."""
+    gc.disable()
+    started = time.thread_time()
     with suppress(ValueError):
         work(text)
-    return time.process_time() - started
+    spent = time.thread_time() - started
+    gc.enable()
+    return spent

@@ -18,8 +18,11 @@ NETWORK_ALLOW_LIST = {
     "shared/adapters/cloud/firestore_documents.py": "looks whether the emulator of the settings is up",
     "shared/adapters/guarded_egress.py": "the one way to addresses that others chose",
     "shared/adapters/http_toolbox.py": "calls our own tool_proxy, at an address of the settings",
+    "shared/adapters/cloud/gcs_blobs.py": "keeps uploaded files in our bucket",
     "shared/adapters/cloud/oidc_service_identity.py": "asks Google for tokens and keys",
     "shared/adapters/cloud/openai_embedder.py": "the timeouts of the SDK, whose address is a setting",
+    "shared/adapters/cloud/openai_realtime.py": "the timeouts of the SDK, whose address is a setting",
+    "shared/adapters/cloud/openai_transcriber.py": "the timeouts of the SDK, whose address is a setting",
     "shared/adapters/cloud/openai_model.py": "the timeouts of the SDK, whose address is a setting",
 }
 

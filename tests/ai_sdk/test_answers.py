@@ -23,7 +23,7 @@ TURN_SCRIPTS = (
     Script(reasoning="Let me look.", tool_calls=(SEARCH_CALL,)),
     Script(text="It moves to Friday [1]. Nobody said more [7], see `x[1]`."),
 )
-ANSWER_TEXT = "It moves to Friday[1]. Nobody said more, see `x[1]`."
+ANSWER_TEXT = "It moves to Friday[1]. Nobody said more [7], see `x[1]`."
 
 
 @dataclass

@@ -18,7 +18,10 @@ from shared.domain.run import (
     Status,
     ToolEnded,
     ToolStarted,
+    VoiceEnded,
+    VoicesStarted,
 )
+from shared.domain.voices import tag_event
 from shared.edge.event_stream import EventStream
 from shared.edge.ui_messages import HEADERS, HEARTBEAT, encode
 from tests.ai_sdk import MAJOR_VERSIONS, run_client
@@ -47,6 +50,15 @@ EVENTS = (
 RUNS = {
     "completed": number_events([*EVENTS, Stage("response_ready"), RunEnded(MESSAGE, "completed")]),
     "stopped": number_events([*EVENTS[:6], RunEnded(MESSAGE, "stopped")]),
+    "voices": number_events(
+        [
+            VoicesStarted(("large", "small")),
+            *[each for event in EVENTS for each in (event, tag_event(event, 1))],
+            tag_event(VoiceEnded("failed"), 1),
+            VoiceEnded("completed"),
+            RunEnded(MESSAGE, "completed"),
+        ]
+    ),
     "failed": number_events([*EVENTS, RunEnded(MESSAGE, "failed")]),
 }
 
@@ -91,6 +103,10 @@ def test_an_answer_becomes_a_message_of_steps_tools_sources_and_text(
     assert (message["id"], message["role"]) == ("run1", "assistant")
     assert message["metadata"] == {"outcome": "completed"}
     assert (reasoning["type"], reasoning["text"]) == ("reasoning", "Let me look.")
+    assert reasoning["providerMetadata"]["keepsake"]["placement"]["turn_index"] == 0
+    places = [tool["callProviderMetadata"]["keepsake"]["placement"] for tool in (search, shop)]
+    assert [(place["turn_index"], place["tab_index"]) for place in places] == [(1, 0), (1, 1)]
+    assert text["providerMetadata"]["keepsake"]["placement"]["turn_index"] == 2
     assert (search["type"], search["toolName"]) == ("dynamic-tool", "search")
     assert (search["state"], search["output"]) == ("output-available", "[1] Offsite")
     assert search["input"] == {"query": "offsite"}
@@ -130,3 +146,14 @@ def test_stages_and_statuses_are_streamed_but_not_part_of_the_message(
     part_types = {part["type"] for part in result["message"]["parts"]}
     assert stages == ["thinking", "using_tools", "thinking", "answering", "response_ready"]
     assert part_types.isdisjoint({"data-stage", "data-status"})
+
+
+def test_a_client_that_knows_one_answer_reads_the_first_of_several_x32(
+    major: str, origin: str
+) -> None:
+    message, errors = read_message(major, f"{origin}/voices")
+    alone, _ = read_message(major, f"{origin}/completed")
+
+    assert errors == []
+    assert message["parts"] == alone["parts"]
+    assert message["metadata"] == {"outcome": "completed"}

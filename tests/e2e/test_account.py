@@ -34,7 +34,7 @@ def test_an_account_is_exported_and_erased_by_command(tmp_path: Path):
         export = run_command("export", *at, "--out", str(out))
         erasure = run_command("erase", *at, "--yes")
         with started_product.client("alice") as new_alice:
-            remaining = new_alice.get("/v1/conversations").json()["conversations"]
+            remaining = new_alice.get("/v1/conversations").json()
             search_result = new_alice.post(
                 "/v1/conversations/search", json={"query": "harbour"}
             ).json()
@@ -43,4 +43,4 @@ def test_an_account_is_exported_and_erased_by_command(tmp_path: Path):
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     assert "conversations/harbour.json" in zipfile.ZipFile(out).namelist()
     assert "are erased" in erasure.stdout
-    assert (remaining, search_result["hits"]) == ([], [])
+    assert (remaining, search_result["items"]) == ([], [])

@@ -100,7 +100,7 @@ def test_a_disconnected_calendar_is_no_longer_offered_and_its_tokens_are_revoked
 def test_erasing_an_account_disconnects_its_calendar_p6(world: CalendarFixture) -> None:
     world.connect()
 
-    assert world.alice.delete("/v1/users/delete-account").status_code == 202
+    assert world.alice.delete("/v1/users/delete-account").status_code == 200
 
     wait_until(lambda: world.google.revoked_tokens or None)
     assert world.google.revoked_tokens == ["refresh-1"]

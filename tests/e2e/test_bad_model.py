@@ -16,6 +16,7 @@ from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_
 
 CALL = ScriptedCall(name="search_conversations", arguments='{"query": "Lisbon"}')
 STUCK_TEXT = "I seem to be stuck trying to answer your question."
+UNUSABLE_TEXT = "The language model gave no usable answer."
 FAILED_TEXT = "Something went wrong while I was answering. Please try again."
 TOO_MANY_CALLS_TEXT = "I'm having trouble finding all the information you need."
 
@@ -93,9 +94,9 @@ def test_an_invalid_call_is_explained_to_the_model_which_then_answers(
         ([Script(tool_calls=(CALL,) * 11)], TOO_MANY_CALLS_TEXT, "limited"),
         ([Script(text="On and on. ", endless=True)], "My answer was getting too long", "limited"),
         ([Script(tokens=20, break_after=9)], FAILED_TEXT, "failed"),
-        ([Script(text="So", malformed=True)], FAILED_TEXT, "failed"),
-        ([Script(status=400)], FAILED_TEXT, "failed"),
-        ([Script(refusal="No.")], FAILED_TEXT, "failed"),
+        ([Script(text="So", malformed=True)], UNUSABLE_TEXT, "failed"),
+        ([Script(status=400)], UNUSABLE_TEXT, "failed"),
+        ([Script(refusal="No.")], UNUSABLE_TEXT, "failed"),
         ([Script(text="")], "I have no answer to that.", "failed"),
     ],
     ids=[
@@ -157,7 +158,11 @@ def test_a_conversation_without_usable_model_output_fails_and_is_kept(
 
     assert (stored["status"], stored["failure"]) == (
         "failed",
-        "The language model gave no usable answer.",
+        {
+            "reason": "other" if script.status == 400 else "malformed_answer",
+            "detail": "The language model gave no usable answer.",
+            "can_retry": True,
+        },
     )
     assert [line["text"] for line in stored["transcript_segments"]] == [
         "The offsite moves to Friday."

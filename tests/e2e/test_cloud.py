@@ -37,8 +37,11 @@ from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 from shared.adapters.cloud.pinecone_vectors import PineconeVectors
 from shared.adapters.cloud.pubsub_events import PubsubEvents
 from shared.adapters.embedded.offline.offline_model import OfflineModel
+from shared.adapters.missing_realtime import MissingRealtime
+from shared.adapters.missing_transcriber import MissingTranscriber
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.cached_apps import CachedApps
+from shared.data.file_index import FileIndex
 from shared.data.library_index import LibraryIndex
 from shared.data.quotas import Quotas
 from shared.data.search import Search
@@ -47,7 +50,7 @@ from shared.domain.quota import CLOUD_LIMITS
 from shared.edge.http import build_application
 from tests.conftest import ROOT, run_or_skip
 from tests.e2e.waiting import wait_until_async
-from tests.fakes import RecordingTasks, RecordingToolbox
+from tests.fakes import MemoryBlobs, RecordingTasks, RecordingToolbox
 from tests.fixtures.callers import SERVICE_IDENTITY
 from tests.old_app import parse_as_fixed_app
 from tests.servers import run_server
@@ -90,11 +93,16 @@ def build_chat_app(vectors: PineconeVectors) -> Starlette:
         clock=SystemClock(),
         new_id=RandomIds(),
         model=OfflineModel(),
+        build_transcriber=MissingTranscriber,
+        build_realtime=MissingRealtime,
         events=PubsubEvents(project=PROJECT),
         tasks=RecordingTasks(),
         toolbox=RecordingToolbox(),
         stores=stores,
         search=Search(stores.documents, vectors),
+        index=LibraryIndex(vectors),
+        file_index=FileIndex(vectors),
+        blobs=MemoryBlobs(),
         offered_apps=CachedApps(stores.apps, SystemClock()),
         active_runs=RunRegistry(),
         quotas=Quotas(stores.documents, CLOUD_LIMITS),
@@ -110,6 +118,7 @@ def build_after_turn_app(_: PineconeVectors) -> Starlette:
         clock=SystemClock(),
         model=OfflineModel(),
         stores=Stores(create_documents()),
+        quotas=Quotas(create_documents(), CLOUD_LIMITS),
     )
     return build_application("after_turn", AFTER_TURN_ROUTES, deps)
 
@@ -122,7 +131,10 @@ def build_process_app(vectors: PineconeVectors) -> Starlette:
         clock=SystemClock(),
         model=OfflineModel(),
         events=PubsubEvents(project=PROJECT),
+        tasks=RecordingTasks(),
         stores=Stores(documents),
+        quotas=Quotas(documents, CLOUD_LIMITS),
+        blobs=MemoryBlobs(),
         claims=Claims(documents, SystemClock(), RandomIds()),
         index=LibraryIndex(vectors),
     )

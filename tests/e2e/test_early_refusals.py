@@ -85,3 +85,21 @@ def test_a_users_body_of_too_many_values_costs_little_memory_s4(started_product:
         growth_mb = read_peak_mb(started_product) - before_mb
     assert answer.status_code == 413
     assert growth_mb < MAX_GROWTH_MB, growth_mb
+
+
+@pytest.mark.parametrize(("user", "status"), [("alice", 413), (None, 401)])
+def test_a_logo_of_20_mb_costs_little_memory_s4(
+    started_product: Product, stranger: httpx.Client, user: str | None, status: int
+) -> None:
+    head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="logo.png"\r\n\r\n'
+    chunks = (head if n == 0 else bytes(65_536) for n in range(300))
+    headers = {"Content-Type": "multipart/form-data; boundary=b"}
+    with started_product.client(user or "nobody") as signed_in:
+        client = signed_in if user else stranger
+        before_mb = reset_peak_mb(started_product)
+
+        answer = client.post("/v1/apps", content=chunks, headers=headers)
+
+        growth_mb = read_peak_mb(started_product) - before_mb
+    assert answer.status_code == status
+    assert growth_mb < MAX_GROWTH_MB, growth_mb

@@ -42,6 +42,7 @@ ROUTES = (
     ("POST", "/v1/apps"),
     ("GET", "/v1/connections"),
     ("GET", "/v1/mcp/keys"),
+    ("GET", "/v1/dev/keys"),
     ("GET", "/v1/inbox"),
     ("DELETE", ERASURE),
 )
@@ -73,7 +74,13 @@ def fill(client: httpx.Client, manifest_origin: str, uid: str, word: str) -> Non
     post("/v1/users/people", name=f"Ford {word}")
     post("/v1/users/fcm-token", fcm_token=f"token-{word}", time_zone="UTC")
     post("/v1/mcp/keys", name=f"key {word}")
+    post("/v1/dev/keys", name=f"key {word}")
+    client.patch("/v1/users/profile", json={"name": f"Owner {word}"}).raise_for_status()
+    post("/v1/users/developer/webhook/memory_created", url=f"https://{word}.example/hook")
+    health = {"workouts": [{"name": word}]}
+    client.put("/v1/integrations/apple-health/sync", json=health).raise_for_status()
     notify(client, manifest_origin, uid, word)
+    review_apps_of_others(client, word)
     ask(client, f"What do you know about the {word}?")
     ask(client, f"Remind me to sell the {word} on Friday.")
 
@@ -86,6 +93,15 @@ def notify(client: httpx.Client, manifest_origin: str, uid: str, word: str) -> N
     client.post("/v1/apps/enable", params={"app_id": app_id}).raise_for_status()
     secret = client.post(f"/v1/apps/{app_id}/keys").raise_for_status().json()["secret"]
     post_notification(client, app_id, secret, f"{word} is here", uid=uid).raise_for_status()
+
+
+def review_apps_of_others(client: httpx.Client, word: str) -> None:
+    for app in client.get("/v1/apps").raise_for_status().json():
+        if app["uid"] is None:
+            query = {"app_id": app["id"]}
+            client.post("/v1/apps/enable", params=query).raise_for_status()
+            body = {"score": 4, "review": f"Good for a {word}"}
+            client.post("/v1/apps/review", params=query, json=body).raise_for_status()
 
 
 def wait_for_erasure(client: httpx.Client) -> dict[str, Any]:

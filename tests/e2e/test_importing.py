@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,17 @@ from infra.local.routing import ROOT
 from tests.e2e.product import run_product
 from tests.local_key import build_command_environment
 
+WALK = "We meet at ten at the station and walk over the hill to the lake. " * 5
 
-def run_import(origin: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+
+def run_import(
+    origin: str, *arguments: str, **environment: str
+) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "infra.local.import_", "--origin", origin, *arguments]
     return subprocess.run(
         command,
         cwd=ROOT,
-        env=build_command_environment(),
+        env={**build_command_environment(), **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -44,15 +49,67 @@ def test_a_folder_is_imported_and_a_second_run_adds_nothing(tmp_path, folder):
         for file in folder.rglob("*.txt"):
             os.utime(file, (1_700_000_000, 1_700_000_000))
         second = run_import(started_product.origin, "--wait", str(folder))
-        conversations = alice.get("/v1/conversations", params={"limit": 100}).json()[
-            "conversations"
-        ]
+        conversations = alice.get("/v1/conversations", params={"limit": 100}).json()
     assert (first.returncode, second.returncode) == (1, 1)
+    assert "(28 of them were there already)" in second.stdout
     for run in (first, second):
-        assert "28 conversations of 30 files are there, 2 files not imported" in run.stdout
-        assert re.search(r"broken\.json: it is no JSON", run.stderr)
+        assert "28 conversations from 28 files" in run.stdout
+        assert "2 failures" in run.stdout
+        assert re.search(r"broken\.json: its JSON is broken at line 1", run.stderr)
         assert "broken.srt: it has no cues with words" in run.stderr
     assert [conversation["status"] for conversation in conversations] == ["completed"] * 28
+
+
+def test_a_second_import_leaves_a_title_that_its_owner_changed(tmp_path):
+    chat = tmp_path / "WhatsApp Chat with Hikers.txt"
+    chat.write_text(
+        f"27.01.26, 17:03 - Ann: {WALK}\n27.01.26, 17:04 - Bo: Good, I bring the map.\n"
+    )
+    with run_product(tmp_path) as started_product, started_product.client("alice") as alice:
+        run_import(started_product.origin, "--wait", str(chat))
+        [imported] = alice.get("/v1/conversations").json()
+        path = f"/v1/conversations/{imported['id']}"
+        alice.patch(path, json={"title": "The long walk"}).raise_for_status()
+        run_import(started_product.origin, "--wait", str(chat))
+        title = alice.get(path).json()["structured"]["title"]
+
+    assert (imported["structured"]["title"], title) == ("Hikers", "The long walk")
+
+
+def test_names_with_spaces_large_files_and_questions_are_imported(tmp_path):
+    folder = tmp_path / "my files"
+    folder.mkdir()
+    (folder / "two words.txt").write_text("Ann: The train leaves.\nBo: Good.\n")
+    (folder / ".hidden.txt").write_text("Ann: Psst.\n")
+    (folder / "table.csv").write_text("a;b\n1;2\n")
+    large = folder / "large.zip"
+    with zipfile.ZipFile(large, "w") as archive:
+        archive.writestr("talk.txt", "Ann: I am in a large file.\nBo: So am I.\n")
+        archive.writestr("video.mp4", b"\x00\x00\x00\x18ftypmp42" + bytes(26_000_000))
+    with run_product(tmp_path) as started_product, started_product.client("alice") as alice:
+        one = run_import(started_product.origin, "--wait", "--me", "Ann", f"{folder}/two words.txt")
+        several = run_import(started_product.origin, "--wait", "--text", str(folder))
+        conversations = alice.get("/v1/conversations", params={"limit": 100}).json()
+        profile = alice.get("/v1/users/profile").json()
+
+    assert "1 conversation from 1 file, nothing left out" in one.stdout
+    assert "large.zip/video.mp4: it is sound or a film in an archive" in several.stderr
+    assert "3 conversations from 3 files (1 of them were there already)" in several.stdout
+    assert "1 hidden file passed over" in several.stdout
+    assert (len(conversations), profile["own_names"]) == (3, ["Ann"])
+
+
+def test_an_import_without_files_says_what_to_type():
+    run = run_import("http://127.0.0.1:1")
+
+    assert (run.returncode, "which files?" in run.stdout) == (1, True)
+
+
+def test_an_import_without_the_servers_key_says_how_to_find_it(tmp_path, folder):
+    with run_product(tmp_path) as started_product:
+        run = run_import(started_product.origin, str(folder), LOCAL_KEY="another")
+
+    assert "Start it with the same DATA_DIR" in run.stdout
 
 
 def test_an_import_without_a_running_product_says_what_to_do(folder):

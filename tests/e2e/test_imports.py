@@ -25,7 +25,7 @@ VENDOR_MODULES = {
 }  # fmt: skip
 LAZY_MODULES = {
     "oauthlib", "httpx", "jsonschema", "mcp", "mcp_types", "standardwebhooks", "numpy",
-    "snowballstemmer",
+    "snowballstemmer", "PIL", "filetype", "dateparser",
 }  # fmt: skip
 FUNCTION_PACKAGES = {"functions.chat", "functions.process_conversation", "functions.tool_proxy", "functions.notifications"}  # fmt: skip
 MANAGEMENT_MODULES = {

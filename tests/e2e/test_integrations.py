@@ -31,7 +31,7 @@ def test_contributions_of_an_app_are_processed_found_and_attributed_to_it_t17(tm
 
     assert (conversation_response.json(), memories_response.json()) == ({}, {})
     assert (item["source"], item["app_id"]) == ("external_integration", app_id)
-    assert item["transcript_segments"][0]["speaker"] == "Notes (app)"
+    assert item["transcript_segments"][0]["speaker_name"] == "Notes (app)"
     assert [conversation["id"] for conversation in search_result["conversations"]] == [item["id"]]
     assert ("Likes trains", app_id) in [(fact["content"], fact["app_id"]) for fact in facts]
     assert tasks.json()["detail"] == "App does not have the capability to read tasks"
@@ -51,5 +51,5 @@ def install_app(alice: httpx.Client) -> tuple[str, str]:
 
 def is_processed(alice: httpx.Client) -> bool | None:
     """Look as the owner does, since requests of apps count towards their limit."""
-    conversations = alice.get("/v1/conversations").json()["conversations"]
+    conversations = alice.get("/v1/conversations").json()
     return [conversation["status"] for conversation in conversations] == ["completed"] or None

@@ -17,12 +17,19 @@ from starlette.routing import Mount
 
 from functions.chat.api.internal_routes import AFTER_TURN_ROUTES, CLOSE_RUN_ROUTES
 from functions.notifications.routes import DELIVER_ROUTES, DIGEST_ROUTES
+from functions.process_conversation.files.file_routes import READ_ROUTES
+from functions.process_conversation.imports.import_routes import IMPORT_FILES_ROUTES
 from functions.process_conversation.library.account import ERASE_ROUTES, RETENTION_ROUTES
+from functions.process_conversation.library.merge_routes import FINISH_ROUTES
+from functions.process_conversation.library.own_names import MARKING_ROUTES
 from functions.process_conversation.processing.processing_routes import (
     DEAD_LETTER_ROUTES,
     PROCESS_ROUTES,
     TRIGGER_ROUTES,
 )
+from functions.process_conversation.speech.audio_routes import TRANSCRIBE_ROUTES
+from functions.process_conversation.summaries.summary_routes import DAY_ROUTES
+from functions.process_conversation.uploads.upload_routes import EXPIRE_ROUTES
 from functions.tool_proxy.calls.call_routes import ROUTES as CALL_ROUTES
 from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ROUTES, QUEUE_ROUTES
 from infra.local.routing import load_entry_points
@@ -43,11 +50,18 @@ INTERNAL_ROUTES: Mapping[str, Sequence[Route[Any]]] = {
     "deliver_notification": DELIVER_ROUTES,
     "deliver_webhook": DELIVERY_ROUTES,
     "erase_account": ERASE_ROUTES,
+    "expire_upload": EXPIRE_ROUTES,
+    "import_files": IMPORT_FILES_ROUTES,
+    "finish_merge": FINISH_ROUTES,
+    "mark_owner": MARKING_ROUTES,
     "on_conversation_processed": QUEUE_ROUTES,
     "on_conversation_written": TRIGGER_ROUTES,
     "process_conversation": PROCESS_ROUTES,
+    "read_file": READ_ROUTES,
     "record_dead_letter": DEAD_LETTER_ROUTES,
+    "summarise_day": DAY_ROUTES,
     "tool_proxy": CALL_ROUTES,
+    "transcribe_audio": TRANSCRIBE_ROUTES,
 }
 REFUSED = (401, 403)
 

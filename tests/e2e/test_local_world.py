@@ -13,10 +13,8 @@ from tests.e2e.product import (
     run_product,
     run_refused_start,
 )
-from tests.local_key import KEY_HEADER, LOCAL_KEY
+from tests.local_key import KEY_HEADER
 
-PASSWORD = "correct-horse-battery-staple"
-ALL_INTERFACES = "0.0.0.0"  # noqa: S104 - nothing may listen there
 MADE_KEY = {"LOCAL_KEY": ""}
 
 
@@ -78,46 +76,6 @@ def test_a_page_of_another_origin_gets_no_token_s9(tmp_path: Path, content_type:
     assert (simple.status_code, preflight.status_code, rebound.status_code) == (401, 405, 421)
     for answer in (simple, preflight, rebound):
         assert not any(name.startswith("access-control") for name in answer.headers)
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", ALL_INTERFACES])
-def test_a_start_for_others_without_a_password_is_refused_s9(tmp_path: Path, host: str) -> None:
-    code, message = run_refused_start(tmp_path, HOST=host, ALLOW_REMOTE="1")
-
-    assert code == 2
-    assert message == (
-        "keepsake: LOCAL_PASSWORD is missing: with ALLOW_REMOTE=1 others reach this server, and "
-        "sign in with it\n"
-    )
-
-
-def test_with_a_password_nothing_else_signs_in_and_nothing_prints_it_s9(tmp_path: Path) -> None:
-    settings = {"ALLOW_REMOTE": "1", "LOCAL_PASSWORD": PASSWORD}
-    with run_product(tmp_path, **settings) as product:
-        answers = [
-            request_token(product, **headers)
-            for headers in ({}, {"X-Local-Key": LOCAL_KEY}, {"X-Local-Key": PASSWORD})
-        ]
-        output = (tmp_path / "product.log").read_text()
-
-    assert [answer.status_code for answer in answers] == [401, 401, 200]
-    assert "Send the LOCAL_PASSWORD with which" in answers[0].json()["detail"]
-    assert PASSWORD not in output
-    assert LOCAL_KEY not in output
-
-
-def test_guesses_at_the_password_end_soon_whatever_address_is_claimed_s9(tmp_path: Path) -> None:
-    settings = {"ALLOW_REMOTE": "1", "LOCAL_PASSWORD": PASSWORD}
-    with run_product(tmp_path, **settings) as product:
-        statuses = [
-            request_token(
-                product, **{"X-Local-Key": "guess", "X-Forwarded-For": f"10.0.0.{n}"}
-            ).status_code
-            for n in range(30)
-        ]
-
-    assert statuses[:10] == [401] * 10
-    assert 429 in statuses[10:]
 
 
 def test_a_folder_that_others_share_is_refused_with_what_to_do_s9(tmp_path: Path) -> None:

@@ -43,8 +43,8 @@ async def test_an_editor_searches_with_a_key_until_the_key_is_revoked_t19(tmp_pa
 
     (content,) = result.content
     assert isinstance(content, TextContent)
-    (hit,) = json.loads(content.text)["hits"]
-    assert hit["conversation_id"] == "offsite"
+    (conversation,) = json.loads(content.text)["conversations"]
+    assert conversation["id"] == "offsite"
     assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
 
 

@@ -119,4 +119,6 @@ async def test_a_push_that_always_fails_becomes_a_dead_letter_and_a_failed_conve
     assert letter.ids["conversation_id"] == TALK
     assert letter.ids["uid"] == ALICE
     assert letter.attempts >= MIN_ATTEMPTS
-    assert stored.failure == f"It could not be processed in {letter.attempts} attempts."
+    assert stored.failure == (
+        f"Something that processing needs did not answer. It was tried {letter.attempts} times."
+    )

@@ -183,14 +183,33 @@ def is_listening(started_product: Product) -> bool:
         return probe.connect_ex(("127.0.0.1", int(started_product.origin.rpartition(":")[2]))) == 0
 
 
+def test_what_a_kill_interrupted_is_completed_within_15_s_of_the_next_start(
+    tmp_path: Path,
+) -> None:
+    with (
+        scripted_openai(Script(first_token_ms=1e9)) as silent_model,
+        run_product(tmp_path, **build_model_environment(silent_model.url)) as first,
+        first.client("alice") as http,
+    ):
+        for number in range(8):
+            http.post("/v1/conversations", json={**CONVERSATION, "id": f"talk{number}"})
+        wait_until(lambda: len(silent_model.requests) >= 8 or None)
+        first.process.kill()
+    with run_product(tmp_path) as second, second.client("alice") as http:
+        wait_until(lambda: is_all_completed(http) or None, within_s=15)
+
+
+def is_all_completed(http: httpx.Client) -> bool:
+    statuses = [talk["status"] for talk in http.get("/v1/conversations").json()]
+    return statuses == ["completed"] * 8
+
+
 def test_a_conversation_added_before_a_crash_is_processed_after_it(tmp_path: Path) -> None:
     with run_product(tmp_path) as first, first.client("alice") as http:
         response = http.post("/v1/conversations", json=CONVERSATION)
         first.process.kill()
     with run_product(tmp_path) as second, second.client("alice") as http:
-        stored = wait_for_processing(
-            http, "offsite", within_s=200
-        )  # killed in its midst, a lease runs out first
+        stored = wait_for_processing(http, "offsite", within_s=15)
         answer = ask(http, "When is the Lisbon offsite?")
 
     assert response.status_code == 202

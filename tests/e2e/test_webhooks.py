@@ -67,7 +67,7 @@ async def test_a_webhook_is_retried_until_the_app_accepts_it_t18(refusing_app, t
 
     payload = Webhook(app.json()["signing_secret"]).verify(same, dict(again))
     assert (payload["id"], payload["status"]) == ("offsite", "completed")
-    assert payload["transcript_segments"][0]["speaker"] == "Ann"
+    assert payload["transcript_segments"][0]["speaker_name"] == "Ann"
     assert (first["webhook-id"], body) == (again["webhook-id"], same)
     assert [(call["kind"], call["failed"], call["error"]) for call in calls] == [
         ("webhook", False, None),
@@ -149,6 +149,8 @@ async def install_diary(deps: ToolProxyDeps, hook: str) -> dict[str, str]:
     await deps.stores.apps.create(diary)
     installation = InstalledApp.of(diary, deps.clock.now())
     await deps.stores.installed_apps.add(ALICE, installation)
-    stored = build_test_conversation(status="completed")
+    stored = build_test_conversation(
+        status="completed", processed_at=deps.clock.now(), kept_at=deps.clock.now()
+    )
     await deps.stores.conversations.add(ALICE, stored)
     return {"uid": ALICE, "conversation_id": TALK, "content_hash": content_hash(stored)}

@@ -163,18 +163,25 @@ def test_accounts_that_could_not_be_connected_fail_at_start_p6(
         Settings.from_env(environment)
 
 
-def test_a_server_that_others_reach_needs_a_password_s9() -> None:
-    with pytest.raises(SettingsError, match="LOCAL_PASSWORD is missing"):
-        Settings.from_env({"ALLOW_REMOTE": "1"})
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({"KEEPSAKE_PASSWORD": "p", "PASSWORD_FILE": "f"}, "KEEPSAKE_PASSWORD is set too"),
+        ({"KEEPSAKE_USER": "Ann Lee"}, "KEEPSAKE_USER='Ann Lee': use 1 to 64 letters"),
+        ({"TRUSTED_PROXIES": "127.0.0.1, caddy"}, "'caddy' is no address or network"),
+    ],
+)
+def test_a_sign_in_that_could_not_work_fails_at_start_u6(
+    environment: dict[str, str], message: str
+) -> None:
+    with pytest.raises(SettingsError, match=message):
+        Settings.from_env(environment)
 
-    assert Settings.from_env({"ALLOW_REMOTE": "1", "LOCAL_PASSWORD": "x"}).allow_remote
 
-
-@pytest.mark.parametrize("name", ["LOCAL_KEY", "LOCAL_PASSWORD"])
 @pytest.mark.parametrize("text", ["two words", "Schlüssel", "line\n"])
-def test_a_key_that_no_header_can_carry_is_an_error_s9(name: str, text: str) -> None:
-    with pytest.raises(SettingsError, match=f"^{name}: use ASCII"):
-        Settings.from_env({name: text})
+def test_a_key_that_no_header_can_carry_is_an_error_s9(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"^LOCAL_KEY: use ASCII"):
+        Settings.from_env({"LOCAL_KEY": text})
 
 
 def test_a_short_key_for_delegations_fails_at_start_s8() -> None:
@@ -207,3 +214,9 @@ def test_a_quota_is_set_or_switched_off_by_its_variable_s5() -> None:
 def test_a_quota_that_is_no_number_fails_at_start_s5() -> None:
     with pytest.raises(SettingsError, match="QUOTA_TURNS='many': want a number"):
         Settings.from_env({"QUOTA_TURNS": "many"})
+
+
+def test_the_window_of_a_role_can_be_set_x8():
+    assert Settings.from_env({"MODEL_AGENT_WINDOW": "64000"}).model_windows == {"agent": 64_000}
+    with pytest.raises(SettingsError, match="MODEL_AGENT_WINDOW='8': want a number of tokens"):
+        Settings.from_env({"MODEL_AGENT_WINDOW": "8"})

@@ -75,6 +75,43 @@ def test_the_cloud_wraps_signing_secrets_with_a_key_of_their_own_t8() -> None:
     assert "SIGNING_KMS_KEY is missing: the cloud world needs it" in process.stderr
 
 
+def test_the_cloud_keeps_files_in_its_bucket_only() -> None:
+    program = "from shared import wiring; print(type(wiring._build_blobs()).__name__)"
+
+    process = run_program(program)
+
+    assert run_program(program, BLOBS_BUCKET="demo-blobs").stdout == "GcsBlobs\n"
+    assert "BLOBS_BUCKET is missing: the cloud world needs it" in process.stderr
+
+
+TRANSCRIBER = """
+from shared import wiring
+transcriber = wiring.transcriber()
+print(transcriber.is_ready, getattr(transcriber, "_api_key", ""), getattr(transcriber, "_base_url", ""))
+"""
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, "False"),
+        ({"OPENAI_API_KEY": "sk-1"}, "True sk-1 https://api.openai.com/v1"),
+        (
+            {"OPENAI_API_KEY": "sk-1", "TRANSCRIPTION_BASE_URL": "http://127.0.0.1:9/v1"},
+            "True none http://127.0.0.1:9/v1",
+        ),
+        (
+            {"OPENAI_API_KEY": "sk-1", "TRANSCRIPTION_API_KEY": "sk-2"},
+            "True sk-2 https://api.openai.com/v1",
+        ),
+    ],
+)
+def test_a_key_goes_to_the_address_that_it_was_set_for_u3(
+    environment: dict[str, str], expected: str
+) -> None:
+    assert run_program(TRANSCRIBER, **environment).stdout.strip() == expected
+
+
 def list_requests(server: ScriptedOpenai) -> list[tuple[str, str]]:
     return [(request.body["model"], request.authorization) for request in server.requests]
 

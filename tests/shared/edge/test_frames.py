@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -28,6 +29,7 @@ from shared.edge.frames import (
     MAX_FRAME_BYTES,
     encode,
     encode_done,
+    encode_question,
     encode_status,
     encode_text,
 )
@@ -90,6 +92,31 @@ def test_the_fixed_parser_reads_every_byte_split_p20(
 
     assert (shown.text, shown.failed) == ("".join(pieces).replace("__CRLF__", "\n"), False)
     assert shown.done == json.loads(DONE)
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=3_000), PIECES)
+def test_what_was_said_is_one_frame_that_both_parsers_read_before_the_answer_p22(
+    text: str, pieces: list[str]
+) -> None:
+    question = encode_question(replace(MESSAGE, text=text), _encode_message)
+    answer = [question, *build_frames(pieces)]
+    old = parse_as_old_app([b"".join(answer[:-1]), answer[-1]])
+
+    assert len(question) <= MAX_FRAME_BYTES
+    assert old == parse_as_fixed_app(answer)
+    assert old.question is not None
+    shown = old.question["text"]
+    assert shown == text or text.startswith(shown.removesuffix("…"))
+
+
+def test_of_what_was_said_as_much_is_shown_as_a_frame_takes_p22() -> None:
+    question = encode_question(replace(MESSAGE, text="Where are my keys? " * 100), _encode_message)
+
+    assert len(question) > MAX_FRAME_BYTES - 20
+
+
+def _encode_message(message: Message) -> bytes:
+    return json.dumps({"id": message.id, "text": message.text}, ensure_ascii=False).encode()
 
 
 async def test_old_frames_carry_only_text_statuses_and_the_end_x38() -> None:

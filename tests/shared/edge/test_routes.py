@@ -39,6 +39,11 @@ async def take_bytes(_deps: Deps, _call: Call[bytes]) -> Response:
     return Response()
 
 
+@route("GET", "/maybe", "Return something or null")
+async def return_perhaps(_deps: Deps, _call: Call) -> OkOut | None:
+    return None
+
+
 @pytest.mark.parametrize(
     ("row", "body", "query", "response"),
     [
@@ -47,6 +52,7 @@ async def take_bytes(_deps: Deps, _call: Call[bytes]) -> Response:
         (take_query, None, PageQuery, list[OkOut]),
         (take_both, OrderIn, PageQuery, OrderIn | OkOut),
         (take_bytes, bytes, None, None),
+        (return_perhaps, None, None, OkOut | None),
     ],
 )
 def test_a_route_takes_its_types_from_the_handlers_annotations(

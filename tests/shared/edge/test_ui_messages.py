@@ -1,6 +1,7 @@
 """UI message stream: chunks, resuming and the end of a run (X36, X38, X40, C80)."""
 
 import json
+import re
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -28,7 +29,10 @@ from shared.domain.run import (
     Status,
     ToolEnded,
     ToolStarted,
+    VoiceEnded,
+    VoicesStarted,
 )
+from shared.domain.voices import select_voice, tag_event
 from shared.edge.ui_messages import encode
 
 TIME = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -40,6 +44,11 @@ MESSAGE = Message(
 
 def message_json(message: Message) -> bytes:
     return json.dumps({"id": message.id, "text": message.text}).encode()
+
+
+def build_metadata(turn_index: int, tab_index: int = 0, **fields: Any) -> dict[str, Any]:
+    placement = {"turn_index": turn_index, "tab_index": tab_index, "voice": 0}
+    return {"providerMetadata": {"keepsake": {**fields, "placement": placement}}}
 
 
 def number_events(events: Sequence[RunEvent]) -> list[SequencedEvent]:
@@ -93,12 +102,16 @@ def test_a_run_is_encoded_as_steps_parts_tools_and_one_end_x38() -> None:
     )
 
     flags = {"dynamic": True, "providerExecuted": True}
-    metadata = {"number": 1, "created_at": "2026-03-02T12:00:00Z", "emoji": "🚆"}
+    metadata: dict[str, Any] = {
+        "number": 1,
+        "created_at": "2026-03-02T12:00:00Z",
+        "emoji": "🚆",
+    }
     assert lines == [
         {"type": "start", "messageId": "run1"},
         {"type": "start-step"},
         {"type": "data-stage", "data": {"name": "thinking"}, "transient": True},
-        {"type": "reasoning-start", "id": "reasoning-1"},
+        {"type": "reasoning-start", "id": "reasoning-1", **build_metadata(0)},
         {"type": "reasoning-delta", "id": "reasoning-1", "delta": "Let me "},
         {"type": "reasoning-delta", "id": "reasoning-1", "delta": "look."},
         {"type": "data-stage", "data": {"name": "using_tools"}, "transient": True},
@@ -114,6 +127,7 @@ def test_a_run_is_encoded_as_steps_parts_tools_and_one_end_x38() -> None:
             "toolName": "search",
             "input": {"query": "offsite"},
             **flags,
+            **build_metadata(1),
         },
         {
             "type": "tool-input-available",
@@ -121,6 +135,7 @@ def test_a_run_is_encoded_as_steps_parts_tools_and_one_end_x38() -> None:
             "toolName": "shop",
             "input": "{broken",
             **flags,
+            **build_metadata(1, 1),
         },
         {"type": "tool-output-error", "toolCallId": "c2", "errorText": "Error: closed", **flags},
         {"type": "tool-output-available", "toolCallId": "c1", "output": "[1] Offsite", **flags},
@@ -128,14 +143,14 @@ def test_a_run_is_encoded_as_steps_parts_tools_and_one_end_x38() -> None:
         {"type": "start-step"},
         {"type": "data-stage", "data": {"name": "thinking"}, "transient": True},
         {"type": "data-stage", "data": {"name": "answering"}, "transient": True},
-        {"type": "text-start", "id": "text-2"},
+        {"type": "text-start", "id": "text-2", **build_metadata(2)},
         {"type": "text-delta", "id": "text-2", "delta": "On "},
         {
             "type": "source-document",
             "sourceId": "offsite",
             "mediaType": "text/plain",
             "title": "Offsite",
-            "providerMetadata": {"keepsake": metadata},
+            **build_metadata(2, **metadata),
         },
         {"type": "text-delta", "id": "text-2", "delta": "Friday[1]."},
         {"type": "data-stage", "data": {"name": "response_ready"}, "transient": True},
@@ -223,9 +238,10 @@ EVENTS: st.SearchStrategy[RunEvent] = st.one_of(
     st.just(CitationShown(number=1, card=CARD)),
 )
 OUTCOMES = st.sampled_from(["completed", "limited", "stopped", "interrupted", "failed"])
+VOICE_EVENTS = st.builds(tag_event, EVENTS, st.integers(0, 2))
 RUNS = st.builds(
     lambda events, outcome: number_events([*events, RunEnded(MESSAGE, outcome)]),
-    st.lists(EVENTS, max_size=20),
+    st.lists(EVENTS, max_size=20) | st.lists(VOICE_EVENTS, max_size=20),
     OUTCOMES,
 )
 
@@ -312,6 +328,53 @@ def test_the_text_parts_add_up_to_the_answer_text(run: list[SequencedEvent]) -> 
     text = "".join(item.event.text for item in run if isinstance(item.event, AnswerText))
 
     assert "".join(line["delta"] for line in lines if line["type"] == "text-delta") == text
+
+
+def drop_voice(chunk: dict[str, Any]) -> dict[str, Any]:
+    """Return a chunk as another voice would have it."""
+    text = json.dumps(chunk)
+    return json.loads(re.sub(r'"voice": \d', '"voice": 0', text))  # type: ignore[no-any-return]
+
+
+@given(st.lists(VOICE_EVENTS, max_size=20), OUTCOMES)
+def test_the_stream_of_every_voice_is_that_of_a_run_of_its_own_x32(
+    events: list[RunEvent], outcome: Outcome
+) -> None:
+    *lines, _ = encode_chunks(*events, RunEnded(MESSAGE, outcome))
+    streams: dict[int, list[Any]] = {0: [], 1: [], 2: []}
+    for line in lines:
+        is_wrapped = line["type"] == "data-voice"
+        voice, chunk = (line["data"]["voice"], line["data"]["chunk"]) if is_wrapped else (0, line)
+        streams[voice].append(drop_voice(chunk))
+
+    for voice, stream in streams.items():
+        own_events = select_voice(events, voice)
+        alone = encode_chunks(*own_events, RunEnded(MESSAGE, outcome))[:-1]
+        expected = [line for line in alone if not voice or line["type"] != "data-message"]
+        assert stream == (expected if own_events or not voice else [])
+
+
+def test_a_voice_that_ends_early_says_so_at_once() -> None:
+    lines = encode_chunks(
+        VoicesStarted(("large", "small")),
+        tag_event(AnswerText("Hi"), 1),
+        tag_event(VoiceEnded("failed"), 1),
+        VoiceEnded("completed"),
+        RunEnded(MESSAGE, "completed"),
+    )
+
+    ends = [
+        (line["data"]["voice"], line["data"]["chunk"]["type"])
+        for line in lines[:-1]
+        if line["type"] == "data-voice"
+    ]
+    assert lines[1] == {
+        "type": "data-voices",
+        "data": {"models": ["large", "small"]},
+        "transient": True,
+    }
+    assert ends[-2:] == [(1, "error"), (0, "finish")]
+    assert lines[-2]["type"] == "finish"
 
 
 def test_a_long_answer_in_small_pieces_is_encoded_quickly() -> None:

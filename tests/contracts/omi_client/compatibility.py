@@ -1,0 +1,98 @@
+"""Compatibility page: `python -m tests.contracts.omi_client.compatibility` writes docs/compatibility.md.
+
+A call counts as served when a test is marked with its name, as in
+`@pytest.mark.client_call("getFolders")`.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tests.contracts.omi_client.calls import ANSWERED_EMPTY, CALLS, NOT_SERVED
+
+FOLDER = Path(__file__).parent
+PAGE = FOLDER.parents[2] / "docs/compatibility.md"
+TestsByCall = Mapping[str, list[tuple[str, str]]]
+"""File name and test name of each test, by the call that it is marked with."""
+
+PREFACE = """# Compatibility
+
+What works with the released Omi app (version 1.0.530, April 2026), with its third-party apps and with the
+programs that call its public interfaces. `python -m tests.contracts.omi_client.compatibility` writes this
+page from the tests in [tests/contracts/omi_client](../tests/contracts/omi_client), and a test keeps it true.
+Each test sends a call to a started server as the app sends it, and reads the answer with the app's types.
+
+{served} of {total} calls are served. {empty} more, for things that are not Keepsake's, are answered well-formed
+and empty, so that no page fails.
+"""
+POSTSCRIPT = """
+## Not Keepsake's
+
+- Live transcription (`/v4/listen`): recordings arrive as transcripts. Apps can declare the triggers
+  `transcript_processed` and `audio_bytes`, and users can store a webhook for `realtime_transcript` or
+  `audio_bytes`; they never fire.
+- Sign-in: the app signs in with Firebase; Keepsake verifies its tokens.
+- Links that the app makes to Omi's own website lead there. Keepsake's own link is in the answer of the call.
+- Plans, payments, firmware, phone calls, speech profiles and device audio: answered empty.
+- Paid apps: they are refused with a reason.
+- Sign-in of MCP clients by `/authorize` with a fixed code: it would give a library to whoever asks
+  ([programs.md](programs.md)). A key in the header works.
+
+## Third-party apps and other programs
+
+| who | what works | more |
+|---|---|---|
+| apps with chat tools | manifests, calls, results, setup check | [apps.md](apps.md), rows R3 and T1 to T18 of [features.md](features.md) |
+| apps with webhooks | new and changed conversations, with an answer in the chat | [apps.md](apps.md), row R4 |
+| apps that post | notifications, conversations, memories, tasks | [apps.md](apps.md) |
+| Omi's public MCP server, scripts with developer keys, MCP clients | memories, conversations, tasks, goals | [programs.md](programs.md), row R7 |
+"""
+
+
+def find_tests() -> TestsByCall:
+    """Return the tests by the calls that they are marked with."""
+    tests: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for path in sorted(FOLDER.glob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                for call in _list_marked_calls(node):
+                    tests[call].append((path.name, node.name))
+    return tests
+
+
+def render(tests: TestsByCall) -> str:
+    """Render the page."""
+    total = sum(len(calls) for calls in CALLS.values())
+    served = total - len(NOT_SERVED)
+    preface = PREFACE.format(served=served, total=total, empty=len(ANSWERED_EMPTY))
+    areas = "".join(_render_area(area, calls, tests) for area, calls in CALLS.items())
+    empty = "".join(f"- `{request}`\n" for request in ANSWERED_EMPTY)
+    return f"{preface}{areas}\n## Answered empty\n\n{empty}{POSTSCRIPT}"
+
+
+def _render_area(area: str, calls: Mapping[str, str], tests: TestsByCall) -> str:
+    rows = "".join(
+        f"| {name} | `{request}` | {_render_state(name, tests)} |\n"
+        for name, request in calls.items()
+    )
+    return f"\n## {area}\n\n| the app's call | request | shown by |\n|---|---|---|\n{rows}"
+
+
+def _render_state(call: str, tests: TestsByCall) -> str:
+    if call in NOT_SERVED:
+        return f"not served: {NOT_SERVED[call]}"
+    files = dict.fromkeys(file for file, _ in tests[call])
+    links = [f"[{file}](../tests/contracts/omi_client/{file})" for file in files]
+    count = len(tests[call])
+    return f"{', '.join(links)}: {count} test{'s' if count > 1 else ''}"
+
+
+def _list_marked_calls(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    for decorator in node.decorator_list:
+        if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith(".client_call"):
+            yield from (ast.literal_eval(argument) for argument in decorator.args)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(find_tests()))

@@ -1,0 +1,106 @@
+"""Calls of the released app outside of what Keepsake is for: empty, and read without a crash (R2)."""
+
+import pytest
+
+from tests.contracts.omi_client.readers import (
+    Reader,
+    anything,
+    each,
+    flag,
+    integer,
+    one_of,
+    optional,
+    shape,
+    text,
+)
+
+USAGE = shape(
+    transcription_seconds=integer,
+    words_transcribed=integer,
+    insights_gained=integer,
+    memories_created=integer,
+)
+SUBSCRIPTION = shape(
+    subscription=shape(
+        plan=one_of("basic", "unlimited", "architect", "operator"),
+        status=one_of("active", "inactive"),
+        limits=shape(),
+    ),
+    transcription_seconds_used=integer,
+    transcription_seconds_limit=integer,
+    words_transcribed_limit=integer,
+    insights_gained_limit=integer,
+    memories_created_limit=integer,
+    show_subscription_ui=flag,
+)
+ANNOUNCEMENT = shape(id=text, type=text, created_at=text)
+TEXTS = each(text)
+NOTHING = each(anything)
+
+ANSWERS: list[tuple[str, Reader]] = [
+    ("/v1/users/me/subscription", SUBSCRIPTION),
+    ("/v1/fair-use/status", shape(stage=text)),
+    ("/v1/payments/available-plans", shape(plans=NOTHING)),
+    ("/v1/announcements/pending?app_version=1.0.530&platform=ios&trigger=app", each(ANNOUNCEMENT)),
+    ("/v1/announcements/changelogs?limit=5", each(ANNOUNCEMENT)),
+    (
+        "/v2/firmware/latest?device_model=Omi+CV+1&manufacturer_name=x",
+        shape(version=optional(text)),
+    ),
+    ("/v2/firmware/stable?device_model=Omi+CV+1", shape(version=optional(text))),
+    ("/v1/users/store-recording-permission", shape(store_recording_permission=flag)),
+    ("/v1/users/private-cloud-sync", shape(private_cloud_sync_enabled=flag)),
+    ("/v1/users/training-data-opt-in", shape(opted_in=flag, status=optional(text))),
+    (
+        "/v1/users/transcription-preferences",
+        shape(single_language_mode=flag, vocabulary=TEXTS),
+    ),
+    ("/v3/speech-profile", shape(has_profile=flag)),
+    ("/v3/speech-profile/expand", TEXTS),
+    ("/v4/speech-profile", shape(url=optional(text))),
+    ("/v1/users/migration/requests?target_level=enhanced", shape(needs_migration=NOTHING)),
+    ("/v1/knowledge-graph", shape(nodes=NOTHING, edges=NOTHING)),
+    ("/v1/app/plans", NOTHING),
+    ("/v1/app/generate-prompts", shape(prompts=TEXTS)),
+    (
+        "/v1/payment-methods/status",
+        shape(stripe=text, paypal=text, default=optional(text)),
+    ),
+    ("/v1/stripe/supported-countries", NOTHING),
+    ("/v1/import/jobs?limit=50", NOTHING),
+    ("/v1/phone/numbers", shape(numbers=NOTHING)),
+    ("/v1/agent/vm-status", shape(has_vm=flag)),
+    ("/v1/wrapped/2025", shape(status=text)),
+]
+
+
+@pytest.mark.parametrize(("path", "reader"), ANSWERS, ids=[path for path, _ in ANSWERS])
+def test_what_keepsake_has_none_of_is_answered_empty_r2(phone, path, reader):
+    phone.get(path, reader)
+
+
+@pytest.mark.parametrize("period", ["today", "monthly", "yearly", "all_time"])
+def test_usage_stands_under_the_period_asked_for_r2(phone, period):
+    answer = phone.get(
+        "/v1/users/me/usage", shape(**{period: USAGE, "history": NOTHING}), period=period
+    )
+
+    assert answer["history"] == []
+
+
+def test_the_graph_may_be_rebuilt_r2(phone):
+    phone.send("POST", "/v1/knowledge-graph/rebuild", shape(status=text), json={})
+
+
+def test_a_conversation_has_no_other_transcripts_and_no_audio_r2(phone, sign_up):
+    conversation_id = phone.add_conversation()["id"]
+    transcripts = f"/v1/conversations/{conversation_id}/transcripts"
+    audio = f"/v1/sync/audio/{conversation_id}/urls"
+
+    providers = ("deepgram", "soniox", "whisperx", "speechmatics")
+    assert phone.get(transcripts, shape(**dict.fromkeys(providers, NOTHING))) == {
+        provider: [] for provider in providers
+    }
+    assert phone.get(audio, shape(audio_files=NOTHING)) == {"audio_files": []}
+    stranger = sign_up()
+    assert [stranger.refuse("GET", path)[0] for path in (transcripts, audio)] == [404, 404]

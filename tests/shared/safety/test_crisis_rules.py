@@ -1,0 +1,60 @@
+"""Crisis rules: what they call certain, unsure and clear, and their figures on the gold set."""
+
+import pytest
+
+from infra.eval.crisis import count_findings, list_false_alarms, list_misses, render_table
+from infra.eval.crisis_gold import load_messages
+from shared.safety.crisis_rules import CrisisFinding, find_crisis
+
+MESSAGES = load_messages()
+CERTAIN = CrisisFinding(certainty="certain", level=3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm going to kill myself",
+        "i’m  GOING to\nkill myself.",
+        "Ich werde mich töten",
+        "me voy a suicidar",
+        "Ich werde mich to\u0308ten",
+    ],
+)
+def test_a_plain_statement_of_intent_is_certain_c44(text: str):
+    assert find_crisis(text) == CERTAIN
+
+
+@pytest.mark.parametrize(
+    "text", ['She writes: "I\'m going to kill myself"', "Er sagt: „Ich werde mich umbringen“"]
+)
+def test_a_quoted_statement_is_unsure_c44(text: str):
+    assert find_crisis(text).certainty == "unsure"
+
+
+@pytest.mark.parametrize("text", ["", "   ", "Water the ferns", "明日の予定は?", "42"])
+def test_an_ordinary_text_is_clear_c44(text: str):
+    assert find_crisis(text) == CrisisFinding()
+
+
+@pytest.mark.parametrize("text", ["Сегодня дождь", "مرحبا", "안녕하세요", "γεια"])
+def test_a_script_that_no_rule_reads_is_unsure_without_a_level_c44(text: str):
+    assert find_crisis(text) == CrisisFinding(certainty="unsure")
+
+
+def test_no_acute_crisis_of_the_tuned_half_is_missed_c44():
+    acute = [m for m in MESSAGES if m.half == "tuned" and m.level == 3]
+
+    assert count_findings(acute).caught == len(acute) >= 15
+
+
+def test_a_false_alarm_is_never_raised_on_the_gold_set_c44():
+    assert list(list_false_alarms(MESSAGES)) == []
+
+
+def test_missed_words_are_printed_only_of_sets_for_tuning_c44():
+    misses = list(list_misses(MESSAGES))
+
+    late = [line for line in misses if ", late, " in line]
+    assert late
+    assert all(line.endswith(line.split()[-1]) and line.count(":") == 1 for line in late)
+    assert len(list(render_table(MESSAGES))) > 20

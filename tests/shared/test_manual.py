@@ -1,0 +1,39 @@
+"""Manual: the pages of docs/ are found by the words of a question (P8)."""
+
+import pytest
+
+from shared.manual import FOLDER, MAX_PASSAGE_CHARS, PAGES, load_manual, search_manual
+
+
+@pytest.mark.parametrize(
+    ("question", "page", "section"),
+    [
+        ("How do I import WhatsApp chats?", "import", ""),
+        ("ollama on my machine", "models", "Ollama, on your own machine"),
+        ("How do I back up?", "operate", "Back up"),
+        ("MCP client", "programs", "MCP"),
+        ("WEB_SEARCH", "settings", ""),
+    ],
+)
+def test_a_question_finds_its_page_p8(question, page, section):
+    found = search_manual(question, limit=4)
+
+    assert any((passage.page, passage.section) == (page, section) for passage in found)
+    assert len(found) <= 4
+
+
+def test_words_that_stand_nowhere_find_nothing_p8():
+    assert search_manual("zxqvw", limit=4) == []
+    assert search_manual("?!", limit=4) == []
+
+
+def test_every_page_is_cut_into_passages_that_hold_all_of_it_p8():
+    by_page = {page: [p for p in load_manual().passages if p.page == page] for page in PAGES}
+
+    for page, passages in by_page.items():
+        lines = (FOLDER / f"{page}.md").read_text().splitlines()
+        joined = "\n".join(passage.text for passage in passages)
+        headings = {passage.title for passage in passages} | {p.section for p in passages}
+        for line in filter(None, map(str.strip, lines)):
+            assert line in joined or line.lstrip("# ").removesuffix(" +") in headings, line
+        assert max(len(passage.text) for passage in passages) < 2 * MAX_PASSAGE_CHARS

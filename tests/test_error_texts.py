@@ -1,0 +1,48 @@
+"""Error texts: what people read of an error is a plain sentence, wherever it is raised.
+
+A refused call of a tool is told to the model, with names of tools; it is left out.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from shared.domain import errors
+
+ROOT = Path(__file__).parents[1]
+MACHINE_TEXT = re.compile(r"\w_\w|\d{4}-\d\d-\d\dT|[\\^$\[\]{}<>]|\bNone\b|^[a-z]\w*:")
+QUOTED = re.compile(r"“[^”]*”|`[^`]*`|'[^']*'")
+FOR_MODELS = {"ToolRefused"}
+RAISED = {
+    name
+    for name, kind in vars(errors).items()
+    if isinstance(kind, type) and issubclass(kind, errors.KeepsakeError)
+} - FOR_MODELS | {"build_problem"}
+
+
+def list_error_texts() -> Iterator[str]:
+    """List the texts of errors as they stand in the code, … for what is put in."""
+    for folder in ("functions", "shared", "infra/local"):
+        for file in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.Call) and _read_name(node.func) in RAISED:
+                    yield from filter(None, map(_read_text, node.args))
+
+
+def _read_name(function: ast.expr) -> str:
+    return function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+
+
+def _read_text(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    parts = node.values if isinstance(node, ast.JoinedStr) else []
+    return "".join(_read_text(part) or "…" for part in parts)
+
+
+def test_no_error_is_told_in_machine_text_u8() -> None:
+    texts = list(list_error_texts())
+
+    assert len(texts) > 200
+    assert [text for text in texts if MACHINE_TEXT.search(QUOTED.sub("", text))] == []
