@@ -3,16 +3,17 @@ PYTHON ?= $(or $(shell command -v python3.11),python3)
 VENV := .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
-UID ?= alice
+UID ?= $(or $(KEEPSAKE_USER),alice)
 ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
 EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase test check fuzz crash-simulation bench eval eval-memories eval-injection dead-letters reindex openapi lock clean help
+.PHONY: run example import export erase users test check fuzz crash-simulation bench eval eval-memories eval-crisis eval-injection dead-letters reindex openapi clients lock clean help
 
+##@ Start
 help: ## Show this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
+	@sed -nE 's/^##@ (.*)/\n\1/p; s/^([a-z-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_DIR)
 	@EGRESS_DEV_ORIGINS="$(EGRESS_DEV_ORIGINS)" exec $(BIN)/python -m infra.local
@@ -20,8 +21,9 @@ run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_
 example: $(VENV)/ready ## Serve a small app, install it on the running server and ask for it (UID, ORIGIN, EXAMPLE_PORT)
 	@$(BIN)/python -m examples.shopping --origin $(ORIGIN) --uid $(UID) --port $(EXAMPLE_PORT)
 
-import: $(VENV)/ready ## Import FILES="…" (text, SRT, WebVTT, JSON, folders) into the running server (PORT, ORIGIN, UID, ARGS=--wait)
-	@$(BIN)/python -m infra.local.import_ --origin $(ORIGIN) --uid $(UID) $(ARGS) $(FILES)
+##@ Your data
+import: $(VENV)/ready ## Import FILES="…" (chats, transcripts, subtitles, exports, zips, folders) into the running server (ME="your name in them", PORT, ORIGIN, UID, ARGS=--wait)
+	@$(BIN)/python -m infra.local.import_ --origin $(ORIGIN) --uid $(UID) $(if $(ME),--me "$(ME)") $(ARGS) $(if $(FILES),-- "$(FILES)")
 
 export: $(VENV)/ready ## Export everything of a user (UID) into a zip of JSON (OUT)
 	@$(BIN)/python -m infra.local.account export --origin $(ORIGIN) --uid $(UID) $(if $(OUT),--out $(OUT))
@@ -29,13 +31,15 @@ export: $(VENV)/ready ## Export everything of a user (UID) into a zip of JSON (O
 erase: $(VENV)/ready ## Erase everything of a user (UID); asks first
 	@$(BIN)/python -m infra.local.account erase --origin $(ORIGIN) --uid $(UID) $(ARGS)
 
+##@ Test it
 test: $(VENV)/ready-dev ## Run every test in PROCESSES=2; a part whose tools are missing is skipped and named (ARGS)
 	@$(BIN)/python -m pytest -n $(PROCESSES) $(ARGS)
 
 check: $(VENV)/ready-dev ## Format, lint, types, import contracts
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests examples && $(BIN)/lint-imports
 
-bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="streams chats journals crowds agents processing search notifications disclosure imports")
+##@ Measure it
+bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="streams chats contexts journals crowds agents processing search lists notifications disclosure imports console")
 	@$(BIN)/python -m infra.bench $(ONLY)
 
 fuzz: $(VENV)/ready-dev ## Ask every route of docs/openapi.json for FOR=600 seconds (SEED=1): no 5xx, no undescribed answer
@@ -51,9 +55,16 @@ eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json
 eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our gold set (OPENAI_API_KEY asks that model; ARGS=--show)
 	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.memories $(ARGS)
 
+eval-crisis: $(VENV)/ready-dev ## Measure which crises the rules catch, on our gold set of eight languages
+	@$(BIN)/python -m infra.eval.crisis
+
 eval-injection: $(VENV)/ready-dev ## Play InjecAgent's cases (DATA=file, TOOLS=file), honest wishes, and those of real apps (APPS=file, SENTENCES=file)
 	@test -f "$(DATA)" || { echo "keepsake: name a file of cases: make eval-injection DATA=path/to/cases.json TOOLS=path/to/tools.json" >&2; exit 2; }
 	@$(BIN)/python -m infra.eval.injection "$(DATA)" $(if $(TOOLS),--tools "$(TOOLS)") $(if $(APPS),--apps "$(APPS)") $(if $(SENTENCES),--sentences "$(SENTENCES)")
+
+##@ Operate it
+users: $(VENV)/ready ## List who has a password here; SET=name adds one or changes it, REMOVE=name takes it away
+	@$(BIN)/python -m infra.local.users $(if $(SET),--set $(SET)) $(if $(REMOVE),--remove $(REMOVE))
 
 dead-letters: $(VENV)/ready ## List messages that were given up (SHOW=id shows one, REPLAY=id or all sends again)
 	@$(BIN)/python -m infra.dead_letters $(if $(SHOW),--show $(SHOW)) $(if $(REPLAY),--replay $(REPLAY))
@@ -61,14 +72,19 @@ dead-letters: $(VENV)/ready ## List messages that were given up (SHOW=id shows o
 reindex: $(VENV)/ready ## Rebuild the index of one user (UID=…), after an upgrade or for a new embedder
 	@$(BIN)/python -m infra.reindex $(or $(UID),alice)
 
+##@ Change it
 openapi: $(VENV)/ready ## Write docs/openapi.json from the route table
 	@$(BIN)/python -m infra.openapi
+
+clients: $(VENV)/ready-dev ## Write the types of the Python client from docs/openapi.json
+	@$(BIN)/python -m infra.client_types
 
 lock: $(VENV)/ready-dev ## Pin and hash what requirements*.in ask for
 	@$(BIN)/pip install -qq uv
 	@$(BIN)/uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" requirements.in -o requirements.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/bench/frameworks.in -o infra/bench/frameworks.txt
+	@$(BIN)/uv pip compile -q --generate-hashes --no-strip-extras --python-version 3.11.6 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/omi_mcp_server/packages.in -o infra/omi_mcp_server/packages.txt
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "keepsake: Python 3.11 is missing: install it, or set PYTHON=/path/to/it make run" >&2; exit 2; }
