@@ -16,7 +16,14 @@ from infra.bench.figures import Figure
 from infra.bench.processes import open_folder
 from shared.adapters.cloud.openai_requests import build_chat_body, to_wire_tool
 from shared.domain.conversation import Conversation
-from shared.domain.model import AssistantTurn, ModelMessage, ToolCall, ToolResult, UserText
+from shared.domain.model import (
+    AssistantTurn,
+    ModelFacts,
+    ModelMessage,
+    ToolCall,
+    ToolResult,
+    UserText,
+)
 from shared.domain.tokens import estimate_tokens
 from tests.fakes import ModelCall, ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
@@ -53,7 +60,10 @@ def _measure_cycle_ms() -> float:
     """Return the fastest of some rounds: what else the machine does is not measured."""
     history = [build_earlier_message(_build_earlier(n)) for n in range(MESSAGES)]
     context = Context(
-        rules="x " * 2_000, history=tuple(history), question="Why?", window_tokens=128_000
+        rules="x " * 2_000,
+        history=tuple(history),
+        question="Why?",
+        facts=ModelFacts(window_tokens=128_000),
     )
     times_ms = []
     for _ in range(ROUNDS):

@@ -22,6 +22,9 @@ class ModelFacts:
     takes_images: bool = False
 
 
+UNKNOWN_MODEL = ModelFacts()
+
+
 @value
 class ToolCall:
     """A call the model asked for; `arguments` is JSON text exactly as it came, perhaps broken."""
@@ -39,10 +42,20 @@ class SystemText:
 
 
 @value
+class Picture:
+    """A picture of the user; it is assumed to be `tokens`."""
+
+    content: bytes
+    media_type: str
+    tokens: int
+
+
+@value
 class UserText:
-    """A message of the user, or data in its place."""
+    """A message of the user, or data in its place; `pictures` came with it."""
 
     text: str
+    pictures: tuple[Picture, ...] = ()
 
 
 @value

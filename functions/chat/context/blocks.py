@@ -71,5 +71,8 @@ def _count_tokens(message: ModelMessage) -> int:
         case AssistantTurn(text=text, tool_calls=calls):
             called = sum(estimate_tokens(c.name + c.arguments) + MESSAGE_TOKENS for c in calls)
             return MESSAGE_TOKENS + estimate_tokens(text) + called
-        case SystemText(text=text) | UserText(text=text) | ToolResult(text=text):
+        case UserText(text=text, pictures=pictures):
+            seen = sum(picture.tokens for picture in pictures)
+            return MESSAGE_TOKENS + estimate_tokens(text) + seen
+        case SystemText(text=text) | ToolResult(text=text):
             return MESSAGE_TOKENS + estimate_tokens(text)

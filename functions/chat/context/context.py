@@ -23,13 +23,20 @@ from functions.chat.context.budget import (
     select_newest,
 )
 from functions.chat.context.documents import build_document_messages, build_file_notices
+from functions.chat.context.pictures import (
+    GivenPicture,
+    add_pictures,
+    hide_earlier_pictures,
+    hide_pictures,
+)
 from functions.chat.context.reminder import build_reminder
 from functions.chat.context.tool_pairs import drop_orphans
 from shared import prompts
 from shared.domain.errors import TooLarge
 from shared.domain.model import (
-    SAFE_WINDOW_TOKENS,
+    UNKNOWN_MODEL,
     AssistantTurn,
+    ModelFacts,
     ModelMessage,
     SystemText,
     ToolResult,
@@ -47,7 +54,7 @@ class Context:
     messages, the owner's text exactly as it is. `history` is the part of the chat that `summary` does
     not cover, oldest first. `agent_prompt` stands above the latest message, in each turn anew, and so
     do the files of the chat's project. `forgotten_files` were given with messages that are no longer
-    in `history`. `files` came with the latest message, which is `page` (what the owner looks at,
+    in `history`. `files` and `pictures` came with the latest message, which is `page` (what the owner looks at,
     fenced by the caller), `lines` (facts such as the time) and `question`. `exchanges` are this
     turn's calls so far. `reminder` is the owner's, and comes last.
     """
@@ -63,11 +70,12 @@ class Context:
     project_files: tuple[GivenDocument, ...] = ()
     forgotten_files: tuple[FileNote, ...] = ()
     files: tuple[GivenDocument, ...] = ()
+    pictures: tuple[GivenPicture, ...] = ()
     page: str = ""
     lines: tuple[str, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
     reminder: str = ""
-    window_tokens: int = SAFE_WINDOW_TOKENS
+    facts: ModelFacts = UNKNOWN_MODEL
 
     def add_exchange(self, turn: AssistantTurn, results: Sequence[ToolResult]) -> "Context":
         """Return the context after these calls."""
@@ -84,9 +92,10 @@ class Context:
         out, then the files of the message are cut. Raises TooLarge where the rest is too much.
         """
         reminder = build_reminder(self.reminder, searched=searched, is_last=n > 1 and not tools)
-        budget = compute_budget(self.window_tokens, tools)
-        required = _cut_to_fit(self, budget, reminder)
-        kept, notices = _select_history(self, budget - required.tokens)
+        budget = compute_budget(self.facts.window_tokens, tools)
+        context = self if self.facts.takes_images else _hide_history_pictures(self)
+        required = _cut_to_fit(context, budget, reminder)
+        kept, notices = _select_history(context, budget - required.tokens)
         return [
             *required.head,
             *drop_orphans([message for each in kept for message in each.messages]),
@@ -167,12 +176,18 @@ def _build_standing_blocks(context: Context) -> list[UserText]:
     return [*agent, *build_document_messages(context.project_files)]
 
 
-def _build_latest_message(context: Context) -> list[UserText]:
+def _build_latest_message(context: Context) -> list[ModelMessage]:
     """Return the message with what it came with; the question stands last."""
     lines = "\n".join(context.lines)
     facts = prompts.render("chat/context", context=lines) if lines else ""
     text = "\n\n".join(filter(None, [context.page, facts, context.question]))
-    return [*build_document_messages(context.files), UserText(text=text)]
+    message: ModelMessage = add_pictures(UserText(text=text), context.pictures)
+    message = message if context.facts.takes_images else hide_pictures(message)
+    return [*build_document_messages(context.files), message]
+
+
+def _hide_history_pictures(context: Context) -> Context:
+    return replace(context, history=tuple(map(hide_earlier_pictures, context.history)))
 
 
 def _list_exchanges(context: Context) -> Iterator[ModelMessage]:

@@ -5,25 +5,26 @@ from itertools import accumulate
 from types import MappingProxyType
 
 from functions.chat.context.blocks import FileNote, GivenDocument
+from functions.chat.context.pictures import GivenPicture, build_label
 from shared.domain.file import File, Page
 from shared.domain.ids import FileId
+from shared.domain.model import Picture
 from shared.domain.value import value
 
 MAX_FILES = 10
 """Of one question."""
 MAX_EARLIER_TOKENS = 100_000
 """Of the files of earlier messages that a turn reads; others are named, and read by a tool."""
-UNSEEN_PICTURE = (
-    "[A picture of {width} × {height} pixels. You cannot see it; say so if it matters.]"
-)
+MAX_EARLIER_FILES = 50
 
 
 @value
 class FileText:
-    """A file and its text, with a line before each page of several."""
+    """A file and its text, with a line before each page of several; or the picture that it is."""
 
     file: File
-    text: str
+    text: str = ""
+    picture: Picture | None = None
 
     @property
     def note(self) -> FileNote:
@@ -38,15 +39,10 @@ def build_note(file: File) -> FileNote:
     return FileNote(id=file.id, name=file.name, chars=file.char_count)
 
 
-def describe_picture(file: File) -> str:
-    """Return what a model reads in the place of a picture."""
-    return UNSEEN_PICTURE.format(width=file.width, height=file.height)
-
-
 def select_given(newest_first: Iterable[File]) -> tuple[list[File], list[File]]:
-    """Return the newest files that fit MAX_EARLIER_TOKENS together, and the others."""
+    """Return the newest MAX_EARLIER_FILES that fit MAX_EARLIER_TOKENS together, and the others."""
     files = list(newest_first)
-    totals = accumulate(file.token_count for file in files)
+    totals = accumulate(file.token_count for file in files[:MAX_EARLIER_FILES])
     fitting = sum(1 for total in totals if total <= MAX_EARLIER_TOKENS)
     return files[:fitting], files[fitting:]
 
@@ -59,9 +55,18 @@ def join_pages(pages: Sequence[Page]) -> str:
 
 
 def number_documents(texts: Sequence[FileText]) -> list[GivenDocument]:
+    documents = [text for text in texts if not text.file.is_picture]
     return [
         GivenDocument(
             number=n, title=text.file.name, contents=text.text, metadata=f"file {text.file.id}"
         )
-        for n, text in enumerate(texts, start=1)
+        for n, text in enumerate(documents, start=1)
+    ]
+
+
+def list_pictures(texts: Sequence[FileText]) -> list[GivenPicture]:
+    return [
+        GivenPicture(label=build_label(text.file), picture=text.picture)
+        for text in texts
+        if text.picture is not None
     ]

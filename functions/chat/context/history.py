@@ -5,7 +5,13 @@ from collections.abc import Sequence
 
 from functions.chat.context.blocks import EarlierMessage, build_earlier_message
 from functions.chat.context.documents import build_document_messages
-from functions.chat.context.file_texts import NO_TEXTS, FileTexts, number_documents
+from functions.chat.context.file_texts import (
+    NO_TEXTS,
+    FileTexts,
+    list_pictures,
+    number_documents,
+)
+from functions.chat.context.pictures import add_pictures
 from functions.chat.context.replayed_calls import replay_calls
 from shared import prompts
 from shared.domain.chat import Message, Session
@@ -67,8 +73,12 @@ def build_history(
 def _build_earlier(message: Message, texts: FileTexts) -> EarlierMessage:
     given = [texts[file.id] for file in message.files if file.id in texts]
     documents = build_document_messages(number_documents(given))
-    notes = [text.note for text in given]
-    return build_earlier_message([*documents, *to_model_messages([message])], notes)
+    pictures = list_pictures(given)
+    said = [
+        add_pictures(each, pictures) if isinstance(each, UserText) else each
+        for each in to_model_messages([message])
+    ]
+    return build_earlier_message([*documents, *said], [text.note for text in given])
 
 
 def to_model_messages(messages: Sequence[Message]) -> list[ModelMessage]:

@@ -6,7 +6,13 @@ from datetime import datetime
 
 from functions.chat.context.blocks import FileNote
 from functions.chat.context.context import Context
-from functions.chat.context.file_texts import NO_TEXTS, FileText, FileTexts, number_documents
+from functions.chat.context.file_texts import (
+    NO_TEXTS,
+    FileText,
+    FileTexts,
+    list_pictures,
+    number_documents,
+)
 from functions.chat.context.history import build_history
 from functions.chat.context.interests import choose_interests
 from shared import prompts
@@ -14,7 +20,7 @@ from shared.domain.app import App
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.custom_agent import CustomAgent
 from shared.domain.focus_mode import FocusMode
-from shared.domain.model import SAFE_WINDOW_TOKENS
+from shared.domain.model import UNKNOWN_MODEL, ModelFacts
 from shared.domain.profile import Profile
 from shared.domain.provenance import Source
 from shared.security.fencing import fence_untrusted
@@ -35,7 +41,7 @@ def build_context(
     texts: FileTexts = NO_TEXTS,
     forgotten: Sequence[FileNote] = (),
     now: datetime,
-    window_tokens: int = SAFE_WINDOW_TOKENS,
+    facts: ModelFacts = UNKNOWN_MODEL,
 ) -> Context:
     """Build the context of a question before the first model call; a persona is its maker's alone."""
     is_persona = app is not None and app.persona_prompt is not None
@@ -56,7 +62,8 @@ def build_context(
         page="" if is_persona else page,
         question=question,
         reminder="" if is_persona else profile.chat_reminder,
-        window_tokens=window_tokens,
+        pictures=() if is_persona else tuple(list_pictures(files)),
+        facts=facts,
     )
 
 

@@ -8,7 +8,6 @@ from functions.chat.context.file_texts import (
     FileText,
     FileTexts,
     build_note,
-    describe_picture,
     join_pages,
     select_given,
 )
@@ -17,8 +16,14 @@ from shared.domain.chat import FileCard, Message
 from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.file import File
 from shared.domain.ids import FileId, UserId
+from shared.domain.model import Picture
 from shared.domain.value import value
-from shared.library.files import build_thumbnail_address, load_pages
+from shared.library.files import (
+    PICTURE_TYPE,
+    build_thumbnail_address,
+    load_pages,
+    load_picture,
+)
 
 
 @value
@@ -77,8 +82,17 @@ async def load_files(
 
 async def _load_text(deps: ChatDeps, uid: UserId, file: File) -> FileText:
     if file.is_picture:
-        return FileText(file=file, text=describe_picture(file))
+        return FileText(file=file, picture=await _load_picture(deps, uid, file))
     return FileText(file=file, text=join_pages(await load_pages(deps.blobs, uid, file.id)))
+
+
+async def _load_picture(deps: ChatDeps, uid: UserId, file: File) -> Picture | None:
+    """Return the picture of a file; None where it is being deleted."""
+    try:
+        content = await load_picture(deps.blobs, uid, file.id)
+    except NotFound:
+        return None
+    return Picture(content=content, media_type=PICTURE_TYPE, tokens=file.token_count)
 
 
 def build_card(file: File, uid: UserId) -> FileCard:

@@ -158,7 +158,7 @@ async def prepare_turn(
             texts=files.texts,
             forgotten=files.forgotten,
             now=now,
-            window_tokens=deps.model.describe(roles[0]).window_tokens,
+            facts=deps.model.describe(roles[0]),
         )
         decided = await accept_reply(deps, uid, run_id, text, documents.newest_messages)
         roles = roles[:1] if decided else roles
@@ -216,10 +216,9 @@ def _choose_roles(
 
 def _build_sibling(deps: ChatDeps, main: Voice, role: ModelRole, tools: Sequence[Tool]) -> Voice:
     """Build a voice beside the main one; what it reads and calls is its own."""
-    window_tokens = deps.model.describe(role).window_tokens
     return Voice(
         role=role,
-        context=replace(main.context, window_tokens=window_tokens),
+        context=replace(main.context, facts=deps.model.describe(role)),
         tools=tools,
         tool_policy=main.tool_policy.build_sibling(),
     )

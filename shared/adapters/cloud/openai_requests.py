@@ -3,6 +3,7 @@
 The same conversation is always the same bytes, so that the provider's prompt cache finds its prefix.
 """
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from shared.data.codec import type_adapter
 from shared.domain.model import (
     AssistantTurn,
     ModelMessage,
+    Picture,
     Prompt,
     SystemText,
     ToolCall,
@@ -39,8 +41,11 @@ def _to_wire_message(message: ModelMessage) -> dict[str, Any]:
     match message:
         case SystemText(text=text):
             return {"role": "system", "content": text}
-        case UserText(text=text):
+        case UserText(text=text, pictures=()):
             return {"role": "user", "content": text}
+        case UserText(text=text, pictures=pictures):
+            text_part = {"type": "text", "text": text}
+            return {"role": "user", "content": [text_part, *map(_to_wire_picture, pictures)]}
         case ToolResult(call_id=call_id, text=text, source=source):
             content = fence_untrusted(text, source) if source else text
             return {"role": "tool", "tool_call_id": call_id, "content": content}
@@ -52,6 +57,11 @@ def _to_wire_message(message: ModelMessage) -> dict[str, Any]:
                 "content": text or None,
                 "tool_calls": [*map(_to_wire_call, calls)],
             }
+
+
+def _to_wire_picture(picture: Picture) -> dict[str, Any]:
+    url = f"data:{picture.media_type};base64,{b64encode(picture.content).decode()}"
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _to_wire_call(call: ToolCall) -> dict[str, Any]:

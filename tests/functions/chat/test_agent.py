@@ -333,7 +333,7 @@ async def test_results_beyond_the_window_are_cut_and_the_turn_goes_on_x27() -> N
     facts = ModelFacts(window_tokens=8_000)
     with ScriptedModel(script_calls(("a", {})), script_answer("ok"), facts=facts) as model:
         agent = build_agent(model, build_tool("a", return_long_text))
-        context = replace(QUESTION, window_tokens=facts.window_tokens)
+        context = replace(QUESTION, facts=facts)
         text = join_text([event async for event in agent.run(context)])
 
     assert text == "ok"

@@ -8,9 +8,9 @@ from functions.chat.turn.prepare_turn import prepare_turn
 from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.file import File, FileStatus, Page
 from shared.domain.ids import FileId
-from shared.domain.model import ModelMessage, ToolResult, UserText
+from shared.domain.model import ModelFacts, ModelMessage, ToolResult, UserText
 from shared.domain.upload import BlobPart
-from shared.library.files import store_pages
+from shared.library.files import PICTURE_TYPE, picture_path, store_pages
 from shared.retrieval.page_passages import split_into_passages
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
@@ -82,6 +82,22 @@ async def test_a_file_stays_above_its_question_in_later_turns_x10(world: ChatFix
     assert list_texts(turn.context.for_cycle(1))[0] == "What is it of?"
 
 
+async def test_a_file_of_a_deleted_chat_stays_in_the_other_chats_p16(world: ChatFixture) -> None:
+    keel = await store_file(world, "keel", "The keel is of oak.")
+    with ScriptedModel(script_answer("Of oak."), script_answer("Still of oak.")) as model:
+        async with open_chat(world, model) as chat:
+            created = await chat.http.post("/v2/chat-sessions", json={})
+            other = created.json()["id"]
+            question = {"text": "What is it of?", "file_ids": [keel]}
+            await chat.http.post(f"/v2/messages?chat_session_id={other}", json=question)
+            await chat.ask("And here?", file_ids=[keel])
+            assert len(await chat.list_shown(chat_session_id=other)) == 2
+            await chat.http.delete(f"/v2/chat-sessions/{other}")
+
+    turn = await prepare_turn(world.deps(), ADA, "And now?", None)
+    assert "The keel is of oak." in list_texts(turn.context.for_cycle(1))[0]
+
+
 async def test_another_version_of_a_question_goes_on_without_a_file_that_is_gone(
     world: ChatFixture,
 ) -> None:
@@ -115,17 +131,46 @@ async def test_large_files_of_long_ago_are_named_and_not_read_x28(world: ChatFix
     assert any("About new." in text for text in texts)
 
 
-async def test_a_picture_is_named_to_a_model_that_cannot_see_it_x11(world: ChatFixture) -> None:
+async def store_picture(world: ChatFixture) -> FileId:
+    deps = world.deps()
     picture = File(
         id=FileId("roof"), created_at=world.clock.now(), name="roof.png", size=4,
-        media_type="image/png", status="ready", width=640, height=480,
+        media_type="image/png", status="ready", width=640, height=480, token_count=1_232,
     )  # fmt: skip
-    await world.deps().stores.files.add(ADA, picture)
+    await deps.stores.files.add(ADA, picture)
+    await deps.blobs.write(picture_path(ADA, picture.id), b"webp", media_type=PICTURE_TYPE)
+    return picture.id
 
-    turn = await prepare_turn(world.deps(), ADA, "What is it?", None, file_ids=["roof"])
 
-    document, _ = list_texts(turn.context.for_cycle(1))[-2:]
-    assert "[A picture of 640 × 480 pixels. You cannot see it" in document
+@pytest.mark.parametrize("takes_images", [True, False])
+async def test_a_picture_comes_with_its_message_for_models_that_see_x11(
+    world: ChatFixture, *, takes_images: bool
+) -> None:
+    roof = await store_picture(world)
+    facts = ModelFacts(window_tokens=128_000, takes_images=takes_images)
+    with ScriptedModel(script_answer("A roof."), facts=facts) as model:
+        async with open_chat(world, model) as chat:
+            await chat.ask("What is it?", file_ids=[roof])
+            first = model.calls[0].messages[-1]
+        turn = await prepare_turn(world.deps(model=model), ADA, "And now?", None)
+
+    earlier = next(m for m in turn.context.for_cycle(1) if isinstance(m, UserText))
+    for message in (first, earlier):
+        assert isinstance(message, UserText)
+        assert '[picture "roof.png", 640 × 480 pixels]' in message.text
+        assert ("You cannot see the pictures" in message.text) is not takes_images
+        assert [each.content for each in message.pictures] == [b"webp"] * takes_images
+
+
+async def test_a_picture_that_was_deleted_is_not_in_the_question_any_more_x11(
+    world: ChatFixture,
+) -> None:
+    roof = await store_picture(world)
+    await world.deps().blobs.delete_tree(picture_path(ADA, roof))
+
+    turn = await prepare_turn(world.deps(), ADA, "What is it?", None, file_ids=[roof])
+
+    assert list_texts(turn.context.for_cycle(1))[-1].endswith("What is it?")
 
 
 @pytest.mark.parametrize(

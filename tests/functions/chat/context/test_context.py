@@ -22,6 +22,7 @@ from functions.chat.context.tool_pairs import drop_orphans
 from shared.domain.errors import TooLarge
 from shared.domain.model import (
     AssistantTurn,
+    ModelFacts,
     ModelMessage,
     SystemText,
     ToolCall,
@@ -30,6 +31,7 @@ from shared.domain.model import (
     UserText,
 )
 
+SMALL = ModelFacts(window_tokens=8_000)
 LOOK_UP = ToolSpec(name="look_up", description="Looks up.", parameters={"type": "object"})
 FILE = GivenDocument(number=1, title="Lease", contents="Ends in May.")
 PLAN = GivenDocument(number=2, title="Plan", contents="Move out in April.")
@@ -219,7 +221,11 @@ def test_what_is_given_fits_and_holds_all_that_is_required_x26_x27_x29(
     """Or it is refused: it never overflows, and never loses a required part or half a pair."""
     files = (GivenDocument(number=n, title="f", contents=c) for n, c in enumerate(contents, 1))
     context = Context(
-        rules="S", history=history, question=question, files=tuple(files), window_tokens=window
+        rules="S",
+        history=history,
+        question=question,
+        files=tuple(files),
+        facts=ModelFacts(window_tokens=window),
     )
     for n, text in enumerate(results):
         context = look_up(context, f"c{n}", text)
@@ -244,7 +250,7 @@ def test_what_is_given_fits_and_holds_all_that_is_required_x26_x27_x29(
 
 
 def test_results_are_cut_the_oldest_first_and_say_so_x27() -> None:
-    context = Context(rules="S", question="U1", window_tokens=8_000)
+    context = Context(rules="S", question="U1", facts=SMALL)
     long = "begin" + "x" * 20_000 + "end"
     twice = look_up(look_up(context, "c1", long), "c2", "y" * 8_000)
 
@@ -257,7 +263,7 @@ def test_results_are_cut_the_oldest_first_and_say_so_x27() -> None:
 
 
 def test_a_question_beyond_the_window_is_refused_in_plain_words_x27() -> None:
-    context = Context(rules="S", question="語" * 20_000, window_tokens=8_000)
+    context = Context(rules="S", question="語" * 20_000, facts=SMALL)
 
     with pytest.raises(TooLarge, match="more than the language model takes at once"):
         context.for_cycle(1)
@@ -270,7 +276,7 @@ def test_history_is_left_out_in_steps_so_that_its_beginning_stays_for_some_turns
     history = [remember(UserText(text=f"{n} " + "x" * 1_200)) for n in range(60)]
     firsts = []
     for turn in range(20, 60, 2):
-        context = Context(question="U", history=tuple(history[:turn]), window_tokens=8_000)
+        context = Context(question="U", history=tuple(history[:turn]), facts=SMALL)
         firsts.append(context.for_cycle(1)[0].text.split()[0])
 
     assert len(set(firsts)) <= len(firsts) / 3
@@ -279,7 +285,7 @@ def test_history_is_left_out_in_steps_so_that_its_beginning_stays_for_some_turns
 def test_files_of_messages_that_are_left_out_are_named() -> None:
     note = FileNote(id="f1", name="Lease.pdf", chars=900_000)
     old = remember(UserText(text="x" * 40_000), files=[note])
-    context = Context(question="U", history=(old,), window_tokens=8_000)
+    context = Context(question="U", history=(old,), facts=SMALL)
 
     notice, question = context.for_cycle(1)
 
