@@ -15,6 +15,7 @@ from infra.bench.crowds import measure_crowds
 from infra.bench.cycles import measure_tool_cycle
 from infra.bench.disclosures import measure_disclosures
 from infra.bench.figures import Figure, describe_machine, render_table
+from infra.bench.files import measure_files
 from infra.bench.imports import measure_import_times
 from infra.bench.intruders import measure_intruders
 from infra.bench.journals import measure_journals
@@ -95,6 +96,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "tools": lambda: asyncio.run(measure_tools()),
     "intruders": lambda: asyncio.run(measure_intruders()),
     "agents": measure_agent_loops,
+    "files": lambda: asyncio.run(measure_files()),
     "imports": measure_import_times,
     "console": measure_console,
 }

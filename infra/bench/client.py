@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Awaitable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass
 from typing import Any, Self
@@ -98,9 +98,12 @@ async def sign_in(port: int, uid: str) -> str:
         return str(answer.raise_for_status().json()["token"])
 
 
-async def ask(port: int, text: str, *, token: str = "") -> TimedResponse:
+async def ask(
+    port: int, text: str, *, token: str = "", file_ids: Sequence[str] = ()
+) -> TimedResponse:
     """Ask a question. Raises RuntimeError when it was refused."""
-    return (await request(port, "POST", "/v2/messages", {"text": text}, token=token)).require()
+    question = {"text": text, "file_ids": list(file_ids)}
+    return (await request(port, "POST", "/v2/messages", question, token=token)).require()
 
 
 async def measure_ms(work: Awaitable[object]) -> float:

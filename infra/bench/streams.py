@@ -30,7 +30,7 @@ async def measure_first_token(ours: ServerProcess, model: ServerProcess) -> list
     raw, product = [], []
     async with AsyncOpenAI(api_key="x", base_url=model.openai_url) as client:
         for _ in range(_WARM_UP + _ROUNDS):
-            raw.append(await _measure_raw_first_token(client))
+            raw.append(await measure_raw_first_token(client))
             product.append((await ask(ours.port, "Hello", token=token)).first_s)
     bare_ms, ours_ms = (median(times[_WARM_UP:]) * 1000 for times in (raw, product))
     return [
@@ -39,7 +39,8 @@ async def measure_first_token(ours: ServerProcess, model: ServerProcess) -> list
     ]
 
 
-async def _measure_raw_first_token(client: AsyncOpenAI) -> float:
+async def measure_raw_first_token(client: AsyncOpenAI) -> float:
+    """Ask the model by the SDK alone; return the seconds until its first text."""
     started = time.perf_counter()
     stream = await client.chat.completions.create(
         model="scripted", messages=[{"role": "user", "content": "Hello"}], stream=True

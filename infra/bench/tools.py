@@ -75,10 +75,12 @@ class ToolBench:
         self.toolbox = toolbox
         self._port = server.port
 
-    async def install_app(self, uid: str) -> tuple[str, dict[str, str]]:
+    async def install_app(
+        self, uid: str, manifest: str = "/.well-known/omi-tools.json"
+    ) -> tuple[str, dict[str, str]]:
         """Register and install an app of this user; returns its id and the pins of its tools."""
         token = await client.sign_in(self._port, uid)
-        url = f"{self.app}/.well-known/omi-tools.json"
+        url = f"{self.app}{manifest}"
         body = {
             "name": "Notes",
             "capabilities": ["external_integration"],
