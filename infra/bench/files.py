@@ -20,7 +20,7 @@ from infra.bench.processes import (
     run_scripted_model,
 )
 from infra.bench.streams import measure_raw_first_token, script_after_turn
-from infra.bench.tools import ToolBench, build_toolbox, run_app_server
+from infra.bench.tools import install_app, run_app_server
 from tests.fixtures.documents import build_pdf
 
 FILES = 5
@@ -45,9 +45,7 @@ async def _measure_question() -> list[Figure]:
     ):
         await script_after_turn(model)
         token = await sign_in(ours.port, "bench")
-        toolbox = build_toolbox(ours, data)
-        await ToolBench(ours, app, toolbox).install_app("bench", manifest="/forty-tools.json")
-        await toolbox.aclose()
+        await install_app(ours.port, app, "bench", manifest="/forty-tools.json")
         names = [(f"{n}.txt", b"The keel is of oak. " * (WORDS_OF_FILE // 5)) for n in range(FILES)]
         file_ids = await _send(ours, token, names)
         raw, product = [], []

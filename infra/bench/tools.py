@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import median, quantiles
 from uuid import uuid4
@@ -67,6 +67,23 @@ def build_toolbox(server: ServerProcess, data: Path) -> HttpToolbox:
     )
 
 
+async def install_app(
+    port: int, app: str, uid: str, manifest: str = "/.well-known/omi-tools.json"
+) -> tuple[str, dict[str, str]]:
+    """Register and install an app of this user; return its id and the pins of its tools."""
+    token = await client.sign_in(port, uid)
+    body = {
+        "name": "Notes",
+        "capabilities": ["external_integration"],
+        "external_integration": {"chat_tools_manifest_url": f"{app}{manifest}"},
+    }
+    response = await client.request(port, "POST", "/v1/apps", body, token=token)
+    app_id = str(response.json["id"])
+    await client.request(port, "POST", f"/v1/apps/enable?app_id={app_id}", token=token)
+    tools = await client.request(port, "GET", f"/v1/apps/{app_id}/tools", token=token)
+    return app_id, {tool["name"]: tool["pin"] for tool in tools.json}
+
+
 class ToolBench:
     """The product, an app's server, and the connection between them."""
 
@@ -75,23 +92,8 @@ class ToolBench:
         self.toolbox = toolbox
         self._port = server.port
 
-    async def install_app(
-        self, uid: str, manifest: str = "/.well-known/omi-tools.json"
-    ) -> tuple[str, dict[str, str]]:
-        """Register and install an app of this user; returns its id and the pins of its tools."""
-        token = await client.sign_in(self._port, uid)
-        url = f"{self.app}{manifest}"
-        body = {
-            "name": "Notes",
-            "capabilities": ["external_integration"],
-            "external_integration": {"chat_tools_manifest_url": url},
-        }
-        response = await client.request(self._port, "POST", "/v1/apps", body, token=token)
-        app_id = str(response.json["id"])
-        path = f"/v1/apps/enable?app_id={app_id}"
-        await client.request(self._port, "POST", path, token=token)
-        tools = await client.request(self._port, "GET", f"/v1/apps/{app_id}/tools", token=token)
-        return app_id, {tool["name"]: tool["pin"] for tool in tools.json}
+    async def install_app(self, uid: str) -> tuple[str, dict[str, str]]:
+        return await install_app(self._port, self.app, uid)
 
     async def prepare_call(self, uid: str) -> Call:
         app_id, pins = await self.install_app(uid)
@@ -171,10 +173,17 @@ def run_app_server() -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
+def _list_link_targets(folder: Path) -> Iterator[str]:
+    """List where links lead to, without those that go meanwhile."""
+    for link in folder.iterdir():
+        with suppress(FileNotFoundError):
+            yield str(link.readlink())
+
+
 def _find_proxy_url(server: ServerProcess) -> str:
     """Return the tool proxy's address: the port that is not public."""
-    sockets = Path(f"/proc/{server.pid}/fd").iterdir()
-    inodes = {str(fd.readlink()).removeprefix("socket:[").removesuffix("]") for fd in sockets}
+    files = Path(f"/proc/{server.pid}/fd")
+    inodes = {target[len("socket:[") : -1] for target in _list_link_targets(files)}
     rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     ports = {
         int(row[1].split(":")[1], 16)
