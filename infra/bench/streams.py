@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
+from typing import Any
 
 from openai import AsyncOpenAI
 
@@ -20,6 +21,11 @@ _AFTER_TURN_SCRIPTS = [
     {"schema": "title", "text": '{"title": "Scripted"}', "sticky": True},
     {"schema": "summary", "text": '{"summary": "Scripted."}', "sticky": True},
 ]
+HELLO: Mapping[str, Any] = {
+    "model": "scripted",
+    "messages": [{"role": "user", "content": "Hello"}],
+    "stream": True,
+}
 _UNPACED_QUESTION = f'Tell me. [[script {{"tokens": {_TOKENS}}}]]'
 
 
@@ -39,12 +45,10 @@ async def measure_first_token(ours: ServerProcess, model: ServerProcess) -> list
     ]
 
 
-async def measure_raw_first_token(client: AsyncOpenAI) -> float:
+async def measure_raw_first_token(client: AsyncOpenAI, request: Mapping[str, Any] = HELLO) -> float:
     """Ask the model by the SDK alone; return the seconds until its first text."""
     started = time.perf_counter()
-    stream = await client.chat.completions.create(
-        model="scripted", messages=[{"role": "user", "content": "Hello"}], stream=True
-    )
+    stream = await client.chat.completions.create(**request)
     first = 0.0
     async for chunk in stream:
         if not first and chunk.choices and chunk.choices[0].delta.content:
