@@ -1,7 +1,7 @@
 """Settings in the console: sections with addresses of their own."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.web.console import Console
 
@@ -62,6 +62,35 @@ def test_place_pushes_and_the_hour_of_the_summary_are_kept_u7(console: Console) 
     page.get_by_label("Summarise each day").uncheck()
     expect(hour).to_be_disabled()
     assert console.page_errors == []
+
+
+@pytest.mark.parametrize(
+    ("address", "label"),
+    [
+        ("**/v1/users/chat-prompt", "What it keeps to"),
+        ("**/v1/users/profile", "The assistant may know where I am"),
+        ("**/v1/users/daily-summary-settings", "At this hour"),
+    ],
+)
+def test_nothing_is_chosen_before_what_is_stored_is_there(
+    console: Console, address: str, label: str
+) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    console.sign_in("careful")
+    console.page.route(address, hold)
+    with console.page.expect_request(address):
+        console.page.locator("#account-button").click()
+    field = console.page.get_by_label(label)
+
+    expect(field).to_be_disabled()
+    for route in held:
+        route.continue_()
+
+    expect(field).to_be_enabled()
 
 
 def test_how_the_assistant_answers_is_kept_and_reset_x1(console: Console) -> None:

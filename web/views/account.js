@@ -69,7 +69,10 @@ export function startAccount({ api, uid, signOut }) {
   const showNote = async () => (find("#erasure-note").textContent = (await api.erasure()).note);
 
   const keepsAudio = find("#keeps-audio");
-  const showSound = async () => (keepsAudio.checked = (await api.profile()).keeps_audio);
+  const showSound = async () => {
+    keepsAudio.checked = (await api.profile()).keeps_audio;
+    keepsAudio.disabled = false;
+  };
 
   keepsAudio.addEventListener("change", () => attempt(() => api.setKeepsAudio(keepsAudio.checked)));
   find("#export").addEventListener("click", () => attempt(exportAll));

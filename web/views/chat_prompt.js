@@ -33,8 +33,11 @@ export function startChatPrompt({ api }) {
     showPrompt(await api.resetChatPrompt());
     tellSaved();
   }));
+  // Until what is stored is there, what is typed would be lost, or replace it unseen.
   return { reload: () => attempt(async () => {
-    showPrompt(await api.chatPrompt());
-    showProfile(await api.profile());
+    const [stored, profile] = await Promise.all([api.chatPrompt(), api.profile()]);
+    showPrompt(stored);
+    showProfile(profile);
+    find("fieldset", form).disabled = false;
   }) };
 }

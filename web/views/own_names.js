@@ -11,6 +11,7 @@ export function startOwnNames({ api }) {
 
   const show = (profile) => {
     names = profile.own_names;
+    field.disabled = false;
     find("ul", section).replaceChildren(...names.map((name) => el("li", {}, el("span", { class: "content", dir: "auto" }, name),
       el("div", { class: "tools" }, iconButton("bin", t("{name} is not me", { name }), () => store(names.filter((other) => other !== name)))))));
   };

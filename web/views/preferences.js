@@ -21,6 +21,7 @@ export function startPreferences({ api }) {
   const load = () => attempt(async () => {
     const [preferences, { items: apps }] = await Promise.all([api.preferences(), api.apps()]);
     show(preferences);
+    form.inert = false;
     find(".apps", form).replaceChildren(...apps.filter((app) => app.enabled || isMuted(app, preferences)).map((app) => choice(app, preferences)));
   });
 

@@ -22,7 +22,13 @@ export function startPrivacy({ api }) {
     find("#settings-notifications [role=status]").textContent = t("Saved.");
   }));
   return { reload: () => Promise.all([
-    attempt(async () => (place.checked = (await api.profile()).is_place_shared)),
-    attemptPushes(async () => (frequency.value = (await api.pushFrequency()).frequency)),
+    attempt(async () => {
+      place.checked = (await api.profile()).is_place_shared;
+      place.disabled = false;
+    }),
+    attemptPushes(async () => {
+      frequency.value = (await api.pushFrequency()).frequency;
+      frequency.disabled = false;
+    }),
   ]) };
 }

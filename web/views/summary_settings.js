@@ -13,6 +13,7 @@ export function startSummarySettings({ api }) {
 
   function show(settings) {
     enabled.checked = settings.enabled;
+    enabled.disabled = false;
     hour.value = settings.hour;
     hour.disabled = !settings.enabled;
   }
