@@ -4,6 +4,7 @@ from asyncio import gather
 from collections.abc import Sequence
 
 from functions.chat.context.blocks import FileNote
+from functions.chat.context.budget import compute_budget
 from functions.chat.context.file_texts import (
     FileText,
     FileTexts,
@@ -13,10 +14,10 @@ from functions.chat.context.file_texts import (
 )
 from functions.chat.deps import ChatDeps
 from shared.domain.chat import FileCard, Message
-from shared.domain.errors import Conflict, Invalid, NotFound
+from shared.domain.errors import Conflict, Invalid, NotFound, TooLarge
 from shared.domain.file import File
 from shared.domain.ids import FileId, UserId
-from shared.domain.model import Picture
+from shared.domain.model import ModelFacts, Picture
 from shared.domain.value import value
 from shared.library.files import (
     PICTURE_TYPE,
@@ -58,6 +59,17 @@ async def find_files(
         if file.status == "processing":
             raise Conflict(f"“{file.name}” is still being read. Please ask again in a moment.")
     return files
+
+
+def check_sizes(files: Sequence[File], facts: ModelFacts) -> None:
+    """Raise TooLarge for a file of a question that this model could not read whole, even alone."""
+    budget = compute_budget(facts.window_tokens, ())
+    for file in files:
+        if file.token_count > budget:
+            raise TooLarge(
+                f"“{file.name}” is too long for the model that answers: about {file.token_count} tokens "
+                f"of at most {budget}. Ask without attaching it: your files are searched as well."
+            )
 
 
 async def load_files(

@@ -25,7 +25,7 @@ from functions.chat.tools.summary_tools import build_summary_tools
 from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
-from functions.chat.turn.files import build_card
+from functions.chat.turn.files import build_card, check_sizes
 from functions.chat.turn.idempotency import IdempotencyKey, check_unused
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.reply import accept_reply
@@ -119,7 +119,8 @@ async def prepare_turn(
     and a reply to a question of ours is answered by the first. `page` is what the owner looks at,
     `file_ids` name the files that come with the question; another version keeps those of its message.
 
-    Raises Invalid (empty text, several models for a persona), TooLarge (over MAX_QUESTION_CHARS, or more than the model takes),
+    Raises Invalid (empty text, several models for a persona), TooLarge (over MAX_QUESTION_CHARS, a
+    file that the model cannot read whole, or more than it takes),
     NotFound (no such app or chat session), Conflict (the chat shows another version), QuotaExceeded
     and DuplicateQuestion.
     """
@@ -182,6 +183,7 @@ async def prepare_turn(
         )
         voices = [main, *(_build_sibling(deps, main, each, collect_tools()) for each in roles[1:])]
         for voice in voices:
+            check_sizes(files.of_question, voice.context.facts)
             voice.context.for_cycle(1, [tool.spec for tool in voice.tools])
     return PreparedTurn(
         uid=uid,

@@ -14,7 +14,7 @@ from shared.library.files import PICTURE_TYPE, picture_path, store_pages
 from shared.retrieval.page_passages import split_into_passages
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
-from tests.functions.chat.test_versions import open_chat
+from tests.functions.chat.test_versions import UI, open_chat
 
 
 async def store_file(
@@ -230,3 +230,18 @@ async def test_a_tool_finds_passages_of_files_with_their_page_p8(world: ChatFixt
     assert isinstance(answer, list)
     assert [row["url"] for row in answer] == ["keepsake://files/boat#page=2"]
     assert answer[0]["text"] == "The keel is of oak."
+
+
+async def test_a_file_that_the_model_cannot_read_whole_is_refused_by_name_x25(
+    world: ChatFixture,
+) -> None:
+    keel = await store_file(world, "keel", "The keel is of oak.", tokens=9_000)
+    with ScriptedModel(facts=ModelFacts(window_tokens=8_000)) as model:
+        async with open_chat(world, model) as chat:
+            question = {"text": "What is it of?", "file_ids": [keel]}
+            refused = await chat.http.post("/v2/messages", json=question, params=UI)
+            shown = await chat.list_shown()
+
+    assert refused.status_code == 413
+    assert "“keel.pdf” is too long for the model that answers" in refused.json()["detail"]
+    assert [message["sender"] for message in shown] == ["ai"]
