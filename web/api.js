@@ -89,7 +89,7 @@ export function connect(getToken, onSignedOut) {
       call("POST", `/v1/users/analytics/chat_message?${query({ message_id: id, value })}`),
     usage: (days) => call("GET", `/v1/users/me/usage?days=${days}`),
     profile: () => call("GET", "/v1/users/profile"),
-    setInterests: (interests, style) => call("PATCH", "/v1/users/profile", { body: { interests, learning_style: style } }),
+    setProfile: (changes) => call("PATCH", "/v1/users/profile", { body: changes }),
     chatPrompt: () => call("GET", "/v1/users/chat-prompt"),
     setChatPrompt: (prompt, reminder) => call("PUT", "/v1/users/chat-prompt", { body: { prompt, reminder } }),
     resetChatPrompt: () => call("DELETE", "/v1/users/chat-prompt"),

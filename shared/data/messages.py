@@ -24,6 +24,7 @@ from shared.domain.documents import (
 )
 from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed
 from shared.domain.ids import MessageId, SessionId, UserId, is_id
+from shared.domain.steps import Step
 from shared.ports import Documents, Transaction
 
 MAX_PREVIEW_CHARS = 120
@@ -194,6 +195,10 @@ class Messages:
             await self._documents.write(Update(message_path(uid, message_id), changes))
         except PreconditionFailed as error:
             raise NotFound("Message not found") from error
+
+    async def change_steps(self, uid: UserId, message_id: MessageId, steps: Sequence[Step]) -> None:
+        """Replace the steps of an answer. Raises NotFound."""
+        await self.change(uid, message_id, steps=[dump(step) for step in steps])
 
     async def clear(self, uid: UserId, session_id: SessionId) -> None:
         """Delete a session and its messages, in batches; other sessions keep theirs."""

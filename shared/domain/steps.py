@@ -30,7 +30,8 @@ class CallStep:
     """A tool call. `cycle` counts the model calls of the answer, from 1; 0 came before the first.
 
     `arguments` is JSON text as the model wrote it, perhaps broken or cut; `output` is what people
-    were shown; `source` is the source of the text it brought into the turn.
+    were shown; `source` is the source of the text it brought into the turn. `summary` says what was
+    found, for later turns, where the owner wants that.
     """
 
     call_id: str
@@ -40,6 +41,7 @@ class CallStep:
     output: str = ""
     state: CallState = "abandoned"
     source: Source | None = None
+    summary: str = ""
     kind: Literal["call"] = "call"
 
 

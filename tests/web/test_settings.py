@@ -105,10 +105,12 @@ def test_how_the_assistant_answers_is_kept_and_reset_x1(console: Console) -> Non
     prompt.fill("Answer like a pirate.")
     section.get_by_label("What it is reminded of").fill("Two sentences at most.")
     section.get_by_label("Your interests").fill("Sailing\n\nsailing\nOld maps")
+    section.get_by_label("Later answers remember").check()
     section.get_by_label("How you like to learn").fill("by examples")
     section.get_by_role("button", name="Save").click()
     expect(section.get_by_role("status")).to_have_text("Saved. It holds from your next message on.")
     expect(section.get_by_label("Your interests")).to_have_value("Sailing\nOld maps")
+    expect(section.get_by_label("Later answers remember")).to_be_checked()
     page.reload()
 
     expect(prompt).to_have_value("Answer like a pirate.")

@@ -7,7 +7,7 @@ export function startChatPrompt({ api }) {
   const section = find("#settings-answers");
   const form = find("form", section);
   const attempt = attempting(find(".problem", section));
-  const { prompt, reminder, interests, style } = form.elements;
+  const { prompt, reminder, interests, style, results } = form.elements;
   const reset = find("[type=button]", form);
 
   function showPrompt(stored) {
@@ -19,13 +19,18 @@ export function startChatPrompt({ api }) {
   function showProfile(profile) {
     interests.value = profile.interests.join("\n");
     style.value = profile.learning_style;
+    results.checked = profile.summarises_results;
   }
 
   const tellSaved = () => (find("[role=status]", section).textContent = t("Saved. It holds from your next message on."));
 
   onSubmit(form, () => attempt(async () => {
     const listed = interests.value.split("\n").map((line) => line.trim()).filter(Boolean);
-    showProfile(await api.setInterests(listed, style.value));
+    showProfile(await api.setProfile({
+      interests: listed,
+      learning_style: style.value,
+      summarises_results: results.checked,
+    }));
     showPrompt(await api.setChatPrompt(prompt.value, reminder.value));
     tellSaved();
   }));

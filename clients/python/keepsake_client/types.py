@@ -1201,6 +1201,7 @@ class ProfileIn(TypedDict):
     own_names: NotRequired[list[OwnName] | None]
     interests: NotRequired[list[Interest] | None]
     learning_style: NotRequired[str | None]
+    summarises_results: NotRequired[bool | None]
 
 
 class ProfileOut(TypedDict):
@@ -1213,6 +1214,7 @@ class ProfileOut(TypedDict):
     own_names: list[str]
     interests: list[str]
     learning_style: str
+    summarises_results: bool
     data_protection_level: NotRequired[Literal["standard"]]
     migration_status: NotRequired[None]
 

@@ -432,7 +432,8 @@ class ProfileIn(Wire):
 
     `own_names` are the names by which transcripts call the owner. A change goes over the stored
     conversations, whose memories and tasks follow. Each answer is told of at most five of the
-    `interests`, never of all, and of the `learning_style`.
+    `interests`, never of all, and of the `learning_style`. With `summarises_results`, later answers
+    read in a sentence or two what the tools of earlier ones found; else only what they were asked.
     """
 
     name: Annotated[str | None, Field(max_length=200)] = None
@@ -444,6 +445,7 @@ class ProfileIn(Wire):
     own_names: Annotated[list[OwnName] | None, Field(max_length=MAX_OWN_NAMES)] = None
     interests: Annotated[list[Interest] | None, Field(max_length=MAX_INTERESTS)] = None
     learning_style: LearningStyle | None = None
+    summarises_results: bool | None = None
 
 
 class ProfileOut(Wire):
@@ -463,6 +465,7 @@ class ProfileOut(Wire):
     own_names: list[str]
     interests: list[str]
     learning_style: str
+    summarises_results: bool
     data_protection_level: Literal["standard"] = "standard"
     migration_status: None = None
 

@@ -15,7 +15,10 @@ RESULT_TEXTS: Mapping[CallState, str] = {
     "skipped": "This tool call was not made: the owner did not allow it.",
     "abandoned": "The answer ended before this tool call did.",
 }
-"""Results are not repeated: they may be outdated, and are others' words."""
+"""Results are not repeated: they may be outdated, and are others' words.
+
+A summary stands in their place where the owner wants one.
+"""
 
 
 def replay_calls(steps: Sequence[Step]) -> list[ModelMessage]:
@@ -31,7 +34,7 @@ def replay_calls(steps: Sequence[Step]) -> list[ModelMessage]:
 def _replay_cycle(calls: Sequence[CallStep]) -> Iterator[ModelMessage]:
     yield AssistantTurn(text="", tool_calls=tuple(map(_to_call, calls)))
     for call in calls:
-        yield ToolResult(call_id=call.call_id, text=RESULT_TEXTS[call.state])
+        yield ToolResult(call_id=call.call_id, text=call.summary or RESULT_TEXTS[call.state])
 
 
 def _to_call(step: CallStep) -> ToolCall:

@@ -1,4 +1,4 @@
-"""After-turn work: a chat gets a title, and its older messages a summary.
+"""After-turn work: a chat gets a title, its older messages a summary, and so may results of tools.
 
 Both are derived from the stored messages when an event arrives. The event of the next turn makes up
 for a lost one, and a repeated one finds nothing to do.
@@ -15,6 +15,7 @@ from functions.chat.context import history
 from functions.chat.context.budget import compute_budget, cut_text
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.turn.model_outputs import SummaryOutput, TitleOutput
+from functions.chat.turn.result_summaries import summarise_results
 from shared import prompts, telemetry
 from shared.domain.branches import Path, build_shown_path, omit_foreign_summary
 from shared.domain.chat import Message, Session
@@ -59,6 +60,7 @@ async def after_turn(deps: AfterTurnDeps, uid: UserId, session_id: SessionId) ->
         return
     if not session.title:
         await _add_title(deps, uid, session)
+    await summarise_results(deps, uid, session)
     await _summarise_history(deps, uid, session)
 
 

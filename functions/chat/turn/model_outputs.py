@@ -19,3 +19,16 @@ class SummaryOutput(ModelOutput):
     """Summary that replaces the older messages of a chat."""
 
     summary: str
+
+
+class ResultSummary(ModelOutput):
+    """What one call found."""
+
+    number: int
+    summary: str
+
+
+class ResultSummariesOutput(ModelOutput):
+    """Summaries that replace the results of an answer's calls, by the numbers of the calls."""
+
+    results: list[ResultSummary]

@@ -85,6 +85,7 @@ TAKEN_SETTINGS = (
     "acquisition_source",
     "own_names",
     "interests",
+    "summarises_results",
 )
 
 

@@ -259,6 +259,7 @@ async def test_changing_the_profile_keeps_the_fields_that_are_not_sent_p32(
         "own_names": [],
         "interests": [],
         "learning_style": "",
+        "summarises_results": False,
         "retention_days": 0,
         "data_protection_level": "standard",
         "migration_status": None,

@@ -1,0 +1,111 @@
+"""Result summaries: what the tools of an answer found, in a sentence or two for later turns.
+
+An owner may want them; without one, later turns read only what a tool was asked.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from functions.chat.context import history
+from functions.chat.context.budget import cut_text
+from functions.chat.deps import AfterTurnDeps
+from functions.chat.turn.model_outputs import ResultSummariesOutput
+from shared import prompts
+from shared.domain.branches import build_shown_path
+from shared.domain.chat import Message, Session
+from shared.domain.errors import ModelFailed, NotFound
+from shared.domain.ids import UserId
+from shared.domain.model import Prompt
+from shared.domain.steps import CallStep, Step
+from shared.security.visible_text import strip_invisible
+
+MAX_SUMMARY_TOKENS = 60
+MAX_TEXT_CHARS = 4_000
+"""Of the question, of the answer, and of what each call found."""
+MAX_ARGUMENTS_CHARS = 500
+PROMPT_NAME = "chat/result_summaries"
+
+
+async def summarise_results(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
+    """Summarise what the chat's last answer found, once, if its owner wants that.
+
+    Where the model fails, the results stay replaced by a fixed sentence. Raises Unavailable when a
+    retry may help.
+    """
+    profile = await deps.stores.profiles.get(uid)
+    if not profile.summarises_results:
+        return
+    newest = await deps.stores.messages.list_newest(
+        uid, session.id, limit=history.MIN_VERBATIM, path=build_shown_path(session.forks)
+    )
+    exchanges = pairwise(reversed(newest))
+    last = next(((q, a) for q, a in reversed(list(exchanges)) if _list_calls(a)), None)
+    if last is not None:
+        await _summarise(deps, uid, *last)
+
+
+def _list_calls(answer: Message) -> list[CallStep]:
+    """Return the calls of an answer that found something; none where one is summarised already."""
+    calls = [step for step in answer.steps if isinstance(step, CallStep)]
+    if any(call.summary for call in calls):
+        return []
+    return [call for call in calls if call.state == "done" and call.output]
+
+
+async def _summarise(deps: AfterTurnDeps, uid: UserId, question: Message, answer: Message) -> None:
+    calls = _list_calls(answer)
+    try:
+        output = await deps.model.complete_structured(
+            "fast", _build_prompt(question, answer, calls), ResultSummariesOutput
+        )
+    except ModelFailed:
+        return
+    summaries = {
+        calls[each.number - 1].call_id: trim_summary(each.summary)
+        for each in output.results
+        if 0 < each.number <= len(calls)
+    }
+    if any(summaries.values()):
+        with suppress(NotFound):  # its chat was deleted meanwhile
+            await deps.stores.messages.change_steps(
+                uid, answer.id, _add_summaries(answer.steps, summaries)
+            )
+
+
+def _add_summaries(steps: Sequence[Step], summaries: Mapping[str, str]) -> list[Step]:
+    return [
+        replace(step, summary=summaries.get(step.call_id, ""))
+        if isinstance(step, CallStep)
+        else step
+        for step in steps
+    ]
+
+
+def trim_summary(summary: str) -> str:
+    """Fit a summary to its limit, in one line."""
+    return cut_text(" ".join(strip_invisible(summary).split()), MAX_SUMMARY_TOKENS)
+
+
+def _build_prompt(question: Message, answer: Message, calls: Sequence[CallStep]) -> Prompt:
+    return Prompt(
+        name=PROMPT_NAME,
+        version=prompts.compute_version(PROMPT_NAME),
+        instructions=prompts.render(PROMPT_NAME),
+        data={
+            "question": question.text[:MAX_TEXT_CHARS],
+            "answer": answer.text[:MAX_TEXT_CHARS],
+            "results": [_describe(number, call) for number, call in enumerate(calls, start=1)],
+        },
+    )
+
+
+def _describe(number: int, call: CallStep) -> Mapping[str, Any]:
+    return {
+        "number": number,
+        "tool": call.tool,
+        "arguments": call.arguments[:MAX_ARGUMENTS_CHARS],
+        "found": call.output[:MAX_TEXT_CHARS],
+    }
