@@ -64,6 +64,9 @@ class Documents(Protocol):
 
     async def count(self, query: Query) -> int: ...
 
+    async def sum(self, query: Query, fields: Sequence[str]) -> list[int]:
+        """Add up each of these whole numbers over the documents of a query that have them all."""
+
     async def write(self, *writes: Write) -> None:
         """Apply all writes or none."""
 

@@ -393,6 +393,9 @@ class CountingDocuments:
     async def count(self, query: Query) -> int:
         return await self._count_read(self._documents.count(query))
 
+    async def sum(self, query: Query, fields: Sequence[str]) -> list[int]:
+        return await self._count_read(self._documents.sum(query, fields))
+
     async def write(self, *writes: Write) -> None:
         await self._documents.write(*writes)
 

@@ -87,7 +87,7 @@ export function connect(getToken, onSignedOut) {
     report: (id) => call("POST", at`/v2/messages/${id}/report`),
     rate: (id, value) =>
       call("POST", `/v1/users/analytics/chat_message?${query({ message_id: id, value })}`),
-    usage: (days) => call("GET", `/v1/users/me/usage?days=${days}`),
+    usage: (days) => call("GET", `/v1/users/me/usage?period=monthly&days=${days}`),
     profile: () => call("GET", "/v1/users/profile"),
     setProfile: (changes) => call("PATCH", "/v1/users/profile", { body: changes }),
     chatPrompt: () => call("GET", "/v1/users/chat-prompt"),

@@ -89,6 +89,9 @@ class FencedDocuments:
     async def count(self, query: Query) -> int:
         return await self._documents.count(query)
 
+    async def sum(self, query: Query, fields: Sequence[str]) -> list[int]:
+        return await self._documents.sum(query, fields)
+
     async def write(self, *writes: Write) -> None:
         await self._fence.check_writes(writes)
         await self._documents.write(*writes)

@@ -4,7 +4,8 @@ The emulator accepts every query, the cloud does not, so the embedded store chec
 """
 
 import json
-from dataclasses import field
+from collections.abc import Sequence
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -117,6 +118,12 @@ def compute_effective_order(query: Query) -> tuple[Order, ...]:
     direction = query.order_by[-1].direction if query.order_by else "asc"
     ranges = {where.field for where in query.where if where.operator in RANGE_OPERATORS}
     return (*query.order_by, *(Order(name, direction) for name in sorted(ranges - ordered_names)))
+
+
+def order_by_summed(query: Query, fields: Sequence[str]) -> Query:
+    """Return the query of the documents that a sum reads: its index holds the summed fields as well."""
+    order = (*compute_effective_order(query), *(Order(field) for field in fields))
+    return replace(query, order_by=order)
 
 
 def find_requirement(query: Query) -> IndexRequirement | None:

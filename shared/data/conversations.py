@@ -50,7 +50,7 @@ _WITHOUT_TRANSCRIPT = (
     "transcript_deleted_at", "deleted_hash", "restored_hash", "folder_id", "visibility", "share_token",
     "merged_into", "merged_from", "unmerged_from", "apps_results", "suggested_summarization_apps",
     "summary_app", "listed_at", "photo_count", "photo_bytes",
-    "processed_at", "kept_at",
+    "processed_at", "kept_at", "figures",
 )  # fmt: skip
 
 

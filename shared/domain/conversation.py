@@ -12,10 +12,12 @@ from shared.domain.action_item import TaskOwner
 from shared.domain.attachments import AppResult, Geolocation, Photo
 from shared.domain.claim import Claim
 from shared.domain.failure import Failure, FailureReason
+from shared.domain.figures import MAX_SECONDS, ConversationFigures
 from shared.domain.ids import ActionItemId, AppId, ConversationId, FolderId, PersonId
 from shared.domain.segment_ids import complete_ids
 from shared.domain.speaker_labels import build_label, is_name, number_speakers
 from shared.domain.value import value
+from shared.domain.words import count_words
 
 MAX_PARTS = 100
 ConversationStatus = Literal["in_progress", "processing", "merging", "completed", "failed"]
@@ -221,7 +223,7 @@ class Conversation:
     One that was merged into another is as good as deleted, but can come back for an hour: then it was
     `unmerged_from` that other, which was `merged_from` it.
     `processed_at` is when processing last completed, `kept_at` when it first did without discarding
-    it; None for what was processed before these times were stored. `failure` says in a sentence why
+    it; None for what was processed before these times were stored. `figures` are added up for the owner. `failure` says in a sentence why
     processing failed, `failure_reason` the kind of it.
     """
 
@@ -270,6 +272,7 @@ class Conversation:
     photo_bytes: int = 0
     processed_at: datetime | None = None
     kept_at: datetime | None = None
+    figures: ConversationFigures | None = None
 
     @property
     def failure_report(self) -> Failure | None:
@@ -348,6 +351,18 @@ class Conversation:
     def count_text_bytes(self) -> int:
         """Count the UTF-8 bytes of the transcript, whose segments are loaded."""
         return sum(segment.count_text_bytes() for segment in self.transcript_segments)
+
+    def measure(self) -> ConversationFigures:
+        """Return the figures; those that were stored stand where the transcript is gone."""
+        segments, structured = self.transcript_segments, self.structured
+        if self.figures and not segments:
+            return self.figures
+        seconds = sum(max(0.0, segment.end - segment.start) for segment in segments)
+        return ConversationFigures(
+            seconds=round(min(seconds, MAX_SECONDS)),
+            words=sum(count_words(segment.text) for segment in segments),
+            insights=len(structured.action_items) + len(structured.events),
+        )
 
     def count_photo_bytes(self) -> int:
         """Count the bytes of the photos, which are loaded, as they are stored."""

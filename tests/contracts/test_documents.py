@@ -33,6 +33,9 @@ INDEXES = FirestoreIndexes(
         Index(group="notes", fields=(("kind", "asc"), ("rank", "desc"))),
         Index(group="notes", fields=(("kind", "desc"), ("rank", "asc"), ("size", "desc"))),
         Index(group="notes", fields=(("tags", "array_contains"), ("rank", "asc"))),
+        Index(
+            group="notes", fields=(("rank", "asc"), ("size.words", "asc"), ("size.lines", "asc"))
+        ),
     )
 )
 NOON = datetime(2026, 3, 2, 12, 0, 0, 123456, tzinfo=UTC)
@@ -404,6 +407,27 @@ async def test_a_count_obeys_the_limit(documents: Documents):
 
     assert await documents.count(Query(collection=NOTES)) == 3
     assert await documents.count(Query(collection=NOTES, limit=2)) == 2
+
+
+async def test_a_sum_adds_up_the_documents_that_have_all_fields(documents: Documents):
+    await store_notes(
+        documents,
+        {
+            "a": {"rank": 1, "size": {"words": 2, "lines": 1}},
+            "b": {"rank": 2, "size": {"words": 40, "lines": 3}},
+            "c": {"rank": 3, "size": {"words": 500, "lines": 7}},
+            "d": {"rank": 2, "size": {"words": 6}},
+            "e": {"rank": 2},
+        },
+    )
+    fields = ["size.words", "size.lines"]
+    lower = Query(collection=NOTES, where=(Where("rank", "<", 3),))
+
+    assert await documents.sum(lower, fields) == [42, 4]
+    everything = Query(collection=NOTES, where=(Where("rank", ">", 0),))
+    assert await documents.sum(everything, fields) == [542, 11]
+    nothing = Query(collection=NOTES, where=(Where("rank", ">", 3),))
+    assert await documents.sum(nothing, fields) == [0, 0]
 
 
 # Transactions

@@ -52,6 +52,7 @@ SERVER_FIELDS = {
     "photo_bytes": 0,
     "processed_at": "2026-03-02T12:00:00Z",
     "kept_at": "2026-03-02T12:00:00Z",
+    "figures": {"seconds": 9},
 }
 
 

@@ -1,4 +1,5 @@
-// Usage: a bar for each quota of today, what models used by day, and for how long transcripts are kept.
+// Usage: a bar for each quota of today, what was recorded this month, what models used by day, and for how long
+// transcripts are kept.
 
 import { attempting, el, find } from "../dom.js";
 import { formatNumber, t, tag, tn } from "../i18n.js";
@@ -23,8 +24,9 @@ export function startUsage({ api }) {
   const attempt = attempting(find(".problem", view));
 
   const load = () => attempt(async () => {
-    const [{ quotas, days: used }, { retention_days: days }] = await Promise.all([api.usage(DAYS), api.profile()]);
+    const [{ quotas, days: used, monthly }, { retention_days: days }] = await Promise.all([api.usage(DAYS), api.profile()]);
     find("ul", view).replaceChildren(...quotas.map(showQuota));
+    find(".recorded", view).textContent = describeRecorded(monthly);
     showModelUsage(find(".models", view), used);
     const { resets_at: reset } = quotas.find(({ resets_at: time }) => time);
     find(".reset", view).textContent = t("Used today; the count begins anew at {time}. All recordings count as long as they are stored.", { time: hour(reset) });
@@ -38,6 +40,15 @@ export function startUsage({ api }) {
     saved.textContent = t("Saved.");
   }));
   return { reload: load };
+}
+
+function describeRecorded({ transcription_seconds: seconds, words_transcribed: words, insights_gained: insights, memories_created: memories }) {
+  return [
+    tn({ one: "{n} minute", other: "{n} minutes" }, Math.ceil(seconds / 60)),
+    tn({ one: "{n} word", other: "{n} words" }, words),
+    tn({ one: "{n} task or event", other: "{n} tasks and events" }, insights),
+    tn({ one: "{n} memory", other: "{n} memories" }, memories),
+  ].join(" · ");
 }
 
 function showQuota({ name, used, limit }) {

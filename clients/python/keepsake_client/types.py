@@ -786,6 +786,14 @@ class HighlightOut(TypedDict):
     conversation_ids: list[str]
 
 
+class HistoryPointOut(TypedDict):
+    transcription_seconds: NotRequired[int]
+    words_transcribed: NotRequired[int]
+    insights_gained: NotRequired[int]
+    memories_created: NotRequired[int]
+    date: str
+
+
 class ImportIn(TypedDict):
     uploads: NotRequired[list[Upload]]
     modified: NotRequired[list[str | None]]
@@ -2172,7 +2180,7 @@ class TranscribedConversationOut(TypedDict):
 class UsageOut(TypedDict):
     quotas: list[QuotaOut]
     days: NotRequired[list[DayUsageOut]]
-    history: NotRequired[list[PeriodUsageOut]]
+    history: NotRequired[list[HistoryPointOut]]
     today: NotRequired[PeriodUsageOut | None]
     monthly: NotRequired[PeriodUsageOut | None]
     yearly: NotRequired[PeriodUsageOut | None]

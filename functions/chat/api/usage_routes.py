@@ -2,9 +2,11 @@
 
 from asyncio import gather
 from dataclasses import asdict
+from typing import Any
 
 from functions.chat.api.usage_schemas import (
     DayUsageOut,
+    HistoryPointOut,
     PeriodUsageOut,
     QuotaOut,
     RoleUsageOut,
@@ -13,6 +15,8 @@ from functions.chat.api.usage_schemas import (
     UsageQuery,
 )
 from functions.chat.deps import ChatDeps
+from shared.domain.figures import LibraryFigures, PeriodName, Span, split_period
+from shared.domain.ids import UserId
 from shared.domain.model_usage import DayUsage
 from shared.domain.quota import DAILY_QUOTAS, find_day_end
 from shared.edge.routes import Call, route
@@ -21,7 +25,7 @@ from shared.edge.routes import Call, route
 @route(
     "GET",
     "/v1/users/me/usage",
-    "Show what was used today of each quota, what is stored, and what models used by day",
+    "Show what was used today of each quota, what is stored, what models used by day, and what was recorded",
 )
 async def get_usage(deps: ChatDeps, call: Call[None, UsageQuery]) -> UsageOut:
     now, limits = deps.clock.now(), deps.quotas.limits
@@ -39,7 +43,35 @@ async def get_usage(deps: ChatDeps, call: Call[None, UsageQuery]) -> UsageOut:
         for name, amount in used.items()
     ]
     usage = UsageOut(quotas=quotas, days=[_to_day_out(day) for day in days])
-    return usage.model_copy(update={call.query.period: PeriodUsageOut()})
+    if call.query.period is None:
+        return usage
+    return usage.model_copy(update=await _load_period(deps, call.uid, call.query.period))
+
+
+async def _load_period(deps: ChatDeps, uid: UserId, period: PeriodName) -> dict[str, Any]:
+    """Return the figures under the period's name, and its history."""
+    zone = (await deps.stores.profiles.get(uid)).zone
+    spans = split_period(period, deps.clock.now(), zone)
+    figures = await gather(*(deps.stores.figures.load(uid, span) for span in spans))
+    points = [_to_point(span, each) for span, each in zip(spans, figures, strict=True)]
+    total = PeriodUsageOut(
+        **{
+            name: sum(getattr(point, name) for point in points)
+            for name in PeriodUsageOut.model_fields
+        }
+    )
+    return {period: total, "history": [] if period == "all_time" else points}
+
+
+def _to_point(span: Span, figures: LibraryFigures) -> HistoryPointOut:
+    recorded = figures.conversations
+    return HistoryPointOut(
+        date=span.name,
+        transcription_seconds=recorded.seconds,
+        words_transcribed=recorded.words,
+        insights_gained=recorded.insights,
+        memories_created=figures.memories,
+    )
 
 
 def _to_day_out(usage: DayUsage) -> DayUsageOut:

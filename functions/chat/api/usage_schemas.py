@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from shared.domain.figures import PeriodName
 from shared.domain.model import ModelRole
 from shared.domain.quota import QuotaName
 from shared.edge.schemas import Wire
@@ -13,12 +14,12 @@ MAX_DAYS = 31
 
 
 class UsageQuery(Wire):
-    """The period that released apps name; quotas are always those of today.
+    """The `period` whose figures are wanted; quotas are always those of today.
 
     `days` asks for so many days of UTC, today among them.
     """
 
-    period: Literal["today", "monthly", "yearly", "all_time"] = "today"
+    period: PeriodName | None = None
     days: int = Field(default=0, ge=0, le=MAX_DAYS)
 
 
@@ -32,12 +33,18 @@ class QuotaOut(Wire):
 
 
 class PeriodUsageOut(Wire):
-    """Figures that released apps show, and that are not counted here."""
+    """What was recorded in a period, by the owner's clock, and what was made of it: tasks, events, memories."""
 
     transcription_seconds: int = 0
     words_transcribed: int = 0
     insights_gained: int = 0
     memories_created: int = 0
+
+
+class HistoryPointOut(PeriodUsageOut):
+    """The figures of an hour, a day or a month, which begins at `date` by the owner's clock."""
+
+    date: str
 
 
 class RoleUsageOut(Wire):
@@ -62,14 +69,15 @@ class DayUsageOut(Wire):
 
 
 class UsageOut(Wire):
-    """The quotas, and the figures of released apps under the name of the period they asked for.
+    """The quotas, and the figures of a period under its name, if one was asked for.
 
-    `days` are those that were asked for, the newest first.
+    `history` divides it: a day by hours, a month by days and a year by months, until now. `days` are
+    those that were asked for, the newest first.
     """
 
     quotas: list[QuotaOut]
     days: list[DayUsageOut] = Field(default_factory=list)
-    history: list[PeriodUsageOut] = Field(default_factory=list)
+    history: list[HistoryPointOut] = Field(default_factory=list)
     today: PeriodUsageOut | None = None
     monthly: PeriodUsageOut | None = None
     yearly: PeriodUsageOut | None = None

@@ -173,6 +173,7 @@ class Claims:
             "processed_hash": _require_claim(claimed).content_hash,
             "chunk_count": draft.chunk_count,
             "text_bytes": claimed.count_text_bytes(),
+            "figures": dump(claimed.measure()),
             "apps_results": [dump(result) for result in draft.apps_results],
             "suggested_summarization_apps": list(draft.suggested_apps),
             **({"transcript_deleted_at": None} if claimed.transcript_segments else {}),

@@ -10,8 +10,10 @@ from google.api_core import exceptions as api
 from google.api_core.datetime_helpers import DatetimeWithNanoseconds
 from google.api_core.retry import AsyncRetry, if_exception_type
 from google.cloud import firestore
+from google.cloud.firestore_v1.async_aggregation import AsyncAggregationQuery
 
 from shared.adapters import firestore_limits as limits
+from shared.adapters.firestore_indexes import order_by_summed
 from shared.domain.documents import (
     ArrayUnion,
     Create,
@@ -80,6 +82,17 @@ class FirestoreDocuments:
         with _translate_errors():
             [[result]] = await _build_query(self._client, query).count().get(timeout=TIMEOUT_S)
             return int(result.value)
+
+    async def sum(self, query: Query, fields: Sequence[str]) -> list[int]:
+        summed_query = order_by_summed(query, fields)
+        limits.check_query(summed_query)
+        aggregation = AsyncAggregationQuery(_build_query(self._client, summed_query))
+        for number, field in enumerate(fields):
+            aggregation.sum(field, alias=str(number))
+        with _translate_errors():
+            [results] = await aggregation.get(timeout=TIMEOUT_S)
+        sums = {result.alias: int(result.value) for result in results}
+        return [sums[str(number)] for number in range(len(fields))]
 
     async def write(self, *writes: Write) -> None:
         limits.check_writes(writes)

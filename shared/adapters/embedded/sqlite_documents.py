@@ -13,8 +13,16 @@ from shared.adapters.document_changes import apply_changes, project
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_json import JsonFields, dumps, loads
 from shared.adapters.embedded.sqlite_keys import build_index_keys, count_entries
-from shared.adapters.embedded.sqlite_queries import build_create_index, build_select
-from shared.adapters.firestore_indexes import FirestoreIndexes, get_collection_group
+from shared.adapters.embedded.sqlite_queries import (
+    build_create_index,
+    build_json_path,
+    build_select,
+)
+from shared.adapters.firestore_indexes import (
+    FirestoreIndexes,
+    get_collection_group,
+    order_by_summed,
+)
 from shared.domain.documents import Create, Delete, Document, Fields, Query, Set, Update, Write
 from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
 from shared.ports import Transaction
@@ -103,6 +111,13 @@ class SqliteDocuments:
         sql, values = self._select(query, "1")
         rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())
         return len(rows)
+
+    async def sum(self, query: Query, fields: Sequence[str]) -> list[int]:
+        columns = ", ".join("json_extract(fields, ?)" for _ in fields)
+        sql, values = self._select(order_by_summed(query, fields), columns)
+        values = [*map(build_json_path, fields), *values]
+        rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())
+        return [sum(column) for column in zip(*rows, strict=True)] or [0 for _ in fields]
 
     async def write(self, *writes: Write) -> None:
         limits.check_writes(writes)

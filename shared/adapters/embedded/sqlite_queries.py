@@ -1,5 +1,6 @@
 """Queries as SQL over the sort keys that are stored with each document."""
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -101,6 +102,11 @@ def _build_cursor_condition(query: Query, cursor: Sequence[Any]) -> Iterator[Con
     first, direction = _build_order(query)[0]
     yield f"{first} {AFTER_OPERATORS[direction]}= ?", (keys[0],)  # lets SQLite seek in an index
     yield f"({' OR '.join(branches)})", values
+
+
+def build_json_path(dotted: str) -> str:
+    """Return where SQLite finds a field in the JSON of a document."""
+    return "$." + ".".join(json.dumps(name) for name in dotted.split("."))
 
 
 def _build_key_expression(dotted: str) -> str:

@@ -349,7 +349,7 @@ async def test_usage_is_shown_with_the_fields_of_released_apps_p25(world: ChatFi
         "insights_gained": 0,
         "memories_created": 0,
     }
-    assert (today["today"], today["history"], monthly["monthly"]) == (figures, [], figures)
+    assert (today["today"], monthly["monthly"]) == (None, figures)
     assert plan["subscription"] == {"plan": "unlimited", "status": "active", "limits": {}}
 
 

@@ -10,10 +10,12 @@ from shared.data.action_items import ActionItemFilter, ActionItems
 from shared.data.apps import Apps
 from shared.data.call_log import CallLog
 from shared.data.conversations import Conversations
+from shared.data.figures import Figures
 from shared.data.inbox import Inbox
 from shared.data.memories import Memories
 from shared.data.messages import Messages
 from shared.data.sessions import Sessions
+from shared.domain.figures import Span
 from shared.domain.ids import AppId, ConversationId, SessionId, UserId
 
 INFRA = Path(__file__).parents[3] / "infra"
@@ -56,5 +58,6 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: S
     await CallLog(documents).list_newest(AppId("chess"), since=NOON, limit=20)
     await CallLog(documents).list_consecutive_failures(AppId("chess"), after=NOON, limit=20)
     await CallLog(documents).has_success(AppId("chess"), "webhook", after=NOON)
+    await Figures(documents).load(ANN, Span(name="", begin=NOON, end=NOON))
 
     assert indexes.used_indexes == set(indexes.composite)
