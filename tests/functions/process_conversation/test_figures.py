@@ -16,7 +16,7 @@ from tests.fixtures.processing import (
 )
 
 HOUR = Span(name="", begin=START, end=START + timedelta(hours=1))
-TALKED = Segment(text="I'm allergic to peanuts. " * 30, start=2.0, end=92.4)
+TALKED = Segment(is_user=True, text="I'm allergic to peanuts. " * 30, start=2.0, end=92.4)
 NEVER = Segment(text="Never ends.", start=9.0, end=1.7e308)
 
 
