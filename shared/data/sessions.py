@@ -34,6 +34,7 @@ class Sessions:
         *,
         app_id: AppId | None = None,
         starred: bool | None = None,
+        project_id: str | None = None,
         limit: int,
         after: str | None = None,
     ) -> Page[Session]:
@@ -41,7 +42,7 @@ class Sessions:
 
         A filter of None lets everything pass.
         """
-        filters = {"app_id": app_id, "starred": starred}
+        filters = {"app_id": app_id, "starred": starred, "project_id": project_id}
         query = Query(
             collection=f"users/{uid}/chat_sessions",
             where=tuple(Where(name, "==", v) for name, v in filters.items() if v is not None),
