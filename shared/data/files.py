@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from shared.data.codec import dump, load
-from shared.data.projects import build_projects_write, load_projects, projects_path
 from shared.data.records import Records
 from shared.data.uploads import load_upload, upload_path
 from shared.domain.documents import Delete, Query, Set
@@ -74,20 +73,13 @@ class Files(Records[File]):
         return await self._change(uid, read.id, lambda _: read) is not None
 
     async def take_out(self, uid: UserId, file_id: FileId) -> File | None:
-        """Delete the document and return what it said; None where it is gone.
-
-        The projects of the file go on without it.
-        """
+        """Delete the document and return what it said; None where it is gone."""
         path = file_path(uid, file_id)
 
         async def work(tx: Transaction) -> File | None:
-            document, listed = await tx.get_many([path, projects_path(uid)])
+            document = await tx.get(path)
             if document is None:
                 return None
-            projects = load_projects(listed)
-            without = projects.leave_out(file_id)
-            if without != projects:
-                tx.write(build_projects_write(uid, without))
             tx.write(Delete(path))
             return load(File, document)
 

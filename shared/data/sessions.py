@@ -34,7 +34,6 @@ class Sessions:
         *,
         app_id: AppId | None = None,
         starred: bool | None = None,
-        project_id: str | None = None,
         limit: int,
         after: str | None = None,
     ) -> Page[Session]:
@@ -42,7 +41,7 @@ class Sessions:
 
         A filter of None lets everything pass.
         """
-        filters = {"app_id": app_id, "starred": starred, "project_id": project_id}
+        filters = {"app_id": app_id, "starred": starred}
         query = Query(
             collection=f"users/{uid}/chat_sessions",
             where=tuple(Where(name, "==", v) for name, v in filters.items() if v is not None),

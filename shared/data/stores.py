@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from shared.data.operations import Operations
     from shared.data.people import People
     from shared.data.profiles import Devices, Profiles
-    from shared.data.projects import Projects
     from shared.data.recordings import Recordings
     from shared.data.runs import Runs
     from shared.data.sessions import Sessions
@@ -104,7 +103,6 @@ class Stores:
     sessions: "Sessions"
     shared_chats: "SharedChats"
     custom_agents: "CustomAgents"
-    projects: "Projects"
     runs: "Runs"
     turn_slots: "TurnSlots"
     voice_sessions: "VoiceSessions"

@@ -14,7 +14,6 @@ from shared.domain.ids import (
     FileId,
     FocusModeId,
     MessageId,
-    ProjectId,
     SessionId,
 )
 from shared.domain.steps import Step
@@ -127,8 +126,7 @@ class Session:
     user or the first answer sets one. `summary` covers the messages up to `summarised_until` in
     `summarised_branch`, which stay stored; None without a summary. `forks` are its versions, oldest
     first. `share_token` is the secret of the link by which anyone may read it. `focus` is the focus
-    mode that is active, `agent_id` the custom agent that answers, unless it was deleted. `project_id` is
-    the project whose files each of its turns is given.
+    mode that is active, `agent_id` the custom agent that answers, unless it was deleted.
     """
 
     id: SessionId
@@ -146,7 +144,6 @@ class Session:
     share_token: str | None = None
     focus: FocusModeId | None = None
     agent_id: AgentId | None = None
-    project_id: ProjectId | None = None
 
     @property
     def is_main(self) -> bool:

@@ -1258,30 +1258,6 @@ class ProgressPointOut(TypedDict):
     value: float
 
 
-FileId: TypeAlias = str
-
-
-class ProjectChangeIn(TypedDict):
-    name: NotRequired[str | None]
-    instructions: NotRequired[str | None]
-    file_ids: NotRequired[list[FileId] | None]
-
-
-class ProjectIn(TypedDict):
-    name: str
-    instructions: NotRequired[str]
-    file_ids: NotRequired[list[FileId]]
-
-
-class ProjectOut(TypedDict):
-    id: str
-    name: str
-    instructions: str
-    file_ids: list[str]
-    created_at: str
-    updated_at: str
-
-
 class PromptIn(TypedDict):
     prompt: str
 
@@ -1403,14 +1379,12 @@ class SessionChangeIn(TypedDict):
     title: NotRequired[str | None]
     starred: NotRequired[bool | None]
     agent_id: NotRequired[str | None]
-    project_id: NotRequired[str | None]
 
 
 class SessionIn(TypedDict):
     title: NotRequired[str | None]
     app_id: NotRequired[str | None]
     agent_id: NotRequired[str | None]
-    project_id: NotRequired[str | None]
 
 
 class SessionOut(TypedDict):
@@ -1426,7 +1400,6 @@ class SessionOut(TypedDict):
     shared: bool
     focus_mode_id: str | None
     agent_id: str | None
-    project_id: str | None
     is_summarised: bool
 
 

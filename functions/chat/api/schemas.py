@@ -484,19 +484,14 @@ class SessionIn(Wire):
     title: Title = None
     app_id: ChosenApp = None
     agent_id: ChosenApp = None
-    project_id: ChosenApp = None
 
 
 class SessionChangeIn(Wire):
-    """Fields left out keep their value.
-
-    An empty `agent_id` ends the agent of the chat, an empty `project_id` takes it out of its project.
-    """
+    """Fields left out keep their value; an empty `agent_id` ends the agent of the chat."""
 
     title: Title = None
     starred: bool | None = None
     agent_id: Annotated[str | None, Field(pattern=OPTIONAL_ID_PATTERN)] = None
-    project_id: Annotated[str | None, Field(pattern=OPTIONAL_ID_PATTERN)] = None
 
 
 class SessionsQuery(PageQuery):
@@ -504,7 +499,6 @@ class SessionsQuery(PageQuery):
 
     app_id: ChosenApp = None
     starred: bool | None = None
-    project_id: ChosenApp = None
     limit: Annotated[int, Field(ge=1, le=500)] = 50
     offset: Annotated[int, AfterValidator(_reject_offset)] = 0
 
@@ -512,8 +506,7 @@ class SessionsQuery(PageQuery):
 class SessionOut(Wire):
     """A chat; `preview` is the beginning of its last message. `shared`: there is a link to it.
 
-    `focus_mode_id` is the focus mode that is active, `agent_id` the custom agent that answers,
-    `project_id` the project whose files it is given.
+    `focus_mode_id` is the focus mode that is active, `agent_id` the custom agent that answers.
     `is_summarised`: the assistant reads a summary of the oldest messages, which all stay listed.
     """
 
@@ -529,7 +522,6 @@ class SessionOut(Wire):
     shared: bool
     focus_mode_id: str | None
     agent_id: str | None
-    project_id: str | None
     is_summarised: bool
 
 
@@ -548,7 +540,6 @@ def to_session_out(session: Session) -> SessionOut:
         shared=session.share_token is not None,
         focus_mode_id=session.focus,
         agent_id=session.agent_id,
-        project_id=session.project_id,
         is_summarised=session.summarised_until is not None,
     )
 

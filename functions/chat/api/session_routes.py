@@ -22,9 +22,7 @@ async def create_session(deps: ChatDeps, call: Call[SessionIn]) -> SessionOut:
     body = call.body
     app_id = AppId(body.app_id) if body.app_id else None
     return to_session_out(
-        await chat_sessions.create(
-            deps, call.uid, body.title or "", app_id, body.agent_id, body.project_id
-        )
+        await chat_sessions.create(deps, call.uid, body.title or "", app_id, body.agent_id)
     )
 
 
@@ -41,7 +39,6 @@ async def list_sessions(
         call.uid,
         app_id=AppId(query.app_id) if query.app_id else None,
         starred=query.starred,
-        project_id=query.project_id,
         limit=query.limit,
         after=query.cursor,
     )
@@ -57,10 +54,7 @@ async def get_session(deps: ChatDeps, call: Call) -> SessionOut:
 
 
 @route(
-    "PATCH",
-    "/v2/chat-sessions/{id}",
-    "Rename or star a chat, change its agent, or move it into a project",
-    errors=(404,),
+    "PATCH", "/v2/chat-sessions/{id}", "Rename or star a chat, or change its agent", errors=(404,)
 )
 async def change_session(deps: ChatDeps, call: Call[SessionChangeIn]) -> SessionOut:
     session_id = SessionId(call.path["id"])
@@ -72,7 +66,6 @@ async def change_session(deps: ChatDeps, call: Call[SessionChangeIn]) -> Session
         title=body.title,
         starred=body.starred,
         agent_id=body.agent_id,
-        project_id=body.project_id,
     )
     return to_session_out(session)
 

@@ -10,7 +10,7 @@ from shared.domain.app import App
 from shared.domain.chat import Session, build_main_session_id, build_session
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.focus_mode import get_mode
-from shared.domain.ids import AgentId, AppId, ProjectId, SessionId, UserId
+from shared.domain.ids import AgentId, AppId, SessionId, UserId
 from shared.security.visible_text import strip_invisible
 
 
@@ -38,17 +38,12 @@ def require_visible_app(app: App | None, uid: UserId) -> App:
 
 
 async def create(
-    deps: ChatDeps,
-    uid: UserId,
-    title: str,
-    app_id: AppId | None,
-    agent_id: str | None = None,
-    project_id: str | None = None,
+    deps: ChatDeps, uid: UserId, title: str, app_id: AppId | None, agent_id: str | None = None
 ) -> Session:
     """Create a chat beside the main one.
 
-    Raises NotFound for an app this user cannot see and for an agent or a project they do not have,
-    and Invalid for an app with one of these.
+    Raises NotFound for an app this user cannot see and for an agent they do not have, and Invalid
+    for both at once.
     """
     if app_id is not None:
         require_visible_app(await deps.stores.apps.get(app_id), uid)
@@ -60,18 +55,8 @@ async def create(
     )
     if agent_id is not None:
         session = replace(session, agent_id=await _require_agent(deps, uid, session, agent_id))
-    if not project_id:
-        await deps.stores.sessions.add(uid, session)
-        return session
-    _require_no_app(session)
-    session = replace(session, project_id=ProjectId(project_id))
-    await deps.stores.projects.begin_chat(uid, session)
+    await deps.stores.sessions.add(uid, session)
     return session
-
-
-def _require_no_app(session: Session) -> None:
-    if session.app_id is not None:
-        raise Invalid("This chat belongs to an app, so it cannot be in a project.")
 
 
 async def _require_agent(
@@ -101,12 +86,10 @@ async def change(
     title: str | None,
     starred: bool | None,
     agent_id: str | None = None,
-    project_id: str | None = None,
 ) -> Session:
-    """Rename or star a chat, change its agent or move it; None leaves a field as it is.
+    """Rename or star a chat, or change its agent; None leaves a field as it is, "" ends the agent.
 
-    "" ends the agent, and takes the chat out of its project. Raises NotFound, and Invalid for an agent
-    or a project in the chat of an app.
+    Raises NotFound, and Invalid for an agent in the chat of an app.
     """
     requested_fields = {
         "title": None if title is None else strip_invisible(title).strip(),
@@ -118,18 +101,9 @@ async def change(
     if agent_id is not None:
         session = await get_session(deps, uid, session_id)
         changes["agent_id"] = await _require_agent(deps, uid, session, agent_id)
-    if project_id is not None:
-        await _move(deps, uid, session_id, project_id)
     if changes:
         await deps.stores.sessions.change(uid, session_id, **changes)
     return await get_session(deps, uid, session_id)
-
-
-async def _move(deps: ChatDeps, uid: UserId, session_id: SessionId, project_id: str) -> None:
-    """Put a chat into a project; with an empty id, out of the one it is in."""
-    if project_id:
-        _require_no_app(await get_session(deps, uid, session_id))
-    await deps.stores.projects.put_chat(uid, session_id, ProjectId(project_id) or None)
 
 
 async def set_focus(
@@ -163,7 +137,6 @@ async def clear_session(deps: ChatDeps, uid: UserId, session: Session) -> None:
                 starred=session.starred,
                 focus=session.focus,
                 agent_id=session.agent_id,
-                project_id=session.project_id,
             ),
         )
 

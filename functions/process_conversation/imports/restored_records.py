@@ -57,7 +57,6 @@ NOT_TAKEN: Mapping[str, str] = {
     "inbox": "notifications are of their day, and one from a file could pose as an app",
     "installed_apps": "an app reads what you allow it: install it again",
     "files": "they are in the zip: hand them in again",
-    "projects": "their files are handed in again, and their instructions steer answers: make them again",
     "app_reviews": "a review is public, and stands where it was written",
     "connections": "an account is connected by signing in there again",
     "developer_webhooks": "an address that receives your library is entered again, by you",
@@ -195,7 +194,6 @@ def _build_session(fields: Fields, now: datetime) -> Session:
         created_at=_past(session.created_at, now),
         updated_at=_past(session.updated_at, now),
         message_count=0,
-        project_id=None,  # it would name a project of the importer's own
         summary="",
         summarised_until=None,
     )

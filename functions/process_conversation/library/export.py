@@ -37,7 +37,6 @@ EXPORTED_COLLECTIONS = (
     "messages",
     "alternatives",
     "agents",
-    "projects",
     "files",
     "inbox",
     "installed_apps",
