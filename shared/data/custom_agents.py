@@ -4,20 +4,20 @@ from dataclasses import replace
 from datetime import datetime
 
 from shared.data.codec import dump, load
-from shared.data.records import Records
+from shared.data.limited_records import LimitedRecords
 from shared.domain.custom_agent import MAX_AGENTS, CustomAgent, SharedAgent, copy_shared_agent
-from shared.domain.documents import Delete, Document, Set, Update, Write
-from shared.domain.errors import Conflict, NotFound
-from shared.domain.ids import AgentId, UserId, is_id
+from shared.domain.documents import Delete, Set, Update, Write
+from shared.domain.errors import NotFound
+from shared.domain.ids import UserId, is_id
 from shared.ports import Transaction
 
 NOT_SHARED = "This agent is not shared."
 
 
-class CustomAgents(Records[CustomAgent]):
+class CustomAgents(LimitedRecords[CustomAgent]):
     """A user's agents.
 
-    Their ids stand in one document, so that the limit holds under concurrency. Links stand at the
+    Links stand at the
     top, because whoever has one does not know its owner; the agent names its token too, and a link
     holds only while both say the same.
     """
@@ -25,40 +25,7 @@ class CustomAgents(Records[CustomAgent]):
     kind = CustomAgent
     collection = "agents"
     noun = "Agent"
-
-    async def find(self, uid: UserId, agent_id: AgentId) -> CustomAgent | None:
-        document = await self._documents.get(self.document_path(uid, agent_id))
-        return load(CustomAgent, document) if document else None
-
-    async def create(self, uid: UserId, agent: CustomAgent) -> CustomAgent:
-        """Store an agent, once: what is stored already under its id is returned. Raises Conflict."""
-
-        async def work(tx: Transaction) -> CustomAgent:
-            path = self.document_path(uid, agent.id)
-            stored, listed = await tx.get_many([path, _ids_path(uid)])
-            if stored is not None:
-                return load(CustomAgent, stored)
-            ids = _read_ids(listed)
-            if len(ids) >= MAX_AGENTS:
-                raise Conflict(f"You may have {MAX_AGENTS} agents; delete one first.")
-            tx.write(Set(path, dump(agent)), _build_ids_write(uid, [*ids, agent.id]))
-            return agent
-
-        return await self._documents.transaction(work)
-
-    async def delete(self, uid: UserId, agent_id: str) -> None:
-        """Delete an agent and its link. Raises NotFound."""
-        path = self._build_valid_path(uid, agent_id)
-
-        async def work(tx: Transaction) -> None:
-            document, listed = await tx.get_many([path, _ids_path(uid)])
-            agent = self._load(document)
-            ids = [known for known in _read_ids(listed) if known != agent_id]
-            tx.write(Delete(path), _build_ids_write(uid, ids))
-            if agent.share_token is not None:
-                tx.write(Delete(_link_path(agent.share_token)))
-
-        await self._documents.transaction(work)
+    max_count = MAX_AGENTS
 
     async def share(self, uid: UserId, agent_id: str, new_token: str) -> str:
         """Make a link and return its token; a link that there is keeps its own. Raises NotFound."""
@@ -102,36 +69,13 @@ class CustomAgents(Records[CustomAgent]):
             return agent
         return await self.create(uid, copy_shared_agent(agent, token, uid, now))
 
-    async def restore(self, uid: UserId, agent: CustomAgent) -> None:
-        """Store an agent of an export as words of others, unless its id is taken or there is no room."""
+    def prepare_restored(self, record: CustomAgent) -> CustomAgent:
+        """Count its text as words of others."""
+        return replace(record, is_foreign=True, share_token=None)
 
-        async def work(tx: Transaction) -> None:
-            path = self.document_path(uid, agent.id)
-            stored, listed = await tx.get_many([path, _ids_path(uid)])
-            ids = _read_ids(listed)
-            if stored is None and len(ids) < MAX_AGENTS:
-                restored = replace(agent, is_foreign=True, share_token=None)
-                tx.write(Set(path, dump(restored)), _build_ids_write(uid, [*ids, agent.id]))
-
-        await self._documents.transaction(work)
-
-    def _load(self, document: Document | None) -> CustomAgent:
-        """Raises NotFound."""
-        if document is None:
-            raise NotFound("Agent not found")
-        return load(CustomAgent, document)
-
-
-def _read_ids(document: Document | None) -> list[AgentId]:
-    return list(document.fields["ids"]) if document else []
-
-
-def _build_ids_write(uid: UserId, ids: list[AgentId]) -> Write:
-    return Set(_ids_path(uid), {"ids": ids})
-
-
-def _ids_path(uid: UserId) -> str:
-    return f"users/{uid}/limits/agents"
+    def build_removals(self, record: CustomAgent) -> list[Write]:
+        """Delete its link."""
+        return [] if record.share_token is None else [Delete(_link_path(record.share_token))]
 
 
 def _link_path(token: str) -> str:

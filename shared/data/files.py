@@ -70,7 +70,11 @@ class Files(Records[File]):
 
     async def finish_reading(self, uid: UserId, read: File) -> bool:
         """Store what a file turned out to be; False where it is gone or was read before."""
-        return await self._change(uid, read.id, lambda _: read) is not None
+
+        def finish(stored: File) -> File:
+            return replace(read, project_ids=stored.project_ids)
+
+        return await self._change(uid, read.id, finish) is not None
 
     async def take_out(self, uid: UserId, file_id: FileId) -> File | None:
         """Delete the document and return what it said; None where it is gone."""

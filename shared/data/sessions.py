@@ -9,7 +9,7 @@ from shared.data.paging import Page, build_page, parse_cursor
 from shared.domain.chat import Fork, Message, Session
 from shared.domain.documents import Create, Order, Query, Set, Update, Where
 from shared.domain.errors import NotFound, PreconditionFailed
-from shared.domain.ids import AppId, FocusModeId, SessionId, UserId, is_id
+from shared.domain.ids import AppId, FocusModeId, ProjectId, SessionId, UserId, is_id
 from shared.ports import Documents, Transaction
 
 
@@ -34,14 +34,15 @@ class Sessions:
         *,
         app_id: AppId | None = None,
         starred: bool | None = None,
+        project_id: ProjectId | None = None,
         limit: int,
         after: str | None = None,
     ) -> Page[Session]:
         """Return chats from the cursor `after` on, the one with the newest message first.
 
-        A filter of None lets everything pass.
+        A filter of None lets everything pass; a project stands alone.
         """
-        filters = {"app_id": app_id, "starred": starred}
+        filters = {"app_id": app_id, "starred": starred, "project_id": project_id}
         query = Query(
             collection=f"users/{uid}/chat_sessions",
             where=tuple(Where(name, "==", v) for name, v in filters.items() if v is not None),

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from shared.data.operations import Operations
     from shared.data.people import People
     from shared.data.profiles import Devices, Profiles
+    from shared.data.projects import Projects
     from shared.data.recordings import Recordings
     from shared.data.runs import Runs
     from shared.data.sessions import Sessions
@@ -76,6 +77,7 @@ class Stores:
 
     accounts: "Accounts"
     profiles: "Profiles"
+    projects: "Projects"
     devices: "Devices"
     conversations: "Conversations"
     conversation_keys: "ConversationKeys"

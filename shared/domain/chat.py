@@ -14,6 +14,7 @@ from shared.domain.ids import (
     FileId,
     FocusModeId,
     MessageId,
+    ProjectId,
     SessionId,
 )
 from shared.domain.steps import Step
@@ -126,7 +127,8 @@ class Session:
     user or the first answer sets one. `summary` covers the messages up to `summarised_until` in
     `summarised_branch`, which stay stored; None without a summary. `forks` are its versions, oldest
     first. `share_token` is the secret of the link by which anyone may read it. `focus` is the focus
-    mode that is active, `agent_id` the custom agent that answers, unless it was deleted.
+    mode that is active, `agent_id` the custom agent that answers, unless it was deleted. It belongs to
+    the project of `project_id`, whose files each question gets.
     """
 
     id: SessionId
@@ -144,6 +146,7 @@ class Session:
     share_token: str | None = None
     focus: FocusModeId | None = None
     agent_id: AgentId | None = None
+    project_id: ProjectId | None = None
 
     @property
     def is_main(self) -> bool:

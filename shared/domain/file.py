@@ -4,7 +4,7 @@ from datetime import datetime
 from math import ceil
 from typing import Literal
 
-from shared.domain.ids import FileId
+from shared.domain.ids import FileId, ProjectId
 from shared.domain.upload import BlobPart
 from shared.domain.value import value
 
@@ -32,7 +32,7 @@ class File:
 
     A `ready` one has pages, or is a picture of `width` × `height` pixels as models get it. A
     `rejected` one says why in `reason`, for people. `chunk_count` rows find it. Whoever knows
-    `thumbnail_key` may see its thumbnail.
+    `thumbnail_key` may see its thumbnail. It belongs to the projects of `project_ids`.
     """
 
     id: FileId
@@ -52,6 +52,7 @@ class File:
     has_thumbnail: bool = False
     thumbnail_key: str = ""
     attempt_count: int = 0
+    project_ids: tuple[ProjectId, ...] = ()
 
     @property
     def is_picture(self) -> bool:

@@ -21,6 +21,7 @@ FileId = NewType("FileId", str)
 FolderId = NewType("FolderId", str)
 FocusModeId = NewType("FocusModeId", str)
 AgentId = NewType("AgentId", str)
+ProjectId = NewType("ProjectId", str)
 
 _ID = re.compile(r"(?!__.*__$)[A-Za-z0-9_-]{1,64}")
 

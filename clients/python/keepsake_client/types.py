@@ -1258,6 +1258,37 @@ class ProgressPointOut(TypedDict):
     value: float
 
 
+class ProjectFileOut(TypedDict):
+    id: str
+    name: str
+    mime_type: str
+    size: int
+    status: Literal["processing", "ready", "rejected"]
+    reason: str
+    thumbnail: str | None
+    created_at: str
+
+
+class ProjectFilesOut(TypedDict):
+    items: list[ProjectFileOut]
+
+
+class ProjectIn(TypedDict):
+    name: str
+
+
+class ProjectOut(TypedDict):
+    id: str
+    name: str
+    created_at: str
+    updated_at: str
+
+
+class ProjectPageOut(TypedDict):
+    items: list[ProjectOut]
+    next: str | None
+
+
 class PromptIn(TypedDict):
     prompt: str
 
@@ -1379,12 +1410,14 @@ class SessionChangeIn(TypedDict):
     title: NotRequired[str | None]
     starred: NotRequired[bool | None]
     agent_id: NotRequired[str | None]
+    project_id: NotRequired[str | None]
 
 
 class SessionIn(TypedDict):
     title: NotRequired[str | None]
     app_id: NotRequired[str | None]
     agent_id: NotRequired[str | None]
+    project_id: NotRequired[str | None]
 
 
 class SessionOut(TypedDict):
@@ -1400,6 +1433,7 @@ class SessionOut(TypedDict):
     shared: bool
     focus_mode_id: str | None
     agent_id: str | None
+    project_id: str | None
     is_summarised: bool
 
 

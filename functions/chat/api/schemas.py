@@ -484,29 +484,39 @@ class SessionIn(Wire):
     title: Title = None
     app_id: ChosenApp = None
     agent_id: ChosenApp = None
+    project_id: ChosenApp = None
 
 
 class SessionChangeIn(Wire):
-    """Fields left out keep their value; an empty `agent_id` ends the agent of the chat."""
+    """Fields left out keep their value; an empty `agent_id` or `project_id` ends what it names."""
 
     title: Title = None
     starred: bool | None = None
     agent_id: Annotated[str | None, Field(pattern=OPTIONAL_ID_PATTERN)] = None
+    project_id: Annotated[str | None, Field(pattern=OPTIONAL_ID_PATTERN)] = None
 
 
 class SessionsQuery(PageQuery):
-    """Filters; those left out match every chat."""
+    """Filters; those left out match every chat, and `project_id` stands without others."""
 
     app_id: ChosenApp = None
     starred: bool | None = None
+    project_id: ChosenApp = None
     limit: Annotated[int, Field(ge=1, le=500)] = 50
     offset: Annotated[int, AfterValidator(_reject_offset)] = 0
+
+    @model_validator(mode="after")
+    def _filter_by_project_alone(self) -> "SessionsQuery":
+        if self.project_id and (self.app_id or self.starred is not None):
+            raise ValueError("Send project_id without app_id and starred.")
+        return self
 
 
 class SessionOut(Wire):
     """A chat; `preview` is the beginning of its last message. `shared`: there is a link to it.
 
-    `focus_mode_id` is the focus mode that is active, `agent_id` the custom agent that answers.
+    `focus_mode_id` is the focus mode that is active, `agent_id` the custom agent that answers, and
+    `project_id` the project it belongs to.
     `is_summarised`: the assistant reads a summary of the oldest messages, which all stay listed.
     """
 
@@ -522,6 +532,7 @@ class SessionOut(Wire):
     shared: bool
     focus_mode_id: str | None
     agent_id: str | None
+    project_id: str | None
     is_summarised: bool
 
 
@@ -540,6 +551,7 @@ def to_session_out(session: Session) -> SessionOut:
         shared=session.share_token is not None,
         focus_mode_id=session.focus,
         agent_id=session.agent_id,
+        project_id=session.project_id,
         is_summarised=session.summarised_until is not None,
     )
 

@@ -11,7 +11,7 @@ from functions.chat.api.schemas import (
 )
 from functions.chat.deps import ChatDeps
 from functions.chat.turn import chat_sessions
-from shared.domain.ids import AppId, SessionId
+from shared.domain.ids import AppId, ProjectId, SessionId
 from shared.edge.pagination import build_array_response
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut
@@ -22,7 +22,14 @@ async def create_session(deps: ChatDeps, call: Call[SessionIn]) -> SessionOut:
     body = call.body
     app_id = AppId(body.app_id) if body.app_id else None
     return to_session_out(
-        await chat_sessions.create(deps, call.uid, body.title or "", app_id, body.agent_id)
+        await chat_sessions.create(
+            deps,
+            call.uid,
+            body.title or "",
+            app_id,
+            agent_id=body.agent_id,
+            project_id=body.project_id,
+        )
     )
 
 
@@ -39,6 +46,7 @@ async def list_sessions(
         call.uid,
         app_id=AppId(query.app_id) if query.app_id else None,
         starred=query.starred,
+        project_id=ProjectId(query.project_id) if query.project_id else None,
         limit=query.limit,
         after=query.cursor,
     )
@@ -54,7 +62,10 @@ async def get_session(deps: ChatDeps, call: Call) -> SessionOut:
 
 
 @route(
-    "PATCH", "/v2/chat-sessions/{id}", "Rename or star a chat, or change its agent", errors=(404,)
+    "PATCH",
+    "/v2/chat-sessions/{id}",
+    "Rename or star a chat, or change its agent or project",
+    errors=(404,),
 )
 async def change_session(deps: ChatDeps, call: Call[SessionChangeIn]) -> SessionOut:
     session_id = SessionId(call.path["id"])
@@ -66,6 +77,7 @@ async def change_session(deps: ChatDeps, call: Call[SessionChangeIn]) -> Session
         title=body.title,
         starred=body.starred,
         agent_id=body.agent_id,
+        project_id=body.project_id,
     )
     return to_session_out(session)
 

@@ -22,7 +22,11 @@ from functions.chat.context.budget import (
     cut_results,
     select_newest,
 )
-from functions.chat.context.documents import build_document_messages, build_file_notices
+from functions.chat.context.documents import (
+    build_document_messages,
+    build_file_notices,
+    build_project_notices,
+)
 from functions.chat.context.pictures import (
     GivenPicture,
     add_pictures,
@@ -53,7 +57,7 @@ class Context:
     `rules` are ours and always first; `focus`, `own_prompt` and `app_prompt` follow as system
     messages, the owner's text exactly as it is. `history` is the part of the chat that `summary` does
     not cover, oldest first. `agent_prompt` stands above the latest message, in each turn anew, and so
-    do the files of the chat's project. `forgotten_files` were given with messages that are no longer
+    do the files of the chat's project, or `project_notes` that name them. `forgotten_files` were given with messages that are no longer
     in `history`. `files` and `pictures` came with the latest message, which is `page` (what the owner looks at,
     fenced by the caller), `lines` (facts such as the time) and `question`. `exchanges` are this
     turn's calls so far. `reminder` is the owner's, and comes last.
@@ -68,6 +72,7 @@ class Context:
     history: tuple[EarlierMessage, ...] = ()
     agent_prompt: str = ""
     project_files: tuple[GivenDocument, ...] = ()
+    project_notes: tuple[FileNote, ...] = ()
     forgotten_files: tuple[FileNote, ...] = ()
     files: tuple[GivenDocument, ...] = ()
     pictures: tuple[GivenPicture, ...] = ()
@@ -173,7 +178,8 @@ def _build_head(context: Context) -> list[ModelMessage]:
 def _build_standing_blocks(context: Context) -> list[UserText]:
     """Return what each turn sees anew right above its latest message."""
     agent = [UserText(text=context.agent_prompt)] if context.agent_prompt else []
-    return [*agent, *build_document_messages(context.project_files)]
+    documents = build_document_messages(context.project_files)
+    return [*agent, *documents, *build_project_notices(context.project_notes)]
 
 
 def _build_latest_message(context: Context) -> list[ModelMessage]:

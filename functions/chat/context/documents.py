@@ -21,12 +21,21 @@ def build_document_messages(documents: Sequence[GivenDocument]) -> list[UserText
 
 
 def build_file_notices(files: Sequence[FileNote]) -> list[UserText]:
-    """Name files that the model can only read by a tool."""
+    """Name files of long ago that the model can only read by a tool."""
+    return _name_files("chat/forgotten_files", files)
+
+
+def build_project_notices(files: Sequence[FileNote]) -> list[UserText]:
+    """Name the files of a project that the model can only search."""
+    return _name_files("chat/project_files", files)
+
+
+def _name_files(prompt: str, files: Sequence[FileNote]) -> list[UserText]:
     if not files:
         return []
     rows = [_to_json({"file_id": f.id, "name": f.name, "chars": f.chars}) for f in files]
     listed = fence_untrusted("\n".join(rows), LIBRARY)
-    return [UserText(text=prompts.render("chat/forgotten_files", files=listed))]
+    return [UserText(text=prompts.render(prompt, files=listed))]
 
 
 def _to_fields(document: GivenDocument) -> dict[str, object]:

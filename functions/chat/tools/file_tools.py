@@ -43,19 +43,19 @@ class SearchFiles(Arguments):
     ] = None
 
 
-def build_file_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
-    return [
-        build_builtin_tool(
-            "read_file", "Reading your file", ReadFile, partial(_read, deps, uid), tool_class="read"
-        ),
-        build_builtin_tool(
-            "search_files",
-            "Searching your files",
-            SearchFiles,
-            partial(_search, deps, uid),
-            tool_class="read",
-        ),
-    ]
+def build_file_tools(deps: ChatDeps, uid: UserId, *, can_search: bool) -> list[Tool]:
+    """Return the tools; one that has the files whole before it has nothing to search."""
+    read = build_builtin_tool(
+        "read_file", "Reading your file", ReadFile, partial(_read, deps, uid), tool_class="read"
+    )
+    search = build_builtin_tool(
+        "search_files",
+        "Searching your files",
+        SearchFiles,
+        partial(_search, deps, uid),
+        tool_class="read",
+    )
+    return [read, search] if can_search else [read]
 
 
 async def _read(deps: ChatDeps, uid: UserId, arguments: ReadFile) -> ResultRenderer:

@@ -10,7 +10,7 @@ from shared.domain.app import App
 from shared.domain.chat import Session, build_main_session_id, build_session
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.focus_mode import get_mode
-from shared.domain.ids import AgentId, AppId, SessionId, UserId
+from shared.domain.ids import AgentId, AppId, ProjectId, SessionId, UserId
 from shared.security.visible_text import strip_invisible
 
 
@@ -38,12 +38,18 @@ def require_visible_app(app: App | None, uid: UserId) -> App:
 
 
 async def create(
-    deps: ChatDeps, uid: UserId, title: str, app_id: AppId | None, agent_id: str | None = None
+    deps: ChatDeps,
+    uid: UserId,
+    title: str,
+    app_id: AppId | None,
+    *,
+    agent_id: str | None = None,
+    project_id: str | None = None,
 ) -> Session:
     """Create a chat beside the main one.
 
-    Raises NotFound for an app this user cannot see and for an agent they do not have, and Invalid
-    for both at once.
+    Raises NotFound for an app this user cannot see and for an agent or a project they do not have,
+    and Invalid for an app together with one of these.
     """
     if app_id is not None:
         require_visible_app(await deps.stores.apps.get(app_id), uid)
@@ -55,6 +61,9 @@ async def create(
     )
     if agent_id is not None:
         session = replace(session, agent_id=await _require_agent(deps, uid, session, agent_id))
+    if project_id is not None:
+        project = await _require_project(deps, uid, session, project_id)
+        session = replace(session, project_id=project)
     await deps.stores.sessions.add(uid, session)
     return session
 
@@ -68,6 +77,17 @@ async def _require_agent(
     if session.app_id is not None:
         raise Invalid("This chat belongs to an app, so no agent can answer in it.")
     return (await deps.stores.custom_agents.get(uid, agent_id)).id
+
+
+async def _require_project(
+    deps: ChatDeps, uid: UserId, session: Session, project_id: str
+) -> ProjectId | None:
+    """Return the project that a chat shall belong to; None for an empty id."""
+    if not project_id:
+        return None
+    if session.app_id is not None:
+        raise Invalid("This chat belongs to an app, so it cannot belong to a project.")
+    return (await deps.stores.projects.get(uid, project_id)).id
 
 
 async def get_session(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Session:
@@ -86,10 +106,11 @@ async def change(
     title: str | None,
     starred: bool | None,
     agent_id: str | None = None,
+    project_id: str | None = None,
 ) -> Session:
-    """Rename or star a chat, or change its agent; None leaves a field as it is, "" ends the agent.
+    """Rename or star a chat, or change its agent or project; None leaves a field as it is, "" ends it.
 
-    Raises NotFound, and Invalid for an agent in the chat of an app.
+    Raises NotFound, and Invalid for an agent or a project in the chat of an app.
     """
     requested_fields = {
         "title": None if title is None else strip_invisible(title).strip(),
@@ -101,6 +122,9 @@ async def change(
     if agent_id is not None:
         session = await get_session(deps, uid, session_id)
         changes["agent_id"] = await _require_agent(deps, uid, session, agent_id)
+    if project_id is not None:
+        session = await get_session(deps, uid, session_id)
+        changes["project_id"] = await _require_project(deps, uid, session, project_id)
     if changes:
         await deps.stores.sessions.change(uid, session_id, **changes)
     return await get_session(deps, uid, session_id)
@@ -137,6 +161,7 @@ async def clear_session(deps: ChatDeps, uid: UserId, session: Session) -> None:
                 starred=session.starred,
                 focus=session.focus,
                 agent_id=session.agent_id,
+                project_id=session.project_id,
             ),
         )
 

@@ -2,6 +2,8 @@
 
 from asyncio import gather
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import get_args
 
 from functions.chat.context.blocks import FileNote
 from functions.chat.context.budget import compute_budget
@@ -12,11 +14,13 @@ from functions.chat.context.file_texts import (
     join_pages,
     select_given,
 )
+from functions.chat.context.project_files import ProjectFiles
 from functions.chat.deps import ChatDeps
 from shared.domain.chat import FileCard, Message
+from shared.domain.custom_agent import AgentRole
 from shared.domain.errors import Conflict, Invalid, NotFound, TooLarge
 from shared.domain.file import File
-from shared.domain.ids import FileId, UserId
+from shared.domain.ids import FileId, ProjectId, UserId
 from shared.domain.model import ModelFacts, Picture
 from shared.domain.value import value
 from shared.library.files import (
@@ -90,6 +94,18 @@ async def load_files(
         texts={text.file.id: text for text in texts},
         forgotten=[build_note(file) for file in forgotten],
     )
+
+
+async def load_project(deps: ChatDeps, uid: UserId, project_id: ProjectId | None) -> ProjectFiles:
+    """Read the files of a chat's project, and their texts if a model may be given them whole."""
+    if project_id is None:
+        return ProjectFiles()
+    listed = await deps.stores.projects.list_files(uid, project_id)
+    project = ProjectFiles(files=[file for file in listed if file.status == "ready"])
+    if not any(project.fit(deps.model.describe(role)) for role in get_args(AgentRole)):
+        return project
+    texts = await gather(*(_load_text(deps, uid, file) for file in project.files))
+    return replace(project, texts=texts)
 
 
 async def _load_text(deps: ChatDeps, uid: UserId, file: File) -> FileText:

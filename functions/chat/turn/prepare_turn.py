@@ -8,7 +8,7 @@ from itertools import islice
 
 from functions.chat.context import history, prompt
 from functions.chat.context.context import Context
-from functions.chat.context.file_texts import FileTexts
+from functions.chat.context.file_texts import FileText
 from functions.chat.context.page import Page, build_page_text
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
@@ -38,7 +38,7 @@ from shared.domain.confirmation import Confirmation, build_always_grant
 from shared.domain.custom_agent import AgentRole, CustomAgent
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import AppId, BranchId, MessageId, RunId, SessionId, UserId
-from shared.domain.model import ModelRole
+from shared.domain.model import ModelFacts, ModelRole
 from shared.domain.run import build_question_id
 from shared.domain.value import value
 from shared.security.visible_text import strip_invisible
@@ -166,10 +166,10 @@ async def prepare_turn(
         collect_tools = partial(
             _collect_tools, deps, uid, text, documents, decided, only_reading=len(roles) > 1
         )
-        tools = [] if persona else collect_tools()
+        tools = [] if persona else collect_tools(context.facts)
         main = Voice(
             role=roles[0],
-            context=context,
+            context=context if persona else documents.project.give(context),
             tools=tools,
             tool_policy=build_tool_policy(
                 text,
@@ -177,11 +177,18 @@ async def prepare_turn(
                 session=session,
                 app=app,
                 tools=tools,
-                **_list_blocks(context, agent, files.texts),
+                **_list_blocks(context, agent, [*files.texts.values(), *documents.project.texts]),
                 local_time=now.astimezone(documents.profile.zone),
             ),
         )
-        voices = [main, *(_build_sibling(deps, main, each, collect_tools()) for each in roles[1:])]
+        siblings = [replace(context, facts=deps.model.describe(role)) for role in roles[1:]]
+        voices = [
+            main,
+            *(
+                _build_sibling(main, role, documents.project.give(each), collect_tools(each.facts))
+                for role, each in zip(roles[1:], siblings, strict=True)
+            ),
+        ]
         for voice in voices:
             check_sizes(files.of_question, voice.context.facts)
             voice.context.for_cycle(1, [tool.spec for tool in voice.tools])
@@ -216,13 +223,10 @@ def _choose_roles(
     return chosen or [agent.role if agent else "agent"]
 
 
-def _build_sibling(deps: ChatDeps, main: Voice, role: ModelRole, tools: Sequence[Tool]) -> Voice:
+def _build_sibling(main: Voice, role: ModelRole, context: Context, tools: Sequence[Tool]) -> Voice:
     """Build a voice beside the main one; what it reads and calls is its own."""
     return Voice(
-        role=role,
-        context=replace(main.context, facts=deps.model.describe(role)),
-        tools=tools,
-        tool_policy=main.tool_policy.build_sibling(),
+        role=role, context=context, tools=tools, tool_policy=main.tool_policy.build_sibling()
     )
 
 
@@ -272,10 +276,11 @@ def _collect_tools(
     question: str,
     context: TurnContext,
     decided: Confirmation | None,
+    facts: ModelFacts,
     *,
     only_reading: bool = False,
 ) -> list[Tool]:
-    """Return the tools for a question; earlier messages help to rank them.
+    """Return the tools for a question and a model; earlier messages help to rank them.
 
     With `only_reading`, none that changes anything: models that answer at once would do it twice.
     """
@@ -294,7 +299,7 @@ def _collect_tools(
         *build_task_tools(deps, uid, context.profile.zone),
         *build_memory_tools(deps, uid),
         *build_health_tools(deps, uid, context.profile.zone),
-        *build_file_tools(deps, uid),
+        *build_file_tools(deps, uid, can_search=not context.project.are_given(facts)),
         *build_chart_tools(),
         *build_product_tools(),
         *build_summary_tools(deps, uid),
@@ -315,11 +320,11 @@ def _collect_tools(
 
 
 def _list_blocks(
-    context: Context, agent: CustomAgent | None, texts: FileTexts
+    context: Context, agent: CustomAgent | None, texts: Sequence[FileText]
 ) -> dict[str, list[str]]:
     """Return the texts that steer the turn, by whose they are; pages and files may hold words of anybody."""
     blocks = [context.focus, context.own_prompt, context.agent_prompt, context.reminder]
-    foreign = [*filter(None, [context.page]), *(each.text for each in texts.values())]
+    foreign = [*filter(None, [context.page]), *(each.text for each in texts)]
     if agent is not None and agent.is_foreign:
         foreign.append(context.own_prompt if agent.replaces_prompt else context.agent_prompt)
     return {

@@ -5,9 +5,10 @@ from collections.abc import Awaitable, Sequence
 
 from functions.chat.context import history
 from functions.chat.context.page import Page, PageItem
+from functions.chat.context.project_files import ProjectFiles
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
-from functions.chat.turn.files import TurnFiles, find_files, load_files
+from functions.chat.turn.files import TurnFiles, find_files, load_files, load_project
 from functions.chat.turn.page_item import find_item
 from shared.data.cached_apps import PinnedApp
 from shared.domain.app import App
@@ -48,6 +49,7 @@ class TurnContext:
     offered_apps: Sequence[PinnedApp]
     consent: Consent
     files: TurnFiles
+    project: ProjectFiles
     agent: CustomAgent | None = None
     page_item: PageItem | None = None
 
@@ -75,10 +77,11 @@ async def load_context(
         check,
     )
     installed_ids = [installation.app_id for installation in installed_apps]
-    (app, offered_apps), agent, files = await gather(
+    (app, offered_apps), agent, files, project = await gather(
         _load_apps(deps, uid, session.app_id, installed_ids),
         _load_agent(deps, uid, session),
         load_files(deps, uid, of_question, newest_messages),
+        load_project(deps, uid, session.project_id),
     )
     return TurnContext(
         profile=profile,
@@ -92,6 +95,7 @@ async def load_context(
         agent=agent,
         page_item=page_item,
         files=files,
+        project=project,
     )
 
 

@@ -56,6 +56,10 @@ async def _keep_agent(deps: ImportDeps, uid: UserId, agent: Any) -> None:
     await deps.stores.custom_agents.restore(uid, agent)
 
 
+async def _keep_project(deps: ImportDeps, uid: UserId, project: Any) -> None:
+    await deps.stores.projects.restore(uid, project)
+
+
 async def _keep_health(deps: ImportDeps, uid: UserId, figures: Any) -> None:
     await deps.stores.health.restore_apple(uid, figures)
 
@@ -69,5 +73,6 @@ _KEEPERS: Mapping[str, Callable[[ImportDeps, UserId, Any], Awaitable[None]]] = {
     "message": _keep_message,
     "alternative": _keep_alternative,
     "agent": _keep_agent,
+    "project": _keep_project,
     "health": _keep_health,
 }

@@ -34,6 +34,8 @@ from shared.domain.interests import MAX_INTEREST_CHARS, MAX_INTERESTS
 from shared.domain.memory import Memory
 from shared.domain.own_names import MAX_OWN_NAMES
 from shared.domain.profile import Profile
+from shared.domain.project import MAX_NAME_CHARS as MAX_PROJECT_NAME_CHARS
+from shared.domain.project import Project
 from shared.domain.value import value
 from shared.domain.voices import MAX_VOICES
 
@@ -191,6 +193,7 @@ def _build_session(fields: Fields, now: datetime) -> Session:
     return replace(
         session,
         title=session.title[:MAX_NAME_CHARS],
+        project_id=session.project_id if is_id(session.project_id or "") else None,
         created_at=_past(session.created_at, now),
         updated_at=_past(session.updated_at, now),
         message_count=0,
@@ -238,6 +241,16 @@ def _build_agent(fields: Fields, now: datetime) -> CustomAgent:
         agent,
         created_at=_past(agent.created_at, now),
         updated_at=_past(agent.updated_at, now),
+    )
+
+
+def _build_project(fields: Fields, now: datetime) -> Project:
+    project = _load(Project, fields)
+    _check_text("name", project.name, MAX_PROJECT_NAME_CHARS)
+    return replace(
+        project,
+        created_at=_past(project.created_at, now),
+        updated_at=_past(project.updated_at, now),
     )
 
 
@@ -298,6 +311,7 @@ _BUILDERS: Mapping[str, Callable[[Fields, datetime], Any]] = {
     "message": _build_message,
     "alternative": _build_message,
     "agent": _build_agent,
+    "project": _build_project,
     "health": _build_health,
     "settings": lambda fields, _: build_settings(fields),
 }
@@ -308,6 +322,7 @@ RESTORED_KINDS: Mapping[str, str] = {
     "daily_summaries": "daily_summary",
     "chat_sessions": "chat_session",
     "agents": "agent",
+    "projects": "project",
     "messages": "message",
     "alternatives": "alternative",
     "health": "health",

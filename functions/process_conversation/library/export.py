@@ -37,6 +37,7 @@ EXPORTED_COLLECTIONS = (
     "messages",
     "alternatives",
     "agents",
+    "projects",
     "files",
     "inbox",
     "installed_apps",

@@ -63,6 +63,7 @@ async def test_a_chat_is_created_read_renamed_starred_and_deleted_p16(world: Cha
         "shared": False,
         "focus_mode_id": None,
         "agent_id": None,
+        "project_id": None,
         "is_summarised": False,
     }
     assert (renamed_chat["title"], renamed_chat["starred"]) == ("Tax return", False)

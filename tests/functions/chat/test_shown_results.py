@@ -61,7 +61,7 @@ def build_tools(world: ChatFixture) -> list[Tool]:
         *build_memory_tools(deps, ADA),
         *build_summary_tools(deps, ADA),
         *build_health_tools(deps, ADA, ZONE),
-        *build_file_tools(deps, ADA),
+        *build_file_tools(deps, ADA, can_search=True),
         *build_chart_tools(),
         *build_product_tools(),
     ]

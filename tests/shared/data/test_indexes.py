@@ -14,9 +14,10 @@ from shared.data.figures import Figures
 from shared.data.inbox import Inbox
 from shared.data.memories import Memories
 from shared.data.messages import Messages
+from shared.data.projects import Projects
 from shared.data.sessions import Sessions
 from shared.domain.figures import Span
-from shared.domain.ids import AppId, ConversationId, SessionId, UserId
+from shared.domain.ids import AppId, ConversationId, ProjectId, SessionId, UserId
 
 INFRA = Path(__file__).parents[3] / "infra"
 ANN = UserId("ann")
@@ -35,6 +36,8 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: S
     await Sessions(documents).list_page(ANN, limit=20, app_id=AppId("chess"))
     await Sessions(documents).list_page(ANN, limit=20, starred=True)
     await Sessions(documents).list_page(ANN, limit=20, app_id=AppId("chess"), starred=True)
+    await Sessions(documents).list_page(ANN, limit=20, project_id=ProjectId("boat"))
+    await Projects(documents).list_files(ANN, "boat")
     await Conversations(documents).list_page(ANN, limit=20)
     await Conversations(documents).list_between(ANN, start=NOON, end=NOON, limit=20)
     await Memories(documents).list_newest(ANN, limit=20)

@@ -23,6 +23,7 @@ VALID_BODIES: dict[str, Any] = {
     "PUT /v2/chat-sessions/{id}/shown-version": {"message_id": "m"},
     "PUT /v2/messages/{id}/chosen": {"voice": 1},
     "PATCH /v1/agents/{id}": {"name": "Coach", "tools": None},
+    "PATCH /v2/projects/{id}": {"name": "Boat"},
     "PATCH /v1/focus-modes/{id}": {"name": "Exam"},
     "PUT /v2/chat-sessions/{id}/focus": {"focus_mode_id": None},
     "PUT /v1/users/chat-prompt": {"prompt": "Be brief."},

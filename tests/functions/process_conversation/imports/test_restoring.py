@@ -27,8 +27,17 @@ from shared.domain.chart import Chart, DataPoint, Dataset
 from shared.domain.chat import ROOT, Card, Fork, Message, build_session
 from shared.domain.custom_agent import CustomAgent
 from shared.domain.daily_summary import DailySummary, Highlight
-from shared.domain.ids import AgentId, BranchId, ConversationId, MessageId, SessionId, UserId
+from shared.domain.ids import (
+    AgentId,
+    BranchId,
+    ConversationId,
+    MessageId,
+    ProjectId,
+    SessionId,
+    UserId,
+)
 from shared.domain.profile import Profile
+from shared.domain.project import Project
 from shared.domain.provenance import LIBRARY
 from shared.domain.steps import CallStep, ReasoningStep
 from shared.library.files import start_file
@@ -171,6 +180,9 @@ async def fill_chat(deps: LibraryDeps) -> None:
         created_at=START, updated_at=START,
     )  # fmt: skip
     await stores.custom_agents.create(ALICE, agent)
+    project = Project(id=ProjectId("boat"), name="Boat", created_at=START, updated_at=START)
+    await stores.projects.create(ALICE, project)
+    await stores.sessions.change(ALICE, CHAT, project_id=project.id)
 
 
 async def hand_in_file(world: ProcessingFixture, deps: LibraryDeps) -> None:
