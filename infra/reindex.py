@@ -4,18 +4,25 @@ import argparse
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
 from shared import wiring
 from shared.data.conversations import Conversations
+from shared.data.file_index import FileIndex
+from shared.data.files import Files
 from shared.data.library_index import LibraryIndex
 from shared.data.paging import Page
 from shared.data.quotas import Quotas
 from shared.data.stores import Stores
 from shared.domain.conversation import content_hash
 from shared.domain.errors import NotFound, Unavailable
+from shared.domain.file import File
 from shared.domain.ids import ConversationId, UserId
+from shared.library.files import load_pages
+from shared.ports import Blobs, Documents
+from shared.retrieval.page_passages import split_into_passages
 from shared.settings import SettingsError
 
 T = TypeVar("T")
@@ -28,18 +35,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("uid")
     uid = UserId(parser.parse_args(arguments).uid)
     try:
-        index = LibraryIndex(wiring.vectors(), wiring.embedder())
         documents = wiring.documents()
-        stores = Stores(documents)
-        count = asyncio.run(reindex(uid, stores, index, Quotas(documents, {})))
+        count, file_count = asyncio.run(_reindex_all(uid, documents))
     except (SettingsError, Unavailable) as error:
         print(f"keepsake: {error}; run it again, nothing is doubled", file=sys.stderr)
         return 1
     except PermissionError as error:
         print(f"keepsake: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
-    print(f"keepsake: made the rows of {count} conversations anew")
+    print(f"keepsake: made the rows of {count} conversations and {file_count} files anew")
     return 0
+
+
+async def _reindex_all(uid: UserId, documents: Documents) -> tuple[int, int]:
+    """Return the numbers of conversations and of files."""
+    vectors, embedder, stores = wiring.vectors(), wiring.embedder(), Stores(documents)
+    quotas = Quotas(documents, {})
+    count = await reindex(uid, stores, LibraryIndex(vectors, embedder), quotas)
+    index = FileIndex(vectors, embedder)
+    return count, await reindex_files(uid, stores.files, wiring.blobs(), index)
+
+
+async def reindex_files(uid: UserId, files: Files, blobs: Blobs, index: FileIndex) -> int:
+    """Index all files that were read, while serving or not. Returns their number."""
+    count = 0
+    async for file in _iterate_items(
+        lambda after: files.list_page(uid, limit=PAGE_SIZE, after=after)
+    ):
+        passages = split_into_passages(await load_pages(blobs, uid, file.id))
+        with suppress(NotFound):  # it was deleted meanwhile
+            row_count = max(len(passages), file.chunk_count)
+            await files.change(uid, file.id, chunk_count=row_count)
+            await index.put(uid, file, passages)
+            count += bool(passages)
+            await _remove_rows_of_deleted(uid, replace(file, chunk_count=row_count), files, index)
+    return count
+
+
+async def _remove_rows_of_deleted(uid: UserId, file: File, files: Files, index: FileIndex) -> None:
+    """Remove the rows of a file that was deleted while they were written."""
+    try:
+        await files.get(uid, file.id)
+    except NotFound:
+        await index.remove(uid, file)
 
 
 async def reindex(uid: UserId, stores: Stores, index: LibraryIndex, quotas: Quotas) -> int:

@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from infra.reindex import reindex
+from infra.reindex import reindex, reindex_files
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.data.codec import dump
 from shared.data.conversations import Conversations, conversation_path
+from shared.data.file_index import FileIndex
+from shared.data.files import Files
 from shared.data.library_index import SEARCHED_INDEX_VERSIONS, LibraryIndex
 from shared.data.memories import memory_path
 from shared.data.quotas import Quotas
@@ -17,12 +19,15 @@ from shared.data.search import Search
 from shared.data.stores import Stores
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.documents import Delete, Set, Update
-from shared.domain.ids import ConversationId, MemoryId, UserId
+from shared.domain.file import File, Page
+from shared.domain.ids import ConversationId, FileId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.recording import Recording
 from shared.domain.upload import Upload, UploadId
 from shared.domain.vectors import Row
+from shared.library.files import store_pages
 from shared.ports import Documents
+from tests.fakes import MemoryBlobs
 
 ANN = UserId("ann")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -122,3 +127,45 @@ async def test_files_count_as_stored_beside_conversations(library):
     await library.reindex()
 
     assert (await Quotas(library.documents, {}).load_usage(ANN, NOON))["stored_bytes"] == 530
+
+
+async def store_file(library: IndexedLibrary, blobs: MemoryBlobs, name: str, text: str) -> File:
+    file = File(id=FileId(name), created_at=NOON, name=f"{name}.pdf", size=9, status="ready")
+    await Stores(library.documents).files.add(ANN, file)
+    await store_pages(blobs, ANN, file.id, [Page(number=1, text=text)])
+    return file
+
+
+async def test_files_are_found_again_after_their_rows_were_lost_x13(library: IndexedLibrary):
+    files, blobs, index = Stores(library.documents).files, MemoryBlobs(), FileIndex(library.vectors)
+    await store_file(library, blobs, "keel", "The keel is of oak.")
+    await store_file(library, blobs, "mast", "The mast is of ash.")
+
+    assert await reindex_files(ANN, files, blobs, index) == 2
+    assert await reindex_files(ANN, files, blobs, index) == 2
+
+    found = await index.search(ANN, "keel of oak", limit=9)
+    assert found[0].file_id == "keel"
+    assert (await files.get(ANN, "keel")).chunk_count == 1
+
+
+async def test_a_file_that_is_deleted_meanwhile_leaves_no_rows_x13(library: IndexedLibrary):
+    files, index = Stores(library.documents).files, FileIndex(library.vectors)
+    blobs = DeletingBlobs(files)
+    await store_file(library, blobs, "keel", "The keel is of oak.")
+
+    assert await reindex_files(ANN, files, blobs, index) == 0
+    assert await index.search(ANN, "keel of oak", limit=9) == []
+
+
+class DeletingBlobs(MemoryBlobs):
+    """Blobs whose file is deleted as soon as it is read."""
+
+    def __init__(self, files: Files) -> None:
+        super().__init__()
+        self._files = files
+
+    async def read(self, path: str) -> bytes:
+        content = await super().read(path)
+        await self._files.take_out(ANN, FileId("keel"))
+        return content
