@@ -38,6 +38,10 @@ export function connect(getToken, onSignedOut) {
     discardImport: (id) => call("DELETE", at`/v1/imports/${id}`),
     startUpload: (name, length) => call("POST", "/v1/uploads", { headers: { "Tus-Resumable": "1.0.0", "Upload-Length": String(length), "Upload-Metadata": `filename ${toBase64(name)}` }, as: (response) => response.headers.get("Location") }),
     sendPart: (location, offset, part) => call("PATCH", location, { form: part, headers: { "Tus-Resumable": "1.0.0", "Upload-Offset": String(offset), "Content-Type": "application/offset+octet-stream" } }),
+    addFiles: (uploads) => call("POST", "/v2/files", { body: { uploads } }),
+    file: (id) => call("GET", at`/v2/files/${id}`),
+    fileContent: (id) => call("GET", at`/v2/files/${id}/content`, { as: (response) => response.blob() }),
+    deleteFile: (id) => call("DELETE", at`/v2/files/${id}`),
     loadSampleLibrary: () => call("POST", "/v1/sample-library"),
     removeSampleLibrary: () => call("DELETE", "/v1/sample-library"),
     suggestedQuestions: () => call("GET", "/v1/suggested-questions"),
@@ -200,8 +204,8 @@ async function ask(question, token, signal) {
 }
 
 // An answer that is asked again is sent without its question, which the server has.
-function bodyOf({ text, of, isEdited, follows, model, models }) {
-  if (!of) return { text, follows, model, models };
+function bodyOf({ text, of, isEdited, follows, model, models, files }) {
+  if (!of) return { text, follows, model, models, file_ids: files?.length ? files.map(({ id }) => id) : undefined };
   return isEdited ? { text } : {};
 }
 

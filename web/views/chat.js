@@ -23,10 +23,11 @@ export function startChat({ api, read, onChange }) {
   let running = null;
 
   const add = (node) => followEnd(messages, () => messages.append(node));
-  const human = (message) => question(message, { edit: (node, text) => running || askEdited(node, text), show });
+  const human = (message) => question(message, { edit: (node, text) => running || askEdited(node, text), show, load: loadFile });
   const answer = (text) => new Answer({ api, read, question: text, retry: (node) => running || askAgain(node, text), show });
 
   let models = null; // the choice of models, once the owner is about to ask
+  let files = null; // those of the next question, once there are some
   const suggestions = startSuggestions({ api, ask: (text) => running || ask(text) });
 
   // With a message, the versions that lead to it are shown, and the chat is loaded back to it.
@@ -86,7 +87,7 @@ export function startChat({ api, read, onChange }) {
   function continueAsking(asked, newest) {
     if (asked.of) cutFrom(nodeOf(asked.of));
     const isListed = asked.of ? !asked.isEdited : newest.metadata?.run === asked.run;
-    if (!isListed) add(human({ text: asked.text }));
+    if (!isListed) add(human(asked));
     return followAnswer(asked);
   }
 
@@ -113,17 +114,18 @@ export function startChat({ api, read, onChange }) {
     await Promise.allSettled([loading]);
     const text = box.value.trim();
     if (!text || running || session !== requested) return;
+    if (files?.isBusy()) return say(problemLine, t("A file is still being read. Send your question when it is there."));
     say(problemLine, "");
     form.reset();
-    ask(text);
+    ask(text, files?.take());
   }
 
-  function ask(text) {
+  function ask(text, attached = []) {
     const follows = [...messages.querySelectorAll("[data-id]")].at(-1)?.dataset.id;
     suggestions.hide();
-    add(human({ text }));
+    add(human({ text, files: attached }));
     toEnd(messages);
-    return followAnswer({ key: crypto.randomUUID(), text, session, follows, ...models?.chosen() });
+    return followAnswer({ key: crypto.randomUUID(), text, session, follows, files: attached, ...models?.chosen() });
   }
 
   function askAgain(node, text) {
@@ -216,7 +218,24 @@ export function startChat({ api, read, onChange }) {
     view.node.previousElementSibling?.remove();
     view.node.remove();
     box.value ||= asked.text;
+    if (asked.files?.length) withFiles((attached) => attached.restore(asked.files));
     say(problemLine, "");
+  }
+
+  async function withFiles(act) {
+    const { startChatFiles } = await import("./chat_files.js");
+    files ??= startChatFiles({ api, tell: (problem) => say(problemLine, problem) });
+    act(files);
+  }
+
+  const handIn = (chosen) => withFiles((attached) => attached.add(chosen));
+
+  async function loadFile(file) {
+    try {
+      await (await import("./file_cards.js")).download(api, file);
+    } catch (problem) {
+      say(problemLine, problem);
+    }
   }
 
   function recallQuestion(event) {
@@ -267,7 +286,32 @@ export function startChat({ api, read, onChange }) {
     event.preventDefault();
     form.requestSubmit();
   });
-  find("#chat").addEventListener("keydown", (event) => {
+  const picker = find("[type=file]", form);
+  find("#attach").addEventListener("click", () => picker.click());
+  picker.addEventListener("change", () => {
+    handIn([...picker.files]);
+    picker.value = "";
+    box.focus();
+  });
+  box.addEventListener("paste", (event) => {
+    if (!event.clipboardData.files.length) return;
+    event.preventDefault();
+    handIn([...event.clipboardData.files]);
+  });
+  const chat = find("#chat");
+  chat.addEventListener("dragover", (event) => {
+    if (!event.dataTransfer.types.includes("Files")) return;
+    event.preventDefault();
+    form.classList.add("drop");
+  });
+  chat.addEventListener("dragleave", () => form.classList.remove("drop"));
+  chat.addEventListener("drop", (event) => {
+    form.classList.remove("drop");
+    if (!event.dataTransfer.files.length) return;
+    event.preventDefault();
+    handIn([...event.dataTransfer.files]);
+  });
+  chat.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && running && !find("#stop").disabled) stop();
   });
   box.addEventListener("focus", async () => {

@@ -7,15 +7,16 @@ import { versionSwitch } from "./versions.js";
 const MAX_CHARS = "20000";
 
 /**
- * Returns the node of a question. It can be edited once its `data-id` is set: `edit(node, text)` asks it with
+ * Returns the node of a question, with cards of its files; `load(file)` loads one. It can be edited once its `data-id` is set: `edit(node, text)` asks it with
  * another text. `show(id)` shows another of its versions.
  */
-export function question({ id = null, text, metadata }, { edit, show }) {
+export function question({ id = null, text, metadata, files }, { edit, show, load }) {
   const paragraph = el("p", { dir: "auto" }, text);
   const tools = el("div", { class: "actions" },
     versionSwitch({ id, metadata }, show),
     iconButton("pen", t("Edit this question"), () => openForm(node, { paragraph, tools }, (edited) => edit(node, edited)), { class: "quiet edit-question" }));
   const node = el("article", { class: "message human", "aria-label": t("You"), "data-id": id }, paragraph, tools);
+  if (files?.length) import("./file_cards.js").then(({ fileCards }) => node.prepend(fileCards(files, load)));
   return node;
 }
 

@@ -1,0 +1,98 @@
+"""Files in the console's chat: chosen, dropped, sent with a question, and shown after a reload (P21)."""
+
+import io
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Locator, expect
+
+from tests.web.console import Console
+
+pytestmark = pytest.mark.browser
+NOTES = {
+    "name": "keel.txt",
+    "mimeType": "text/plain",
+    "buffer": b"The keel is of oak, and it is nine metres long.",
+}
+
+
+def build_picture() -> dict[str, object]:
+    buffer = io.BytesIO()
+    Image.new("RGB", (64, 48), "teal").save(buffer, "PNG")
+    return {"name": "boat.png", "mimeType": "image/png", "buffer": buffer.getvalue()}
+
+
+def attach(console: Console, *files: dict[str, object]) -> Locator:
+    """Choose files; returns their rows above the question."""
+    page = console.page
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Add files").click()
+    chooser.value.set_files(list(files))  # type: ignore[arg-type]
+    rows = page.locator("#attached li")
+    expect(rows).to_have_count(len(files))
+    expect(page.locator("#attached progress")).to_have_count(0)
+    return rows
+
+
+def test_files_go_with_a_question_and_stand_above_it_after_a_reload_p21(
+    console: Console, tmp_path: Path
+) -> None:
+    console.sign_in("file-giver")
+    page = console.page
+    rows = attach(console, NOTES, build_picture())
+    expect(rows.nth(1).locator("img")).to_be_visible()
+
+    console.ask("How long is the keel?")
+    expect(page.locator("#attached")).to_be_hidden()
+    page.reload()
+
+    cards = page.locator(".message.human .files li")
+    expect(cards).to_have_text(["keel.txt", "boat.png"])
+    expect(cards.nth(1).locator("img")).to_be_visible()
+    assert cards.nth(1).locator("img").evaluate("image => image.naturalWidth") > 0
+    with page.expect_download() as download:
+        cards.first.get_by_role("button").press("Enter")
+    assert download.value.suggested_filename == "keel.txt"
+    download.value.save_as(tmp_path / "keel.txt")
+    assert (tmp_path / "keel.txt").read_bytes() == NOTES["buffer"]
+    assert console.page_errors == []
+
+
+def test_a_file_that_cannot_be_read_says_why_and_one_is_taken_away_again_p21(
+    console: Console,
+) -> None:
+    console.sign_in("file-taker")
+    page = console.page
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Add files").click()
+    chooser.value.set_files(
+        [{"name": "run.exe", "mimeType": "application/pdf", "buffer": b"MZ\x90\x00" * 99}]
+    )
+    expect(page.locator("#ask .problem")).to_contain_text("run.exe")
+    expect(page.locator("#attached")).to_be_hidden()
+
+    row = attach(console, NOTES)
+    row.get_by_role("button", name="Remove keel.txt").press("Enter")
+    expect(page.locator("#attached")).to_be_hidden()
+    console.ask("Hello")
+    expect(page.locator(".message.human .files")).to_have_count(0)
+    assert console.page_errors == []
+
+
+def test_files_are_dropped_onto_the_chat_and_at_most_ten_p21(console: Console) -> None:
+    console.sign_in("file-dropper")
+    page = console.page
+    transfer = page.evaluate_handle(
+        """() => {
+          const data = new DataTransfer();
+          for (let n = 0; n < 11; n++) data.items.add(new File([`Note ${n}.`], `note${n}.txt`, { type: "text/plain" }));
+          return data;
+        }"""
+    )
+    page.dispatch_event("#chat", "drop", {"dataTransfer": transfer})
+
+    expect(page.locator("#attached li")).to_have_count(10)
+    expect(page.locator("#ask .problem")).to_have_text("A question takes 10 files.")
+    expect(page.locator("#attached progress")).to_have_count(0)
+    assert console.page_errors == []
