@@ -1,6 +1,7 @@
 """Files in the console's chat: chosen, dropped, sent with a question, and shown after a reload (P21)."""
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ def build_picture() -> dict[str, object]:
     return {"name": "boat.png", "mimeType": "image/png", "buffer": buffer.getvalue()}
 
 
-def attach(console: Console, *files: dict[str, object]) -> Locator:
+def attach(console: Console, *files: Mapping[str, object]) -> Locator:
     """Choose files; returns their rows above the question."""
     page = console.page
     with page.expect_file_chooser() as chooser:
