@@ -1,35 +1,31 @@
 """Files in the console's chat: chosen, dropped, sent with a question, and shown after a reload (P21)."""
 
 import io
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import FilePayload, Locator, expect
 
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
-NOTES = {
-    "name": "keel.txt",
-    "mimeType": "text/plain",
-    "buffer": b"The keel is of oak, and it is nine metres long.",
-}
+TEXT = b"The keel is of oak, and it is nine metres long."
+NOTES = FilePayload(name="keel.txt", mimeType="text/plain", buffer=TEXT)
 
 
-def build_picture() -> dict[str, object]:
+def build_picture() -> FilePayload:
     buffer = io.BytesIO()
     Image.new("RGB", (64, 48), "teal").save(buffer, "PNG")
-    return {"name": "boat.png", "mimeType": "image/png", "buffer": buffer.getvalue()}
+    return FilePayload(name="boat.png", mimeType="image/png", buffer=buffer.getvalue())
 
 
-def attach(console: Console, *files: Mapping[str, object]) -> Locator:
+def attach(console: Console, *files: FilePayload) -> Locator:
     """Choose files; returns their rows above the question."""
     page = console.page
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Add files").click()
-    chooser.value.set_files(list(files))  # type: ignore[arg-type]
+    chooser.value.set_files(list(files))
     rows = page.locator("#attached li")
     expect(rows).to_have_count(len(files))
     expect(page.locator("#attached progress")).to_have_count(0)
@@ -56,7 +52,7 @@ def test_files_go_with_a_question_and_stand_above_it_after_a_reload_p21(
         cards.first.get_by_role("button").press("Enter")
     assert download.value.suggested_filename == "keel.txt"
     download.value.save_as(tmp_path / "keel.txt")
-    assert (tmp_path / "keel.txt").read_bytes() == NOTES["buffer"]
+    assert (tmp_path / "keel.txt").read_bytes() == TEXT
     assert console.page_errors == []
 
 
@@ -68,7 +64,7 @@ def test_a_file_that_cannot_be_read_says_why_and_one_is_taken_away_again_p21(
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Add files").click()
     chooser.value.set_files(
-        [{"name": "run.exe", "mimeType": "application/pdf", "buffer": b"MZ\x90\x00" * 99}]
+        FilePayload(name="run.exe", mimeType="application/pdf", buffer=b"MZ\x90\x00" * 99)
     )
     expect(page.locator("#ask .problem")).to_contain_text("run.exe")
     expect(page.locator("#attached")).to_be_hidden()
