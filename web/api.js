@@ -30,6 +30,7 @@ export function connect(getToken, onSignedOut) {
   const page = (path) => call("GET", path, { as: async (response) =>
     ({ items: await response.json(), next: response.headers.get("X-Next-Cursor") }) });
   return {
+    call,
     conversations: (cursor, folder) => page(`/v1/conversations?${query({ limit: 50, cursor, folder_id: folder, statuses: LISTED, include_discarded: true, include_transcript: false })}`),
     importForm: (form, preview) => call("POST", `/v1/imports?${query({ preview })}`, { form }),
     importUploads: (uploads, modified) => call("POST", "/v1/imports?preview=true", { body: { uploads, modified } }),
@@ -70,7 +71,7 @@ export function connect(getToken, onSignedOut) {
     setToolGrant: (grant) => call("PUT", "/v1/tool-grants", { body: grant }),
     undoChange: (message, change) => call("POST", at`/v1/messages/${message}/changes/${change}/undo`),
     chats: () => call("GET", `/v2/chat-sessions?${query({ limit: 500 })}`),
-    beginChat: (agent) => call("POST", "/v2/chat-sessions", { body: { agent_id: agent } }),
+    beginChat: (fields = {}) => call("POST", "/v2/chat-sessions", { body: fields }),
     changeChat: (id, changes) => call("PATCH", at`/v2/chat-sessions/${id}`, { body: changes }),
     deleteChat: (id) => call("DELETE", at`/v2/chat-sessions/${id}`),
     setFocus: (id, mode) => call("PUT", at`/v2/chat-sessions/${id}/focus`, { body: { focus_mode_id: mode } }),

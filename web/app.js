@@ -118,7 +118,9 @@ function open({ uid, name, getToken }) {
     enter("chat", id);
     return chat.open(id, message);
   };
-  const chats = startChats({ api, open: openChat, onShown: startChatGuides({ api }).follow });
+  const projects = once(async () => (await import("./views/projects.js")).startProjects({ api, open: openChat }));
+  const showProjects = async () => (await projects()).reload();
+  const chats = startChats({ api, open: openChat, showProjects, onShown: startChatGuides({ api }).follow });
   startChatSearch({ api, open: openChat });
   const sharing = startChatSharing({ api });
   const chat = startChat({ api, read, onChange: (session) => {

@@ -31,7 +31,7 @@ export function startAgents({ api, open }) {
     return node;
   }
 
-  const begin = (id) => attempt(async () => open((await api.beginChat(id)).id));
+  const begin = (id) => attempt(async () => open((await api.beginChat({ agent_id: id })).id));
 
   function edit(node, agent) {
     const opener = document.activeElement;

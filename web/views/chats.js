@@ -9,8 +9,8 @@ const MAIN = "main";
 const UNTITLED = "New Chat";
 const TITLE_POLLS_MS = [300, 1000, 3000]; // the title arrives after the answer
 
-/** Returns `{refresh(session)}`, which marks the open chat and tells `onShown(chat)`; `open(id)` opens another. */
-export function startChats({ api, open, onShown }) {
+/** Returns `{refresh(session)}`, which marks the open chat and tells `onShown(chat)`; `open(id)` opens another, `showProjects()` fills theirs. */
+export function startChats({ api, open, onShown, showProjects }) {
   const view = find("#chats");
   const list = find("#chat-list");
   let current = null;
@@ -73,6 +73,7 @@ export function startChats({ api, open, onShown }) {
     open(id);
     find("#question").focus();
   }));
+  find("#projects").addEventListener("toggle", ({ target }) => target.open && showProjects());
   return { refresh };
 }
 
