@@ -40,3 +40,8 @@ CONFIRM_CALL = (
 REPLY_ALWAYS = "Reply yes, always or no."
 REPLY_ONCE = "Reply yes or no."
 BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."
+QUOTA_USED_UP = "You used up today's {limit} {noun}. It continues at {time}."
+GREETING = (
+    "Hi{name}! {app} here. Ask me what was said, agreed or planned, and I will show you where it "
+    "comes from."
+)

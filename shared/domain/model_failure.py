@@ -8,7 +8,7 @@ from shared.domain.failure import FailureReason
 ModelPlace = Literal["console", "environment", "service"]
 """Where the model is set: in the console, in the server's environment, or by whoever runs the service."""
 
-_CAUSES: Mapping[FailureReason, str] = {
+CAUSES: Mapping[FailureReason, str] = {
     "refused_key": "The provider of the language model refused the key.",
     "unknown_model": "The provider of the language model does not know the model that is set.",
     "no_quota": "The account at the provider of the language model has no quota left.",
@@ -17,7 +17,7 @@ _CAUSES: Mapping[FailureReason, str] = {
     "too_long": "This is more text than the language model takes at once.",
     "other": "The language model gave no usable answer.",
 }
-_ADVICE: Mapping[ModelPlace, Mapping[FailureReason, str]] = {
+ADVICE: Mapping[ModelPlace, Mapping[FailureReason, str]] = {
     "console": {
         "refused_key": "Enter another in Settings → Model.",
         "unknown_model": "Choose another in Settings → Model.",
@@ -44,5 +44,11 @@ _ADVICE: Mapping[ModelPlace, Mapping[FailureReason, str]] = {
 
 
 def describe_model_failure(reason: FailureReason, place: ModelPlace) -> str:
+    """Return the cause, and what can be done about it at `place`."""
+    return " ".join(list_failure_sentences(reason, place))
+
+
+def list_failure_sentences(reason: FailureReason, place: ModelPlace) -> list[str]:
     """Return the cause, and what can be done about it at `place`, in one or two sentences."""
-    return " ".join(filter(None, [_CAUSES[reason], _ADVICE[place].get(reason)]))
+    advice = ADVICE[place].get(reason)
+    return [CAUSES[reason], *([advice] if advice else [])]

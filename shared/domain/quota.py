@@ -36,7 +36,7 @@ CLOUD_LIMITS: Mapping[QuotaName, int] = {
 MAX_QUOTA_ANSWERS = 100
 """Stored a day and user, whatever the settings; further ones are only shown."""
 STORAGE_RETRY_AFTER_S = 3_600
-_NOUNS: Mapping[QuotaName, str] = {
+NOUNS: Mapping[QuotaName, str] = {
     "quota_answers": "answers about quotas",
     "turns": "questions",
     "tokens": "tokens of the language model",
@@ -65,7 +65,7 @@ def build_refusal(quota: QuotaName, limit: int, now: datetime) -> QuotaExceeded:
         )
     resets_at = find_day_end(now)
     return QuotaExceeded(
-        f"You used up today's {limit:,} {_NOUNS[quota]}. It continues at {resets_at:%H:%M} UTC.",
+        f"You used up today's {limit:,} {NOUNS[quota]}. It continues at {resets_at:%H:%M} UTC.",
         policy=quota.replace("_", "-"),
         limit=limit,
         resets_at=resets_at,

@@ -10,6 +10,7 @@ from shared import telemetry
 from shared.domain.chat import Message
 from shared.domain.errors import CallerError, KeepsakeError, QuotaExceeded, Unavailable
 from shared.domain.ids import MessageId, UserId
+from shared.languages import translate
 
 
 async def refuse_question(
@@ -26,6 +27,13 @@ async def refuse_question(
             return await store_quota_answer(deps, uid, text, query.app, query.session, refusal)
     is_down = isinstance(refusal, Unavailable)
     return build_refusal(deps, query, user_texts.STORE_DOWN if is_down else str(refusal))
+
+
+async def word_for(deps: ChatDeps, uid: UserId, text: str) -> str:
+    """Return a sentence of ours in the owner's language; in English where that cannot be read."""
+    with suppress(KeepsakeError):
+        return translate(text, (await deps.stores.profiles.get(uid)).language)
+    return text
 
 
 def build_refusal(deps: ChatDeps, query: ChatQuery, text: str) -> Message:

@@ -6,7 +6,7 @@ from functools import partial
 from starlette.responses import Response
 
 from functions.chat import user_texts
-from functions.chat.api.refusals import build_refusal, refuse_question
+from functions.chat.api.refusals import build_refusal, refuse_question, word_for
 from functions.chat.api.run_streams import build_refusal_stream, build_voice_stream
 from functions.chat.api.schemas import ChatQuery, SpokenTextOut, VoiceIn
 from functions.chat.deps import ChatDeps
@@ -53,9 +53,9 @@ async def send_voice_message(deps: ChatDeps, call: Call[VoiceIn, ChatQuery]) -> 
     except (CallerError, ModelFailed, Unavailable) as refusal:
         is_down = isinstance(refusal, Unavailable)
         text = user_texts.VOICE_NOT_WRITTEN_DOWN if is_down else str(refusal)
-        return build_refusal_stream(build_refusal(deps, call.query, text))
+        return await _refuse(deps, call, text)
     if not spoken.text.strip():
-        return build_refusal_stream(build_refusal(deps, call.query, user_texts.VOICE_NOT_HEARD))
+        return await _refuse(deps, call, user_texts.VOICE_NOT_HEARD)
     return await _answer(deps, call, upload, spoken.text, key)
 
 
@@ -115,6 +115,11 @@ async def transcribe_voice_message(deps: ChatDeps, call: Call[VoiceIn]) -> Spoke
     except Unavailable:
         return build_problem(503, user_texts.VOICE_NOT_WRITTEN_DOWN, headers={"Retry-After": "1"})
     return SpokenTextOut(transcript=spoken.text, language=spoken.language)
+
+
+async def _refuse(deps: ChatDeps, call: Call[VoiceIn, ChatQuery], text: str) -> Response:
+    text = await word_for(deps, call.uid, text)
+    return build_refusal_stream(build_refusal(deps, call.query, text))
 
 
 def _read_upload(call: Call[VoiceIn, ChatQuery] | Call[VoiceIn]) -> VoiceUpload:

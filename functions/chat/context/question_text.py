@@ -5,10 +5,11 @@ from typing import Any
 
 from functions.chat import user_texts
 from shared.domain.confirmation import Confirmation
+from shared.languages import translate
 from shared.security.visible_text import strip_invisible
 
 MAX_NAME_CHARS = 100
-_REASONS = {
+REASONS = {
     "sensitive": "This kind of call asks each time.",
     "first_use": "It has not been allowed yet.",
     "new_tool": "The app added this tool after you installed it.",
@@ -18,17 +19,20 @@ _REASONS = {
 }
 
 
-def build_question_text(confirmation: Confirmation) -> str:
+def build_question_text(confirmation: Confirmation, language: str | None = None) -> str:
     """Name the tool, its app, maker and id, and show every argument exactly as it would be sent."""
     source = confirmation.source
-    return user_texts.CONFIRM_CALL.format(
+    reply = user_texts.REPLY_ALWAYS if confirmation.allows_always else user_texts.REPLY_ONCE
+    return translate(
+        user_texts.CONFIRM_CALL,
+        language,
         tool=_to_one_line(confirmation.tool),
         source=_to_plain_name(source.name or source.id),
         maker=_to_plain_name(confirmation.maker),
         id=source.id,
-        reason=_REASONS[confirmation.reason],
+        reason=translate(REASONS[confirmation.reason], language),
         arguments=_format_arguments(confirmation.arguments).replace("`", "\\u0060"),
-        reply=user_texts.REPLY_ALWAYS if confirmation.allows_always else user_texts.REPLY_ONCE,
+        reply=translate(reply, language),
     )
 
 

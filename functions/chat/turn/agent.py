@@ -43,6 +43,7 @@ from shared.domain.run import (
     ToolEnded,
     ToolStarted,
 )
+from shared.languages import translate
 from shared.ports import ChatModel
 
 MAX_SHOWN_ARGUMENTS_CHARS = 20_000
@@ -65,7 +66,7 @@ class _Cycle:
 class Agent:
     """Agent of one turn. `calls`, `cycles` and `usage` count what it used.
 
-    `decided` is a call of the answer before, which the owner's message decides.
+    `language` is that of our own texts. `decided` is a call of the answer before, which the owner's message decides.
     """
 
     run_id: RunId
@@ -75,6 +76,7 @@ class Agent:
     call_review: CallReview
     output_gate: OutputGate
     limits: Limits
+    language: str | None = None
     decided: Confirmation | None = None
     calls: list[ParsedCall] = field(default_factory=list)
     cycles: int = 0
@@ -99,7 +101,7 @@ class Agent:
                     yield event
         except LimitReached as limit:
             self.is_limited = True
-            for event in self._end_with(str(limit)):
+            for event in self._end_with(translate(str(limit), self.language)):
                 yield event
         for event in self._ask_for_reply():
             yield event
@@ -137,7 +139,7 @@ class Agent:
         """Write the question that the owner's next message answers, apart and last."""
         confirmation = self.call_review.pending_reply
         if confirmation is not None:
-            yield from self._end_with(build_question_text(confirmation))
+            yield from self._end_with(build_question_text(confirmation, self.language))
             yield ConfirmationRequested(confirmation)
 
     async def _call_model(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
@@ -173,7 +175,7 @@ class Agent:
         async with aclosing(self.call_review.review(self.toolkit, cycle.reviewed)) as events:
             async for event in events:
                 yield event
-        for notice in self.call_review.list_notices(self.toolkit, cycle.reviewed):
+        for notice in self.call_review.list_notices(self.toolkit, cycle.reviewed, self.language):
             cycle.text.append(notice)
             for event in self._writer.write_notice(notice):
                 yield event
@@ -203,7 +205,8 @@ class Agent:
         outcomes = await self.toolkit.run(cycle.calls, cycle.reviewed.skip_reasons)
         self.call_review.policy.record_results(tools, outcomes)
         for position, outcome in enumerate(outcomes):
-            yield _to_tool_ended(outcome, skipped=position in cycle.reviewed.skip_reasons)
+            skipped = position in cycle.reviewed.skip_reasons
+            yield _to_tool_ended(outcome, self.language, skipped=skipped)
             if outcome.change:
                 yield LibraryChanged(outcome.change)
             if outcome.chart:
@@ -258,11 +261,11 @@ class Agent:
 
     def _build_statuses(self, requested_calls: Sequence[ParsedCall]) -> Iterator[Status]:
         if is_busy(len(self.calls), len(requested_calls), self.limits):
-            yield Status(user_texts.BUSY)
+            yield Status(translate(user_texts.BUSY, self.language))
         for call in requested_calls:
             tool = self.toolkit.get(call.name)
             if tool is not None:
-                yield Status(tool.status, tool.app_id)
+                yield Status(translate(tool.status, self.language), tool.app_id)
 
     def _check_context_size(self) -> None:
         if self._context.count_tokens() > self.limits.context_tokens:
@@ -274,10 +277,10 @@ def _to_tool_started(call: ParsedCall) -> ToolStarted:
     return ToolStarted(call_id=call.id, tool=call.name, arguments=arguments)
 
 
-def _to_tool_ended(outcome: ToolOutcome, *, skipped: bool) -> ToolEnded:
+def _to_tool_ended(outcome: ToolOutcome, language: str | None, *, skipped: bool) -> ToolEnded:
     return ToolEnded(
         call_id=outcome.call_id,
-        output=outcome.display_text,
+        output=translate(outcome.display_text, language),
         failed=outcome.failed,
         skipped=skipped,
         source=outcome.source,

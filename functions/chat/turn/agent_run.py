@@ -24,9 +24,11 @@ from functions.chat.turn.deadline import Deadline
 from functions.chat.turn.prepare_turn import PreparedTurn
 from shared import telemetry
 from shared.domain.errors import KeepsakeError, ModelFailed, ModelUnreachable, Unavailable
+from shared.domain.failure import FailureReason
 from shared.domain.ids import RunId, UserId
-from shared.domain.model_failure import describe_model_failure
+from shared.domain.model_failure import list_failure_sentences
 from shared.domain.run import Outcome, VoiceEnded
+from shared.languages import translate
 
 
 async def run_voices(agent_runs: Sequence["AgentRun"], active_run: ActiveRun) -> list[Outcome]:
@@ -58,6 +60,7 @@ class AgentRun:
         voice = turn.voices[number]
         self._context = voice.context
         self._model_place = deps.model_place
+        self._language = turn.language
         self.journal = VoiceJournal(active_run.journal, number)
         self._deadline = Deadline(deps.limits.deadline_s)
         self.agent = Agent(
@@ -76,6 +79,7 @@ class AgentRun:
             ),
             output_gate=turn.output_gate,
             limits=deps.limits,
+            language=turn.language,
             decided=turn.decided,
         )
 
@@ -97,12 +101,16 @@ class AgentRun:
         """Say what failed, and where that can be changed; an answer that broke off may be tried again."""
         match error:
             case ModelFailed(reason=reason):
-                return describe_model_failure(reason, self._model_place)
+                return self._describe(reason)
             case ModelUnreachable() if not self.journal.answer_text:
-                return describe_model_failure("no_connection", self._model_place)
+                return self._describe("no_connection")
             case Unavailable() if not self.journal.answer_text:
                 return user_texts.MODEL_DOWN
         return user_texts.INTERNAL_ERROR
+
+    def _describe(self, reason: FailureReason) -> str:
+        sentences = list_failure_sentences(reason, self._model_place)
+        return " ".join(translate(sentence, self._language) for sentence in sentences)
 
     async def _journal_events(self) -> None:
         """Append the agent's events, and its pending text however it ends."""
@@ -115,7 +123,7 @@ class AgentRun:
                 self.journal.append(event)
 
     def _end_with(self, notice: str, outcome: Outcome) -> Outcome:
-        self.journal.append_notice(notice)
+        self.journal.append_notice(translate(notice, self._language))
         return outcome
 
 

@@ -15,6 +15,7 @@ from shared import telemetry
 from shared.domain.confirmation import Confirmation, ConfirmationReason, Decision
 from shared.domain.errors import KeepsakeError
 from shared.domain.run import ConfirmationRequested, ConfirmationResolved, RunEvent
+from shared.languages import translate
 
 LEDGER_TIMEOUT_S = 2.5
 
@@ -89,12 +90,16 @@ class CallReview:
         """Apply what the owner decided before this turn about the only call."""
         self._apply(reviewed, 0, confirmation, confirmation.decision)
 
-    def list_notices(self, toolkit: Toolkit, reviewed: ReviewedCalls) -> Iterator[str]:
+    def list_notices(
+        self, toolkit: Toolkit, reviewed: ReviewedCalls, language: str | None
+    ) -> Iterator[str]:
         """Yield a text for the owner about each call of which they could not be asked."""
         for position, reason in reviewed.skip_reasons.items():
             tool = toolkit.get(reviewed.calls[position].name)
             if tool is not None and reason == _NOT_ASKED:
-                yield user_texts.CALL_SKIPPED.format(tool=tool.name, source=tool.source)
+                yield translate(
+                    user_texts.CALL_SKIPPED, language, tool=tool.name, source=tool.source
+                )
 
     def _get_tool(self, toolkit: Toolkit, name: str) -> Tool | None:
         """Return a tool as the owner's decisions of this turn left it."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
+from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.lapsed_runs import close_unanswered_run
 from functions.chat.turn.chat_sessions import (
@@ -11,12 +12,12 @@ from functions.chat.turn.chat_sessions import (
     require_visible_app,
     resolve_session,
 )
-from shared import prompts
 from shared.domain.branches import build_shown_path
 from shared.domain.chat import Message, Position, Session
 from shared.domain.errors import AlreadyExists, Invalid, NotFound
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.value import value
+from shared.languages import translate
 
 PAGE_SIZE = 100
 
@@ -88,13 +89,14 @@ async def clear(
 
 
 async def _store_greeting(deps: ChatDeps, uid: UserId, session: Session) -> Message:
-    name, app = await asyncio.gather(
-        _load_name_suffix(deps, uid), _load_app_name(deps, uid, session.app_id)
+    profile, app = await asyncio.gather(
+        deps.stores.profiles.get(uid), _load_app_name(deps, uid, session.app_id)
     )
+    name = f" {profile.name}" if profile.name else ""
     message = Message(
         id=MessageId(f"initial-{session.id}"),
         session_id=session.id,
-        text=prompts.render("chat/initial_message", name=name, app=app),
+        text=translate(user_texts.GREETING, profile.language, name=name, app=app),
         sender="ai",
         created_at=deps.clock.now(),
         app_id=session.app_id,
@@ -104,11 +106,6 @@ async def _store_greeting(deps: ChatDeps, uid: UserId, session: Session) -> Mess
     except AlreadyExists:
         return await deps.stores.messages.get(uid, message.id)
     return message
-
-
-async def _load_name_suffix(deps: ChatDeps, uid: UserId) -> str:
-    name = (await deps.stores.profiles.get(uid)).name
-    return f" {name}" if name else ""
 
 
 async def _load_app_name(deps: ChatDeps, uid: UserId, app_id: AppId | None) -> str:

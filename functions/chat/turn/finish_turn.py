@@ -20,6 +20,7 @@ from shared.domain.chat import Message
 from shared.domain.run import Outcome, Run, RunEnded, VoiceEnded
 from shared.domain.value import value
 from shared.domain.voices import list_unended
+from shared.languages import translate
 
 CLEANUP_TIMEOUT_S = 5.0
 NOTICE_BY_OUTCOME: Mapping[Outcome, str] = {
@@ -70,7 +71,8 @@ class TurnEnd:
         for voice, outcome in enumerate(outcomes):
             voice_journal = VoiceJournal(self.journal, voice)
             if not voice_journal.answer_text:
-                voice_journal.append_notice(NOTICE_BY_OUTCOME[outcome])
+                notice = translate(NOTICE_BY_OUTCOME[outcome], self.turn.language)
+                voice_journal.append_notice(notice)
             if voice in unended:
                 voice_journal.append(VoiceEnded(outcome))
 

@@ -64,6 +64,7 @@ class PreparedTurn:
     """An accepted question with everything its answer needs.
 
     `voices` are the models that answer at once; the answer of the first is the main one.
+    `language` is that of our own texts in the answer, None for English.
     `fork` begins the branch of another version; the question of an answer that is asked again is
     stored already. `decided` is the call that the answer before asked about, where the question is its owner's reply.
     """
@@ -78,6 +79,7 @@ class PreparedTurn:
     output_gate: OutputGate
     can_confirm: bool
     slot: HeldSlot
+    language: str | None = None
     fingerprint: str = ""
     fork: Fork | None = None
     decided: Confirmation | None = None
@@ -203,6 +205,7 @@ async def prepare_turn(
         output_gate=OutputGate(is_stored=False),
         can_confirm=can_confirm,
         slot=slot,
+        language=documents.profile.language,
         fingerprint=key.fingerprint if key else "",
         fork=place.fork,
         decided=decided,

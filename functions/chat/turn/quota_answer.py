@@ -1,9 +1,10 @@
 """Answer of a quota: in the chat, a question beyond a quota is stored with when it continues."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.chat_sessions import resolve_session
 from shared.domain.branches import build_shown_path
@@ -11,7 +12,9 @@ from shared.domain.chat import Message
 from shared.domain.errors import QuotaExceeded
 from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
 from shared.domain.profile import Profile
+from shared.domain.quota import NOUNS
 from shared.domain.run import build_question_id
+from shared.languages import has_language, translate
 from shared.security.visible_text import strip_invisible
 
 UTC = ZoneInfo("UTC")
@@ -60,9 +63,24 @@ async def store_quota_answer(
 
 
 def describe_refusal(refusal: QuotaExceeded, profile: Profile) -> str:
-    """Say when it continues, by the owner's clock where their time zone is known."""
-    if refusal.resets_at is None or profile.zone == UTC:
+    """Say when it continues, by the owner's clock where their time zone is known, in their language."""
+    if refusal.resets_at is None:
+        return str(refusal)
+    if has_language(profile.language):
+        return _translate_refusal(refusal, refusal.resets_at.astimezone(profile.zone), profile)
+    if profile.zone == UTC:
         return str(refusal)
     resets_at = refusal.resets_at.astimezone(profile.zone)
     by_clock = f"For you that is {resets_at:%H:%M} on {resets_at:%Y-%m-%d} ({profile.zone.key})."
     return f"{refusal} {by_clock}"
+
+
+def _translate_refusal(refusal: QuotaExceeded, resets_at: datetime, profile: Profile) -> str:
+    noun = next(noun for quota, noun in NOUNS.items() if quota.replace("_", "-") == refusal.policy)
+    return translate(
+        user_texts.QUOTA_USED_UP,
+        profile.language,
+        limit=refusal.limit,
+        noun=translate(noun, profile.language),
+        time=f"{resets_at:%Y-%m-%d %H:%M} ({profile.zone.key})",
+    )

@@ -13,13 +13,14 @@ from tests.fixtures.chat import ChatFixture, build_chat_fixture
 def forbid_blocking_calls() -> Iterator[None]:
     """Fail on calls that block the event loop, and with it every other stream.
 
-    What happens once in a process may: small local files (our prompts, the zones, what a package
+    What happens once in a process may: small local files (our prompts and sentences, the zones, what a package
     says about itself), and a module's import, which waits where another thread, such as a server's,
     imports the same.
     """
     with blockbuster_ctx() as watch:
         for call in ("io.TextIOWrapper.read", "io.BufferedReader.read"):
             watch.functions[call].can_block_in("shared/prompts/__init__.py", "_read_text")
+            watch.functions[call].can_block_in("shared/languages/__init__.py", "_load")
             watch.functions[call].can_block_in("zoneinfo/_common.py", "load_data")
             watch.functions[call].can_block_in("importlib/metadata/__init__.py", "read_text")
         imports = "<frozen importlib._bootstrap>"

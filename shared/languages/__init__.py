@@ -1,0 +1,37 @@
+"""Languages: sentences of ours for people, in theirs; one JSON file a language, keyed by the English sentence."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+LANGUAGES = ("de", "es", "fr", "ja", "pt", "zh")
+"""Those there are beside English."""
+
+
+def translate(text: str, language: str | None, /, **values: object) -> str:
+    """Return a sentence in a language (ISO 639-1, with or without a region), its slots filled.
+
+    It stays English for an unknown language, and where the language does not have it.
+    """
+    translated = _load(_find_primary(language)).get(text, text)
+    return translated.format(**values) if values else translated
+
+
+def has_language(language: str | None) -> bool:
+    """Tell whether our sentences are there in a language other than English."""
+    return bool(_find_primary(language))
+
+
+def _find_primary(language: str | None) -> str:
+    primary = (language or "").replace("_", "-").partition("-")[0].lower()
+    return primary if primary in LANGUAGES else ""
+
+
+@cache
+def _load(language: str) -> Mapping[str, str]:
+    if not language:
+        return {}
+    catalog: dict[str, str] = json.loads((FOLDER / f"{language}.json").read_text(encoding="utf-8"))
+    return catalog

@@ -1,0 +1,162 @@
+"""Sentences of ours in the languages of people: complete, with the same slots, and used (P17, U8)."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functions.chat import user_texts
+from functions.chat.api.routes import ROUTES
+from functions.chat.context.question_text import REASONS
+from functions.chat.tools.toolkit import Tool
+from functions.chat.turn.prepare_turn import prepare_turn
+from shared.domain.model_failure import ADVICE, CAUSES
+from shared.domain.quota import NOUNS
+from shared.integrations import INTEGRATIONS, load_integration
+from shared.languages import FOLDER, LANGUAGES, has_language, translate
+from shared.security.consent_reply import parse_reply
+from tests.fakes import ScriptedModel, script_answer, script_calls
+from tests.fixtures.callers import build_auth_headers, open_client
+from tests.fixtures.chat import ADA, ChatFixture
+from tests.functions.chat.test_versions import UI, ChatClient, open_chat
+
+CATALOGS: dict[str, dict[str, str]] = {
+    language: json.loads((FOLDER / f"{language}.json").read_text(encoding="utf-8"))
+    for language in LANGUAGES
+}
+SLOT = re.compile(r"\{\w+\}")
+SHOWN_RESULTS = {
+    "Nothing was found.",
+    "No file says anything about it.",
+    "The manual says nothing about that.",
+    "Your phone has sent no health figures.",
+    "Your health figures",
+}
+"""What is shown instead of results that are for the model."""
+
+
+def list_fixed_texts() -> Iterator[str]:
+    yield from (text for name, text in vars(user_texts).items() if name.isupper())
+    yield from REASONS.values()
+    yield from CAUSES.values()
+    yield from (text for advice in ADVICE.values() for text in advice.values())
+    yield from NOUNS.values()
+    yield from (tool.status for key in INTEGRATIONS for tool in load_integration(key).tools)
+    yield from SHOWN_RESULTS
+
+
+async def list_own_tools(world: ChatFixture) -> list[Tool]:
+    return list((await prepare_turn(world.deps(), ADA, "Hello", None)).tools)
+
+
+def test_there_are_at_least_seven_languages_p17() -> None:
+    assert {"de", "es", "fr", "ja", "pt", "zh"} <= set(LANGUAGES)
+    assert sorted(path.stem for path in FOLDER.glob("*.json")) == sorted(LANGUAGES)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_catalog_holds_what_is_said_and_nothing_else_p17(
+    world: ChatFixture, language: str
+) -> None:
+    statuses = {tool.status for tool in await list_own_tools(world)}
+    not_offered = {"Looking for a tool", "Setting the focus"}  # without apps and modes
+    needed = {*list_fixed_texts(), *statuses, *not_offered} - {user_texts.STORE_DOWN}
+
+    catalog = CATALOGS[language]
+
+    assert set(catalog) == needed - {user_texts.REALTIME_DOWN}
+    assert {
+        text
+        for text in catalog
+        if sorted(SLOT.findall(text)) != sorted(SLOT.findall(catalog[text]))
+    } == set()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("text", [user_texts.REPLY_ALWAYS, user_texts.REPLY_ONCE])
+def test_the_words_that_a_question_asks_for_are_understood_as_replies_p17(
+    language: str, text: str
+) -> None:
+    words = re.findall(r"\w+", translate(text, language))
+    replies = {parse_reply(word) for word in words}
+
+    assert {"yes", "no"} <= replies
+    assert ("always" in replies) is (text == user_texts.REPLY_ALWAYS)
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("de", "Fragen"),
+        ("de-AT", "Fragen"),
+        ("DE_ch", "Fragen"),
+        ("xx", "questions"),
+        (None, "questions"),
+        ("", "questions"),
+        ("../de", "questions"),
+    ],
+)
+def test_a_region_and_an_unknown_language_do_no_harm_p17(
+    language: str | None, expected: str
+) -> None:
+    assert translate("questions", language) == expected
+    assert has_language(language) is (expected == "Fragen")
+
+
+@given(st.text(), st.text(), st.sampled_from([*LANGUAGES, "en"]))
+def test_names_of_others_stay_as_they_are_in_every_language_p17(
+    tool: str, source: str, language: str
+) -> None:
+    text = translate(user_texts.CALL_SKIPPED, language, tool=tool, source=source)
+
+    assert tool in text
+    assert source in text
+
+
+async def set_language(chat: ChatClient, language: str) -> None:
+    await chat.http.patch("/v1/users/profile", json={"language": language})
+
+
+async def test_steps_and_notices_of_an_answer_are_in_the_owners_language_p32(
+    world: ChatFixture,
+) -> None:
+    search = script_calls(("search_conversations", {"query": "Lissabon"}))
+    with ScriptedModel(search, script_answer("")) as model:
+        async with open_chat(world, model) as chat:
+            await set_language(chat, "de-DE")
+            streamed = (await chat.ask("Was mag Ann?")).text
+            [*_, answer] = await chat.list_shown(**UI)
+
+    assert '"Gespräche werden durchsucht"' in streamed
+    assert answer["text"] == "Darauf habe ich keine Antwort. Kannst du es anders fragen?"
+    assert answer["metadata"]["parts"][0]["output"] == "Es wurde nichts gefunden."
+
+
+async def test_a_chat_begins_with_a_greeting_in_the_owners_language_p17(
+    world: ChatFixture,
+) -> None:
+    async with open_chat(world, ScriptedModel()) as chat:
+        await chat.http.patch("/v1/users/profile", json={"name": "Ada"})
+        await set_language(chat, "fr")
+        [greeting] = await chat.list_shown()
+
+    assert greeting["text"].startswith("Bonjour Ada ! Ici Keepsake. Demande-moi ce qui a été dit")
+
+
+async def test_a_used_up_quota_is_said_in_the_owners_language_and_zone_p17(
+    world: ChatFixture,
+) -> None:
+    with ScriptedModel() as model:
+        deps = world.deps(model, quotas={"turns": 0})
+        async with open_client("chat", ROUTES, deps, build_auth_headers(ADA)) as http:
+            profile = {"language": "es", "time_zone": "Europe/Madrid"}
+            await http.patch("/v1/users/profile", json=profile)
+            await http.post("/v2/messages", json={"text": "¿Qué?"})
+            answer = (await http.get("/v2/messages")).json()[0]
+
+    assert answer["text"] == (
+        "Has alcanzado el límite de hoy: 0 preguntas. Continúa el 2026-03-03 01:00 (Europe/Madrid)."
+    )
