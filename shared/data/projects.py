@@ -1,20 +1,21 @@
 """Projects of a user, and which files belong to them."""
 
+from asyncio import gather
 from contextlib import suppress
 from dataclasses import replace
 
 from shared.data.codec import dump, load, load_all
 from shared.data.files import file_path
 from shared.data.limited_records import LimitedRecords
-from shared.domain.documents import Query, Set, Update, Where
-from shared.domain.errors import Conflict, NotFound
+from shared.domain.documents import Document, Query, Set, Update, Where
+from shared.domain.errors import Conflict, NotFound, PreconditionFailed
 from shared.domain.file import File
 from shared.domain.ids import ProjectId, UserId, is_id
 from shared.domain.project import MAX_PROJECT_FILES, MAX_PROJECTS, Project
 from shared.ports import Transaction
 
-_MAX_CHATS = 400
-"""Chats that leave a project in one batch."""
+_MAX_CHATS = 50
+"""Chats that leave a project at once."""
 
 
 class Projects(LimitedRecords[Project]):
@@ -76,8 +77,13 @@ class Projects(LimitedRecords[Project]):
             fields=("project_id",),
         )
         while chats := await self._documents.query(query):
+            await gather(*map(self._release_chat, chats))
+
+    async def _release_chat(self, chat: Document) -> None:
+        """Take a chat out; one that has changed since is looked at again."""
+        with suppress(PreconditionFailed):
             await self._documents.write(
-                *(Update(chat.path, {"project_id": None}) for chat in chats)
+                Update(chat.path, {"project_id": None}, version=chat.version)
             )
 
 

@@ -33,11 +33,22 @@ class ProjectFiles:
         return bool(self.files) and self.fit(facts)
 
     def give(self, context: Context) -> Context:
-        """Return a context with them: all of them near its end, or their names."""
+        """Return a context with them: all of them near its end, or their names.
+
+        Documents are numbered in the order in which the model reads them. A file that came with the
+        question as well is given once.
+        """
         if self.fit(context.facts):
+            documents, pictures = number_documents(self.texts), list_pictures(self.texts)
+            known = {each.metadata for each in documents}
+            others = [each for each in context.files if each.metadata not in known]
             return replace(
                 context,
-                project_files=tuple(number_documents(self.texts)),
-                pictures=(*list_pictures(self.texts), *context.pictures),
+                project_files=tuple(documents),
+                files=tuple(
+                    replace(each, number=number)
+                    for number, each in enumerate(others, start=len(documents) + 1)
+                ),
+                pictures=(*pictures, *(each for each in context.pictures if each not in pictures)),
             )
         return replace(context, project_notes=tuple(build_note(file) for file in self.files))

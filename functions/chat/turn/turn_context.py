@@ -57,14 +57,11 @@ class TurnContext:
 async def load_context(
     deps: ChatDeps, uid: UserId, place: QuestionPlace, *, check: Awaitable[None]
 ) -> TurnContext:
-    """Read in two rounds; `check` runs beside the first and may refuse the question."""
-    (
-        profile,
-        (session, path, newest_messages),
-        installed_apps,
-        (connections, consent, page_item, of_question),
-        _,
-    ) = await gather(
+    """Read in two rounds; `check` runs beside the first and may refuse the question.
+
+    Where both refuse it, the refusal of `check` counts: a repeated question is no new one.
+    """
+    first_round = gather(
         deps.stores.profiles.get(uid),
         _load_history(deps, uid, place),
         deps.stores.installed_apps.list_all(uid),
@@ -74,8 +71,16 @@ async def load_context(
             find_item(deps.stores, uid, place.page),
             find_files(deps, uid, place.file_ids, may_be_gone=place.files_may_be_gone),
         ),
-        check,
     )
+    refusal, _ = await gather(check, first_round, return_exceptions=True)
+    if isinstance(refusal, BaseException):
+        raise refusal
+    (
+        profile,
+        (session, path, newest_messages),
+        installed_apps,
+        (connections, consent, page_item, of_question),
+    ) = await first_round
     installed_ids = [installation.app_id for installation in installed_apps]
     (app, offered_apps), agent, files, project = await gather(
         _load_apps(deps, uid, session.app_id, installed_ids),

@@ -7,11 +7,14 @@ import httpx
 import pytest
 
 from functions.chat.turn.prepare_turn import PreparedTurn, prepare_turn
+from shared.data.projects import Projects
 from shared.domain.chat import Session
+from shared.domain.documents import Delete, Document, Query
 from shared.domain.errors import NotFound
 from shared.domain.ids import FileId, SessionId
 from shared.domain.model import ModelFacts
 from shared.domain.project import MAX_PROJECT_FILES, MAX_PROJECTS
+from shared.ports import Documents
 from tests.fakes import CountingDocuments, ScriptedModel
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.chats import store_messages
@@ -185,6 +188,7 @@ async def test_they_follow_each_question_above_its_own_files_x12(world: ChatFixt
 
     project, files, _ = list_texts(turn.context.for_cycle(1))[-3:]
     assert ("About keel." in project, "About mast." in files) == (True, True)
+    assert ('"document": 1,' in project, '"document": 2,' in files) == (True, True)
 
 
 @pytest.mark.parametrize(("tokens", "is_whole"), [(5_999, True), (6_000, False)])
@@ -277,3 +281,42 @@ async def test_a_deletion_that_ended_early_goes_on_when_it_is_repeated_x12(
     assert await projects.list_files(ADA, project.id) == []
     with pytest.raises(NotFound):
         await projects.delete(ADA, project.id)
+
+
+async def test_a_file_of_the_project_that_comes_with_the_question_is_given_once_x12(
+    world: ChatFixture,
+) -> None:
+    keel, mast = [await store_file(world, name, f"About {name}.") for name in ("keel", "mast")]
+    session_id = await begin_project_chat(world, keel)
+
+    turn = await prepare(world, session_id, file_ids=[keel, mast])
+
+    assert [each.contents for each in turn.context.project_files] == ["About keel."]
+    assert [(each.number, each.contents) for each in turn.context.files] == [(2, "About mast.")]
+
+
+async def test_a_chat_that_is_deleted_meanwhile_does_not_keep_its_project_x12(
+    world: ChatFixture,
+) -> None:
+    session_id = await begin_project_chat(world)
+    path = f"users/{ADA}/chat_sessions/{session_id}"
+    projects = Projects(DeletingDocuments(world.documents, path))
+    [project] = await projects.list_newest(ADA, limit=9)
+
+    await projects.delete(ADA, project.id)
+
+    assert await projects.list_newest(ADA, limit=9) == []
+
+
+class DeletingDocuments(CountingDocuments):
+    """Documents of which one is deleted as soon as a query has found it."""
+
+    def __init__(self, documents: Documents, path: str) -> None:
+        super().__init__(documents)
+        self._path = path
+
+    async def query(self, query: Query) -> list[Document]:
+        found = await super().query(query)
+        if any(each.path == self._path for each in found):
+            await self.write(Delete(self._path))
+        return found
