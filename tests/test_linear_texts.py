@@ -105,7 +105,7 @@ def import_text(text: str) -> object:
 FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "rewrite_links": rewrite_links,
     "extract_urls": extract_urls,
-    "strip_markers": lambda text: strip_markers(text, []),
+    "strip_markers": lambda text: strip_markers(text, 0),
     "estimate_tokens": estimate_tokens,
     "read_file": import_text,
     "read_cues": lambda text: import_text(f"00:01.000 --> 00:02.000\n{text}"),

@@ -14,7 +14,6 @@ import { startChatSearch } from "./views/chat_search.js";
 import { startChatSharing } from "./views/chat_sharing.js";
 import { startChats } from "./views/chats.js";
 import { startFolders } from "./views/folders.js";
-import { startGoals } from "./views/goals.js";
 import { startInbox } from "./views/inbox.js";
 import { startLanguageChoice } from "./views/language.js";
 import { startLibrary } from "./views/library.js";
@@ -27,7 +26,6 @@ import { reader } from "./views/reader.js";
 import { startSearch } from "./views/search.js";
 import { startShortcuts } from "./views/shortcuts.js";
 import { startSignIn } from "./views/sign_in.js";
-import { startSummaries } from "./views/summaries.js";
 import { startTasks } from "./views/tasks.js";
 import { startTimeline } from "./views/timeline.js";
 
@@ -78,13 +76,14 @@ function open({ uid, name, getToken }) {
     tasks: startTasks({ api, read }).reload,
     library: library.show,
     folders: startFolders({ api, open: (folder) => show("library", folder) }).reload,
-    goals: startGoals({ api }).reload,
-    summaries: startSummaries({ api, read, open: (day) => show("summaries", day) }).show,
     people: () => Promise.all([people.reload(), ownNames.reload()]),
   };
   const later = {
     account: once(async () => (await import("./views/account.js")).startAccount({ api, uid, signOut }).show),
     agents: once(async () => (await import("./views/agents.js")).startAgents({ api, open: openChat }).show),
+    goals: once(async () => (await import("./views/goals.js")).startGoals({ api }).reload),
+    summaries: once(async () =>
+      (await import("./views/summaries.js")).startSummaries({ api, read, open: (day) => show("summaries", day) }).show),
     developer: once(async () => {
       const openApp = (await import("./views/developer.js")).startDeveloper({ api, onChange: apps.reload });
       return (id) => {

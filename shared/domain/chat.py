@@ -52,11 +52,29 @@ class FileCard:
 
 
 @value
+class FilePage:
+    """A file of the owner as an answer cites it; `page` from 1, None for the whole."""
+
+    id: FileId
+    name: str
+    page: int | None = None
+
+
+@value
+class FileCitation:
+    """A file that an answer cites as `number`."""
+
+    number: int
+    file: FilePage
+
+
+@value
 class Message:
     """One message.
 
-    `text` of an answer has no citation markers; `cards` are what it cites, in order. `marked_text`
-    keeps the `[n]` markers for clients that link them; n is the position in `memories_id`, from 1.
+    `text` of an answer has no citation markers; `cards` are the conversations that it cites, in
+    order, and `file_citations` the files. `marked_text` keeps the `[n]` markers for clients that link
+    them; n is the number of a file, or else the next position in `memories_id`, from 1.
     `steps` are the reasoning and the tool calls of an answer, for its owner alone.
     `voices` are the models that answered at once, empty for one alone, and `voice` is the number of the
     one whose answer this is; those of the others are its alternatives.
@@ -77,6 +95,7 @@ class Message:
     is_imported: bool = False
     memories_id: tuple[ConversationId, ...] = ()
     cards: tuple[Card, ...] = ()
+    file_citations: tuple[FileCitation, ...] = ()
     marked_text: str | None = None
     files: tuple[FileCard, ...] = ()
     steps: tuple[Step, ...] = ()

@@ -32,7 +32,7 @@ class File:
 
     A `ready` one has pages, or is a picture of `width` × `height` pixels as models get it. A
     `rejected` one says why in `reason`, for people. `chunk_count` rows find it. Whoever knows
-    `thumbnail_key` may see its thumbnail. It belongs to the projects of `project_ids`.
+    `thumbnail_key` may see its thumbnail, and with `document_key` open a PDF. It belongs to the projects of `project_ids`.
     """
 
     id: FileId
@@ -51,6 +51,7 @@ class File:
     height: int = 0
     has_thumbnail: bool = False
     thumbnail_key: str = ""
+    document_key: str = ""
     attempt_count: int = 0
     project_ids: tuple[ProjectId, ...] = ()
 

@@ -5,6 +5,7 @@ from shared.domain.run import (
     CitationShown,
     ConfirmationRequested,
     ConfirmationResolved,
+    FileCited,
     ReasoningText,
     RunEvent,
     Stage,
@@ -48,7 +49,7 @@ class PlacementCounter:
                 self._kind = None
             case ReasoningText():
                 self._enter("reasoning")
-            case AnswerText() | CitationShown():
+            case AnswerText() | CitationShown() | FileCited():
                 self._enter("text")
             case ToolStarted(call_id=call_id):
                 return self._by_call.setdefault(call_id, self._place_tool())

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from shared.domain.chart import Chart
-from shared.domain.chat import ROOT, Card, Message
+from shared.domain.chat import ROOT, Card, FileCitation, Message
 from shared.domain.confirmation import Confirmation, Decision
 from shared.domain.ids import AppId, BranchId, MessageId, RunId, SessionId
 from shared.domain.library_change import LibraryChange
@@ -117,6 +117,13 @@ class CitationShown:
 
 
 @positional_value
+class FileCited:
+    """The next piece cites a file for the first time; conversations and files share their numbers."""
+
+    citation: FileCitation
+
+
+@positional_value
 class RunEnded:
     """The end. `message` is stored already."""
 
@@ -150,6 +157,7 @@ PlainEvent = (
     | LibraryChanged
     | ChartShown
     | CitationShown
+    | FileCited
     | VoicesStarted
     | VoiceEnded
     | RunEnded

@@ -16,6 +16,7 @@ from shared.domain.run import (
     CitationShown,
     ConfirmationRequested,
     ConfirmationResolved,
+    FileCited,
     LibraryChanged,
     Outcome,
     ReasoningText,
@@ -34,7 +35,14 @@ _ERROR_TEXTS: Mapping[Outcome, str] = {
 
 Chunk = dict[str, Any]
 _ProgressEvent = (
-    Stage | Status | ToolStarted | ToolEnded | LibraryChanged | ChartShown | CitationShown
+    Stage
+    | Status
+    | ToolStarted
+    | ToolEnded
+    | LibraryChanged
+    | ChartShown
+    | CitationShown
+    | FileCited
 )
 _AnswerEvent = (
     _ProgressEvent
@@ -185,15 +193,27 @@ def _to_chunk(
             return _build_tool_end_chunk(event)
         case LibraryChanged() | ChartShown():
             return _build_data_part(event)
-        case CitationShown(number=number, card=card):
-            metadata = {"number": number, "created_at": card.created_at, "emoji": card.emoji}
-            return {
-                "type": "source-document",
-                "sourceId": card.id,
-                "mediaType": "text/plain",
-                "title": card.title,
-                **_build_metadata(placement, **metadata),
-            }
+        case CitationShown() | FileCited():
+            return _build_source(event, placement)
+
+
+def _build_source(event: CitationShown | FileCited, placement: Placement) -> Chunk:
+    """Build what a number of the answer stands for: a conversation, or a file with its page."""
+    if isinstance(event, FileCited):
+        number, file = event.citation.number, event.citation.file
+        source = {"sourceId": file.id, "title": file.name, "filename": file.name}
+        metadata: dict[str, Any] = {"kind": "file", "number": number, "page": file.page}
+        media_type = "application/octet-stream"
+    else:
+        card, media_type = event.card, "text/plain"
+        source = {"sourceId": card.id, "title": card.title}
+        metadata = {"number": event.number, "created_at": card.created_at, "emoji": card.emoji}
+    return {
+        "type": "source-document",
+        "mediaType": media_type,
+        **source,
+        **_build_metadata(placement, **metadata),
+    }
 
 
 def _build_metadata(placement: Placement, **fields: Any) -> Chunk:

@@ -19,6 +19,7 @@ from shared.ports import Blobs, Tasks
 
 READ_TARGET = "read_file"
 MAX_NAME_CHARS = 255
+PDF_TYPE = "application/pdf"
 PICTURE_TYPE = "image/webp"
 """Of the pictures that are made of files: what models get, and thumbnails."""
 
@@ -35,7 +36,7 @@ async def start_file(deps: UploadDeps, uid: UserId, upload_id: str) -> File:
 
     Raises Conflict, NotFound, Gone and TooLarge.
     """
-    now, key = deps.clock.now(), deps.new_id()
+    now, key, document_key = deps.clock.now(), deps.new_id(), deps.new_id()
     (stored,) = await deps.stores.files.find_all(uid, [upload_id])
     if stored is None:
         _check_size(await get_complete(deps, uid, upload_id))
@@ -49,6 +50,7 @@ async def start_file(deps: UploadDeps, uid: UserId, upload_id: str) -> File:
             parts=upload.parts,
             media_type=mimetypes.guess_type(upload.name)[0] or "application/octet-stream",
             thumbnail_key=key,
+            document_key=document_key,
         )
 
     file = await deps.stores.files.add_upload(uid, upload_id, build, now=now)
@@ -121,6 +123,13 @@ def build_thumbnail_address(file: File, uid: UserId) -> str | None:
     if not file.has_thumbnail:
         return None
     return f"/v2/files/{file.id}/thumbnail?owner={uid}&key={file.thumbnail_key}"
+
+
+def build_document_address(file: File, uid: UserId) -> str | None:
+    """Return the path where whoever knows it opens a PDF that was read; None for any other file."""
+    if file.media_type != PDF_TYPE or file.status != "ready":
+        return None
+    return f"/v2/files/{file.id}/document?owner={uid}&key={file.document_key}"
 
 
 def _pages_path(uid: UserId, file_id: FileId) -> str:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import FilePayload, Locator, expect
+from playwright.sync_api import BrowserContext, FilePayload, Locator, expect
 
+from tests.fixtures.documents import build_pdf
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
@@ -92,4 +93,43 @@ def test_files_are_dropped_onto_the_chat_and_at_most_ten_p21(console: Console) -
     expect(page.locator("#attached li")).to_have_count(10)
     expect(page.locator("#ask .problem")).to_have_text("A question takes 10 files.")
     expect(page.locator("#attached progress")).to_have_count(0)
+    assert console.page_errors == []
+
+
+def test_a_cited_page_of_a_pdf_opens_in_a_tab_of_its_own_p17(
+    console: Console, context: BrowserContext
+) -> None:
+    console.sign_in("file-citer")
+    page = console.page
+    headers = console.sign_in_beside(context, "file-citer")
+    content = build_pdf("The mast", "The keel")
+    upload = FilePayload(name="plan.pdf", mimeType="application/pdf", buffer=content)
+    sent = context.request.post(
+        f"{console.origin}/v2/files", headers=headers, multipart={"files": upload}
+    )
+    [file] = sent.json()
+    page.evaluate(
+        """async (file) => {
+          const { Answer } = await import("/views/answer.js");
+          const api = { file: async () => file };
+          const answer = new Answer({ api, read: () => {}, question: "?", retry: () => {}, show: () => {} });
+          document.querySelector("#messages").append(answer.node);
+          const talk = { id: "c1", created_at: file.created_at, structured: { title: "Talk", emoji: "🧠" } };
+          answer.finish({
+            id: "a1", text: "Of oak, she says.", memories_id: ["c1"], memories: [talk],
+            metadata: {
+              marked_text: "Of oak[1], she says[2].",
+              file_citations: [{ number: 1, id: file.id, name: file.name, page: 2 }],
+            },
+          });
+        }""",
+        file,
+    )
+
+    expect(page.get_by_role("link", name="Source 2: Talk")).to_be_visible()
+    expect(page.locator(".sources .number")).to_have_text(["2"])
+    with context.expect_event("request", lambda request: "/document?" in request.url) as asked:
+        page.get_by_role("link", name="Source 1: plan.pdf, page 2").click()
+    answer = context.request.get(asked.value.url)
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/pdf")
     assert console.page_errors == []

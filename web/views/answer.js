@@ -76,7 +76,7 @@ export class Answer {
     offerCode(this.#prose, this.#attempt);
     if (message.chart_data) this.#draw(message.chart_data);
     else this.#chart.replaceChildren();
-    this.#foot.replaceChildren(...this.#note(message), ...changes(this.#tools.api, message, this.#attempt), ...this.#cards(cards), this.#actions(message),
+    this.#foot.replaceChildren(...this.#note(message), ...changes(this.#tools.api, message, this.#attempt), ...this.#cards(cards, message.metadata?.file_citations), this.#actions(message),
       ...(this.#tools.question ? [diagnostics(this.#tools.api, message.id)] : []));
     if (message.metadata?.voices) this.#offerOthers(message);
   }
@@ -162,13 +162,24 @@ export class Answer {
 
   #streamedMarker(n) {
     const source = this.#sources[n - 1];
-    return source ? marker(n, source.title, () => this.#open(source.sourceId)) : null;
+    if (!source) return null;
+    const { kind, page } = source.providerMetadata.keepsake;
+    if (kind === "file") return this.#fileMarker({ number: n, id: source.sourceId, name: source.title, page });
+    return marker(n, source.title, () => this.#open(source.sourceId));
+  }
+
+  #fileMarker(file) {
+    const title = file.page ? t("{file}, page {page}", { file: file.name, page: file.page }) : file.name;
+    return marker(file.number, title, () => this.#attempt(async () => (await import("./file_cards.js")).openFile(this.#tools.api, file)));
   }
 
   // More may be cited than there are cards.
-  #marker(n, { memories_id: ids = [], memories: cards = [] }) {
-    const id = ids[n - 1];
-    return id ? marker(n, cards[n - 1]?.structured.title ?? "", () => this.#open(id)) : null;
+  #marker(n, { memories_id: ids = [], memories: cards = [], metadata }) {
+    const files = metadata?.file_citations ?? [];
+    const file = files.find(({ number }) => number === n);
+    if (file) return this.#fileMarker(file);
+    const at = n - 1 - files.filter(({ number }) => number < n).length;
+    return ids[at] ? marker(n, cards[at]?.structured.title ?? "", () => this.#open(ids[at])) : null;
   }
 
   #note({ metadata }) {
@@ -178,9 +189,9 @@ export class Answer {
       el("button", { type: "button", onclick: this.#tools.retry }, t("Try again")))];
   }
 
-  #cards(cards) {
+  #cards(cards, files = []) {
     if (!cards.length) return [];
-    const items = cards.map((card, at) => el("li", {}, this.#card(card, at + 1)));
+    const items = cards.map((card, at) => el("li", {}, this.#card(card, numberOf(at, files))));
     return [el("ol", { class: "sources", "aria-label": t("Sources") }, ...items)];
   }
 
@@ -212,4 +223,12 @@ export class Answer {
       this.#foot.append(problemLine(problem));
     }
   };
+}
+
+// Conversations and files share their numbers: a conversation has the next one that no file has.
+function numberOf(at, files) {
+  const taken = files.map(({ number }) => number);
+  let number = 0;
+  for (let left = at + 1; left; left -= !taken.includes(number)) number++;
+  return number;
 }

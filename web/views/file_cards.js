@@ -22,7 +22,14 @@ export async function download(api, { id, name }) {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-// Only pictures of our own server are loaded, by whatever address it is reached.
+/** Opens a file that an answer cites: a PDF in a tab of its own, at its page; any other is saved. */
+export async function openFile(api, { id, page }) {
+  const file = await api.file(id);
+  if (!file.document) return download(api, file);
+  el("a", { href: pathOf(file.document) + (page ? `#page=${page}` : ""), target: "_blank", rel: "noopener" }).click();
+}
+
+// Only what our own server has is loaded, by whatever address it is reached.
 function pathOf(address) {
   const { pathname, search } = new URL(address, location.href);
   return pathname + search;

@@ -615,6 +615,7 @@ class FileOut(TypedDict):
     page_count: int
     width: int
     height: int
+    document: str | None
 
 
 class FilePageOut(TypedDict):

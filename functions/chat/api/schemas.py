@@ -13,7 +13,7 @@ from functions.chat.context.page import Page, PageType
 from shared.data.library_changes import METADATA_FIELD, load_changes
 from shared.domain.branches import find_answering_run, list_versions
 from shared.domain.chart import ChartType
-from shared.domain.chat import Message, Session, build_main_session_id
+from shared.domain.chat import FileCitation, Message, Session, build_main_session_id
 from shared.domain.custom_agent import AgentRole
 from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
 from shared.domain.interests import (
@@ -312,11 +312,18 @@ class MessageOut(Wire):
     metadata: dict[str, Any]
 
 
+def _to_file_citation(citation: FileCitation) -> dict[str, Any]:
+    file = citation.file
+    return {"number": citation.number, "id": file.id, "name": file.name, "page": file.page}
+
+
 def to_message_out(message: Message) -> MessageOut:
     """Convert a message to the fields that released apps read."""
     metadata = dict(message.metadata)
-    if message.marked_text is not None and message.cards:
+    if message.marked_text is not None and (message.cards or message.file_citations):
         metadata["marked_text"] = message.marked_text
+    if message.file_citations:
+        metadata["file_citations"] = list(map(_to_file_citation, message.file_citations))
     if message.voices:
         metadata |= {"voices": list(message.voices), "voice": message.voice}
     if changes := load_changes(message):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from shared.domain.ids import FileId
 from shared.domain.model import AssistantTurn, ModelMessage, SystemText, ToolResult, UserText
 from shared.domain.tokens import estimate_tokens
 from shared.domain.value import value
@@ -42,6 +43,7 @@ class GivenDocument:
     title: str
     contents: str
     metadata: str = ""
+    file_id: FileId | None = None
 
 
 @value

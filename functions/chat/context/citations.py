@@ -1,16 +1,14 @@
 """Citations: markers renumbered by first use, one number for each conversation of a turn.
 
 A model cites by the numbers that tools gave out. While its text streams, markers are renumbered, so
-that `[1]` is the first card from the first word on; the answer is stored as it was streamed.
+that `[1]` is the first source from the first word on; the answer is stored as it was streamed.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from shared.domain.chat import Card
-from shared.domain.ids import ConversationId
-from shared.domain.value import value
+from shared.domain.chat import Card, FilePage
 
 _NUMBERS = "[0-9]{1,4}(?:, ?[0-9]{1,4}){0,9}"
 _TOKEN = re.compile(rf"(?P<ticks>`{{1,3}})|(?P<newline>\n)| ?\[(?P<numbers>{_NUMBERS})\](?!\()")
@@ -22,41 +20,48 @@ Rewrite = Callable[[Sequence[int]], str | None]
 """Returns the new text of a marker for its numbers; None keeps the marker as it is."""
 
 
+Source = Card | FilePage
+
+
 @dataclass(slots=True)
 class Citations:
-    """Numbers of one turn, from 1: `cards` in the order of assignment, `shown_cards` as cited.
+    """Numbers of one turn, from 1: `sources` in the order of assignment, `shown` as cited.
 
-    The first `given` numbers are documents that came with the question, which have no cards.
+    The first ones may be documents that came with the question.
     """
 
-    given: int = 0
-    cards: list[Card] = field(default_factory=list)
-    shown_cards: list[Card] = field(default_factory=list)
-    _numbers: dict[ConversationId, int] = field(default_factory=dict)
+    sources: list[Source] = field(default_factory=list)
+    shown: list[Source] = field(default_factory=list)
     _positions: dict[int, int] = field(default_factory=dict)
 
-    def assign_number(self, card: Card) -> int:
-        """Return the number of a conversation; its first card is the one that counts."""
-        if card.id not in self._numbers:
-            self.cards.append(card)
-            self._numbers[card.id] = self.given + len(self.cards)
-        return self._numbers[card.id]
+    def assign_number(self, source: Source) -> int:
+        """Return the number of a conversation or a page; its first card is the one that counts."""
+        keys = list(map(_identify, self.sources))
+        if _identify(source) not in keys:
+            self.sources.append(source)
+            return len(self.sources)
+        return keys.index(_identify(source)) + 1
 
     def render_marker(self, numbers: Sequence[int]) -> str | None:
-        """Renumber a marker by first use, without numbers of given documents.
+        """Renumber a marker by first use.
 
         Return None for text that is no citation: one of its numbers was never assigned.
         """
-        if not all(1 <= number <= self.given + len(self.cards) for number in numbers):
+        if not all(1 <= number <= len(self.sources) for number in numbers):
             return None
-        cited = [number for number in dict.fromkeys(numbers) if number > self.given]
-        return "".join(f"[{self._assign_position(number)}]" for number in cited)
+        return "".join(f"[{self._assign_position(number)}]" for number in dict.fromkeys(numbers))
 
     def _assign_position(self, number: int) -> int:
         if number not in self._positions:
-            self.shown_cards.append(self.cards[number - self.given - 1])
-            self._positions[number] = len(self.shown_cards)
+            self.shown.append(self.sources[number - 1])
+            self._positions[number] = len(self.shown)
         return self._positions[number]
+
+
+def _identify(source: Source) -> tuple[str, str, int | None]:
+    if isinstance(source, FilePage):
+        return "file", source.id, source.page
+    return "conversation", source.id, None
 
 
 class CitationRewriter:
@@ -111,22 +116,9 @@ def _count_undecided(text: str) -> int:
     return len(match[0]) if match else 0
 
 
-@value
-class CitedText:
-    """An answer without markers (`text`) and with them (`marked_text`).
-
-    The number of a marker is the position in `cards`, from 1.
-    """
-
-    text: str
-    marked_text: str
-    cards: tuple[Card, ...]
-
-
-def strip_markers(marked_text: str, cards: Sequence[Card]) -> CitedText:
-    """Remove the markers from an answer; its `[n]` cites `cards[n - 1]`."""
+def strip_markers(marked_text: str, source_count: int) -> str:
+    """Remove the markers from an answer that cites so many sources."""
     rewriter = CitationRewriter(
-        lambda numbers: "" if max(numbers) <= len(cards) and min(numbers) else None
+        lambda numbers: "" if max(numbers) <= source_count and min(numbers) else None
     )
-    text = rewriter.feed(marked_text) + rewriter.flush()
-    return CitedText(text=text, marked_text=marked_text, cards=tuple(cards))
+    return rewriter.feed(marked_text) + rewriter.flush()

@@ -36,7 +36,9 @@ from functions.chat.context.pictures import (
 from functions.chat.context.reminder import build_reminder
 from functions.chat.context.tool_pairs import drop_orphans
 from shared import prompts
+from shared.domain.chat import FilePage
 from shared.domain.errors import TooLarge
+from shared.domain.ids import FileId
 from shared.domain.model import (
     UNKNOWN_MODEL,
     AssistantTurn,
@@ -108,6 +110,12 @@ class Context:
             *notices,
             *required.latest,
         ]
+
+    @property
+    def given_files(self) -> list[FilePage]:
+        """The files that it gives whole, by the numbers that they are cited by, from 1."""
+        documents = (*self.project_files, *self.files)
+        return [FilePage(id=each.file_id or FileId(""), name=each.title) for each in documents]
 
     def count_tokens(self) -> int:
         """Count the tokens of everything, as if any window held it."""

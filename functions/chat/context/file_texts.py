@@ -58,7 +58,11 @@ def number_documents(texts: Sequence[FileText]) -> list[GivenDocument]:
     documents = [text for text in texts if not text.file.is_picture]
     return [
         GivenDocument(
-            number=n, title=text.file.name, contents=text.text, metadata=f"file {text.file.id}"
+            number=n,
+            title=text.file.name,
+            contents=text.text,
+            metadata=f"file {text.file.id}",
+            file_id=text.file.id,
         )
         for n, text in enumerate(documents, start=1)
     ]

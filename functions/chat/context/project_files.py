@@ -40,8 +40,8 @@ class ProjectFiles:
         """
         if self.fit(context.facts):
             documents, pictures = number_documents(self.texts), list_pictures(self.texts)
-            known = {each.metadata for each in documents}
-            others = [each for each in context.files if each.metadata not in known]
+            known = {each.file_id for each in documents}
+            others = [each for each in context.files if each.file_id not in known]
             return replace(
                 context,
                 project_files=tuple(documents),

@@ -16,6 +16,7 @@ from shared.domain.run import (
     ChartShown,
     CitationShown,
     ConfirmationRequested,
+    FileCited,
     LibraryChanged,
     Outcome,
     Run,
@@ -49,20 +50,22 @@ def build_message(
     run: Run, events: Sequence[RunEvent], outcome: Outcome, now: datetime, *, voice: int = 0
 ) -> Message:
     """Return the answer of a voice exactly as it was streamed, whichever process stores it."""
-    shown_cards = [event.card for event in events if isinstance(event, CitationShown)]
-    cited_text = strip_markers(join_text(events), shown_cards)
+    cards = tuple(event.card for event in events if isinstance(event, CitationShown))
+    file_citations = tuple(event.citation for event in events if isinstance(event, FileCited))
+    marked_text = join_text(events)
     stop_metadata = {"stop_reason": "user_cancelled"} if outcome == "stopped" else {}
     return Message(
         id=MessageId(run.id),
         session_id=run.session_id,
-        text=cited_text.text,
-        marked_text=cited_text.marked_text,
+        text=strip_markers(marked_text, len(cards) + len(file_citations)),
+        marked_text=marked_text,
         sender="ai",
         created_at=max(now, run.created_at + timedelta(milliseconds=1)),
         branch=run.branch,
         app_id=run.app_id,
-        memories_id=tuple(card.id for card in cited_text.cards),
-        cards=cited_text.cards,
+        memories_id=tuple(card.id for card in cards),
+        cards=cards,
+        file_citations=file_citations,
         steps=collect_steps(events),
         chart=_find_chart(events),
         voices=run.voices,

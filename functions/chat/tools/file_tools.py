@@ -1,16 +1,19 @@
 """File tools: read the text of a file that the owner handed in, and search in all of them."""
 
 import json
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from functions.chat.context.citations import Citations
 from functions.chat.context.file_texts import join_pages
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult, render_fixed
 from shared.arguments import Arguments
+from shared.domain.chat import FilePage
 from shared.domain.errors import NotFound
 from shared.domain.file import File
 from shared.domain.ids import UserId
@@ -46,7 +49,12 @@ class SearchFiles(Arguments):
 def build_file_tools(deps: ChatDeps, uid: UserId, *, can_search: bool) -> list[Tool]:
     """Return the tools; one that has the files whole before it has nothing to search."""
     read = build_builtin_tool(
-        "read_file", "Reading your file", ReadFile, partial(_read, deps, uid), tool_class="read"
+        "read_file",
+        "Reading your file",
+        ReadFile,
+        partial(_read, deps, uid),
+        tool_class="read",
+        is_search=True,
     )
     search = build_builtin_tool(
         "search_files",
@@ -54,6 +62,7 @@ def build_file_tools(deps: ChatDeps, uid: UserId, *, can_search: bool) -> list[T
         SearchFiles,
         partial(_search, deps, uid),
         tool_class="read",
+        is_search=True,
     )
     return [read, search] if can_search else [read]
 
@@ -68,6 +77,7 @@ async def _read(deps: ChatDeps, uid: UserId, arguments: ReadFile) -> ResultRende
         return _word(NOT_READ, f"“{file.name}” has no text.")
     rest = join_pages(pages[arguments.first_page - 1 :])[arguments.start :]
     text = rest[:MAX_SLICE_CHARS]
+    page = FilePage(id=file.id, name=file.name, page=arguments.first_page)
     answer = {
         **_describe(file),
         "url": f"keepsake://files/{file.id}#page={arguments.first_page}",
@@ -75,7 +85,10 @@ async def _read(deps: ChatDeps, uid: UserId, arguments: ReadFile) -> ResultRende
         "text": text,
         "continues_at": arguments.start + len(text) if len(rest) > len(text) else None,
     }
-    return _word(json.dumps(answer, ensure_ascii=False), f"“{file.name}”")
+    return WordedResult(
+        render=lambda citations: _to_json({"document": citations.assign_number(page), **answer}),
+        shown_text=f"“{file.name}”",
+    )
 
 
 async def _search(deps: ChatDeps, uid: UserId, arguments: SearchFiles) -> ResultRenderer:
@@ -102,9 +115,23 @@ async def _search(deps: ChatDeps, uid: UserId, arguments: SearchFiles) -> Result
     ]
     if not rows:
         return _word(NOTHING_FOUND, "No file says anything about it.")
-    return _word(
-        json.dumps(rows, ensure_ascii=False), ", ".join(f"“{f.name}”" for f in files.values())
+    names = ", ".join(f"“{file.name}”" for file in files.values())
+    return WordedResult(render=partial(_render_rows, rows), shown_text=names)
+
+
+def _render_rows(rows: Sequence[Mapping[str, Any]], citations: Citations) -> str:
+    """Number each page that was found, so that an answer can cite it."""
+    pages = [FilePage(id=row["file_id"], name=row["name"], page=row["page"]) for row in rows]
+    return _to_json(
+        [
+            {"document": citations.assign_number(page), **row}
+            for page, row in zip(pages, rows, strict=True)
+        ]
     )
+
+
+def _to_json(answer: object) -> str:
+    return json.dumps(answer, ensure_ascii=False)
 
 
 def _describe(file: File) -> dict[str, str]:

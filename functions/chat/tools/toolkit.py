@@ -10,6 +10,7 @@ from functions.chat.context.citations import Citations
 from functions.chat.tools.parsed_call import ParsedCall
 from shared import telemetry
 from shared.domain.chart import Chart
+from shared.domain.chat import FilePage
 from shared.domain.consent import Standing
 from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
@@ -167,11 +168,11 @@ class Toolkit:
     """Tools offered in one turn, and the citations of the turn."""
 
     def __init__(
-        self, tools: Sequence[Tool], *, timeout_s: float, given_documents: int = 0
+        self, tools: Sequence[Tool], *, timeout_s: float, given: Sequence[FilePage] = ()
     ) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
         self._timeout_s = timeout_s
-        self.citations = Citations(given=given_documents)
+        self.citations = Citations(list(given))
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:

@@ -70,7 +70,7 @@ class AgentRun:
             toolkit=Toolkit(
                 voice.tools,
                 timeout_s=deps.limits.call_timeout_s,
-                given_documents=len(voice.context.project_files) + len(voice.context.files),
+                given=voice.context.given_files,
             ),
             call_review=CallReview(
                 policy=voice.tool_policy,

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
-from functions.chat.context.citations import CitationRewriter, Citations
+from functions.chat.context.citations import CitationRewriter, Citations, Source
 from shared import telemetry
-from shared.domain.run import AnswerText, CitationShown, RunEvent, Stage, StageName
+from shared.domain.chat import FileCitation, FilePage
+from shared.domain.run import AnswerText, CitationShown, FileCited, RunEvent, Stage, StageName
 from shared.security.link_filter import LinkFilter
 
 
@@ -19,7 +20,7 @@ class AnswerWriter:
         self._citations = citations
         self._is_known_url = is_known_url
         self._stage: StageName | None = None
-        self._shown_card_count = 0
+        self._shown_count = 0
         self.begin_cycle()
 
     def begin_cycle(self) -> None:
@@ -36,10 +37,10 @@ class AnswerWriter:
             yield Stage(stage)
 
     def write(self, text: str) -> Iterator[RunEvent]:
-        """Emit text of the model; without cards, no text is held for a citation."""
+        """Emit text of the model; without sources, no text is held for a citation."""
         self.chars += len(text)
         text = self._link_filter.feed(text)
-        return self._emit(self._citation_rewriter.feed(text) if self._citations.cards else text)
+        return self._emit(self._citation_rewriter.feed(text) if self._citations.sources else text)
 
     def write_notice(self, text: str) -> Iterator[RunEvent]:
         """Emit a text of ours, unfiltered."""
@@ -55,8 +56,14 @@ class AnswerWriter:
         if not text:
             return
         yield from self.enter_stage("answering")
-        for card in self._citations.shown_cards[self._shown_card_count :]:
-            self._shown_card_count += 1
-            yield CitationShown(number=self._shown_card_count, card=card)
+        for source in self._citations.shown[self._shown_count :]:
+            self._shown_count += 1
+            yield _build_citation(self._shown_count, source)
         yield AnswerText(self._separator + text)
         self._separator = ""
+
+
+def _build_citation(number: int, source: Source) -> RunEvent:
+    if isinstance(source, FilePage):
+        return FileCited(FileCitation(number=number, file=source))
+    return CitationShown(number=number, card=source)

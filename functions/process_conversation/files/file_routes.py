@@ -25,7 +25,9 @@ from shared.domain.file import File
 from shared.domain.ids import UserId
 from shared.edge.routes import Call, Form, route
 from shared.library.files import (
+    PDF_TYPE,
     PICTURE_TYPE,
+    build_document_address,
     forget_file,
     load_picture,
     start_file,
@@ -143,12 +145,33 @@ async def get_thumbnail(deps: FileDeps, call: Call[None, ThumbnailQuery]) -> Res
     """Released apps load pictures without a token, so their addresses have a key."""
     uid = UserId(call.query.owner)
     file = await deps.stores.files.get(uid, call.path["file_id"])
-    if not file.has_thumbnail or not hmac.compare_digest(
-        file.thumbnail_key.encode(), call.query.key.encode()
-    ):
+    if not file.has_thumbnail or not _fits(call.query.key, file.thumbnail_key):
         raise NotFound(NOT_FOUND)
     content = await deps.blobs.read(thumbnail_path(uid, file.id))
     return Response(content, media_type=PICTURE_TYPE, headers=_PRIVATE)
+
+
+def _fits(sent_key: str, key: str) -> bool:
+    return bool(key) and hmac.compare_digest(key.encode(), sent_key.encode())
+
+
+@route(
+    "GET",
+    "/v2/files/{file_id}/document",
+    "Show a PDF to whoever has its address",
+    access="anyone",
+    errors=(404,),
+    media_type=PDF_TYPE,
+)
+async def show_document(deps: FileDeps, call: Call[None, ThumbnailQuery]) -> Response:
+    """A browser opens it at a page, `#page=3`, by itself: it sends no token then."""
+    uid = UserId(call.query.owner)
+    file = await deps.stores.files.get(uid, call.path["file_id"])
+    if build_document_address(file, uid) is None or not _fits(call.query.key, file.document_key):
+        raise NotFound(NOT_FOUND)
+    headers = {**_PRIVATE, "Content-Disposition": "inline", "Content-Length": str(file.size)}
+    content = iterate_content(deps.blobs, file.parts)
+    return StreamingResponse(content, media_type=PDF_TYPE, headers=headers)
 
 
 @route("DELETE", "/v2/files/{file_id}", "Delete a file", status=204, errors=(404,))
@@ -170,6 +193,7 @@ ROUTES = (
     get_content,
     get_picture,
     get_thumbnail,
+    show_document,
     delete_file,
 )
 READ_ROUTES = (on_file,)

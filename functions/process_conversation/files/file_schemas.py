@@ -8,7 +8,7 @@ from pydantic import Field
 from shared.domain.file import File, FileStatus
 from shared.domain.ids import UserId
 from shared.edge.schemas import ID_PATTERN, PageQuery, Wire
-from shared.library.files import build_thumbnail_address
+from shared.library.files import build_document_address, build_thumbnail_address
 
 MAX_FILES_AT_ONCE = 10
 
@@ -26,7 +26,7 @@ class FilesQuery(PageQuery):
 
 
 class ThumbnailQuery(Wire):
-    """The key that stands in the address of a thumbnail; whoever has it may see the picture."""
+    """The key that stands in the address of a thumbnail or a PDF; whoever has it may see it."""
 
     owner: Annotated[str, Field(pattern=ID_PATTERN)]
     key: Annotated[str, Field(max_length=64)]
@@ -36,7 +36,8 @@ class FileOut(Wire):
     """A file. Released apps read the fields up to `created_at`.
 
     `mime_type` is guessed by the name until the file is read. A `rejected` file says why in `reason`.
-    Of a picture `width` and `height` are those that models get, in pixels.
+    Of a picture `width` and `height` are those that models get, in pixels. `document` is where a
+    browser opens a PDF that was read, at a page by `#page=3`.
     """
 
     id: str
@@ -52,10 +53,12 @@ class FileOut(Wire):
     page_count: int
     width: int
     height: int
+    document: str | None
 
     @classmethod
     def of(cls, file: File, uid: UserId, public_url: str) -> "FileOut":
         path = build_thumbnail_address(file, uid)
+        document = build_document_address(file, uid)
         return cls(
             id=file.id,
             openai_file_id=file.id,
@@ -70,6 +73,7 @@ class FileOut(Wire):
             page_count=file.page_count,
             width=file.width,
             height=file.height,
+            document=f"{public_url}{document}" if document else None,
         )
 
 

@@ -204,7 +204,9 @@ def _build_session(fields: Fields, now: datetime) -> Session:
 
 def _build_message(fields: Fields, now: datetime) -> Message:
     """Build a message that counts as nobody's words: only the store tells what the owner wrote."""
-    message = _load(Message, fields, bounded=("cards", "memories_id", "files", "steps"))
+    message = _load(
+        Message, fields, bounded=("cards", "memories_id", "files", "file_citations", "steps")
+    )
     if not is_id(message.session_id):
         raise Invalid("The chat of a message has no valid id.")
     if message.chart is not None:

@@ -48,7 +48,15 @@ EXPORTED_COLLECTIONS = (
 )
 """What is exported besides the profile and the conversations; the rest is internal bookkeeping."""
 LEFT_FIELDS = frozenset(
-    {"signing_secret", "share_token", "is_imported", "is_foreign", "thumbnail_key", "parts"}
+    {
+        "signing_secret",
+        "share_token",
+        "is_imported",
+        "is_foreign",
+        "thumbnail_key",
+        "document_key",
+        "parts",
+    }
 )
 """Secrets, marks that whoever imports it sets anyway, and where content lies in our store."""
 NAMES_IN_JSON = {"messages": "chat_messages"}

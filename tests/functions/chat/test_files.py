@@ -14,6 +14,7 @@ from shared.library.files import PICTURE_TYPE, picture_path, store_pages
 from shared.retrieval.page_passages import split_into_passages
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.functions.chat.library import build_conversation, store_conversations
 from tests.functions.chat.test_versions import UI, open_chat
 
 
@@ -245,3 +246,39 @@ async def test_a_file_that_the_model_cannot_read_whole_is_refused_by_name_x25(
     assert refused.status_code == 413
     assert "“keel.pdf” is too long for the model that answers" in refused.json()["detail"]
     assert [message["sender"] for message in shown] == ["ai"]
+
+
+async def test_an_answer_cites_files_by_name_and_page_beside_conversations_p17(
+    world: ChatFixture,
+) -> None:
+    lease = await store_file(world, "lease", "It ends in May.")
+    await store_file(world, "boat", "The mast is of pine.", "The keel is of oak.")
+    await store_conversations(world, ADA, build_conversation(1, "Ann likes oak."))
+    search = script_calls(
+        ("search_files", {"query": "keel oak", "file_ids": ["boat"]}),
+        ("search_conversations", {"query": "oak"}),
+    )
+    answer = script_answer("Of oak[2], as Ann likes[3]. It ends in May[1].")
+    with ScriptedModel(search, answer) as model:
+        async with open_chat(world, model) as chat:
+            body = {"text": "What is it of?", "file_ids": [lease]}
+            streamed = (await chat.http.post("/v2/messages", json=body, params=UI)).text
+            old = (await chat.list_shown())[-1]
+
+    assert old["text"] == "Of oak, as Ann likes. It ends in May."
+    assert [card["id"] for card in old["memories"]] == ["c001"]
+    assert old["metadata"]["marked_text"] == "Of oak[1], as Ann likes[2]. It ends in May[3]."
+    assert old["metadata"]["file_citations"] == [
+        {"number": 1, "id": "boat", "name": "boat.pdf", "page": 2},
+        {"number": 3, "id": "lease", "name": "lease.pdf", "page": None},
+    ]
+    chunks = [json.loads(line[6:]) for line in streamed.splitlines() if '"source-document"' in line]
+    keepsake = [chunk["providerMetadata"]["keepsake"] for chunk in chunks]
+    assert [
+        (chunk["sourceId"], each["number"]) for chunk, each in zip(chunks, keepsake, strict=True)
+    ] == [
+        ("boat", 1),
+        ("c001", 2),
+        ("lease", 3),
+    ]
+    assert (keepsake[0]["kind"], keepsake[0]["page"]) == ("file", 2)

@@ -1,6 +1,7 @@
 """Citations (P17, X39, X40)."""
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -8,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.context.citations import CitationRewriter, Citations, CitedText, strip_markers
-from shared.domain.chat import Card
-from shared.domain.ids import ConversationId
+from functions.chat.context.citations import CitationRewriter, Citations, Source, strip_markers
+from shared.domain.chat import Card, FilePage
+from shared.domain.ids import ConversationId, FileId
 
 
 def build_card(name: str) -> Card:
@@ -36,9 +37,18 @@ def rewrite_pieces(pieces: list[str], citations: Citations) -> list[str]:
     return [*map(rewriter.feed, pieces), rewriter.flush()]
 
 
+@dataclass
+class CitedText:
+    text: str
+    marked_text: str
+    sources: list[Source]
+
+
 def rewrite_answer(*pieces: str) -> CitedText:
     citations = number_cards(CARDS)
-    return strip_markers("".join(rewrite_pieces([*pieces], citations)), citations.shown_cards)
+    marked_text = "".join(rewrite_pieces([*pieces], citations))
+    text = strip_markers(marked_text, len(citations.shown))
+    return CitedText(text=text, marked_text=marked_text, sources=citations.shown)
 
 
 def split_text(text: str, places: list[int]) -> list[str]:
@@ -77,7 +87,7 @@ def test_only_numbers_of_known_cards_are_citations_p17_x39(
     cited_text = rewrite_answer(answer)
 
     assert (cited_text.text, cited_text.marked_text) == (text, answer if marked is None else marked)
-    assert "".join(listed_card.id for listed_card in cited_text.cards) == card_ids
+    assert "".join(listed_card.id for listed_card in cited_text.sources) == card_ids
 
 
 def test_a_conversation_keeps_the_number_it_first_got_p17() -> None:
@@ -86,7 +96,7 @@ def test_a_conversation_keeps_the_number_it_first_got_p17() -> None:
     numbers = [citations.assign_number(build_card(name)) for name in "abacb"]
 
     assert numbers == [1, 2, 1, 3, 2]
-    assert [listed_card.id for listed_card in citations.cards] == ["a", "b", "c"]
+    assert [listed_card.id for listed_card in citations.sources] == ["a", "b", "c"]
 
 
 def test_without_cards_no_number_is_a_citation() -> None:
@@ -120,7 +130,7 @@ def test_cards_are_ordered_by_their_first_citation_x40(answer: str) -> None:
     numbers = [int(number) for number in re.findall(r"\[(\d\d?)\]", cited_text.marked_text)]
 
     assert [*dict.fromkeys(n for n in numbers if 1 <= n <= len(CARDS))] == [
-        *range(1, len(cited_text.cards) + 1)
+        *range(1, len(cited_text.sources) + 1)
     ]
 
 
@@ -146,4 +156,18 @@ def test_hostile_text_is_rewritten_in_linear_time(size: int) -> None:
     hostile = " " * 50_000 + "[1" * 50_000 + "`" * 50_001 + "\n" + "[1," * 50_000 + "x"
     pieces = [hostile[start : start + size] for start in range(0, len(hostile), size)]
 
-    assert rewrite_answer(*pieces) == CitedText(text=hostile, marked_text=hostile, cards=())
+    assert rewrite_answer(*pieces) == CitedText(text=hostile, marked_text=hostile, sources=[])
+
+
+def test_conversations_and_pages_of_files_share_their_numbers_x28() -> None:
+    lease = FilePage(id=FileId("lease"), name="lease.pdf")
+    third = FilePage(id=FileId("lease"), name="lease.pdf", page=3)
+    citations = Citations([lease])
+
+    numbers = [citations.assign_number(each) for each in (CARDS[0], third, lease, third)]
+    marked_text = "".join(rewrite_pieces(["It ends[3][1], she says[2][3]. Not[4]."], citations))
+
+    assert numbers == [2, 3, 1, 3]
+    assert marked_text == "It ends[1][2], she says[3][1]. Not[4]."
+    assert citations.shown == [third, lease, CARDS[0]]
+    assert strip_markers(marked_text, len(citations.shown)) == "It ends, she says. Not[4]."

@@ -120,6 +120,30 @@ async def test_a_thumbnail_is_shown_to_whoever_has_its_address_p21(
     assert refused.status_code == 404
 
 
+async def test_a_pdf_opens_in_a_browser_for_whoever_has_its_address_p21(
+    world: ProcessingFixture, alice: AsyncClient
+) -> None:
+    content = build_pdf("The keel")
+    [file, plain] = [*await send(alice, plan_pdf=content), *await send(alice, plan_txt=b"Keel")]
+
+    path = file["document"].removeprefix("https://keepsake.example")
+    thumbnail_key = file["thumbnail"].partition("key=")[2]
+    async with open_files(build_deps(world)) as anybody:
+        anybody.headers.clear()
+        shown = await anybody.get(path)
+        refused = [
+            await anybody.get(path + "x"),
+            await anybody.get(path.partition("key=")[0] + f"key={thumbnail_key}"),
+            await anybody.get(path.replace(file["id"], plain["id"])),
+        ]
+
+    assert (shown.status_code, shown.content) == (200, content)
+    assert shown.headers["content-type"] == "application/pdf"
+    assert shown.headers["content-disposition"] == "inline"
+    assert [answer.status_code for answer in refused] == [404] * 3
+    assert plain["document"] is None
+
+
 async def test_another_user_reaches_nothing_of_a_file(
     world: ProcessingFixture, alice: AsyncClient
 ) -> None:
