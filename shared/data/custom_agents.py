@@ -70,8 +70,8 @@ class CustomAgents(LimitedRecords[CustomAgent]):
         return await self.create(uid, copy_shared_agent(agent, token, uid, now))
 
     def prepare_restored(self, record: CustomAgent) -> CustomAgent:
-        """Count its text as words of others."""
-        return replace(record, is_foreign=True, share_token=None)
+        """Count its text as words of others; a picture from a file could be anybody's."""
+        return replace(record, is_foreign=True, share_token=None, picture="")
 
     def build_removals(self, record: CustomAgent) -> list[Write]:
         """Delete its link."""

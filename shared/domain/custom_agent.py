@@ -25,7 +25,7 @@ class CustomAgent:
     `tools` are the only ones that it may call, None for all. `role` names its model. Its
     `instructions` stand above the latest message, or with `replaces_prompt` in the place of the
     owner's prompt. Those of one that `is_foreign` were written by somebody else, whoever changed
-    them since. `share_token` is the secret of the link by which others may copy it.
+    them since. `picture` is the address of a thumbnail, empty without one. `share_token` is the secret of the link by which others may copy it.
     """
 
     id: AgentId
@@ -35,6 +35,7 @@ class CustomAgent:
     updated_at: datetime
     description: str = ""
     emoji: str = ""
+    picture: str = ""
     tools: tuple[str, ...] | None = None
     role: AgentRole = "agent"
     replaces_prompt: bool = False

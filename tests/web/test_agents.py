@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.web.console import Console
+from tests.web.test_chat_files import build_picture
 
 pytestmark = pytest.mark.browser
 
@@ -34,6 +35,21 @@ def test_an_agent_is_made_changed_and_asked_in_a_chat_of_its_own_x5(console: Con
 
     expect(page.locator("#chat-guides")).to_contain_text("With 🦉 Tutor")
     expect(console.ask("What is a kestrel?")).to_be_visible()
+    assert console.page_errors == []
+
+
+def test_an_agent_gets_a_picture_x5(console: Console) -> None:
+    console.sign_in("agent-painter")
+    page = console.page
+    row = add_agent(console, "Painter", "Answer in colours.")
+
+    row.get_by_role("button", name="Edit: Painter").press("Enter")
+    page.get_by_label("Picture").set_input_files([build_picture()])
+    page.locator("#agents").get_by_role("button", name="Save").press("Enter")
+
+    portrait = row.locator("img")
+    expect(portrait).to_be_visible()
+    assert portrait.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
     assert console.page_errors == []
 
 

@@ -21,6 +21,7 @@ export function startAgents({ api, open }) {
     const link = el("div", { class: "wide", hidden: true });
     const node = el("li", { "data-id": id },
       el("button", { type: "button", class: "pick", onclick: () => begin(id) },
+        ...portraitOf(agent),
         el("span", { class: "title", dir: "auto" }, titleOf(agent)),
         el("span", { class: "preview", dir: "auto" }, agent.description || agent.instructions)),
       el("div", { class: "tools" },
@@ -39,7 +40,7 @@ export function startAgents({ api, open }) {
       form.replaceWith(node);
       opener.focus();
     };
-    const form = agentForm({ agent, models, close, attempt, save: async (fields) => {
+    const form = agentForm({ api, agent, models, close, attempt, save: async (fields) => {
       await api.changeAgent(agent.id, fields);
       await reload();
       focusRow(agent.id);
@@ -53,7 +54,7 @@ export function startAgents({ api, open }) {
       offer.replaceChildren();
       find(".new", view).focus();
     };
-    const form = agentForm({ models, close, attempt, save: async (fields) => {
+    const form = agentForm({ api, models, close, attempt, save: async (fields) => {
       const { id } = await api.addAgent(fields);
       offer.replaceChildren();
       await reload();
@@ -94,6 +95,7 @@ export function startAgents({ api, open }) {
       focusRow(id);
     }) }, t("Add"));
     offer.replaceChildren(
+      ...portraitOf(agent),
       el("h3", { dir: "auto" }, titleOf(agent)), el("p", { dir: "auto" }, agent.description),
       el("p", { class: "passage", dir: "auto" }, agent.instructions),
       el("p", { class: "hint" }, t("Somebody else wrote this. The assistant follows it in chats with this agent, but asks you as always.")),
@@ -115,3 +117,5 @@ export function startAgents({ api, open }) {
 }
 
 const titleOf = ({ emoji, name }) => [emoji, name].filter(Boolean).join(" ");
+
+const portraitOf = ({ picture }) => (picture ? [el("img", { class: "logo", src: picture, alt: "", width: 24, height: 24 })] : []);

@@ -119,6 +119,7 @@ class AgentChangeIn(TypedDict):
     instructions: NotRequired[str | None]
     description: NotRequired[str | None]
     emoji: NotRequired[str | None]
+    picture_file_id: NotRequired[str | None]
     tools: NotRequired[list[Tool] | None]
     role: NotRequired[Literal["fast", "standard", "agent"] | None]
     replaces_prompt: NotRequired[bool | None]
@@ -129,6 +130,7 @@ class AgentIn(TypedDict):
     instructions: str
     description: NotRequired[str]
     emoji: NotRequired[str]
+    picture_file_id: NotRequired[str | None]
     tools: NotRequired[list[Tool] | None]
     role: NotRequired[Literal["fast", "standard", "agent"]]
     replaces_prompt: NotRequired[bool]
@@ -143,6 +145,7 @@ class AgentOut(TypedDict):
     description: str
     instructions: str
     emoji: str
+    picture: str
     tools: list[str] | None
     role: Literal["fast", "standard", "agent"]
     replaces_prompt: bool
@@ -1449,6 +1452,7 @@ class SharedAgentOut(TypedDict):
     description: str
     instructions: str
     emoji: str
+    picture: str
     tools: list[str] | None
     role: Literal["fast", "standard", "agent"]
     replaces_prompt: bool

@@ -13,9 +13,11 @@ from functions.chat.api.agent_schemas import (
 )
 from functions.chat.deps import ChatDeps
 from shared.domain.custom_agent import CustomAgent
-from shared.domain.ids import AgentId
+from shared.domain.errors import Invalid
+from shared.domain.ids import AgentId, UserId
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut
+from shared.library.files import build_thumbnail_address
 
 
 @route("GET", "/v1/agents", "List custom agents, newest first")
@@ -30,7 +32,7 @@ async def list_agents(deps: ChatDeps, call: Call[None, AgentsQuery]) -> AgentPag
     "POST",
     "/v1/agents",
     "Create a custom agent",
-    errors=(409,),
+    errors=(404, 409),
     max_bytes=MAX_AGENT_BYTES,
 )
 async def create_agent(deps: ChatDeps, call: Call[AgentIn]) -> AgentOut:
@@ -41,6 +43,7 @@ async def create_agent(deps: ChatDeps, call: Call[AgentIn]) -> AgentOut:
         instructions=body.instructions,
         description=body.description,
         emoji=body.emoji,
+        picture=await _find_picture(deps, call.uid, body.picture_file_id or ""),
         tools=None if body.tools is None else tuple(body.tools),
         role=body.role,
         replaces_prompt=body.replaces_prompt,
@@ -78,6 +81,9 @@ async def get_agent(deps: ChatDeps, call: Call) -> AgentOut:
 async def change_agent(deps: ChatDeps, call: Call[AgentChangeIn]) -> AgentOut:
     sent = call.body.model_dump(exclude_unset=True)
     changes = {name: sent[name] for name in sent if sent[name] is not None or name == "tools"}
+    picture_file_id = changes.pop("picture_file_id", None)
+    if picture_file_id is not None:
+        changes["picture"] = await _find_picture(deps, call.uid, picture_file_id)
     if changes.get("tools") is not None:
         changes["tools"] = tuple(changes["tools"])
     agent = await deps.stores.custom_agents.change(
@@ -115,6 +121,17 @@ async def unshare_agent(deps: ChatDeps, call: Call) -> AgentOut:
     agents, agent_id = deps.stores.custom_agents, call.path["id"]
     await agents.unshare(call.uid, agent_id)
     return to_agent_out(await agents.get(call.uid, agent_id))
+
+
+async def _find_picture(deps: ChatDeps, uid: UserId, file_id: str) -> str:
+    """Return the address of a picture's thumbnail, empty for an empty id. Raises NotFound and Invalid."""
+    if not file_id:
+        return ""
+    file = await deps.stores.files.get(uid, file_id)
+    address = build_thumbnail_address(file, uid) if file.is_picture else None
+    if address is None:
+        raise Invalid(f"“{file.name}” is no picture that was read.")
+    return address
 
 
 ROUTES = (

@@ -15,13 +15,14 @@ from shared.domain.custom_agent import (
     AgentRole,
     CustomAgent,
 )
-from shared.edge.schemas import PageQuery, Wire
+from shared.edge.schemas import OPTIONAL_ID_PATTERN, PageQuery, Wire
 
 MAX_AGENT_BYTES = 131_072
 AgentName = Annotated[str, Field(max_length=MAX_NAME_CHARS), IN_ONE_LINE, NOT_EMPTY]
 Description = Annotated[str, Field(max_length=MAX_DESCRIPTION_CHARS), WITH_LINE_BREAKS]
 Instructions = Annotated[str, Field(max_length=MAX_INSTRUCTIONS_CHARS), WITH_LINE_BREAKS, NOT_EMPTY]
 Emoji = Annotated[str, Field(max_length=16), IN_ONE_LINE]
+PictureFileId = Annotated[str, Field(pattern=OPTIONAL_ID_PATTERN)]
 ToolName = Annotated[str, Field(min_length=1, max_length=MAX_TOOL_NAME_CHARS)]
 ToolNames = Annotated[list[ToolName], Field(max_length=MAX_TOOLS)]
 
@@ -30,7 +31,7 @@ class AgentIn(Wire):
     """A new agent.
 
     `tools` are the only ones that it may call, null for all: one of ours by its name, another as
-    `app:ID/NAME` or `service:ID/NAME`. With `replaces_prompt` its instructions take the place of the
+    `app:ID/NAME` or `service:ID/NAME`. `picture_file_id` names one of its owner's files, a picture. With `replaces_prompt` its instructions take the place of the
     owner's prompt; else they stand above the latest message.
     """
 
@@ -38,30 +39,36 @@ class AgentIn(Wire):
     instructions: Instructions
     description: Description = ""
     emoji: Emoji = ""
+    picture_file_id: PictureFileId | None = None
     tools: ToolNames | None = None
     role: AgentRole = "agent"
     replaces_prompt: bool = False
 
 
 class AgentChangeIn(Wire):
-    """Fields left out keep their value, and so do nulls; but null as `tools` allows all of them."""
+    """Fields left out keep their value, and so do nulls; but null as `tools` allows all of them.
+
+    An empty `picture_file_id` takes the picture away.
+    """
 
     name: AgentName | None = None
     instructions: Instructions | None = None
     description: Description | None = None
     emoji: Emoji | None = None
+    picture_file_id: PictureFileId | None = None
     tools: ToolNames | None = None
     role: AgentRole | None = None
     replaces_prompt: bool | None = None
 
 
 class SharedAgentOut(Wire):
-    """An agent as a link shows it before it is added."""
+    """An agent as a link shows it before it is added; `picture` is an address here, or empty."""
 
     name: str
     description: str
     instructions: str
     emoji: str
+    picture: str
     tools: list[str] | None
     role: AgentRole
     replaces_prompt: bool

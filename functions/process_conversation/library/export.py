@@ -55,6 +55,7 @@ LEFT_FIELDS = frozenset(
         "is_foreign",
         "thumbnail_key",
         "document_key",
+        "picture",
         "parts",
     }
 )

@@ -8,6 +8,7 @@ from shared.domain.custom_agent import MAX_AGENTS
 from shared.domain.ids import AgentId
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_custom_agents import AGENTS, COACH, create_agent
+from tests.functions.chat.test_files import store_file
 from tests.functions.chat.test_message_routes import open_chat
 
 
@@ -35,6 +36,7 @@ async def test_an_agent_is_created_read_changed_and_deleted_x5(world: ChatFixtur
         "id": "id0001",
         "description": "",
         "emoji": "🏃",
+        "picture": "",
         "tools": None,
         "role": "agent",
         "replaces_prompt": False,
@@ -119,6 +121,7 @@ async def test_a_link_makes_one_copy_for_each_who_has_it_until_it_ends_x5(
         **COACH,
         "description": "",
         "emoji": "",
+        "picture": "",
         "tools": None,
         "role": "agent",
         "replaces_prompt": False,
@@ -189,3 +192,29 @@ async def test_an_imported_agent_counts_as_words_of_others_and_never_replaces_on
 
     assert await agents.get(ADA, agent_id) == agent
     assert (await agents.get(EVE, agent_id)).is_foreign
+
+
+async def test_an_agent_has_a_picture_of_its_owners_files_x5(world: ChatFixture) -> None:
+    photo = await store_file(world, "photo")
+    text = await store_file(world, "lease", "It ends in May.")
+    await world.deps().stores.files.change(
+        ADA, photo, media_type="image/png", has_thumbnail=True, thumbnail_key="k1"
+    )
+    async with open_chat(world.deps()) as http:
+        path = f"{AGENTS}/{await create_agent(http, picture_file_id=photo)}"
+        agent = (await http.get(path)).json()
+        refused = await http.patch(path, json={"picture_file_id": text})
+        missing = await http.patch(path, json={"picture_file_id": "nope"})
+        shared = (await http.put(f"{path}/share")).json()
+        renamed = (await http.patch(path, json={"name": "Tutor"})).json()
+    async with open_chat(world.deps(), EVE) as http:
+        token = shared["share_token"]
+        offered = (await http.get(f"/v1/shared-agents/{token}")).json()
+        foreign = await http.post(AGENTS, json={**COACH, "picture_file_id": photo})
+    async with open_chat(world.deps()) as http:
+        without = (await http.patch(path, json={"picture_file_id": ""})).json()
+
+    address = "/v2/files/photo/thumbnail?owner=ada&key=k1"
+    assert agent["picture"] == renamed["picture"] == offered["picture"] == address
+    assert without["picture"] == ""
+    assert [answer.status_code for answer in (refused, missing, foreign)] == [422, 404, 404]
