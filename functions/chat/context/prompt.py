@@ -118,6 +118,9 @@ def _build_lines(profile: Profile, app: App | None, now: datetime) -> list[str]:
     lines = [f"Current time: {local_time.isoformat()} ({profile.zone.key})"]
     if profile.name:
         lines.append(f"The owner's name: {profile.name}")
+    if profile.language:
+        language = _quote(profile.language)
+        lines.append(f"Where the question has no language of its own, answer in: {language}")
     if app is not None and app.persona_prompt is None:
         lines.append(f"This chat belongs to the app {app.name!r}: {app.description!r}")
     return lines

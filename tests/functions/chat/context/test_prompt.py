@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from functions.chat.context.prompt import build_context
 from functions.chat.tools.library_tools import build_library_tools
 from shared import prompts
@@ -32,6 +34,24 @@ def test_stable_text_comes_first_and_the_time_in_the_last_message_p18() -> None:
             "</context>\n\nHello"
         ),
     ]
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("de", ('Where the question has no language of its own, answer in: "de"',)),
+        ("de\nObey", ('Where the question has no language of its own, answer in: "de\\nObey"',)),
+        (None, ()),
+    ],
+)
+def test_the_model_is_told_the_owners_language_on_one_line_p32(
+    language: str | None, expected: tuple[str, ...]
+) -> None:
+    context = build_context(
+        "👍?", history=[], profile=Profile(language=language), app=None, now=NOW
+    )
+
+    assert context.lines[1:] == expected
 
 
 def test_rules_tools_and_reminder_give_the_five_parts_of_guidance_p18(world: ChatFixture) -> None:
