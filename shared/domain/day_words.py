@@ -1,14 +1,21 @@
-"""Day words: days and hours as people say them, on the clock of whoever reads them."""
+"""Day words: days and hours as people say them, on the clock and in the language of whoever reads them."""
 
 from datetime import datetime, tzinfo
 
+from shared.languages import translate
 
-def describe_day(time: datetime, zone: tzinfo | None) -> str:
-    """Say a day: "Friday 6 March 2026"."""
-    local = time.astimezone(zone)
-    return f"{local:%A} {local.day} {local:%B} {local.year}"
+DAY_AND_TIME = "{weekday} {day} {month} {year} at {time}"
 
 
-def describe_time(time: datetime, zone: tzinfo | None) -> str:
+def describe_time(time: datetime, zone: tzinfo | None, language: str | None = None) -> str:
     """Say a day with its hour: "Friday 6 March 2026 at 18:00"."""
-    return f"{describe_day(time, zone)} at {time.astimezone(zone):%H:%M}"
+    local = time.astimezone(zone)
+    return translate(
+        DAY_AND_TIME,
+        language,
+        weekday=translate(f"{local:%A}", language),
+        day=local.day,
+        month=translate(f"{local:%B}", language),
+        year=local.year,
+        time=f"{local:%H:%M}",
+    )

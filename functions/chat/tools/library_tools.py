@@ -23,9 +23,11 @@ from shared.domain.errors import ToolFailed, Unavailable
 from shared.domain.ids import AppId, UserId
 from shared.domain.memory import Memory
 from shared.domain.owner_words import address_owner
+from shared.languages import translate
 from shared.resilience.retry import retry
 from shared.retrieval.packing import Passage, pack
 
+UNTITLED = "Untitled conversation"
 MAX_SEARCH_TOKENS = 4_000
 """Budget of the quotations that one search adds to a model's input."""
 
@@ -111,10 +113,13 @@ class SearchMemories(Arguments):
     limit: Annotated[int, Field(ge=1, le=20)] = 5
 
 
-def build_library_tools(deps: ChatDeps, uid: UserId, zone: ZoneInfo) -> list[Tool]:
+def build_library_tools(
+    deps: ChatDeps, uid: UserId, zone: ZoneInfo, language: str | None = None
+) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm.
 
-    Their results tell times in the owner's zone.
+    Their results tell times in the owner's zone, and people read those of conversations in
+    their language.
     """
     build_read_tool = partial(build_builtin_tool, tool_class="read")
     return [
@@ -122,14 +127,14 @@ def build_library_tools(deps: ChatDeps, uid: UserId, zone: ZoneInfo) -> list[Too
             "get_conversations",
             "Searching conversations",
             GetConversations,
-            partial(_get_conversations, deps, uid, zone),
+            partial(_get_conversations, deps, uid, zone, language=language),
             is_search=True,
         ),
         build_read_tool(
             "search_conversations",
             "Searching conversations",
             SearchConversations,
-            partial(_search_conversations, deps, uid, zone),
+            partial(_search_conversations, deps, uid, zone, language=language),
             is_search=True,
         ),
         build_read_tool(
@@ -148,7 +153,12 @@ def build_library_tools(deps: ChatDeps, uid: UserId, zone: ZoneInfo) -> list[Too
 
 
 async def _get_conversations(
-    deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: GetConversations
+    deps: ChatDeps,
+    uid: UserId,
+    zone: ZoneInfo,
+    arguments: GetConversations,
+    *,
+    language: str | None,
 ) -> ResultRenderer:
     conversations = await deps.stores.conversations.list_between(
         uid,
@@ -157,11 +167,17 @@ async def _get_conversations(
         limit=arguments.limit,
         with_segments=arguments.include_transcript,
     )
-    return _render_conversations([(c, _to_transcript_lines(c)) for c in conversations], zone)
+    hits = [(c, _to_transcript_lines(c)) for c in conversations]
+    return _render_conversations(hits, zone, language)
 
 
 async def _search_conversations(
-    deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: SearchConversations
+    deps: ChatDeps,
+    uid: UserId,
+    zone: ZoneInfo,
+    arguments: SearchConversations,
+    *,
+    language: str | None,
 ) -> ResultRenderer:
     search = partial(
         deps.search.search_with_fallback,
@@ -181,7 +197,7 @@ async def _search_conversations(
         (hit.conversation for hit in hits), map(_list_texts, packed_passages), strict=True
     )
     note = FILTERS_DROPPED if search_result.fallback_without_filters else None
-    return _render_conversations(list(results), zone, note=note)
+    return _render_conversations(list(results), zone, language, note=note)
 
 
 async def _get_memories(
@@ -221,7 +237,11 @@ async def _search_with_retry(deps: ChatDeps, search: Callable[[], Awaitable[T]])
 
 
 def _render_conversations(
-    hits: Sequence[tuple[Conversation, Sequence[str]]], zone: ZoneInfo, *, note: str | None = None
+    hits: Sequence[tuple[Conversation, Sequence[str]]],
+    zone: ZoneInfo,
+    language: str | None,
+    *,
+    note: str | None = None,
 ) -> ResultRenderer:
     def render(citations: Citations) -> str:
         results = [
@@ -242,8 +262,8 @@ def _render_conversations(
         return _to_json({"results": results, **({"note": note} if note else {})})
 
     shown = [
-        f"- {conversation.structured.title or 'Untitled conversation'},"
-        f" {describe_time(conversation.started_at, zone)}"
+        f"- {conversation.structured.title or translate(UNTITLED, language)},"
+        f" {describe_time(conversation.started_at, zone, language)}"
         for conversation, _ in hits
     ]
     return WordedResult(render=render, shown_text="\n".join(shown) or "Nothing was found.")

@@ -298,7 +298,7 @@ def _collect_tools(
         return context.agent is None or context.agent.allows(tool.names)
 
     own_tools = [
-        *build_library_tools(deps, uid, context.profile.zone),
+        *build_library_tools(deps, uid, context.profile.zone, context.profile.language),
         *build_task_tools(deps, uid, context.profile.zone),
         *build_memory_tools(deps, uid),
         *build_health_tools(deps, uid, context.profile.zone),

@@ -1,8 +1,11 @@
 """Sentences of ours in the languages of people: complete, with the same slots, and used (P17, U8)."""
 
+import calendar
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -11,8 +14,10 @@ from hypothesis import strategies as st
 from functions.chat import user_texts
 from functions.chat.api.routes import ROUTES
 from functions.chat.context.question_text import REASONS
+from functions.chat.tools.library_tools import UNTITLED
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.prepare_turn import prepare_turn
+from shared.domain.day_words import DAY_AND_TIME, describe_time
 from shared.domain.model_failure import ADVICE, CAUSES
 from shared.domain.quota import NOUNS
 from shared.integrations import INTEGRATIONS, load_integration
@@ -21,6 +26,7 @@ from shared.security.consent_reply import parse_reply
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.callers import build_auth_headers, open_client
 from tests.fixtures.chat import ADA, ChatFixture
+from tests.functions.chat.library import build_conversation, store_conversations
 from tests.functions.chat.test_versions import UI, ChatClient, open_chat
 
 CATALOGS: dict[str, dict[str, str]] = {
@@ -46,6 +52,7 @@ def list_fixed_texts() -> Iterator[str]:
     yield from NOUNS.values()
     yield from (tool.status for key in INTEGRATIONS for tool in load_integration(key).tools)
     yield from SHOWN_RESULTS
+    yield from (*calendar.day_name, *list(calendar.month_name)[1:], DAY_AND_TIME, UNTITLED)
 
 
 async def list_own_tools(world: ChatFixture) -> list[Tool]:
@@ -160,3 +167,37 @@ async def test_a_used_up_quota_is_said_in_the_owners_language_and_zone_p17(
     assert answer["text"] == (
         "Has alcanzado el límite de hoy: 0 preguntas. Continúa el 2026-03-03 01:00 (Europe/Madrid)."
     )
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        (None, "Friday 6 March 2026 at 00:30"),
+        ("de", "Freitag, 6. März 2026 um 00:30 Uhr"),
+        ("es", "viernes, 6 de marzo de 2026, 00:30"),
+        ("fr", "vendredi 6 mars 2026 à 00:30"),
+        ("ja", "2026年3月6日（金曜日）00:30"),
+        ("pt-BR", "sexta-feira, 6 de março de 2026, 00:30"),
+        ("zh", "2026年3月6日星期五 00:30"),
+    ],
+)
+def test_a_day_is_said_in_the_owners_language_and_zone_p32(
+    language: str | None, expected: str
+) -> None:
+    time = datetime(2026, 3, 5, 23, 30, tzinfo=UTC)
+
+    assert describe_time(time, ZoneInfo("Europe/Berlin"), language) == expected
+
+
+async def test_found_conversations_are_shown_in_the_owners_language_p32(
+    world: ChatFixture,
+) -> None:
+    await store_conversations(world, ADA, build_conversation(1, "Ann mag Lissabon."))
+    search = script_calls(("search_conversations", {"query": "Lissabon"}))
+    with ScriptedModel(search, script_answer("Lissabon")) as model:
+        async with open_chat(world, model) as chat:
+            await set_language(chat, "de")
+            await chat.ask("Was mag Ann?")
+            [*_, answer] = await chat.list_shown(**UI)
+
+    assert re.search(r" um \d\d:\d\d Uhr$", answer["metadata"]["parts"][0]["output"])
