@@ -23,8 +23,17 @@ from shared.domain.day_words import describe_time
 from shared.domain.errors import NotFound, ToolRefused
 from shared.domain.ids import ActionItemId, UserId
 from shared.domain.library_change import LibraryChange, describe_change
+from shared.domain.value import value
 from shared.domain.words import normalise
+from shared.languages import translate
 from shared.library.task_reminders import announce_tasks
+
+CREATED = "Created:"
+CHANGED = "Changed:"
+EXISTS = "This task is there already:"
+NO_TASKS = "There are no such tasks."
+DUE = ", due {time}"
+DONE = " (done)"
 
 Description = Annotated[
     str,
@@ -69,11 +78,22 @@ class UpdateActionItem(Arguments):
     due_at: Date = None
 
 
-def build_task_tools(deps: ChatDeps, uid: UserId, zone: ZoneInfo) -> list[Tool]:
+@value
+class _Reader:
+    """Whoever reads the results: on their clock, in their language."""
+
+    zone: ZoneInfo
+    language: str | None
+
+
+def build_task_tools(
+    deps: ChatDeps, uid: UserId, zone: ZoneInfo, language: str | None = None
+) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm.
 
-    Their results tell times in the owner's zone.
+    Their results tell times in the owner's zone, and people read them in their language.
     """
+    reader = _Reader(zone=zone, language=language)
     build_read_tool = partial(build_builtin_tool, tool_class="read")
     build_change_tool = partial(build_builtin_tool, tool_class="write")
     return [
@@ -81,39 +101,39 @@ def build_task_tools(deps: ChatDeps, uid: UserId, zone: ZoneInfo) -> list[Tool]:
             "get_action_items",
             "Checking action items",
             GetActionItems,
-            partial(_get_action_items, deps, uid, zone),
+            partial(_get_action_items, deps, uid, reader),
         ),
         build_change_tool(
             "create_action_item",
             "Creating action item",
             CreateActionItem,
-            partial(_create_action_item, deps, uid, zone),
+            partial(_create_action_item, deps, uid, reader),
         ),
         build_change_tool(
             "update_action_item",
             "Updating action item",
             UpdateActionItem,
-            partial(_update_action_item, deps, uid, zone),
+            partial(_update_action_item, deps, uid, reader),
         ),
     ]
 
 
 async def _get_action_items(
-    deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: GetActionItems
+    deps: ChatDeps, uid: UserId, reader: _Reader, arguments: GetActionItems
 ) -> ResultRenderer:
     items = await deps.stores.action_items.list_newest(uid, limit=MAX_SEARCHED)
     return _render_items(
         [item for item in items if _is_requested(item, arguments)][: arguments.limit],
-        zone,
+        reader,
     )
 
 
 async def _create_action_item(
-    deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: CreateActionItem
+    deps: ChatDeps, uid: UserId, reader: _Reader, arguments: CreateActionItem
 ) -> ResultRenderer:
     existing_item = await deps.stores.action_items.find_open(uid, arguments.description)
     if existing_item is not None:
-        return _render_worded("This task is there already:", [existing_item], zone)
+        return _render_worded(EXISTS, [existing_item], reader)
     now = deps.clock.now()
     item = ActionItem(
         id=ActionItemId(deps.new_id()),
@@ -126,11 +146,11 @@ async def _create_action_item(
     created_item = await deps.stores.action_items.add(uid, item)
     if created_item.due_at:
         await announce_tasks(deps, uid, [created_item], "action_item_reminder")
-    return _render_change(deps, zone, "Created", None, created_item)
+    return _render_change(deps, reader, CREATED, None, created_item)
 
 
 async def _update_action_item(
-    deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: UpdateActionItem
+    deps: ChatDeps, uid: UserId, reader: _Reader, arguments: UpdateActionItem
 ) -> ResultRenderer:
     now = deps.clock.now()
     changes = arguments.model_dump(exclude={"action_item_id"}, exclude_none=True)
@@ -144,18 +164,18 @@ async def _update_action_item(
         raise ToolRefused("There is no such task. Call get_action_items for the ids.") from error
     if before.due_at or after.due_at:
         await announce_tasks(deps, uid, [after])
-    return _render_change(deps, zone, "Changed", before, after)
+    return _render_change(deps, reader, CHANGED, before, after)
 
 
 def _render_change(
-    deps: ChatDeps, zone: ZoneInfo, verb: str, before: ActionItem | None, after: ActionItem
+    deps: ChatDeps, reader: _Reader, heading: str, before: ActionItem | None, after: ActionItem
 ) -> ResultRenderer:
     change = LibraryChange(
         id=deps.new_id(), text=describe_change(before, after), before=before, after=after
     )
     return ChangeResult(
-        text=f"{verb}:\n{_format_item(after, zone)}",
-        shown_text=f"{verb}:\n{_describe_item(after, zone)}",
+        text=f"{heading}\n{_format_item(after, reader.zone)}",
+        shown_text=f"{translate(heading, reader.language)}\n{_describe_item(after, reader)}",
         change=change,
     )
 
@@ -180,18 +200,19 @@ def _is_of_requested_owner(item: ActionItem, arguments: GetActionItems) -> bool:
     return arguments.owner == "all" or item.owner == (arguments.owner or "me")
 
 
-def _render_items(items: Sequence[ActionItem], zone: ZoneInfo) -> ResultRenderer:
-    return _render_worded("", items, zone) if items else render_fixed("There are no such tasks.")
+def _render_items(items: Sequence[ActionItem], reader: _Reader) -> ResultRenderer:
+    return _render_worded("", items, reader) if items else render_fixed(NO_TASKS)
 
 
-def _render_worded(heading: str, items: Sequence[ActionItem], zone: ZoneInfo) -> ResultRenderer:
+def _render_worded(heading: str, items: Sequence[ActionItem], reader: _Reader) -> ResultRenderer:
     """Give the model ids and times, and people the same tasks in their words."""
 
-    def join(lines: Iterable[str]) -> str:
+    def join(heading: str, lines: Iterable[str]) -> str:
         return "\n".join(filter(None, [heading, *lines]))
 
-    text = join(_format_item(item, zone) for item in items)
-    shown_text = join(_describe_item(item, zone) for item in items)
+    text = join(heading, (_format_item(item, reader.zone) for item in items))
+    shown_heading = translate(heading, reader.language)
+    shown_text = join(shown_heading, (_describe_item(item, reader) for item in items))
     return WordedResult(render=render_fixed(text), shown_text=shown_text)
 
 
@@ -203,6 +224,8 @@ def _format_item(item: ActionItem, zone: ZoneInfo) -> str:
     return f"- {owner}{item.description} ({state}{due}, id {item.id})"
 
 
-def _describe_item(item: ActionItem, zone: ZoneInfo) -> str:
-    due = f", due {describe_time(item.due_at, zone)}" if item.due_at else ""
-    return f"- {item.description}{due}{' (done)' if item.completed else ''}"
+def _describe_item(item: ActionItem, reader: _Reader) -> str:
+    due = describe_time(item.due_at, reader.zone, reader.language) if item.due_at else ""
+    shown_due = translate(DUE, reader.language, time=due) if due else ""
+    state = translate(DONE, reader.language) if item.completed else ""
+    return f"- {item.description}{shown_due}{state}"

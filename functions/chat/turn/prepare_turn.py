@@ -299,7 +299,7 @@ def _collect_tools(
 
     own_tools = [
         *build_library_tools(deps, uid, context.profile.zone, context.profile.language),
-        *build_task_tools(deps, uid, context.profile.zone),
+        *build_task_tools(deps, uid, context.profile.zone, context.profile.language),
         *build_memory_tools(deps, uid),
         *build_health_tools(deps, uid, context.profile.zone),
         *build_file_tools(deps, uid, can_search=not context.project.are_given(facts)),

@@ -15,6 +15,7 @@ from functions.chat import user_texts
 from functions.chat.api.routes import ROUTES
 from functions.chat.context.question_text import REASONS
 from functions.chat.tools.library_tools import UNTITLED
+from functions.chat.tools.task_tools import CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.prepare_turn import prepare_turn
 from shared.domain.day_words import DAY_AND_TIME, describe_time
@@ -53,6 +54,7 @@ def list_fixed_texts() -> Iterator[str]:
     yield from (tool.status for key in INTEGRATIONS for tool in load_integration(key).tools)
     yield from SHOWN_RESULTS
     yield from (*calendar.day_name, *list(calendar.month_name)[1:], DAY_AND_TIME, UNTITLED)
+    yield from (CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS)
 
 
 async def list_own_tools(world: ChatFixture) -> list[Tool]:
@@ -201,3 +203,17 @@ async def test_found_conversations_are_shown_in_the_owners_language_p32(
             [*_, answer] = await chat.list_shown(**UI)
 
     assert re.search(r" um \d\d:\d\d Uhr$", answer["metadata"]["parts"][0]["output"])
+
+
+async def test_a_created_task_is_shown_in_the_owners_language_p32(world: ChatFixture) -> None:
+    task = {"description": "Ann {anrufen}", "due_at": "2026-03-09T19:00:00Z"}
+    create = script_calls(("create_action_item", task))
+    with ScriptedModel(create, script_answer("Gut")) as model:
+        async with open_chat(world, model) as chat:
+            await set_language(chat, "de")
+            await chat.ask("Erinnere mich an Ann")
+            [*_, answer] = await chat.list_shown(**UI)
+
+    assert answer["metadata"]["parts"][0]["output"] == (
+        "Angelegt:\n- Ann {anrufen}, fällig Montag, 9. März 2026 um 19:00 Uhr"
+    )
