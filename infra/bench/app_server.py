@@ -22,7 +22,8 @@ TOOLS = [
     | ({"endpoint": "/slow"} if name == "slow" else {})
     for name, schema in SCHEMAS.items()
 ]
-FORTY_TOOLS = [TOOLS[0] | {"name": f"find_{n}"} for n in range(40)]
+MANY_TOOLS = [TOOLS[0] | {"name": f"find_{n}"} for n in range(26)]
+"""With the tools of Keepsake itself, forty are offered."""
 SLOW_RESPONSE_S = 20
 
 
@@ -30,8 +31,8 @@ async def manifest(_: Request) -> JSONResponse:
     return JSONResponse({"tools": TOOLS})
 
 
-async def forty_tools(_: Request) -> JSONResponse:
-    return JSONResponse({"tools": FORTY_TOOLS})
+async def many_tools(_: Request) -> JSONResponse:
+    return JSONResponse({"tools": MANY_TOOLS})
 
 
 async def find(request: Request) -> JSONResponse:
@@ -49,7 +50,7 @@ def main() -> None:
     parser.add_argument("port", type=int)
     routes = [
         Route("/.well-known/omi-tools.json", manifest),
-        Route("/forty-tools.json", forty_tools),
+        Route("/many-tools.json", many_tools),
         Route("/find", find, methods=["POST"]),
         Route("/slow", slow, methods=["POST"]),
     ]

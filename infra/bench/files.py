@@ -46,7 +46,7 @@ async def _measure_question() -> list[Figure]:
     ):
         await script_after_turn(model)
         token = await sign_in(ours.port, "bench")
-        await install_app(ours.port, app, "bench", manifest="/forty-tools.json")
+        await install_app(ours.port, app, "bench", manifest="/many-tools.json")
         names = [(f"{n}.txt", b"The keel is of oak. " * (WORDS_OF_FILE // 5)) for n in range(FILES)]
         file_ids = await _send(ours, token, names)
         await ask(ours.port, "Hello", token=token, file_ids=file_ids)
