@@ -9,6 +9,7 @@ from shared.domain.upload import BlobPart
 from shared.domain.value import value
 
 FileStatus = Literal["processing", "ready", "rejected"]
+PDF_TYPE = "application/pdf"
 MAX_FILE_BYTES = 104_857_600
 MAX_FILE_TOKENS = 200_000
 MAX_ATTEMPTS = 3

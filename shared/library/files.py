@@ -11,7 +11,7 @@ from shared.data.file_index import FileIndex
 from shared.data.files import file_path
 from shared.data.uploads import upload_path
 from shared.domain.errors import NotFound, TooLarge
-from shared.domain.file import MAX_FILE_BYTES, File, Page
+from shared.domain.file import MAX_FILE_BYTES, PDF_TYPE, File, Page
 from shared.domain.ids import FileId, UserId
 from shared.domain.upload import Upload
 from shared.library.uploads import UploadDeps, UploadRemovalDeps, get_complete
@@ -19,7 +19,6 @@ from shared.ports import Blobs, Tasks
 
 READ_TARGET = "read_file"
 MAX_NAME_CHARS = 255
-PDF_TYPE = "application/pdf"
 PICTURE_TYPE = "image/webp"
 """Of the pictures that are made of files: what models get, and thumbnails."""
 

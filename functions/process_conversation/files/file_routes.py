@@ -21,11 +21,10 @@ from functions.process_conversation.files.file_schemas import (
 from functions.process_conversation.files.read_file import read_file
 from shared import telemetry
 from shared.domain.errors import Invalid, NotFound, Unavailable
-from shared.domain.file import File
+from shared.domain.file import PDF_TYPE, File
 from shared.domain.ids import UserId
 from shared.edge.routes import Call, Form, route
 from shared.library.files import (
-    PDF_TYPE,
     PICTURE_TYPE,
     build_document_address,
     forget_file,

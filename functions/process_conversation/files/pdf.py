@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from functions.process_conversation.files.file_content import FileContent, PageCollector, Unreadable
 from functions.process_conversation.files.pictures import THUMBNAIL_SIDE, build_thumbnail
+from shared.domain.file import PDF_TYPE
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
-PDF_TYPE = "application/pdf"
 NO_TEXT = "no text is in it, only pictures of pages. Send the pages as pictures"
 _PASSWORD_ERRORS = ("password", "Unsupported security")
 

@@ -2,10 +2,11 @@
 
 import pytest
 
-from tests.fixtures.documents import add_member, build_docx, build_pdf, build_xlsx
+from shared.library.uploads import store_file
+from tests.fixtures.documents import add_member, build_docx, build_pdf, build_xlsx, protect_pdf
 from tests.fixtures.pictures import build_jpeg_bomb, build_picture, build_png_bomb
-from tests.fixtures.processing import ProcessingFixture
-from tests.functions.process_conversation.files.world import build_deps, open_files, send
+from tests.fixtures.processing import ALICE, ProcessingFixture
+from tests.functions.process_conversation.files.world import FILES, build_deps, open_files, send
 
 OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
 ENTITIES = (
@@ -23,6 +24,7 @@ DAMAGED = "it is damaged, or not what it says it is"
     [
         ("empty_xlsx", build_xlsx({"Empty": []}), None),
         ("cut_pdf", build_pdf("Keel")[:60], "its PDF is damaged"),
+        ("secret_pdf", protect_pdf(build_pdf("Keel")), "it is protected by a password"),
         ("scan_pdf", build_pdf(""), "no text is in it, only pictures of pages. Send the pages as"),
         ("cut_docx", build_docx("Keel")[:900], "its file is damaged"),
         (
@@ -62,3 +64,24 @@ async def test_a_bad_file_is_rejected_in_words_and_others_are_read_p21(
     else:
         assert bad["status"] == "rejected"
         assert bad["reason"].startswith(f"“{name.replace('_', '.')}” cannot be used: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("../../etc/passwd.txt", "passwd.txt"),
+        ("C:\\Users\\ann\\keel.txt", "keel.txt"),
+        ("keel\u202etxt.exe\x00.txt", "keeltxt.exe.txt"),
+        ("/", "file"),
+    ],
+)
+async def test_a_name_loses_its_path_and_what_nobody_sees_p21(
+    world: ProcessingFixture, sent: str, kept: str
+) -> None:
+    async with open_files(build_deps(world)) as alice:
+        upload = await store_file(
+            build_deps(world), ALICE, b"The keel is of oak.", name=sent, media_type=""
+        )
+        [file] = (await alice.post(FILES, json={"uploads": [upload.id]})).json()
+
+    assert (file["name"], file["status"]) == (kept, "ready")
