@@ -24,6 +24,8 @@ from shared.ports import Documents, Embedder, Vectors
 from shared.retrieval.fusion import fuse_ranks, fuse_scores
 from shared.retrieval.packing import Passage, TurnScores, build_excerpts
 from shared.retrieval.query import ParsedQuery, parse_query, rescore
+from shared.retrieval.term_weights import get_term_weight
+from shared.retrieval.terms import tokenize
 
 MAX_ROWS_PER_QUERY = 200
 """Rows of one query: with terms and metadata, they fit into Pinecone's answer of at most 4 MB."""
@@ -85,7 +87,8 @@ class SearchResult:
 class Search:
     """Makes one vector query, then one read of the documents; rarely a second of each.
 
-    A row counts only while the document it was made from is unchanged.
+    A row counts only while the document it was made from is unchanged. A conversation that is being
+    processed anew, after an edit, is found by the words of the question that stand in it now.
     """
 
     def __init__(
@@ -107,7 +110,8 @@ class Search:
     ) -> list[FoundConversation]:
         """Return the conversations that pass the filters, best first, each once."""
         rows = await self._rank(uid, query, filters, limit)
-        return await self._complete(uid, await self._load_with_overfetch(uid, rows, limit), limit)
+        candidates = await self._load_with_overfetch(uid, query, rows, limit)
+        return await self._complete(uid, candidates, limit)
 
     async def search_page(
         self, uid: UserId, query: str, *, filters: Filters, offset: int, limit: int
@@ -123,7 +127,8 @@ class Search:
             telemetry.add_fields(fallback_without_filters=True)
             others = replace(filters, people=(), topics=())
             rows = await self._rank(uid, query, others, MAX_RANKED)
-        candidates = await self._load_current(uid, rows, list(rows)[offset : offset + limit])
+        ids = list(rows)[offset : offset + limit]
+        candidates = await self._load_current(uid, query, rows, ids)
         return SearchResult(
             conversations=await self._complete(uid, [*_bound_texts(candidates)], limit),
             fallback_without_filters=falls_back,
@@ -218,17 +223,20 @@ class Search:
         return sorted(weighted_hits, key=lambda hit: -hit.score)
 
     async def _load_with_overfetch(
-        self, uid: UserId, rows: Mapping[ConversationId, list[Hit]], limit: int
+        self, uid: UserId, query: str, rows: Mapping[ConversationId, list[Hit]], limit: int
     ) -> list[tuple[Conversation, list[Hit]]]:
         """Read `limit` conversations, and OVERFETCH more where some of these are not current."""
-        candidates = await self._load_current(uid, rows, list(rows)[:limit])
+        ids = list(rows)
+        candidates = await self._load_current(uid, query, rows, ids[:limit])
         if len(candidates) < limit < len(rows):
-            candidates += await self._load_current(uid, rows, list(rows)[limit : limit + OVERFETCH])
+            others = ids[limit : limit + OVERFETCH]
+            candidates += await self._load_current(uid, query, rows, others)
         return candidates
 
     async def _load_current(
         self,
         uid: UserId,
+        query: str,
         rows: Mapping[ConversationId, list[Hit]],
         ids: Sequence[ConversationId],
     ) -> list[tuple[Conversation, list[Hit]]]:
@@ -238,7 +246,7 @@ class Search:
             (entry.conversation, current_rows)
             for entry in entries
             if not entry.conversation.discarded
-            and (current_rows := _select_current_rows(entry, rows[entry.conversation.id]))
+            and (current_rows := _select_rows(entry, rows[entry.conversation.id], query))
         ]
 
 
@@ -280,14 +288,32 @@ def _group_by_conversation(hits: Sequence[Hit]) -> Mapping[ConversationId, list[
     return rows
 
 
-def _select_current_rows(entry: CachedConversation, rows: Sequence[Hit]) -> list[Hit]:
-    """Return the rows of the stored content and of an index version that can still be searched."""
+def _select_rows(entry: CachedConversation, rows: Sequence[Hit], query: str) -> list[Hit]:
+    """Return the rows of the stored content; while it is not indexed, rows of its text as it is."""
+    current_rows = _select_rows_of(entry.content_hash, rows)
+    processed_hash = entry.conversation.processed_hash
+    if current_rows or processed_hash is None:
+        return current_rows
+    earlier_rows = _select_rows_of(processed_hash, rows)
+    return list(_find_turns(entry.conversation, earlier_rows[0], query)) if earlier_rows else []
+
+
+def _select_rows_of(content_hash: str, rows: Sequence[Hit]) -> list[Hit]:
+    """Return the rows of a content and of an index version that can still be searched."""
     return [
         hit
         for hit in rows
-        if hit.metadata["content_hash"] == entry.content_hash
+        if hit.metadata["content_hash"] == content_hash
         and hit.metadata.get("index_version") in SEARCHED_INDEX_VERSIONS
     ]
+
+
+def _find_turns(conversation: Conversation, hit: Hit, query: str) -> Iterator[Hit]:
+    """Yield a row for each turn that has a word of the question."""
+    terms = {term for term in tokenize(query) if get_term_weight(term) > 0}
+    for number, segment in enumerate(conversation.transcript_segments):
+        if not terms.isdisjoint(tokenize(segment.text)):
+            yield replace(hit, metadata={**hit.metadata, "kind": "chunk", "segment": number})
 
 
 def _discount_summary(hit: Hit) -> Hit:

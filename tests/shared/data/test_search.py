@@ -20,7 +20,14 @@ from shared.data.conversations import Conversations, conversation_path
 from shared.data.library_index import SEARCHED_INDEX_VERSIONS, LibraryIndex
 from shared.data.memories import memory_path
 from shared.data.search import Filters, Search
-from shared.domain.conversation import Conversation, Segment, Speaker, Structured, Topics
+from shared.domain.conversation import (
+    Conversation,
+    Segment,
+    Speaker,
+    Structured,
+    Topics,
+    content_hash,
+)
 from shared.domain.documents import Delete, Set, Update
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
@@ -197,6 +204,37 @@ async def test_a_stale_row_from_before_an_edit_is_ignored(library: SearchFixture
     await library.index.put(ANN, edited)
 
     assert await library.search_ids(ANN, "more") == []
+
+
+async def edit_while_it_is_processed(library: SearchFixture, edited: Conversation) -> None:
+    """Write another text over a conversation that was processed, as before its rows are made anew."""
+    path = conversation_path(ANN, edited.id)
+    before = await Conversations(library.documents).get(ANN, edited.id)
+    processed = replace(edited, processed_hash=content_hash(before), status="processing")
+    await library.documents.write(Set(path, dump(processed)))
+
+
+async def test_while_an_edit_is_processed_the_words_that_stand_are_found_p28(
+    library: SearchFixture,
+):
+    await library.store(ANN, talk("c", "We plan", "The heron came", "Back at noon"))
+
+    await edit_while_it_is_processed(library, talk("c", "The otter came", "Back at noon"))
+
+    [found] = await library.search.search_conversations(ANN, "noon", limit=5)
+    assert list(found.turns) == [1]
+    assert [passage.first_segment for passage in found.passages] == [0]
+    assert await library.search_ids(ANN, "heron") == []
+    assert await library.search_ids(ANN, "otter") == []
+
+
+async def test_rows_of_long_ago_do_not_find_a_conversation_again_p28(library: SearchFixture):
+    await library.store(ANN, talk("c", "The heron", "Back at noon"))
+    edited = replace(talk("c", "Back at noon"), processed_hash="another", status="processing")
+
+    await library.documents.write(Set(conversation_path(ANN, edited.id), dump(edited)))
+
+    assert await library.search_ids(ANN, "noon") == []
 
 
 async def test_a_deleted_conversation_is_not_found(library: SearchFixture):
