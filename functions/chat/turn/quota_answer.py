@@ -9,6 +9,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.turn.chat_sessions import resolve_session
 from shared.domain.branches import build_shown_path
 from shared.domain.chat import Message
+from shared.domain.day_words import describe_time
 from shared.domain.errors import QuotaExceeded
 from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
 from shared.domain.profile import Profile
@@ -67,7 +68,7 @@ def describe_refusal(refusal: QuotaExceeded, profile: Profile) -> str:
     if refusal.resets_at is None:
         return str(refusal)
     if has_language(profile.language):
-        return _translate_refusal(refusal, refusal.resets_at.astimezone(profile.zone), profile)
+        return _translate_refusal(refusal, refusal.resets_at, profile)
     if profile.zone == UTC:
         return str(refusal)
     resets_at = refusal.resets_at.astimezone(profile.zone)
@@ -82,5 +83,5 @@ def _translate_refusal(refusal: QuotaExceeded, resets_at: datetime, profile: Pro
         profile.language,
         limit=refusal.limit,
         noun=translate(noun, profile.language),
-        time=f"{resets_at:%Y-%m-%d %H:%M} ({profile.zone.key})",
+        time=describe_time(resets_at, profile.zone, profile.language),
     )

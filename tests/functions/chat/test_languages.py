@@ -167,7 +167,7 @@ async def test_a_used_up_quota_is_said_in_the_owners_language_and_zone_p17(
             answer = (await http.get("/v2/messages")).json()[0]
 
     assert answer["text"] == (
-        "Has alcanzado el límite de hoy: 0 preguntas. Continúa el 2026-03-03 01:00 (Europe/Madrid)."
+        "Has alcanzado el límite de hoy: 0 preguntas. Continúa el martes, 3 de marzo de 2026, 01:00."
     )
 
 
