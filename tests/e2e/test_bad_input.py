@@ -33,6 +33,7 @@ LIST_PATHS = (
     "/v2/chat-sessions",
     "/v1/focus-modes",
     "/v1/agents",
+    "/v2/projects",
     "/v1/apps",
     "/v1/inbox",
 )
@@ -101,6 +102,7 @@ def theirs(owner: httpx.Client) -> dict[str, str]:
         "agent": owner.post(
             "/v1/agents", json={"name": "Coach", "instructions": "Be strict."}
         ).json()["id"],
+        "project": owner.post("/v2/projects", json={"name": "Boat"}).json()["id"],
         "message": answer.done["id"],
         "app": app,
         "key": key["id"],
@@ -222,6 +224,11 @@ ID_ROUTES = [
     ("PUT", "/v1/agents/{agent}/share", "Agent not found"),
     ("DELETE", "/v1/agents/{agent}/share", "Agent not found"),
     ("GET", "/v1/shared-agents/{agent}", "This agent is not shared."),
+    ("GET", "/v2/projects/{project}", "Project not found"),
+    ("DELETE", "/v2/projects/{project}", "Project not found"),
+    ("GET", "/v2/projects/{project}/files", "Project not found"),
+    ("PUT", "/v2/projects/{project}/files/{file}", "Project not found"),
+    ("DELETE", "/v2/projects/{project}/files/{file}", "File not found"),
     ("GET", "/v2/voice-sessions/{session}", "Voice session not found"),
     ("POST", "/v2/voice-sessions/{session}/end", "Voice session not found"),
     ("GET", "/v2/messages/{message}/stream", NOT_FOUND[1]),
@@ -309,6 +316,8 @@ BODY_ID_ROUTES = [
     ("PATCH", "/v1/focus-modes/{focus}", {"name": "x"}, "Focus mode not found"),
     ("PATCH", "/v1/agents/{agent}", {"name": "x"}, "Agent not found"),
     ("POST", "/v2/chat-sessions", {"agent_id": "theirs"}, "Agent not found"),
+    ("PATCH", "/v2/projects/{project}", {"name": "x"}, "Project not found"),
+    ("POST", "/v2/chat-sessions", {"project_id": "theirs"}, "Project not found"),
     (
         "POST",
         "/v2/voice-sessions/{session}/tools",
@@ -508,6 +517,8 @@ BODY_ROUTES = [
     ("POST", "/v1/agents"),
     ("POST", "/v1/agents/from-link"),
     ("PATCH", "/v1/agents/{id}"),
+    ("POST", "/v2/projects"),
+    ("PATCH", "/v2/projects/{id}"),
     ("POST", "/v1/focus-modes"),
     ("PATCH", "/v1/focus-modes/{id}"),
     ("PUT", "/v1/users/chat-prompt"),
