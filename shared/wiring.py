@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from shared.adapters.embedded.model_file import ModelSetup
     from shared.adapters.embedded.sqlite_database import SqliteDatabase
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
+    from shared.data.crisis_log import CrisisLog
     from shared.data.erasures import ErasureCache, Erasures
     from shared.data.quotas import Quotas
     from shared.domain.account import Erasure
@@ -174,6 +175,14 @@ def erasures() -> "Erasures":
     from shared.security.pseudonyms import Pseudonyms
 
     return Erasures(_metered_documents(), Pseudonyms(_read_pseudonym_key()))
+
+
+@cache
+def crisis_log() -> "CrisisLog":
+    from shared.data.crisis_log import CrisisLog
+    from shared.security.pseudonyms import Pseudonyms
+
+    return CrisisLog(documents(), Pseudonyms(_read_pseudonym_key()))
 
 
 def _read_pseudonym_key() -> bytes:

@@ -85,7 +85,7 @@ def extract(prompt: str) -> Callable[[str], object]:
                 {"conversation": 1, "title": text, "overview": text, "minutes": 1, "date": "today"}
             ],
         }
-        return EXTRACTORS[prompt](data)
+        return EXTRACTORS[prompt]({**data, "message": text})
 
     return run
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from functions.chat.runs.run_registry import RunRegistry
 from shared.data.cached_apps import CachedApps
+from shared.data.crisis_log import CrisisLog
 from shared.data.file_index import FileIndex
 from shared.data.library_index import LibraryIndex
 from shared.data.quotas import Quotas
@@ -36,6 +37,7 @@ class Limits:
     call_timeout_s: float = 30.0
     deadline_s: float = 150.0
     answer_chars: int = 60_000
+    crisis_timeout_s: float = 3.0
 
 
 @value
@@ -54,6 +56,7 @@ class ChatDeps:
     toolbox: ToolBox
     stores: Stores
     search: Search
+    crisis_log: CrisisLog
     index: LibraryIndex
     file_index: FileIndex
     blobs: Blobs

@@ -44,6 +44,7 @@ def deps() -> ChatDeps:
         toolbox=wiring.toolbox("chat"),
         stores=stores,
         search=Search(stores.documents, wiring.vectors(), wiring.embedder()),
+        crisis_log=wiring.crisis_log(),
         index=LibraryIndex(wiring.vectors(), wiring.embedder()),
         file_index=FileIndex(wiring.vectors(), wiring.embedder()),
         blobs=wiring.blobs(),

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from functions.process_conversation.processing.claims import Claims
+from shared.data.crisis_log import CrisisLog
 from shared.data.erasures import Erasures
 from shared.data.file_index import FileIndex
 from shared.data.library_index import LibraryIndex
@@ -155,6 +156,7 @@ class EraseDeps(EndpointDeps):
     vectors: Vectors
     blobs: Blobs
     residual_data: ResidualData
+    crisis_log: CrisisLog
     grace: timedelta
 
 

@@ -175,6 +175,7 @@ def erase_deps() -> EraseDeps:
         vectors=wiring.vectors(),
         blobs=wiring.blobs(),
         residual_data=wiring.residual_data(),
+        crisis_log=wiring.crisis_log(),
         grace=wiring.erasure_grace(),
     )
 

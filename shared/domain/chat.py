@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from shared.domain.chart import Chart
+from shared.domain.crisis import CrisisLevel, Route
 from shared.domain.ids import (
     AgentId,
     AppId,
@@ -77,7 +78,8 @@ class Message:
     them; n is the number of a file, or else the next position in `memories_id`, from 1.
     `steps` are the reasoning and the tool calls of an answer, for its owner alone.
     `voices` are the models that answered at once, empty for one alone, and `voice` is the number of the
-    one whose answer this is; those of the others are its alternatives.
+    one whose answer this is; those of the others are its alternatives. `route` and `crisis_level` are the
+    verdict on the question that it answers, for its owner alone.
     `diagnostics` are names, counts and times of the turn. `branch` is the part of the chat to which
     it belongs; a notification of an app belongs to all of them. One that `is_imported` came with a file:
     whoever it names as its sender, it counts as nobody's words.
@@ -102,6 +104,8 @@ class Message:
     chart: Chart | None = None
     voices: tuple[str, ...] = ()
     voice: int = 0
+    route: Route = "answer"
+    crisis_level: CrisisLevel = 0
     reported: bool = False
     report_reason: str | None = None
     rating: Literal[1, -1] | None = None

@@ -11,6 +11,7 @@ from typing import Literal
 from shared.domain.chart import Chart
 from shared.domain.chat import ROOT, Card, FileCitation, Message
 from shared.domain.confirmation import Confirmation, Decision
+from shared.domain.crisis import CrisisLevel, Route
 from shared.domain.ids import AppId, BranchId, MessageId, RunId, SessionId
 from shared.domain.library_change import LibraryChange
 from shared.domain.provenance import Source
@@ -132,6 +133,14 @@ class RunEnded:
 
 
 @positional_value
+class RouteChosen:
+    """Who writes the answer, where the question is not clear; for the stored message alone."""
+
+    route: Route
+    crisis_level: CrisisLevel
+
+
+@positional_value
 class VoicesStarted:
     """Several models answer at once: the model of each voice, in order. The first event of such a run."""
 
@@ -158,6 +167,7 @@ PlainEvent = (
     | ChartShown
     | CitationShown
     | FileCited
+    | RouteChosen
     | VoicesStarted
     | VoiceEnded
     | RunEnded

@@ -20,6 +20,7 @@ from shared.domain.run import (
     LibraryChanged,
     Outcome,
     ReasoningText,
+    RouteChosen,
     RunEnded,
     Stage,
     Status,
@@ -50,6 +51,7 @@ _AnswerEvent = (
     | ReasoningText
     | ConfirmationRequested
     | ConfirmationResolved
+    | RouteChosen
     | RunEnded
 )
 MessageEncoder = Callable[[Message], bytes]
@@ -89,6 +91,8 @@ class ChunkBuilder:
                 yield from self._end_run(event)
             case ConfirmationRequested(confirmation) if confirmation.channel == "reply":
                 pass  # the answer ends with the question as text
+            case RouteChosen():
+                pass  # for the stored message alone
             case ConfirmationRequested(confirmation):
                 yield from self._close_part()
                 self._pending_confirmations[confirmation.id] = confirmation

@@ -10,24 +10,39 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
+from shared.domain.crisis import CrisisLevel
 from shared.domain.value import value
-
-Level = Literal[0, 1, 2, 3]
-"""Of a crisis: none, in need of a gentle question, serious, acute."""
 
 
 @value
 class CrisisFinding:
-    """Finding of the rules; level 0 and unsure: the text has letters that no rule reads."""
+    """Finding of the rules; level 0 and unsure: the text has letters that no rule reads.
+
+    `is_plain` tells that the text says it of its writer, in so many words: what counts where nobody
+    else can be asked.
+    """
 
     certainty: Literal["clear", "unsure", "certain"] = "clear"
-    level: Level = 0
+    level: CrisisLevel = 0
+    is_plain: bool = False
 
 
 # Stems stand without accents and in lower case, as `_fold` writes a text, with spaces around it.
 _SERIOUS: Final[Mapping[str, Sequence[str]]] = {
     "death": (
-        *("suicid", " die ", " dying", " dead", "selbstmord", "umbring", " tot ", "sterben"),
+        *(
+            "suicid",
+            " to die",
+            " i die",
+            " me die",
+            "na die",
+            " dying",
+            " dead",
+            "selbstmord",
+            "umbring",
+            " tot ",
+            "sterben",
+        ),
         *("muert", "morir", " mort ", " morte ", "mourir", "morrer", " morto", " morta", "morire"),
         *("死", "自杀", "自殺"),
     ),
@@ -63,7 +78,7 @@ _SERIOUS: Final[Mapping[str, Sequence[str]]] = {
 }
 _ACUTE: Final[Mapping[str, Sequence[str]]] = {
     "taking one's life": (
-        *("kill myself", "killing myself", "end it ", "ending it", "my life", "this life"),
+        *("kill myself", "killing myself", " end it ", " ending it", "my life", "this life"),
         *("bring mich", "bringe mich", "mich toten", "meinem leben", "das leben", "me mato"),
         *("matarme", "voy a matar", "mi vida", "la vida", "me tuer", "ma vie ", "en finir"),
         *("me matar", "minha vida", "mi ammazz", "ammazzarmi", "mi uccid", "farla finita"),
@@ -81,7 +96,16 @@ _ACUTE: Final[Mapping[str, Sequence[str]]] = {
         *("sonnifer", "薬", "药"),
     ),
     "height or train": (
-        *("the bridge", "the roof", "of a train", "of the train", "brucke", "vor den zug"),
+        *(
+            "on the bridge",
+            "off the bridge",
+            "on the roof",
+            "off the roof",
+            "of a train",
+            "of the train",
+            "brucke",
+            "vor den zug",
+        ),
         *("voy a saltar", "me voy a tirar", "azotea", "vais sauter", "sous le train"),
         *(
             "vou pular",
@@ -107,6 +131,18 @@ _INTENT: Final = re.compile(
     r"|(?:今夜|今日|今から|これから)(?:死にます|自殺します)"
     r"|我(?:今晚|今天|现在|马上)(?:就|就要|要)?(?:去死|自杀)"
 )
+_WISH: Final = re.compile(
+    r"\bi (?:really |just |only )?(?:want|wanna|wish|need|plan)(?: to| i)? (?:die|be dead|was dead|were dead"
+    r"|kill myself|end it all|end my life|hurt myself|harm myself)\b"
+    r"|\bi (?:don't|do not|no longer) want to (?:live|be alive|wake up|exist|be here)\b"
+    r"|\bi(?:'ve| have)? (?:just )?(?:took|taken|swallowed) (?:all|too many|a bottle of|the whole|everything)\b"
+    r"|\bich (?:will|mochte|wunschte,? ich ware) (?:\w+ )?(?:sterben|tot|nicht mehr leben|mich umbringen)\b"
+    r"|\bquiero (?:morir|matarme|suicidarme)|\bno quiero (?:seguir viviendo|vivir)\b"
+    r"|\bje veux (?:mourir|me tuer)\b|\bje (?:ne )?veux plus vivre\b"
+    r"|\b(?:eu )?quero (?:morrer|me matar)\b|\bnao quero mais viver\b"
+    r"|\bvoglio (?:morire|uccidermi)\b|\bnon voglio piu vivere\b"
+    r"|死にたい|消えたい|生きていたくない|我?(?:好|真的|只)?想死|不想活"
+)
 _QUOTATION: Final = re.compile('["“”„«»「」『』]')
 _GAP: Final = re.compile(r"[\s.,;:!?…]+")
 _PLAIN_LETTERS: Final = {
@@ -122,12 +158,14 @@ _UNREAD_SCRIPT: Final = re.compile("[\u0370-\u1dff\ua500-\ud7ff\U00010000-\U0001
 def find_crisis(text: str) -> CrisisFinding:
     """Return what the rules find in the owner's words. At most 5 ms for 20,000 characters."""
     folded = _fold(text)
-    level: Level = 3 if _mentions(folded, _ACUTE) else 2 if _mentions(folded, _SERIOUS) else 0
-    if not level:
-        return CrisisFinding(certainty="unsure" if _UNREAD_SCRIPT.search(folded) else "clear")
-    if _INTENT.search(folded) and not _QUOTATION.search(folded):
-        return CrisisFinding(certainty="certain", level=3)
-    return CrisisFinding(certainty="unsure", level=level)
+    level: CrisisLevel = 3 if _mentions(folded, _ACUTE) else 2 if _mentions(folded, _SERIOUS) else 0
+    is_quoted = _QUOTATION.search(folded) is not None
+    is_plain = not is_quoted and _WISH.search(folded) is not None
+    if not is_quoted and _INTENT.search(folded):
+        return CrisisFinding(certainty="certain", level=3, is_plain=True)
+    if level or is_plain:
+        return CrisisFinding(certainty="unsure", level=level or 2, is_plain=is_plain)
+    return CrisisFinding(certainty="unsure" if _UNREAD_SCRIPT.search(folded) else "clear")
 
 
 def _mentions(folded: str, phrases: Mapping[str, Sequence[str]]) -> bool:

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import secrets
 
-from shared.domain.ids import UserId
+from shared.domain.ids import SessionId, UserId
 
 _NONCE_BYTES = 12
 
@@ -15,11 +15,17 @@ class Pseudonyms:
 
     def __init__(self, key: bytes) -> None:
         self._hash_key = _derive_key(key, b"hash")
+        self._session_key = _derive_key(key, b"session")
         self._seal_key = _derive_key(key, b"seal")
 
     def hash(self, uid: UserId) -> str:
         """Return 32 hex digits, the same for the same user."""
         return hmac.digest(self._hash_key, uid.encode(), hashlib.sha256).hex()[:32]
+
+    def hash_session(self, uid: UserId, session_id: SessionId) -> str:
+        """Return 32 hex digits for a user's chat; chats of several users may have one name."""
+        content = f"{uid}/{session_id}".encode()
+        return hmac.digest(self._session_key, content, hashlib.sha256).hex()[:32]
 
     def seal(self, uid: UserId) -> str:
         """Encrypt an id, as URL-safe text."""

@@ -41,6 +41,7 @@ from shared.adapters.missing_realtime import MissingRealtime
 from shared.adapters.missing_transcriber import MissingTranscriber
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.cached_apps import CachedApps
+from shared.data.crisis_log import CrisisLog
 from shared.data.file_index import FileIndex
 from shared.data.library_index import LibraryIndex
 from shared.data.quotas import Quotas
@@ -48,6 +49,7 @@ from shared.data.search import Search
 from shared.data.stores import Stores
 from shared.domain.quota import CLOUD_LIMITS
 from shared.edge.http import build_application
+from shared.security.pseudonyms import Pseudonyms
 from tests.conftest import ROOT, run_or_skip
 from tests.e2e.waiting import wait_until_async
 from tests.fakes import MemoryBlobs, RecordingTasks, RecordingToolbox
@@ -100,6 +102,7 @@ def build_chat_app(vectors: PineconeVectors) -> Starlette:
         toolbox=RecordingToolbox(),
         stores=stores,
         search=Search(stores.documents, vectors),
+        crisis_log=CrisisLog(stores.documents, Pseudonyms(b"a key for tests")),
         index=LibraryIndex(vectors),
         file_index=FileIndex(vectors),
         blobs=MemoryBlobs(),

@@ -1995,6 +1995,8 @@ class DiagnosticsOut(TypedDict):
     request_id: str
     outcome: Literal["completed", "limited", "stopped", "interrupted", "failed"]
     path: Literal["simple", "tools", "persona"]
+    route: NotRequired[Literal["answer", "crisis"]]
+    crisis_level: NotRequired[Literal[0, 1, 2, 3]]
     model: str
     model_attempts: NotRequired[int]
     fallback_model: NotRequired[str | None]

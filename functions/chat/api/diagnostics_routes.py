@@ -3,6 +3,7 @@
 from typing import Literal
 
 from functions.chat.deps import ChatDeps
+from shared.domain.crisis import CrisisLevel, Route
 from shared.domain.errors import NotFound
 from shared.domain.ids import MessageId
 from shared.domain.run import Outcome
@@ -22,7 +23,8 @@ class DiagnosticsOut(Wire):
     """The steps and costs of an answer until it was stored: names, counts and times, no content.
 
     `path`: the answer called tools (`tools`), called none (`simple`) or came from an app's
-    `persona`. `fallback_model` answered where `model` was down. `stages` are the milliseconds spent
+    `persona`. `route` and `crisis_level` (0 to 3) are the verdict on the question, which stands nowhere
+    else. `fallback_model` answered where `model` was down. `stages` are the milliseconds spent
     in each stage; `first_token` counts from the start of the request.
     """
 
@@ -31,6 +33,8 @@ class DiagnosticsOut(Wire):
     request_id: str
     outcome: Outcome
     path: Literal["simple", "tools", "persona"]
+    route: Route = "answer"
+    crisis_level: CrisisLevel = 0
     model: str
     model_attempts: int = 0
     fallback_model: str | None = None

@@ -19,6 +19,7 @@ from shared.domain.run import (
     FileCited,
     LibraryChanged,
     Outcome,
+    RouteChosen,
     Run,
     RunEvent,
     ToolEnded,
@@ -53,6 +54,7 @@ def build_message(
     cards = tuple(event.card for event in events if isinstance(event, CitationShown))
     file_citations = tuple(event.citation for event in events if isinstance(event, FileCited))
     marked_text = join_text(events)
+    chosen = _find_route(events)
     stop_metadata = {"stop_reason": "user_cancelled"} if outcome == "stopped" else {}
     return Message(
         id=MessageId(run.id),
@@ -70,6 +72,8 @@ def build_message(
         chart=_find_chart(events),
         voices=run.voices,
         voice=voice,
+        route=chosen.route,
+        crisis_level=chosen.crisis_level,
         metadata={
             "model": run.voices[voice] if run.voices else run.model,
             "outcome": outcome,
@@ -85,6 +89,11 @@ def _collect_sources(events: Sequence[RunEvent]) -> dict[str, list[dict[str, str
     """List whose words an answer rests on, for the tool policy of later turns."""
     sources = dict.fromkeys(e.source for e in events if isinstance(e, ToolEnded) and e.source)
     return {"sources": [asdict(source) for source in sources]} if sources else {}
+
+
+def _find_route(events: Sequence[RunEvent]) -> RouteChosen:
+    chosen = (event for event in events if isinstance(event, RouteChosen))
+    return next(chosen, RouteChosen("answer", 0))
 
 
 def _find_chart(events: Sequence[RunEvent]) -> Chart | None:

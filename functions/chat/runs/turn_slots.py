@@ -32,11 +32,15 @@ class SlotDeps(Protocol):
 class HeldSlot:
     """The slot of one turn. It is freed with the answer, and while the turn waits for its owner."""
 
-    def __init__(self, deps: SlotDeps, uid: UserId, run_id: RunId, number: int) -> None:
+    def __init__(self, deps: SlotDeps, uid: UserId, run_id: RunId, number: int | None) -> None:
         self._deps = deps
         self._uid = uid
         self._run_id = run_id
-        self._number: int | None = number
+        self._number = number
+
+    @property
+    def is_held(self) -> bool:
+        return self._number is not None
 
     def build_release_writes(self) -> Sequence[Write]:
         """Return the writes that free the slot together with the end of its run."""

@@ -8,19 +8,24 @@ from typing import Any, TypeVar
 
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot, take_slot
-from shared.domain.errors import KeepsakeError
+from shared.domain.errors import KeepsakeError, QuotaExceeded
 from shared.domain.ids import RunId, UserId
 
 T = TypeVar("T")
 
 
 async def load_and_admit(
-    deps: ChatDeps, uid: UserId, run_id: RunId, load: Coroutine[Any, Any, T]
+    deps: ChatDeps,
+    uid: UserId,
+    run_id: RunId,
+    load: Coroutine[Any, Any, T],
+    *,
+    is_urgent: bool = False,
 ) -> tuple[T, HeldSlot]:
     """Return what `load` returns, and the slot of an admitted turn.
 
-    A refusal of `load` comes first: a repeat of a question that is being answered takes no slot.
-    Raises QuotaExceeded, what `load` raises, and Unavailable.
+    A refusal of `load` comes first: a repeat of a question that is being answered takes no slot. An
+    urgent turn that a quota refuses goes on, with a slot that it does not hold. Raises QuotaExceeded, what `load` raises, and Unavailable.
     """
     now = deps.clock.now()
     loaded, slot, turn = await asyncio.gather(
@@ -37,6 +42,8 @@ async def load_and_admit(
             await slot.release()
         if turn is None:
             await deps.quotas.give_back(uid, "turns", now=now)
+    if is_urgent and not isinstance(loaded, BaseException) and isinstance(errors[0], QuotaExceeded):
+        return loaded, HeldSlot(deps, uid, run_id, None)
     raise errors[0]
 
 

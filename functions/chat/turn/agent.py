@@ -103,6 +103,9 @@ class Agent:
             self.is_limited = True
             for event in self._end_with(translate(str(limit), self.language)):
                 yield event
+        if self.output_gate.addition:
+            for event in self._end_with(self.output_gate.addition):
+                yield event
         for event in self._ask_for_reply():
             yield event
         yield Stage("response_ready")

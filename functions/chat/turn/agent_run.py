@@ -89,12 +89,12 @@ class AgentRun:
             with self._deadline.enforce():
                 await self._journal_events()
         except TimeoutError:
-            return self._end_with(user_texts.DEADLINE_PASSED, "limited")
+            return await self._end_with(user_texts.DEADLINE_PASSED, "limited")
         except Exception as error:  # noqa: BLE001 - after the first byte nothing raises
             telemetry.error("turn_failed")
-            return self._end_with(self._explain(error), "failed")
+            return await self._end_with(self._explain(error), "failed")
         if not self.journal.answer_text:
-            return self._end_with(user_texts.ANSWER_EMPTY, "failed")
+            return await self._end_with(user_texts.ANSWER_EMPTY, "failed")
         return "limited" if self.agent.is_limited else "completed"
 
     def _explain(self, error: Exception) -> str:
@@ -122,8 +122,12 @@ class AgentRun:
             for event in self.agent.flush_pending_text():
                 self.journal.append(event)
 
-    def _end_with(self, notice: str, outcome: Outcome) -> Outcome:
+    async def _end_with(self, notice: str, outcome: Outcome) -> Outcome:
+        """End with a notice, once it is sure that the question gets an answer and not a crisis plan."""
+        await self.agent.output_gate.wait_released()
         self.journal.append_notice(translate(notice, self._language))
+        if self.agent.output_gate.addition:
+            self.journal.append_notice(self.agent.output_gate.addition)
         return outcome
 
 

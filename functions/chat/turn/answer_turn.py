@@ -6,7 +6,8 @@ from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.recorder import Recorder
 from functions.chat.runs.run_registry import ActiveRun
-from functions.chat.turn.agent_run import AgentRun, run_voices
+from functions.chat.turn.agent_run import AgentRun
+from functions.chat.turn.crisis_gate import run_chosen_route
 from functions.chat.turn.finish_turn import TurnEnd
 from functions.chat.turn.prepare_turn import PreparedTurn
 from functions.chat.turn.start_turn import TurnStart
@@ -39,7 +40,7 @@ async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> N
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(start.record)
-                outcomes = await run_voices(agent_runs, active_run)
+                outcomes = await run_chosen_route(deps, turn, agent_runs, active_run)
                 tasks.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):

@@ -61,6 +61,7 @@ class TurnEnd:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._free_slot)
             tasks.start_soon(self._count_tokens)
+            tasks.start_soon(self._log_crisis)
             await publish_turn_ended(
                 self.deps.events, self.turn.uid, message.session_id, self.turn.run_id
             )
@@ -79,6 +80,16 @@ class TurnEnd:
     async def _free_slot(self) -> None:
         """Free the slot where the end of the run could not: another process owned the run."""
         await _log_failure("slot_not_freed", self.turn.slot.release())
+
+    async def _log_crisis(self) -> None:
+        """Log what was not harmless; the answer is out already, whatever becomes of the log."""
+        verdict = self.turn.output_gate.verdict
+        if verdict is not None and verdict.level:
+            turn, now = self.turn, self.deps.clock.now()
+            record = self.deps.crisis_log.record(
+                turn.uid, turn.session.id, turn.run_id, verdict, now=now
+            )
+            await _log_failure("crisis_not_logged", record)
 
     async def _count_tokens(self) -> None:
         now = self.turn.accepted_at
@@ -112,7 +123,9 @@ class TurnEnd:
         now = self.deps.clock.now()
         answers = build_answers(self.run, self.journal.events, outcomes, now)
         self._add_log_fields(answers.main)
-        main = replace(answers.main, diagnostics=telemetry.get_fields())
+        main = answers.main
+        verdict = {"route": main.route, "crisis_level": main.crisis_level}
+        main = replace(main, diagnostics={**telemetry.get_fields(), **verdict})
         return replace(answers, main=main)
 
     @property

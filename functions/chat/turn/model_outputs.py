@@ -1,4 +1,6 @@
-"""Model outputs after a turn: the schemas of a title and a summary."""
+"""Model outputs of the chat beside its answers: a verdict, a title, summaries."""
+
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -7,6 +9,16 @@ class ModelOutput(BaseModel):
     """Base of the schemas; unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
+
+
+class CrisisOutput(ModelOutput):
+    """Reading of a question, by which its writer may be in a crisis."""
+
+    level: Literal[0, 1, 2, 3]
+    quote: str = ""
+    place: str = ""
+    country: str = ""
+    language: str = ""
 
 
 class TitleOutput(ModelOutput):

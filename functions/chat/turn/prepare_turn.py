@@ -26,6 +26,7 @@ from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
 from functions.chat.turn.files import build_card, check_sizes
+from functions.chat.turn.first_verdict import judge_question
 from functions.chat.turn.idempotency import IdempotencyKey, check_unused
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.reply import accept_reply
@@ -35,12 +36,15 @@ from functions.chat.turn.versions import WantedVersion
 from shared.domain.app import App
 from shared.domain.chat import Fork, Message, Session, build_main_session_id
 from shared.domain.confirmation import Confirmation, build_always_grant
+from shared.domain.crisis import CLEAR, CrisisVerdict
 from shared.domain.custom_agent import AgentRole, CustomAgent
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import AppId, BranchId, MessageId, RunId, SessionId, UserId
 from shared.domain.model import ModelFacts, ModelRole
 from shared.domain.run import build_question_id
 from shared.domain.value import value
+from shared.safety.crisis_rules import CrisisFinding, find_crisis
+from shared.safety.crisis_verdict import judge_alone
 from shared.security.visible_text import strip_invisible
 
 MAX_QUESTION_CHARS = 20_000
@@ -64,6 +68,7 @@ class PreparedTurn:
     """An accepted question with everything its answer needs.
 
     `voices` are the models that answer at once; the answer of the first is the main one.
+    `finding` is what the crisis rules found in the question, which `earlier_texts` of its owner precede.
     `language` is that of our own texts in the answer, None for English.
     `fork` begins the branch of another version; the question of an answer that is asked again is
     stored already. `decided` is the call that the answer before asked about, where the question is its owner's reply.
@@ -79,6 +84,8 @@ class PreparedTurn:
     output_gate: OutputGate
     can_confirm: bool
     slot: HeldSlot
+    finding: CrisisFinding = CrisisFinding()
+    earlier_texts: Sequence[str] = ()
     language: str | None = None
     fingerprint: str = ""
     fork: Fork | None = None
@@ -127,6 +134,7 @@ async def prepare_turn(
     and DuplicateQuestion.
     """
     text = _clean_question(text)
+    finding = find_crisis(text)
     now = deps.clock.now()
     run_id = key.run_id(uid) if key else RunId(deps.new_id())
     place = QuestionPlace(
@@ -140,7 +148,7 @@ async def prepare_turn(
     )
     check = check_unused(deps, uid, run_id, key)
     load = load_context(deps, uid, place, check=check)
-    documents, slot = await load_and_admit(deps, uid, run_id, load)
+    documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=finding.is_plain)
     async with withdraw_on_failure(deps, uid, slot, now):
         app, session, files = documents.app, documents.session, documents.files
         earlier_messages = history.select_window(documents.newest_messages, session)
@@ -191,6 +199,7 @@ async def prepare_turn(
                 for role, each in zip(roles[1:], siblings, strict=True)
             ),
         ]
+        verdict = await _judge(text, finding, documents, is_admitted=slot.is_held)
         for voice in voices:
             check_sizes(files.of_question, voice.context.facts)
             voice.context.for_cycle(1, [tool.spec for tool in voice.tools])
@@ -202,7 +211,12 @@ async def prepare_turn(
         branch=documents.path.tip,
         question=_build_question(uid, run_id, documents, text, now, version),
         voices=voices,
-        output_gate=OutputGate(is_stored=False),
+        output_gate=OutputGate(
+            is_stored=False,
+            verdict=CLEAR if decided else verdict,
+        ),
+        finding=finding,
+        earlier_texts=_select_user_texts(documents.newest_messages),
         can_confirm=can_confirm,
         slot=slot,
         language=documents.profile.language,
@@ -210,6 +224,16 @@ async def prepare_turn(
         fork=place.fork,
         decided=decided,
     )
+
+
+async def _judge(
+    text: str, finding: CrisisFinding, context: TurnContext, *, is_admitted: bool
+) -> CrisisVerdict | None:
+    """Return the verdict of the rules; beyond a quota no classifier is asked."""
+    if not is_admitted:
+        return judge_alone(finding)
+    language = context.profile.language
+    return await judge_question(text, finding, context.newest_messages, language=language)
 
 
 def _choose_roles(

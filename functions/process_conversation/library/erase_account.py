@@ -82,6 +82,7 @@ async def _delete_data(deps: EraseDeps, uid: UserId, erasure: Erasure) -> Erasur
     count = await deps.stores.accounts.delete(uid)
     await deps.vectors.delete_namespace(uid)
     await deps.blobs.delete_tree(f"users/{uid}")
+    await deps.crisis_log.forget_user(uid)
     return await _save_progress(deps, replace(erasure, documents=erasure.documents + count))
 
 

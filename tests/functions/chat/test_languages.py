@@ -23,6 +23,7 @@ from shared.domain.model_failure import ADVICE, CAUSES
 from shared.domain.quota import NOUNS
 from shared.integrations import INTEGRATIONS, load_integration
 from shared.languages import FOLDER, LANGUAGES, has_language, translate
+from shared.safety import crisis_plan
 from shared.security.consent_reply import parse_reply
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.callers import build_auth_headers, open_client
@@ -45,8 +46,13 @@ SHOWN_RESULTS = {
 """What is shown instead of results that are for the model."""
 
 
+def is_text(name: str, text: object) -> bool:
+    return name.isupper() and isinstance(text, str)
+
+
 def list_fixed_texts() -> Iterator[str]:
     yield from (text for name, text in vars(user_texts).items() if name.isupper())
+    yield from (text for name, text in vars(crisis_plan).items() if is_text(name, text))
     yield from REASONS.values()
     yield from CAUSES.values()
     yield from (text for advice in ADVICE.values() for text in advice.values())

@@ -31,6 +31,7 @@ from shared.adapters.system_clock import RandomIds
 from shared.data.accounts import Accounts
 from shared.data.apps import Apps, InstalledApps
 from shared.data.codec import dump
+from shared.data.crisis_log import CrisisLog
 from shared.data.dead_letters import DeadLetters
 from shared.data.erasures import RETRY_WINDOW
 from shared.data.messages import Messages
@@ -48,6 +49,7 @@ from shared.domain.profile import Device, Profile
 from shared.ports import ToolBox
 from tests.fakes import FixedClock, ScriptedModel
 from tests.fault_injection import Crash
+from tests.fixtures.chat import PSEUDONYMS
 from tests.fixtures.library import (
     BODY,
     CONVERSATIONS,
@@ -163,6 +165,7 @@ def build_erase_deps(
         vectors=wrap("vectors", world.vectors),
         blobs=wrap("blobs", world.blobs),
         residual_data=wrap("residual_data", SqliteResidualData(queue, clock)),
+        crisis_log=CrisisLog(documents, PSEUDONYMS),
         grace=GRACE,
     )
 

@@ -24,6 +24,7 @@ from shared.adapters.erasure_guard import (
     FencedVectors,
     GuardedIdentity,
 )
+from shared.data.crisis_log import CrisisLog
 from shared.data.erasures import ErasureCache, Erasures
 from shared.data.stores import Stores
 from shared.domain.account import TokenCheck, VerifiedToken, round_up_to_second
@@ -35,6 +36,7 @@ from shared.edge.problems import to_problem
 from shared.ports import Documents
 from shared.security.pseudonyms import Pseudonyms
 from tests.fakes import CountingIds, FixedClock, RecordingEvents, RecordingTasks, ScriptedModel
+from tests.fixtures.chat import PSEUDONYMS
 from tests.fixtures.library import build_erasures
 from tests.fixtures.processing import (
     build_outputs,
@@ -98,6 +100,7 @@ def build_deps(documents: Documents, clock: FixedClock) -> EraseDeps:
         vectors=vectors,
         blobs=blobs,
         residual_data=NoResidualData(),
+        crisis_log=CrisisLog(documents, PSEUDONYMS),
         grace=GRACE,
     )
 

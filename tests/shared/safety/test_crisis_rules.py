@@ -7,7 +7,7 @@ from infra.eval.crisis_gold import load_messages
 from shared.safety.crisis_rules import CrisisFinding, find_crisis
 
 MESSAGES = load_messages()
-CERTAIN = CrisisFinding(certainty="certain", level=3)
+CERTAIN = CrisisFinding(certainty="certain", level=3, is_plain=True)
 
 
 @pytest.mark.parametrize(

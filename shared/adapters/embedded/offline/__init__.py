@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shared.adapters.embedded.offline import chat_texts, goals
+from shared.adapters.embedded.offline.crisis import judge_crisis
 from shared.adapters.embedded.offline.discard import discard
 from shared.adapters.embedded.offline.memories import extract_memories
 from shared.adapters.embedded.offline.recaps import extract_recap
@@ -22,6 +23,7 @@ EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "process_conversation/goal_advice": goals.advise,
     "process_conversation/daily_summary": extract_recap,
     "process_conversation/template": apply_template,
+    "chat/crisis": judge_crisis,
     "chat/title": chat_texts.extract_title,
     "chat/summary": chat_texts.extract_summary,
 }

@@ -1,0 +1,117 @@
+"""Crisis gate of a turn: rules and, where they are unsure, a classifier beside the loop choose its route.
+
+A question that is clear waits for nothing. In a crisis the answer is our own reviewed words, without a
+model, a memory or a tool; the voices of the turn are closed before a word of theirs goes out.
+"""
+
+from collections.abc import Sequence
+
+import anyio
+
+from functions.chat.deps import ChatDeps
+from functions.chat.runs.journal import VoiceJournal
+from functions.chat.runs.run_registry import ActiveRun
+from functions.chat.turn.agent_run import AgentRun, run_voices
+from functions.chat.turn.model_outputs import CrisisOutput
+from functions.chat.turn.prepare_turn import PreparedTurn
+from shared import prompts, telemetry
+from shared.domain.crisis import CrisisVerdict
+from shared.domain.model import Prompt
+from shared.domain.run import AnswerText, Outcome, RouteChosen, Stage
+from shared.languages import has_language
+from shared.safety.crisis_plan import build_addition, build_plan
+from shared.safety.crisis_verdict import CrisisReading, judge_alone, judge_reading, mask_contacts
+
+_ATTEMPTS = 2
+_PROMPT = "chat/crisis"
+
+
+async def run_chosen_route(
+    deps: ChatDeps, turn: PreparedTurn, agent_runs: Sequence[AgentRun], active_run: ActiveRun
+) -> list[Outcome]:
+    """Let the verdict on the question choose who answers it, and return how each voice ended."""
+    verdict = turn.output_gate.verdict
+    outcomes: list[Outcome] = []
+    if verdict is None:
+        verdict = await _run_beside_classifier(deps, turn, agent_runs, active_run, outcomes)
+    elif verdict.route == "answer":
+        return await run_voices(agent_runs, active_run)
+    if verdict.route == "answer":
+        return outcomes
+    for agent_run in agent_runs:
+        _write_plan(agent_run.journal, verdict, _choose_language(verdict, turn.language))
+    return ["completed" for _ in agent_runs]
+
+
+async def _run_beside_classifier(
+    deps: ChatDeps,
+    turn: PreparedTurn,
+    agent_runs: Sequence[AgentRun],
+    active_run: ActiveRun,
+    outcomes: list[Outcome],
+) -> CrisisVerdict:
+    """Hold the voices at the gate until the question is judged; close them in a crisis."""
+
+    async def run() -> None:
+        outcomes.extend(await run_voices(agent_runs, active_run))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run)
+        verdict = await _judge(deps, turn)
+        turn.output_gate.judge(verdict)
+        if verdict.route == "crisis":
+            tasks.cancel_scope.cancel()
+        else:
+            _release(turn, agent_runs, verdict)
+    return verdict
+
+
+async def _judge(deps: ChatDeps, turn: PreparedTurn) -> CrisisVerdict:
+    """Ask the classifier, twice at most; where it does not answer in time, the rules decide alone."""
+    prompt = _build_prompt(turn)
+    with telemetry.measure_stage("judge"), anyio.move_on_after(deps.limits.crisis_timeout_s):
+        for _ in range(_ATTEMPTS):
+            try:
+                output = await deps.model.complete_structured("fast", prompt, CrisisOutput)
+            except Exception as error:  # noqa: BLE001 - whatever fails, the rules decide
+                telemetry.warning("question_not_judged", error=type(error).__name__)
+            else:
+                reading = CrisisReading(**output.model_dump())
+                return judge_reading(turn.question.text, turn.finding, reading)
+    return judge_alone(turn.finding)
+
+
+def _build_prompt(turn: PreparedTurn) -> Prompt:
+    return Prompt(
+        name=_PROMPT,
+        version=prompts.compute_version(_PROMPT),
+        instructions=prompts.render(_PROMPT),
+        data={
+            "message": mask_contacts(turn.question.text),
+            "earlier": [mask_contacts(text) for text in turn.earlier_texts],
+        },
+    )
+
+
+def _release(turn: PreparedTurn, agent_runs: Sequence[AgentRun], verdict: CrisisVerdict) -> None:
+    if verdict.level:
+        for agent_run in agent_runs:
+            agent_run.journal.append(RouteChosen(verdict.route, verdict.level))
+    language = _choose_language(verdict, turn.language)
+    turn.output_gate.release(build_addition(verdict, language))
+
+
+def _write_plan(journal: VoiceJournal, verdict: CrisisVerdict, language: str | None) -> None:
+    for event in (
+        RouteChosen(verdict.route, verdict.level),
+        Stage("answering"),
+        AnswerText(build_plan(verdict, language)),
+        Stage("response_ready"),
+    ):
+        journal.append(event)
+
+
+def _choose_language(verdict: CrisisVerdict, chosen: str | None) -> str | None:
+    """Return the language of the message where we have it, else the one that its writer chose."""
+    is_ours = verdict.language == "en" or has_language(verdict.language)
+    return verdict.language if is_ours else chosen

@@ -1,0 +1,36 @@
+"""First verdict on a question, before any model is asked: by the crisis rules and the chat before it."""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import islice
+
+from anyio import to_thread
+
+from shared.domain.chat import Message
+from shared.domain.crisis import CLEAR, CrisisVerdict
+from shared.safety.countries import find_country
+from shared.safety.crisis_plan import list_countries
+from shared.safety.crisis_rules import CrisisFinding
+from shared.safety.crisis_verdict import judge_alone
+
+WATCHED_ANSWERS = 8
+"""For so many answers after a crisis, whatever its writer says is judged."""
+
+
+async def judge_question(
+    text: str, finding: CrisisFinding, newest_first: Sequence[Message], *, language: str | None
+) -> CrisisVerdict | None:
+    """Return the verdict where the rules suffice; None where a classifier has to judge.
+
+    A country that follows the question for it brings the numbers of that country.
+    """
+    answers = list(islice((m for m in newest_first if m.sender == "ai"), WATCHED_ANSWERS))
+    if finding.certainty == "certain":
+        return judge_alone(finding)
+    if answers and answers[0].route == "crisis":
+        find = partial(find_country, text, list_countries(), language)
+        country = await to_thread.run_sync(find)  # it reads the names of countries from files
+        if country is not None:
+            return CrisisVerdict(level=answers[0].crisis_level, country=country)
+    is_watched = any(answer.route == "crisis" for answer in answers)
+    return None if finding.certainty == "unsure" or is_watched else CLEAR

@@ -1,0 +1,109 @@
+"""Crisis log: what was done for people in a crisis, without their words and names, for 90 days.
+
+It stands beside everything that belongs to a user: no setting, no memory command and no deletion of a
+chat touches it. An erasure takes the user out. Counts a day remain, which know no persons.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import date, datetime
+from hashlib import sha256
+
+from shared.data.codec import dump
+from shared.domain.crisis import CrisisDeed, CrisisEvent, CrisisVerdict
+from shared.domain.documents import Document, Query, Set, Update, Where
+from shared.domain.ids import RunId, SessionId, UserId
+from shared.ports import Documents, Transaction
+from shared.safety.crisis_plan import list_resources
+from shared.security.pseudonyms import Pseudonyms
+
+_SHARDS = "0123456789abcdef"
+"""A day is counted in as many documents, so that its writers rarely meet."""
+_BATCH = 400
+
+
+class CrisisLog:
+    """Written beside answers, read by nobody but an operator, in sums."""
+
+    def __init__(self, documents: Documents, pseudonyms: Pseudonyms) -> None:
+        self._documents = documents
+        self._pseudonyms = pseudonyms
+
+    async def record(
+        self,
+        uid: UserId,
+        session_id: SessionId,
+        run_id: RunId,
+        verdict: CrisisVerdict,
+        *,
+        now: datetime,
+        is_missed: bool = False,
+        names_user: bool = True,
+    ) -> None:
+        """Record a verdict once, however often it comes."""
+        session = self._pseudonyms.hash_session(uid, session_id)
+        is_answered = verdict.route == "crisis"
+        deed: CrisisDeed = "answered" if is_answered else "asked"
+        event = CrisisEvent(
+            id=sha256(f"{session}/{run_id}".encode()).hexdigest()[:32],
+            kind="missed_by_voice" if is_missed else deed,
+            session=session,
+            user=self._pseudonyms.hash(uid) if names_user else None,
+            level=verdict.level,
+            decided_by=verdict.decided_by,
+            created_at=now,
+            resource_count=len(list_resources(verdict.country)) if is_answered else 0,
+            knows_country=verdict.country is not None,
+        )
+        await self._add(event)
+
+    async def find_highest_level(
+        self, uid: UserId, session_id: SessionId, *, since: datetime
+    ) -> int:
+        """Return the highest level that a chat had since then, 0 for none."""
+        session = self._pseudonyms.hash_session(uid, session_id)
+        query = Query(collection="crisis_log", where=(Where("session", "==", session),))
+        events = await self._documents.query(query)
+        levels = (event.fields["level"] for event in events if event.fields["created_at"] >= since)
+        return max(levels, default=0)
+
+    async def count_day(self, day: date) -> Mapping[str, int]:
+        """Return how many events a day had, by kind, level and judge: `answered-2-classifier`."""
+        paths = [_build_day_path(day, shard) for shard in _SHARDS]
+        counts: Counter[str] = Counter()
+        for document in await self._documents.get_many(paths):
+            counts.update(_get_counts(document))
+        return counts
+
+    async def forget_user(self, uid: UserId) -> None:
+        """Take a user out of every event."""
+        user = self._pseudonyms.hash(uid)
+        query = Query(collection="crisis_log", where=(Where("user", "==", user),), limit=_BATCH)
+        while events := await self._documents.query(query):
+            await self._documents.write(*(Update(event.path, {"user": None}) for event in events))
+
+    async def _add(self, event: CrisisEvent) -> None:
+        path = f"crisis_log/{event.id}"
+        day_path = _build_day_path(event.created_at.date(), event.id[0])
+        name = f"{event.kind}-{event.level}-{event.decided_by}"
+
+        async def work(tx: Transaction) -> None:
+            stored, day = await tx.get_many([path, day_path])
+            if stored is not None:
+                return
+            counts = _get_counts(day)
+            tx.write(
+                Set(path, {**dump(event), "expires_at": event.expires_at}),
+                Set(day_path, {"counts": {**counts, name: counts.get(name, 0) + 1}}),
+            )
+
+        await self._documents.transaction(work)
+
+
+def _get_counts(document: Document | None) -> Mapping[str, int]:
+    counts: Mapping[str, int] = document.fields["counts"] if document else {}
+    return counts
+
+
+def _build_day_path(day: date, shard: str) -> str:
+    return f"crisis_days/{day.isoformat()}-{shard}"

@@ -1,0 +1,62 @@
+"""Crisis: how badly the writer of a question seems to be off, and which route its turn takes."""
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from shared.domain.value import value
+
+CrisisLevel = Literal[0, 1, 2, 3]
+"""None, in need of a gentle question, serious, acute."""
+Route = Literal["answer", "crisis"]
+"""Who writes an answer: the model, or in a crisis our own reviewed words."""
+
+
+Judge = Literal["rules", "classifier", "fallback"]
+"""Who gave a verdict; `fallback`: the rules, because the classifier failed."""
+CrisisDeed = Literal["answered", "asked", "missed_by_voice"]
+"""What was done about a question, or that a spoken turn went on without it."""
+CRISIS_EVENT_TTL = timedelta(days=90)
+
+
+@value
+class CrisisVerdict:
+    """The verdict on a question, by the rules, a classifier, or the rules because that one failed.
+
+    `country` is where its writer says to be (ISO 3166), `language` what they write in (ISO 639-1); None
+    where that is not known. `adds_contacts` lets an answer end with whom to call: nobody could tell.
+    """
+
+    level: CrisisLevel = 0
+    decided_by: Judge = "rules"
+    country: str | None = None
+    language: str | None = None
+    adds_contacts: bool = False
+
+    @property
+    def route(self) -> Route:
+        return "crisis" if self.level >= 2 else "answer"
+
+
+CLEAR = CrisisVerdict()
+
+
+@value
+class CrisisEvent:
+    """A question that was not harmless, as the safety log keeps it: no words, no names.
+
+    `session` stands for the user and the chat together, `user` for the user, until the user is erased.
+    """
+
+    id: str
+    kind: CrisisDeed
+    session: str
+    user: str | None
+    level: CrisisLevel
+    decided_by: Judge
+    created_at: datetime
+    resource_count: int = 0
+    knows_country: bool = False
+
+    @property
+    def expires_at(self) -> datetime:
+        return self.created_at + CRISIS_EVENT_TTL

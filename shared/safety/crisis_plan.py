@@ -1,0 +1,106 @@
+"""Crisis plan: what a person in crisis reads, in reviewed words of ours and from a dated table.
+
+No model writes any of it. Numbers come from `crisis_resources.json` alone, where each row names its
+source and the day on which it was read; a person reviews it before production (docs/crisis.md).
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from shared.domain.crisis import CrisisVerdict
+from shared.domain.value import value
+from shared.languages import translate
+
+MAX_RESOURCES = 5
+NOT_ALONE = (
+    "I'm glad you told me. What you are going through sounds very hard, and you do not have to go "
+    "through it alone."
+)
+TELL_SOMEBODY = (
+    "Please tell somebody you trust how you feel, today, and let them stay with you. If it gets "
+    "worse, call the emergency number of your country."
+)
+GET_HELP_NOW = (
+    "Please get help right now: call the emergency number of your country or go to the nearest "
+    "emergency department. Stay near other people, and away from anything you could hurt yourself "
+    "with."
+)
+THEY_LISTEN = "These people are there for exactly this, and nothing you say will shock them:"
+ALL_DAY = "at any hour"
+ASK_SAFE = "Are you safe at this moment?"
+ASK_COUNTRY = "Which country are you in, so that I can give you a number to call there?"
+ASK_GENTLY = (
+    "One more thing, because of how you put it: are you having thoughts of hurting yourself?"
+)
+CONTACTS = "If you are thinking of hurting yourself, people who listen are here: {contacts}."
+_TABLE = Path(__file__).with_name("crisis_resources.json")
+
+
+@value
+class CrisisResource:
+    """Whom to call; `country` is ISO 3166, empty for all. `source` is the page that says so.
+
+    `page_date` is the page's own date, `checked` the day on which it was read.
+    """
+
+    country: str
+    kind: Literal["emergency", "crisis line", "finder"]
+    name: str
+    contact: str
+    source: str
+    checked: str
+    also: str = ""
+    hours: str = ""
+    page_date: str = ""
+
+
+@cache
+def load_resources() -> Sequence[CrisisResource]:
+    rows = json.loads(_TABLE.read_text(encoding="utf-8"))
+    return tuple(CrisisResource(**row) for row in rows)
+
+
+def list_countries() -> frozenset[str]:
+    """Return the countries that have rows (ISO 3166)."""
+    return frozenset(row.country for row in load_resources() if row.country)
+
+
+def list_resources(country: str | None) -> Sequence[CrisisResource]:
+    """Return those of a country, and those for every country, at most MAX_RESOURCES."""
+    rows = load_resources()
+    own = [row for row in rows if country and row.country == country]
+    return (own + [row for row in rows if not row.country])[:MAX_RESOURCES]
+
+
+def build_plan(verdict: CrisisVerdict, language: str | None) -> str:
+    """Write the answer to a person in crisis: a step, whom to call, and exactly one question."""
+    resources = list_resources(verdict.country)
+    is_placed = any(row.country for row in resources)
+    return "\n\n".join(
+        [
+            translate(NOT_ALONE, language),
+            translate(GET_HELP_NOW if verdict.level == 3 else TELL_SOMEBODY, language),
+            "\n".join([translate(THEY_LISTEN, language), *_list_lines(resources, language)]),
+            translate(ASK_SAFE if is_placed else ASK_COUNTRY, language),
+        ]
+    )
+
+
+def build_addition(verdict: CrisisVerdict, language: str | None) -> str:
+    """Write what an ordinary answer ends with: nothing, a gentle question, or whom to call."""
+    if verdict.level == 1:
+        return translate(ASK_GENTLY, language)
+    if verdict.adds_contacts:
+        contacts = ", ".join(f"{row.name} ({row.contact})" for row in list_resources(None))
+        return translate(CONTACTS, language, contacts=contacts)
+    return ""
+
+
+def _list_lines(resources: Sequence[CrisisResource], language: str | None) -> Iterator[str]:
+    for row in resources:
+        contact = " · ".join(filter(None, [row.contact, row.also]))
+        hours = translate(ALL_DAY, language) if row.hours == "24/7" else row.hours
+        yield f"- **{row.name}**: {contact}" + (f" ({hours})" if hours else "")
