@@ -4,6 +4,7 @@ import re
 
 from shared.domain.crisis import CrisisLevel, CrisisVerdict, Judge
 from shared.domain.value import value
+from shared.domain.words import stands_in
 from shared.safety.crisis_rules import CrisisFinding
 
 _CONTACT: re.Pattern[str] = re.compile(
@@ -40,9 +41,9 @@ def judge_reading(text: str, finding: CrisisFinding, reading: CrisisReading) -> 
     text must not talk its classifier out of it.
     """
     level = reading.level
-    if not level and finding.level and not _stands_in(reading.quote, text):
+    if not level and finding.level and not stands_in(reading.quote, text):
         level = 1
-    is_placed = _stands_in(reading.place, text) and _COUNTRY.fullmatch(reading.country)
+    is_placed = stands_in(reading.place, text) and _COUNTRY.fullmatch(reading.country)
     return CrisisVerdict(
         level=level,
         decided_by="classifier",
@@ -60,12 +61,3 @@ def judge_alone(finding: CrisisFinding) -> CrisisVerdict:
     if finding.is_plain:
         return CrisisVerdict(level=finding.level, decided_by=decided_by)
     return CrisisVerdict(decided_by=decided_by, adds_contacts=finding.certainty == "unsure")
-
-
-def _stands_in(words: str, text: str) -> bool:
-    """Tell whether words stand in a text, whatever their case and spaces."""
-    return bool(words.strip()) and _join(words) in _join(text)
-
-
-def _join(text: str) -> str:
-    return " ".join(text.casefold().split())

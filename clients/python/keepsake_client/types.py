@@ -1715,6 +1715,7 @@ class VoiceSessionOut(TypedDict):
 class VoiceToolIn(TypedDict):
     name: str
     arguments: str
+    user_text: NotRequired[str]
 
 
 class VoiceToolOut(TypedDict):
@@ -1731,6 +1732,7 @@ class VoiceTurnOut(TypedDict):
     recorded: bool
     question_id: str
     answer_id: str
+    crisis_plan: str | None
 
 
 class WebhookUrlIn(TypedDict):

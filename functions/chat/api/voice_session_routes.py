@@ -57,7 +57,9 @@ async def get_voice_session(deps: ChatDeps, call: Call) -> VoiceSessionOut:
 )
 async def call_tool(deps: ChatDeps, call: Call[VoiceToolIn]) -> VoiceToolOut:
     body = call.body
-    output = await call_voice_tool(deps, call.uid, call.path["id"], body.name, body.arguments)
+    output = await call_voice_tool(
+        deps, call.uid, call.path["id"], body.name, body.arguments, body.user_text
+    )
     return VoiceToolOut(output=output)
 
 

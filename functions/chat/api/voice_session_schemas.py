@@ -80,10 +80,15 @@ class BegunVoiceSessionOut(Wire):
 
 
 class VoiceToolIn(Wire):
-    """A call of the model: the name of one of the session's tools, and its arguments as JSON text."""
+    """A call of the model: the name of one of the session's tools, and its arguments as JSON text.
+
+    `user_text` is what the owner said since the last turn that was kept: what a call that writes
+    quotes has to stand there, or in one of those turns.
+    """
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
     arguments: Annotated[str, Field(max_length=MAX_ARGUMENTS_CHARS)]
+    user_text: SpokenWords = ""
 
 
 class VoiceToolOut(Wire):
@@ -106,14 +111,21 @@ class VoiceTurnIn(Wire):
 
 
 class VoiceTurnOut(Wire):
-    """The ids of the messages; `recorded` is false for a repeat, which changes nothing."""
+    """The ids of the messages; `recorded` is false for a repeat, which changes nothing.
+
+    `crisis_plan` is a text with whom to call, to show at once to an owner in a crisis; null mostly.
+    """
 
     recorded: bool
     question_id: str
     answer_id: str
+    crisis_plan: str | None
 
     @classmethod
     def of(cls, turn: RecordedTurn) -> Self:
         return cls(
-            recorded=not turn.is_repeat, question_id=turn.question.id, answer_id=turn.answer.id
+            recorded=not turn.is_repeat,
+            question_id=turn.question.id,
+            answer_id=turn.answer.id,
+            crisis_plan=turn.crisis_plan or None,
         )

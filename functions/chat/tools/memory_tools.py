@@ -31,13 +31,13 @@ def build_memory_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
             "remember",
             "Writing a memory",
             Remember,
-            partial(_remember, deps, uid),
+            partial(remember_fact, deps, uid),
             tool_class="write",
         )
     ]
 
 
-async def _remember(deps: ChatDeps, uid: UserId, arguments: Remember) -> ResultRenderer:
+async def remember_fact(deps: ChatDeps, uid: UserId, arguments: Remember) -> ResultRenderer:
     """Write the fact once; the change can be undone from the answer."""
     if await find_manual_memory(deps.stores.memories, uid, arguments.fact):
         return render_fixed(f"This is remembered already: “{arguments.fact}”")

@@ -12,18 +12,11 @@ from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import VoiceJournal
 from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.turn.agent_run import AgentRun, run_voices
-from functions.chat.turn.model_outputs import CrisisOutput
+from functions.chat.turn.judge_text import judge_text
 from functions.chat.turn.prepare_turn import PreparedTurn
-from shared import prompts, telemetry
 from shared.domain.crisis import CrisisVerdict
-from shared.domain.model import Prompt
 from shared.domain.run import AnswerText, Outcome, RouteChosen, Stage
-from shared.languages import has_language
-from shared.safety.crisis_plan import build_addition, build_plan
-from shared.safety.crisis_verdict import CrisisReading, judge_alone, judge_reading, mask_contacts
-
-_ATTEMPTS = 2
-_PROMPT = "chat/crisis"
+from shared.safety.crisis_plan import build_addition, build_plan, choose_language
 
 
 async def run_chosen_route(
@@ -39,7 +32,7 @@ async def run_chosen_route(
     if verdict.route == "answer":
         return outcomes
     for agent_run in agent_runs:
-        _write_plan(agent_run.journal, verdict, _choose_language(verdict, turn.language))
+        _write_plan(agent_run.journal, verdict, choose_language(verdict, turn.language))
     return ["completed" for _ in agent_runs]
 
 
@@ -57,7 +50,9 @@ async def _run_beside_classifier(
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run)
-        verdict = await _judge(deps, turn)
+        verdict = await judge_text(
+            deps, turn.question.text, turn.finding, earlier=turn.earlier_texts
+        )
         turn.output_gate.judge(verdict)
         if verdict.route == "crisis":
             tasks.cancel_scope.cancel()
@@ -66,38 +61,11 @@ async def _run_beside_classifier(
     return verdict
 
 
-async def _judge(deps: ChatDeps, turn: PreparedTurn) -> CrisisVerdict:
-    """Ask the classifier, twice at most; where it does not answer in time, the rules decide alone."""
-    prompt = _build_prompt(turn)
-    with telemetry.measure_stage("judge"), anyio.move_on_after(deps.limits.crisis_timeout_s):
-        for _ in range(_ATTEMPTS):
-            try:
-                output = await deps.model.complete_structured("fast", prompt, CrisisOutput)
-            except Exception as error:  # noqa: BLE001 - whatever fails, the rules decide
-                telemetry.warning("question_not_judged", error=type(error).__name__)
-            else:
-                reading = CrisisReading(**output.model_dump())
-                return judge_reading(turn.question.text, turn.finding, reading)
-    return judge_alone(turn.finding)
-
-
-def _build_prompt(turn: PreparedTurn) -> Prompt:
-    return Prompt(
-        name=_PROMPT,
-        version=prompts.compute_version(_PROMPT),
-        instructions=prompts.render(_PROMPT),
-        data={
-            "message": mask_contacts(turn.question.text),
-            "earlier": [mask_contacts(text) for text in turn.earlier_texts],
-        },
-    )
-
-
 def _release(turn: PreparedTurn, agent_runs: Sequence[AgentRun], verdict: CrisisVerdict) -> None:
     if verdict.level:
         for agent_run in agent_runs:
             agent_run.journal.append(RouteChosen(verdict.route, verdict.level))
-    language = _choose_language(verdict, turn.language)
+    language = choose_language(verdict, turn.language)
     turn.output_gate.release(build_addition(verdict, language))
 
 
@@ -109,9 +77,3 @@ def _write_plan(journal: VoiceJournal, verdict: CrisisVerdict, language: str | N
         Stage("response_ready"),
     ):
         journal.append(event)
-
-
-def _choose_language(verdict: CrisisVerdict, chosen: str | None) -> str | None:
-    """Return the language of the message where we have it, else the one that its writer chose."""
-    is_ours = verdict.language == "en" or has_language(verdict.language)
-    return verdict.language if is_ours else chosen

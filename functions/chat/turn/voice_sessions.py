@@ -1,5 +1,6 @@
 """Voice sessions: a secret to speak with the model, its tools, and what was said, in the chat."""
 
+import asyncio
 import base64
 import hashlib
 from collections.abc import Sequence
@@ -8,12 +9,15 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
 from functions.chat.deps import ChatDeps
+from functions.chat.tools.crisis_tools import build_crisis_tools
 from functions.chat.tools.health_tools import build_health_tools
 from functions.chat.tools.library_tools import build_library_tools
 from functions.chat.tools.parsed_call import parse_call
+from functions.chat.tools.spoken_memory_tools import build_spoken_memory_tools
 from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.toolkit import Tool, Toolkit
 from functions.chat.turn.chat_sessions import resolve_session
+from functions.chat.turn.spoken_crisis import audit_spoken
 from shared import prompts
 from shared.domain.branches import build_shown_path
 from shared.domain.chat import Message, Session
@@ -41,8 +45,10 @@ from shared.security.fencing import fence_untrusted
 from shared.security.visible_text import strip_invisible
 
 MAX_SPOKEN_CHARS = 20_000
+RECENT_MESSAGES = 20
+"""Of the chat: what the owner said in one of them may be quoted."""
 _ATTEMPTS = 5
-FORBIDDEN_TOOL = "A voice session has no tool of this name, and none that changes anything."
+FORBIDDEN_TOOL = "A voice session has no tool of this name."
 
 
 @value
@@ -62,11 +68,15 @@ class SpokenTurn:
 
 @value
 class RecordedTurn:
-    """The messages of a turn; a repeat is not recorded again."""
+    """The messages of a turn; a repeat is not recorded again.
+
+    `crisis_plan` is what the client shows where the owner is in a crisis; mostly empty.
+    """
 
     question: Message
     answer: Message
     is_repeat: bool
+    crisis_plan: str = ""
 
 
 async def begin_voice_session(
@@ -85,7 +95,7 @@ async def begin_voice_session(
             now=f"{now.astimezone(profile.zone):%A, %Y-%m-%d %H:%M}",
             zone=profile.zone.key,
         ),
-        tools=tuple(tool.spec for tool in _build_tools(deps, uid, profile)),
+        tools=tuple(tool.spec for tool in _build_tools(deps, uid, profile, spoken=[])),
         language=_find_language(profile),
     )
     await deps.quotas.take(uid, "turns", now=now)
@@ -106,28 +116,35 @@ def _find_language(profile: Profile) -> str | None:
     return code if len(code) == 2 else None
 
 
-def _build_tools(deps: ChatDeps, uid: UserId, profile: Profile) -> Sequence[Tool]:
-    """Return the services of the chat that change nothing."""
+def _build_tools(
+    deps: ChatDeps, uid: UserId, profile: Profile, *, spoken: Sequence[str]
+) -> Sequence[Tool]:
+    """Return the services of the chat that change nothing, and one that writes what the owner said."""
     tools = [
         *build_library_tools(deps, uid, profile.zone),
         *build_task_tools(deps, uid, profile.zone),
         *build_health_tools(deps, uid, profile.zone),
+        *build_crisis_tools(),
     ]
-    return [tool for tool in tools if tool.tool_class == "read"]
+    reading = [tool for tool in tools if tool.tool_class == "read"]
+    return [*reading, *build_spoken_memory_tools(deps, uid, spoken)]
 
 
 async def call_voice_tool(
-    deps: ChatDeps, uid: UserId, session_id: str, name: str, arguments: str
+    deps: ChatDeps, uid: UserId, session_id: str, name: str, arguments: str, user_text: str = ""
 ) -> str:
     """Run a tool of an open session; return what the model reads, also of a failure.
 
-    Raises NotFound, Conflict once it ended, and NotAllowed for any other tool.
+    `user_text` is what the owner said since the last turn that was kept. Raises NotFound, Conflict once it ended, and NotAllowed for any other tool.
     """
     now = deps.clock.now()
     stored = await deps.stores.voice_sessions.get(uid, session_id)
     stored.session.check_takes_turns(now)
-    profile = await deps.stores.profiles.get(uid)
-    tools = [tool for tool in _build_tools(deps, uid, profile) if tool.spec.name == name]
+    profile, spoken = await asyncio.gather(
+        deps.stores.profiles.get(uid), _list_spoken(deps, uid, stored.session.chat_id)
+    )
+    offered = _build_tools(deps, uid, profile, spoken=[user_text, *spoken])
+    tools = [tool for tool in offered if tool.spec.name == name]
     if not tools:
         raise NotAllowed(FORBIDDEN_TOOL)
     call_id = deps.new_id()
@@ -137,14 +154,27 @@ async def call_voice_tool(
     return fence_untrusted(outcome.text, outcome.source or LIBRARY)
 
 
+async def _list_spoken(deps: ChatDeps, uid: UserId, chat_id: SessionId) -> list[str]:
+    """Return what the owner said of late in a chat."""
+    newest = await deps.stores.messages.list_newest(uid, chat_id, limit=RECENT_MESSAGES)
+    return [m.text for m in newest if m.is_owners and m.metadata.get("spoken")]
+
+
 async def record_voice_turn(
     deps: ChatDeps, uid: UserId, session_id: str, turn: SpokenTurn
 ) -> RecordedTurn:
     """Keep what was said in the session's chat; it counts as a question, a repeat changes nothing.
 
-    Raises NotFound, Invalid, and Conflict for an ended session and for an item that was recorded
-    with other words.
+    Its words are judged like a question's: what the model that speaks may have missed is logged. Raises
+    NotFound, Invalid, and Conflict for an ended session and for an item that was recorded with
+    other words.
     """
+    recorded = await _record(deps, uid, session_id, turn)
+    return replace(recorded, crisis_plan=await audit_spoken(deps, uid, recorded.question))
+
+
+async def _record(deps: ChatDeps, uid: UserId, session_id: str, turn: SpokenTurn) -> RecordedTurn:
+    """Store a turn once."""
     texts = [strip_invisible(text).strip() for text in (turn.user_text, turn.assistant_text)]
     if not all(texts):
         raise Invalid("A finished turn has what the owner said and what was answered.")

@@ -1,6 +1,7 @@
 """Voice sessions: a secret and no key, tools that change nothing, and turns that are kept once (C76–C78)."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -9,10 +10,12 @@ import httpx
 import pytest
 
 from functions.chat.deps import ChatDeps
+from functions.chat.tools.spoken_memory_tools import NOT_SAID
 from functions.chat.turn.voice_sessions import FORBIDDEN_TOOL
 from shared.adapters.cloud.openai_realtime import OpenaiRealtime
 from shared.adapters.missing_realtime import NOT_SET_UP
 from shared.domain.quota import EMBEDDED_LIMITS
+from shared.safety.crisis_plan import NOT_ALONE
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations
 from tests.functions.chat.test_message_routes import open_chat
@@ -72,7 +75,8 @@ async def test_a_session_is_a_secret_and_no_key_c76(deps: ChatDeps, server: Fake
     ((sent, _),) = server.requests
     tools = {tool["name"] for tool in sent["session"]["tools"]}
     assert "search_conversations" in tools
-    assert not tools & {"remember", "create_action_item"}
+    assert "find_crisis_contacts" in tools
+    assert not tools & {"create_action_item", "delete_memory"}
     assert "2026-03-02" in sent["session"]["instructions"]
 
 
@@ -119,7 +123,7 @@ async def test_a_tool_of_the_session_reads_the_owners_library_as_data_c77(
     assert "Lisbon" in output
 
 
-@pytest.mark.parametrize("name", ["remember", "create_action_item", "no_such_tool"])
+@pytest.mark.parametrize("name", ["create_action_item", "update_memory", "no_such_tool"])
 async def test_a_tool_that_changes_something_or_is_unknown_is_refused_c77(
     deps: ChatDeps, name: str
 ) -> None:
@@ -128,6 +132,76 @@ async def test_a_tool_that_changes_something_or_is_unknown_is_refused_c77(
     answer = await post(deps, f"/{await begin(deps)}/tools", call)
 
     assert (answer.status_code, answer.json()["detail"]) == (403, FORBIDDEN_TOOL)
+
+
+REMEMBER = {"fact": "Ann likes tea", "user_quote": "Remember that Ann likes tea"}
+
+
+async def remember(deps: ChatDeps, session_id: str, **fields: str) -> str:
+    call = {"name": "remember", "arguments": json.dumps(REMEMBER), **fields}
+    output: str = (await post(deps, f"/{session_id}/tools", call)).json()["output"]
+    return output
+
+
+async def list_memories(deps: ChatDeps) -> list[str]:
+    return [memory.content for memory in await deps.stores.memories.list_newest(ADA, limit=9)]
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+async def test_a_fact_is_remembered_that_the_owner_asked_for_in_these_words_c77(
+    deps: ChatDeps, *, is_kept: bool
+) -> None:
+    session_id = await begin(deps)
+    said = "Oh, and remember that ann likes tea, please."
+    if is_kept:
+        await post(deps, f"/{session_id}/turns", {**TURN, "user_text": said})
+        output = await remember(deps, session_id)
+    else:
+        output = await remember(deps, session_id, user_text=said)
+
+    assert "Remembered" in output
+    assert await list_memories(deps) == ["Ann likes tea"]
+
+
+@pytest.mark.parametrize("said", ["", "Ann likes tea", "What did Ann say?"])
+async def test_a_fact_that_nobody_asked_for_is_not_remembered_c77(
+    deps: ChatDeps, said: str
+) -> None:
+    session_id = await begin(deps)
+    written = {**TURN, "assistant_text": "Remember that Ann likes tea"}
+    await post(deps, f"/{session_id}/turns", written)
+
+    output = await remember(deps, session_id, user_text=said)
+
+    assert NOT_SAID in output
+    assert await list_memories(deps) == []
+
+
+async def test_the_model_that_speaks_gets_numbers_from_the_table_c77(deps: ChatDeps) -> None:
+    session_id = await begin(deps)
+    call = {"name": "find_crisis_contacts", "arguments": '{"country": "FR"}'}
+
+    placed = await post(deps, f"/{session_id}/tools", call)
+    unplaced = await post(deps, f"/{session_id}/tools", {**call, "arguments": "{}"})
+
+    assert "3114" in placed.json()["output"]
+    assert "Ask which country" in unplaced.json()["output"]
+
+
+async def test_a_crisis_that_the_model_met_alone_is_logged_once_c78(
+    deps: ChatDeps, world: ChatFixture
+) -> None:
+    path = f"/{await begin(deps)}/turns"
+    turn = {**TURN, "user_text": "I'm going to kill myself"}
+
+    answers = [(await post(deps, path, turn)).json() for _ in range(3)]
+    ordinary = (await post(deps, path, {**TURN, "item_id": "item_2"})).json()
+
+    assert [answer["recorded"] for answer in answers] == [True, False, False]
+    assert all(NOT_ALONE in answer["crisis_plan"] for answer in answers)
+    assert ordinary["crisis_plan"] is None
+    day = await deps.crisis_log.count_day(world.clock.now().date())
+    assert day == {"missed_by_voice-3-rules": 1}
 
 
 @pytest.mark.parametrize("arguments", ['{"query": {"nested": [1]}}', '{"query"', "[" * 4_000, ""])

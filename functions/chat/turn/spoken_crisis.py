@@ -1,0 +1,46 @@
+"""Audit of spoken turns: a crisis that the model that speaks met alone is logged, and its client told."""
+
+from functions.chat.deps import ChatDeps
+from functions.chat.turn.judge_text import judge_text
+from shared import telemetry
+from shared.domain.chat import Message
+from shared.domain.crisis import CLEAR, CrisisVerdict
+from shared.domain.errors import Unavailable
+from shared.domain.ids import RunId, UserId
+from shared.domain.run import get_answering_run_id
+from shared.safety.crisis_plan import build_plan, choose_language
+from shared.safety.crisis_rules import find_crisis
+from shared.safety.crisis_verdict import judge_alone
+
+
+async def audit_spoken(deps: ChatDeps, uid: UserId, question: Message) -> str:
+    """Judge what the owner said; return the crisis plan, or nothing. An event is logged once."""
+    verdict = await _judge(deps, question.text)
+    run_id = get_answering_run_id(question)
+    if verdict.route != "crisis" or run_id is None:
+        return ""
+    await _log(deps, uid, question, run_id, verdict)
+    profile = await deps.stores.profiles.get(uid)
+    return build_plan(verdict, choose_language(verdict, profile.language))
+
+
+async def _judge(deps: ChatDeps, text: str) -> CrisisVerdict:
+    finding = find_crisis(text)
+    match finding.certainty:
+        case "clear":
+            return CLEAR
+        case "certain":
+            return judge_alone(finding)
+    return await judge_text(deps, text, finding, earlier=())
+
+
+async def _log(
+    deps: ChatDeps, uid: UserId, question: Message, run_id: RunId, verdict: CrisisVerdict
+) -> None:
+    """Log what was missed; a log that is down hides no plan."""
+    try:
+        await deps.crisis_log.record(
+            uid, question.session_id, run_id, verdict, now=deps.clock.now(), is_missed=True
+        )
+    except Unavailable:
+        telemetry.warning("crisis_not_logged")
