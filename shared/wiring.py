@@ -145,6 +145,23 @@ def stores() -> Stores:
 
 
 @cache
+def chat_stores() -> Stores:
+    """Return the stores of the chat function, whose incognito chats live in its process alone."""
+    from shared.adapters.incognito_documents import IncognitoDocuments
+
+    return Stores(IncognitoDocuments(documents(), _open_memory_documents))
+
+
+def _open_memory_documents() -> ports.Documents:
+    from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+    from shared.adapters.firestore_indexes import FirestoreIndexes
+    from shared.adapters.memory_database import MemoryDatabase
+
+    indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
+    return SqliteDocuments(MemoryDatabase(), indexes)
+
+
+@cache
 def quotas() -> "Quotas":
     from shared.data.quotas import Quotas
 

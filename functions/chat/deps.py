@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from functions.chat.runs.incognito_chats import IncognitoChats
 from functions.chat.runs.run_registry import RunRegistry
 from shared.data.cached_apps import CachedApps
 from shared.data.crisis_log import CrisisLog
@@ -62,6 +63,7 @@ class ChatDeps:
     blobs: Blobs
     offered_apps: CachedApps
     active_runs: RunRegistry
+    incognito_chats: IncognitoChats
     quotas: Quotas
     limits: Limits
     model_place: ModelPlace = "service"

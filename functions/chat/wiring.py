@@ -3,6 +3,7 @@
 from functools import cache
 
 from functions.chat.deps import AfterTurnDeps, ChatDeps, ClosingDeps, Limits
+from functions.chat.runs.incognito_chats import IncognitoChats
 from functions.chat.runs.run_registry import RunRegistry
 from shared import wiring
 from shared.data.cached_apps import CachedApps
@@ -30,7 +31,7 @@ def start() -> None:
 
 @cache
 def deps() -> ChatDeps:
-    stores = wiring.stores()
+    stores = wiring.chat_stores()
     return ChatDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
@@ -50,6 +51,7 @@ def deps() -> ChatDeps:
         blobs=wiring.blobs(),
         offered_apps=CachedApps(stores.apps, wiring.clock()),
         active_runs=RunRegistry(),
+        incognito_chats=IncognitoChats(),
         quotas=wiring.quotas(),
         limits=Limits(),
         model_place=wiring.model_place(),

@@ -18,6 +18,7 @@ from shared.domain.ids import (
     ProjectId,
     SessionId,
 )
+from shared.domain.incognito import is_incognito
 from shared.domain.steps import Step
 from shared.domain.value import value
 
@@ -175,6 +176,11 @@ class Session:
     def is_main(self) -> bool:
         """Whether the session begins by itself; the user creates all others."""
         return self.id == build_main_session_id(self.app_id)
+
+    @property
+    def is_incognito(self) -> bool:
+        """Whether nothing of it is stored; decided once, when it begins."""
+        return is_incognito(self.id)
 
     def is_summarised(self, message: Message) -> bool:
         """Tell whether the summary covers this message."""

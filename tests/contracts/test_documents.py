@@ -1,6 +1,8 @@
 """Documents contract, on SQLite and on Firestore's emulator."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes, Index
+from shared.adapters.memory_database import MemoryDatabase
 from shared.data.hourly_limits import HourlyLimits
 from shared.domain.documents import (
     ArrayUnion,
@@ -43,12 +46,16 @@ ANN = UserId("ann")
 NOTES = "users/ann/notes"
 
 
-@pytest.fixture(params=["sqlite", pytest.param("firestore", marks=pytest.mark.emulators)])
-def documents(request: pytest.FixtureRequest, database: SqliteDatabase) -> Documents:
-    if request.param == "sqlite":
-        return SqliteDocuments(database, INDEXES)
-    documents: Documents = request.getfixturevalue("firestore_documents")
-    return documents
+@pytest.fixture(params=["sqlite", "memory", pytest.param("firestore", marks=pytest.mark.emulators)])
+def documents(request: pytest.FixtureRequest, database: SqliteDatabase) -> Iterator[Documents]:
+    match request.param:
+        case "sqlite":
+            yield SqliteDocuments(database, INDEXES)
+        case "memory":
+            with closing(MemoryDatabase()) as memory:
+                yield SqliteDocuments(memory, INDEXES)
+        case _:
+            yield request.getfixturevalue("firestore_documents")
 
 
 async def read_fields(documents: Documents, path: str) -> Any:

@@ -22,6 +22,7 @@ from starlette.routing import Mount
 from functions.chat.api.internal_routes import AFTER_TURN_ROUTES
 from functions.chat.api.routes import ROUTES as CHAT
 from functions.chat.deps import AfterTurnDeps, ChatDeps, Limits
+from functions.chat.runs.incognito_chats import IncognitoChats
 from functions.chat.runs.run_registry import RunRegistry
 from functions.process_conversation.deps import ProcessDeps, TriggerDeps
 from functions.process_conversation.processing.claims import Claims
@@ -108,6 +109,7 @@ def build_chat_app(vectors: PineconeVectors) -> Starlette:
         blobs=MemoryBlobs(),
         offered_apps=CachedApps(stores.apps, SystemClock()),
         active_runs=RunRegistry(),
+        incognito_chats=IncognitoChats(),
         quotas=Quotas(stores.documents, CLOUD_LIMITS),
         limits=Limits(),
     )

@@ -1422,6 +1422,7 @@ class SessionIn(TypedDict):
     app_id: NotRequired[str | None]
     agent_id: NotRequired[str | None]
     project_id: NotRequired[str | None]
+    storage_mode: NotRequired[Literal["managed", "incognito"]]
 
 
 class SessionOut(TypedDict):
@@ -1439,6 +1440,7 @@ class SessionOut(TypedDict):
     agent_id: str | None
     project_id: str | None
     is_summarised: bool
+    storage_mode: Literal["managed", "incognito"]
 
 
 class ShareOut(TypedDict):

@@ -485,13 +485,21 @@ class FcmTokenIn(Wire):
 Title = Annotated[str | None, Field(max_length=500)]
 
 
+StorageMode = Literal["managed", "incognito"]
+"""Whether a chat is stored, or lives in memory alone; pinned when it begins."""
+
+
 class SessionIn(Wire):
-    """A new chat; without a title it gets one from its first answer."""
+    """A new chat; without a title it gets one from its first answer.
+
+    Of an `incognito` chat nothing is stored: it is in no list, and gone with the process that holds it.
+    """
 
     title: Title = None
     app_id: ChosenApp = None
     agent_id: ChosenApp = None
     project_id: ChosenApp = None
+    storage_mode: StorageMode = "managed"
 
 
 class SessionChangeIn(Wire):
@@ -541,6 +549,7 @@ class SessionOut(Wire):
     agent_id: str | None
     project_id: str | None
     is_summarised: bool
+    storage_mode: StorageMode
 
 
 def to_session_out(session: Session) -> SessionOut:
@@ -560,6 +569,7 @@ def to_session_out(session: Session) -> SessionOut:
         agent_id=session.agent_id,
         project_id=session.project_id,
         is_summarised=session.summarised_until is not None,
+        storage_mode="incognito" if session.is_incognito else "managed",
     )
 
 

@@ -139,7 +139,7 @@ def _build_confirmer(deps: ChatDeps, turn: PreparedTurn, deadline: Deadline) -> 
         uid=turn.uid,
         run_id=turn.run_id,
     )
-    if len(turn.voices) > 1:
+    if len(turn.voices) > 1 or turn.session.is_incognito:
         return SilentConfirmer()
     if turn.can_confirm:
         return ButtonConfirmer(questions, lambda: _pause(turn, deadline))

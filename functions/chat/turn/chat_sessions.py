@@ -6,12 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 from functions.chat.deps import ChatDeps
+from functions.chat.runs.incognito_chats import is_idle
 from shared.domain.app import App
 from shared.domain.chat import Session, build_main_session_id, build_session
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.focus_mode import get_mode
 from shared.domain.ids import AgentId, AppId, ProjectId, SessionId, UserId
+from shared.domain.incognito import is_incognito, name_incognito
 from shared.security.visible_text import strip_invisible
+
+INCOGNITO_GONE = (
+    "This incognito chat is gone: it ended after an hour of silence, or with its server."
+)
 
 
 async def resolve_session(
@@ -26,8 +32,25 @@ async def resolve_session(
     if session is None and session_id in (None, main_id):
         return build_session(main_id, app_id=app_id, now=deps.clock.now())
     if session is None or (app_id is not None and session.app_id != app_id):
-        raise NotFound("Chat session not found")
+        raise NotFound(_explain_missing(session_id))
+    if session.is_incognito:
+        await _use_incognito(deps, uid, session)
     return session
+
+
+def _explain_missing(session_id: SessionId | None) -> str:
+    is_gone = session_id is not None and is_incognito(session_id)
+    return INCOGNITO_GONE if is_gone else "Chat session not found"
+
+
+async def _use_incognito(deps: ChatDeps, uid: UserId, session: Session) -> None:
+    """Note the use of an incognito chat, and delete those that have to go. Raises NotFound."""
+    now = deps.clock.now()
+    for owner, session_id in deps.incognito_chats.use(uid, session.id, now):
+        await _delete_with_runs(deps, owner, session_id)
+    if is_idle(session.updated_at, now):
+        await _delete_with_runs(deps, uid, session.id)
+        raise NotFound(INCOGNITO_GONE)
 
 
 def require_visible_app(app: App | None, uid: UserId) -> App:
@@ -45,16 +68,18 @@ async def create(
     *,
     agent_id: str | None = None,
     project_id: str | None = None,
+    incognito: bool = False,
 ) -> Session:
-    """Create a chat beside the main one.
+    """Create a chat beside the main one; nothing of one that is incognito is stored.
 
     Raises NotFound for an app this user cannot see and for an agent or a project they do not have,
     and Invalid for an app together with one of these.
     """
     if app_id is not None:
         require_visible_app(await deps.stores.apps.get(app_id), uid)
+    name = deps.new_id()
     session = build_session(
-        SessionId(deps.new_id()),
+        SessionId(name_incognito(name) if incognito else name),
         app_id=app_id,
         now=deps.clock.now(),
         title=strip_invisible(title).strip(),
@@ -65,6 +90,8 @@ async def create(
         project = await _require_project(deps, uid, session, project_id)
         session = replace(session, project_id=project)
     await deps.stores.sessions.add(uid, session)
+    if session.is_incognito:
+        await _use_incognito(deps, uid, session)
     return session
 
 
@@ -94,7 +121,7 @@ async def get_session(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Ses
     """Raises NotFound."""
     session = await deps.stores.sessions.get(uid, session_id)
     if session is None:
-        raise NotFound("Chat session not found")
+        raise NotFound(_explain_missing(session_id))
     return session
 
 

@@ -99,7 +99,7 @@ class QuestionStore:
 
 
 class SilentConfirmer:
-    """Asks nothing: the calls of several models at once would ask about each of them."""
+    """Asks nothing: several models would ask about each call, and an incognito chat would store it."""
 
     max_questions = MAX_QUESTIONS
 

@@ -62,9 +62,10 @@ class TurnEnd:
             tasks.start_soon(self._free_slot)
             tasks.start_soon(self._count_tokens)
             tasks.start_soon(self._log_crisis)
-            await publish_turn_ended(
-                self.deps.events, self.turn.uid, message.session_id, self.turn.run_id
-            )
+            if not self.turn.session.is_incognito:
+                await publish_turn_ended(
+                    self.deps.events, self.turn.uid, message.session_id, self.turn.run_id
+                )
 
     def _end_voices(self, outcomes: Sequence[Outcome]) -> None:
         """Write what is missing of each voice: a text, and its end where there are several."""
@@ -87,7 +88,12 @@ class TurnEnd:
         if verdict is not None and verdict.level:
             turn, now = self.turn, self.deps.clock.now()
             record = self.deps.crisis_log.record(
-                turn.uid, turn.session.id, turn.run_id, verdict, now=now
+                turn.uid,
+                turn.session.id,
+                turn.run_id,
+                verdict,
+                now=now,
+                names_user=not turn.session.is_incognito,
             )
             await _log_failure("crisis_not_logged", record)
 

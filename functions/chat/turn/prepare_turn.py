@@ -40,6 +40,7 @@ from shared.domain.crisis import CLEAR, CrisisVerdict
 from shared.domain.custom_agent import AgentRole, CustomAgent
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import AppId, BranchId, MessageId, RunId, SessionId, UserId
+from shared.domain.incognito import name_within
 from shared.domain.model import ModelFacts, ModelRole
 from shared.domain.run import build_question_id
 from shared.domain.value import value
@@ -136,10 +137,11 @@ async def prepare_turn(
     text = _clean_question(text)
     finding = find_crisis(text)
     now = deps.clock.now()
-    run_id = key.run_id(uid) if key else RunId(deps.new_id())
+    chosen_id = session_id or build_main_session_id(app_id)
+    run_id = RunId(name_within(chosen_id, key.run_id(uid) if key else deps.new_id()))
     place = QuestionPlace(
         app_id=app_id,
-        session_id=session_id or build_main_session_id(app_id),
+        session_id=chosen_id,
         fork=version.build_fork(run_id) if version else None,
         follows=follows,
         page=page,
@@ -174,7 +176,13 @@ async def prepare_turn(
         decided = await accept_reply(deps, uid, run_id, text, documents.newest_messages)
         roles = roles[:1] if decided else roles
         collect_tools = partial(
-            _collect_tools, deps, uid, text, documents, decided, only_reading=len(roles) > 1
+            _collect_tools,
+            deps,
+            uid,
+            text,
+            documents,
+            decided,
+            only_reading=len(roles) > 1 or session.is_incognito,
         )
         tools = [] if persona else collect_tools(context.facts)
         main = Voice(
@@ -309,7 +317,8 @@ def _collect_tools(
 ) -> list[Tool]:
     """Return the tools for a question and a model; earlier messages help to rank them.
 
-    With `only_reading`, none that changes anything: models that answer at once would do it twice.
+    With `only_reading`, none that changes anything: models that answer at once would do it twice, and
+    an incognito chat leaves nothing behind.
     """
     earlier_texts = _select_user_texts(context.newest_messages)
     consent = context.consent

@@ -12,6 +12,7 @@ from shared.domain.chat import Message
 from shared.domain.day_words import describe_time
 from shared.domain.errors import QuotaExceeded
 from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
+from shared.domain.incognito import name_within
 from shared.domain.profile import Profile
 from shared.domain.quota import NOUNS
 from shared.domain.run import build_question_id
@@ -38,7 +39,7 @@ async def store_quota_answer(
     session, profile = await asyncio.gather(
         resolve_session(deps, uid, app_id, session_id), deps.stores.profiles.get(uid)
     )
-    now, run_id = deps.clock.now(), RunId(deps.new_id())
+    now, run_id = deps.clock.now(), RunId(name_within(session.id, deps.new_id()))
     branch = build_shown_path(session.forks).tip
     question = Message(
         id=build_question_id(run_id),

@@ -7,6 +7,7 @@ from shared.domain.chat import Message
 from shared.domain.crisis import CLEAR, CrisisVerdict
 from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, UserId
+from shared.domain.incognito import is_incognito
 from shared.domain.run import get_answering_run_id
 from shared.safety.crisis_plan import build_plan, choose_language
 from shared.safety.crisis_rules import find_crisis
@@ -40,7 +41,13 @@ async def _log(
     """Log what was missed; a log that is down hides no plan."""
     try:
         await deps.crisis_log.record(
-            uid, question.session_id, run_id, verdict, now=deps.clock.now(), is_missed=True
+            uid,
+            question.session_id,
+            run_id,
+            verdict,
+            now=deps.clock.now(),
+            is_missed=True,
+            names_user=not is_incognito(question.session_id),
         )
     except Unavailable:
         telemetry.warning("crisis_not_logged")

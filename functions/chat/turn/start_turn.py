@@ -33,7 +33,8 @@ class TurnStart:
         if self.is_question_stored:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._recorder.flush_periodically, self._active_run)
-                await self._schedule_close()
+                if not self._turn.session.is_incognito:  # it ends with its process
+                    await self._schedule_close()
 
     async def _store_question(self) -> None:
         try:

@@ -7,6 +7,7 @@ from functions.chat.context import history
 from functions.chat.context.page import Page, PageItem
 from functions.chat.context.project_files import ProjectFiles
 from functions.chat.deps import ChatDeps
+from functions.chat.runs.incognito_chats import check_length
 from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
 from functions.chat.turn.files import TurnFiles, find_files, load_files, load_project
 from functions.chat.turn.page_item import find_item
@@ -104,6 +105,13 @@ async def load_context(
     )
 
 
+async def _resolve(deps: ChatDeps, uid: UserId, place: QuestionPlace) -> Session:
+    """Return the chat of a question. Raises NotFound, and Conflict for one that holds no more."""
+    session = await resolve_session(deps, uid, place.app_id, place.session_id)
+    check_length(session)
+    return session
+
+
 async def _load_history(
     deps: ChatDeps, uid: UserId, place: QuestionPlace
 ) -> tuple[Session, Path, Sequence[Message]]:
@@ -113,7 +121,7 @@ async def _load_history(
     """
     messages, fork = deps.stores.messages, place.fork
     session, newest = await gather(
-        resolve_session(deps, uid, place.app_id, place.session_id),
+        _resolve(deps, uid, place),
         messages.list_newest(uid, place.session_id, limit=history.MAX_READ),
     )
     path = build_shown_path(session.forks)

@@ -30,6 +30,7 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import MessageId, RunId, SessionId, UserId
+from shared.domain.incognito import is_incognito, name_within
 from shared.domain.model import ToolCall
 from shared.domain.profile import Profile
 from shared.domain.provenance import LIBRARY
@@ -95,7 +96,7 @@ async def begin_voice_session(
             now=f"{now.astimezone(profile.zone):%A, %Y-%m-%d %H:%M}",
             zone=profile.zone.key,
         ),
-        tools=tuple(tool.spec for tool in _build_tools(deps, uid, profile, spoken=[])),
+        tools=tuple(tool.spec for tool in _build_tools(deps, uid, profile, chat.id, spoken=[])),
         language=_find_language(profile),
     )
     await deps.quotas.take(uid, "turns", now=now)
@@ -117,9 +118,12 @@ def _find_language(profile: Profile) -> str | None:
 
 
 def _build_tools(
-    deps: ChatDeps, uid: UserId, profile: Profile, *, spoken: Sequence[str]
+    deps: ChatDeps, uid: UserId, profile: Profile, chat_id: SessionId, *, spoken: Sequence[str]
 ) -> Sequence[Tool]:
-    """Return the services of the chat that change nothing, and one that writes what the owner said."""
+    """Return the services of the chat that change nothing, and one that writes what the owner said.
+
+    An incognito chat leaves nothing behind.
+    """
     tools = [
         *build_library_tools(deps, uid, profile.zone),
         *build_task_tools(deps, uid, profile.zone),
@@ -127,6 +131,8 @@ def _build_tools(
         *build_crisis_tools(),
     ]
     reading = [tool for tool in tools if tool.tool_class == "read"]
+    if is_incognito(chat_id):
+        return reading
     return [*reading, *build_spoken_memory_tools(deps, uid, spoken)]
 
 
@@ -140,10 +146,11 @@ async def call_voice_tool(
     now = deps.clock.now()
     stored = await deps.stores.voice_sessions.get(uid, session_id)
     stored.session.check_takes_turns(now)
+    chat_id = stored.session.chat_id
     profile, spoken = await asyncio.gather(
-        deps.stores.profiles.get(uid), _list_spoken(deps, uid, stored.session.chat_id)
+        deps.stores.profiles.get(uid), _list_spoken(deps, uid, chat_id)
     )
-    offered = _build_tools(deps, uid, profile, spoken=[user_text, *spoken])
+    offered = _build_tools(deps, uid, profile, chat_id, spoken=[user_text, *spoken])
     tools = [tool for tool in offered if tool.spec.name == name]
     if not tools:
         raise NotAllowed(FORBIDDEN_TOOL)
@@ -178,9 +185,9 @@ async def _record(deps: ChatDeps, uid: UserId, session_id: str, turn: SpokenTurn
     texts = [strip_invisible(text).strip() for text in (turn.user_text, turn.assistant_text)]
     if not all(texts):
         raise Invalid("A finished turn has what the owner said and what was answered.")
-    answer_id = _build_answer_id(session_id, turn.item_id)
     for _ in range(_ATTEMPTS):
         stored = await deps.stores.voice_sessions.get(uid, session_id)
+        answer_id = _build_answer_id(stored.session, turn.item_id)
         known = await _find_recorded(deps, uid, answer_id)
         if known is not None:
             return _require_same(known, texts)
@@ -196,9 +203,10 @@ async def _record(deps: ChatDeps, uid: UserId, session_id: str, turn: SpokenTurn
     raise Unavailable("The turns of a voice session come too fast")
 
 
-def _build_answer_id(session_id: str, item_id: str) -> MessageId:
-    digest = hashlib.sha256(f"voice|{session_id}|{item_id}".encode()).digest()
-    return MessageId(base64.urlsafe_b64encode(digest[:16]).decode().rstrip("="))
+def _build_answer_id(session: VoiceSession, item_id: str) -> MessageId:
+    digest = hashlib.sha256(f"voice|{session.id}|{item_id}".encode()).digest()
+    name = base64.urlsafe_b64encode(digest[:16]).decode().rstrip("=")
+    return MessageId(name_within(session.chat_id, name))
 
 
 async def _find_recorded(deps: ChatDeps, uid: UserId, answer_id: MessageId) -> RecordedTurn | None:

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from shared.adapters.embedded.data_folder import close_file, prepare_file, prepare_folder
 from shared.domain.errors import Unavailable
@@ -34,6 +34,14 @@ class LayoutMismatch(Exception):
         )
 
 
+class Connections(Protocol):
+    """Connections to one database, by threads."""
+
+    def get_for_this_thread(self) -> sqlite3.Connection: ...
+
+    def close(self) -> None: ...
+
+
 class SqliteDatabase:
     """One SQLite file that several processes may share; it is opened on first use.
 
@@ -44,7 +52,7 @@ class SqliteDatabase:
     def __init__(self, path: Path) -> None:
         _prepare_files(path)
         self._pending_schema: list[str] = []
-        self._connections = _Connections(path)
+        self._connections: Connections = _Connections(path)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="sqlite-writer")
         self._readers = ThreadPoolExecutor(MAX_READERS, thread_name_prefix="sqlite-reader")
         self._close = weakref.finalize(self, _close, self._writer, self._readers, self._connections)
@@ -216,7 +224,7 @@ def _transact(
     return value
 
 
-def _close(writer: Executor, readers: Executor, connections: _Connections) -> None:
+def _close(writer: Executor, readers: Executor, connections: Connections) -> None:
     # The garbage collector may call this from one of these threads, which cannot wait for itself.
     writer.shutdown(wait=False)
     readers.shutdown(wait=False)

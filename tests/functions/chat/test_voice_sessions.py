@@ -14,6 +14,7 @@ from functions.chat.tools.spoken_memory_tools import NOT_SAID
 from functions.chat.turn.voice_sessions import FORBIDDEN_TOOL
 from shared.adapters.cloud.openai_realtime import OpenaiRealtime
 from shared.adapters.missing_realtime import NOT_SET_UP
+from shared.domain.incognito import is_incognito
 from shared.domain.quota import EMBEDDED_LIMITS
 from shared.safety.crisis_plan import NOT_ALONE
 from tests.fixtures.chat import ADA, EVE, ChatFixture
@@ -305,3 +306,20 @@ async def test_what_was_said_goes_to_the_chat_that_is_named_c78(deps: ChatDeps) 
         query = {"chat_session_id": chat_id}
         kept = (await http.get("/v2/messages", params=query)).json()
     assert [message["text"] for message in kept] == ["In the hall.", "Where are my keys?"]
+
+
+async def test_an_incognito_chat_has_no_tool_that_writes_c76(
+    deps: ChatDeps, server: FakeRealtime
+) -> None:
+    async with open_chat(deps) as http:
+        chat = (await http.post("/v2/chat-sessions", json={"storage_mode": "incognito"})).json()
+    session_id = await begin(deps, chat_session_id=chat["id"])
+
+    call = {"name": "remember", "arguments": json.dumps(REMEMBER), "user_text": "Remember tea"}
+    refused = await post(deps, f"/{session_id}/tools", call)
+    kept = await post(deps, f"/{session_id}/turns", TURN)
+
+    ((sent, _),) = server.requests
+    assert "remember" not in {tool["name"] for tool in sent["session"]["tools"]}
+    assert refused.status_code == 403
+    assert is_incognito(kept.json()["answer_id"])

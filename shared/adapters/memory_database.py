@@ -1,0 +1,36 @@
+"""Database in the memory of a process: gone with it, and never on a disk."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+
+
+class MemoryDatabase(SqliteDatabase):
+    """SQLite without a file, behind one thread. Both worlds use it: it keeps nothing."""
+
+    def __init__(self) -> None:
+        self._pending_schema = []
+        self._connections = _OneConnection()
+        self._writer = self._readers = ThreadPoolExecutor(1, thread_name_prefix="memory")
+
+    def close(self) -> None:
+        self._writer.shutdown()
+        self._connections.close()
+
+
+class _OneConnection:
+    """The connection of every thread: another one would see another memory."""
+
+    def get_for_this_thread(self) -> sqlite3.Connection:
+        return self._connection
+
+    @cached_property
+    def _connection(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA temp_store = MEMORY")
+        return connection
+
+    def close(self) -> None:
+        self._connection.close()
