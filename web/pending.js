@@ -2,7 +2,8 @@
 
 const PREFIX = "keepsake.question.";
 
-export const remember = (question) => sessionStorage.setItem(PREFIX + question.session, JSON.stringify(question));
+export const isIncognito = (session) => session.includes("incognito-");
+export const remember = (question) => isIncognito(question.session) || sessionStorage.setItem(PREFIX + question.session, JSON.stringify(question));
 export const forget = ({ session }) => sessionStorage.removeItem(PREFIX + session);
 
 /** Returns the unanswered question of a chat, from its newest messages or as it was sent; else null. */

@@ -190,3 +190,22 @@ def test_a_phone_shows_the_list_or_the_chat(console: Console) -> None:
     expect(console.page.locator("#chats")).to_be_hidden()
     expect(console.page.get_by_label("Your question")).to_be_visible()
     assert console.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_an_incognito_chat_goes_on_and_stands_in_no_list_c68(console: Console) -> None:
+    page = console.page
+    console.sign_in("discreet")
+    show_chats(page)
+    page.get_by_role("button", name="Incognito chat", exact=True).click()
+    expect(page.get_by_text("Nothing of this chat is stored.")).to_be_visible()
+    console.ask("What about tulips?")
+    expect(console.answers).to_have_count(2)
+
+    page.reload()
+
+    expect(page.locator(".message.human")).to_have_text("What about tulips?")
+    expect(page.locator("#chat-title")).to_have_text("Incognito chat")
+    expect(page.locator("#share-chat")).to_be_hidden()
+    assert "tulips" not in page.evaluate("JSON.stringify(sessionStorage)")
+    show_chats(page)
+    expect(page.locator(".pick")).to_have_count(0)

@@ -2,7 +2,7 @@
 
 import { el, find, say } from "../dom.js";
 import { t } from "../i18n.js";
-import { forget, pending, remember } from "../pending.js";
+import { forget, isIncognito, pending, remember } from "../pending.js";
 import { follow } from "../run.js";
 import { followEnd, keepEnd, toEnd } from "../scrolling.js";
 import { Answer } from "./answer.js";
@@ -104,6 +104,7 @@ export function startChat({ api, read, onChange }) {
     });
     const read = newestFirst.findIndex(({ metadata }) => metadata?.summarised);
     if (read > 0) nodes.splice(-read, 0, el("p", { class: "hint boundary" }, t("The assistant reads a summary of what stands above. All of it stays here.")));
+    if (isIncognito(session)) nodes.unshift(el("p", { class: "hint boundary" }, t("Nothing of this chat is stored. It ends after an hour of silence.")));
     messages.replaceChildren(...nodes);
     toEnd(messages);
   }

@@ -2,6 +2,7 @@
 
 import { attempting, el, find, iconButton } from "../dom.js";
 import { t } from "../i18n.js";
+import { isIncognito } from "../pending.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
 
@@ -25,7 +26,8 @@ export function startChats({ api, open, onShown, showProjects }) {
     const chats = await api.chats();
     const opened = chats.find(({ id }) => id === current);
     if (started !== loads) return opened;
-    find("#chat-title").textContent = opened ? titleOf(opened) : t("Chat");
+    find("#chat-title").textContent = opened ? titleOf(opened) : isIncognito(current) ? t("Incognito chat") : t("Chat");
+    find("#chat").classList.toggle("incognito", isIncognito(current));
     if (opened) onShown(opened);
     if (!find(".edit", list)) list.replaceChildren(...starredFirst(chats).map(row));
     return opened;
@@ -68,11 +70,13 @@ export function startChats({ api, open, onShown, showProjects }) {
     });
   }
 
-  find("#new-chat").addEventListener("click", () => attempt(async () => {
-    const { id } = await api.beginChat();
+  const begin = (fields) => attempt(async () => {
+    const { id } = await api.beginChat(fields);
     open(id);
     find("#question").focus();
-  }));
+  });
+  find("#new-chat").addEventListener("click", () => begin());
+  find("#new-incognito").addEventListener("click", () => begin({ storage_mode: "incognito" }));
   find("#projects").addEventListener("toggle", ({ target }) => target.open && showProjects());
   return { refresh };
 }
