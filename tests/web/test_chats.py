@@ -208,4 +208,5 @@ def test_an_incognito_chat_goes_on_and_stands_in_no_list_c68(console: Console) -
     expect(page.locator("#share-chat")).to_be_hidden()
     assert "tulips" not in page.evaluate("JSON.stringify(sessionStorage)")
     show_chats(page)
-    expect(page.locator(".pick")).to_have_count(0)
+    expect(page.locator(".pick")).to_have_count(1)
+    expect(page.locator(".pick")).not_to_contain_text("tulips")
