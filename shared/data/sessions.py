@@ -9,6 +9,7 @@ from shared.data.paging import Page, build_page, parse_cursor
 from shared.domain.chat import Fork, Message, Session
 from shared.domain.documents import Create, Order, Query, Set, Update, Where
 from shared.domain.errors import NotFound, PreconditionFailed
+from shared.domain.exercise import ActiveExercise
 from shared.domain.ids import AppId, FocusModeId, ProjectId, SessionId, UserId, is_id
 from shared.ports import Documents, Transaction
 
@@ -89,6 +90,23 @@ class Sessions:
 
         Raises NotFound where any other was deleted.
         """
+        return await self._set(uid, session, lambda _: {"focus": focus})
+
+    async def change_exercise(
+        self,
+        uid: UserId,
+        session: Session,
+        change: Callable[[ActiveExercise | None], ActiveExercise | None],
+    ) -> Session:
+        """Change where a chat is in an exercise and return the whole; a main chat may begin with it.
+
+        Raises NotFound where any other was deleted, and what `change` raises.
+        """
+        return await self._set(uid, session, lambda stored: {"exercise": change(stored.exercise)})
+
+    async def _set(
+        self, uid: UserId, session: Session, change: Callable[[Session], dict[str, Any]]
+    ) -> Session:
         path = session_path(uid, session.id)
 
         async def work(tx: Transaction) -> Session:
@@ -96,8 +114,14 @@ class Sessions:
             if document is None and not session.is_main:
                 raise NotFound("Chat session not found")
             stored = load(Session, document) if document else session
-            changed = replace(stored, focus=focus)
-            tx.write(Update(path, {"focus": focus}) if document else Set(path, dump(changed)))
+            changes = change(stored)
+            changed = replace(stored, **changes)
+            fields = dump(changed)
+            tx.write(
+                Update(path, {name: fields[name] for name in changes})
+                if document
+                else Set(path, fields)
+            )
             return changed
 
         return await self._documents.transaction(work)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from shared.domain.chart import Chart
 from shared.domain.crisis import CrisisLevel, Route
+from shared.domain.exercise import ActiveExercise
 from shared.domain.ids import (
     AgentId,
     AppId,
@@ -152,7 +153,8 @@ class Session:
     `summarised_branch`, which stay stored; None without a summary. `forks` are its versions, oldest
     first. `share_token` is the secret of the link by which anyone may read it. `focus` is the focus
     mode that is active, `agent_id` the custom agent that answers, unless it was deleted. It belongs to
-    the project of `project_id`, whose files each question gets.
+    the project of `project_id`, whose files each question gets. A guided `exercise` goes on in it until it
+    ends; a crisis interrupts it and leaves it where it is.
     """
 
     id: SessionId
@@ -171,6 +173,7 @@ class Session:
     focus: FocusModeId | None = None
     agent_id: AgentId | None = None
     project_id: ProjectId | None = None
+    exercise: ActiveExercise | None = None
 
     @property
     def is_main(self) -> bool:

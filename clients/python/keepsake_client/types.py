@@ -111,6 +111,11 @@ class ActionOut(TypedDict):
     action: str
 
 
+class ActiveExerciseOut(TypedDict):
+    id: str
+    step: int
+
+
 Tool: TypeAlias = str
 
 
@@ -539,6 +544,17 @@ class EventOut(TypedDict):
     start: str
     duration: int
     created: bool
+
+
+class ExerciseIn(TypedDict):
+    exercise_id: str | None
+
+
+class ExerciseOut(TypedDict):
+    id: str
+    title: str
+    purpose: str
+    steps: list[str]
 
 
 class ExternalConversationIn(TypedDict):
@@ -1441,6 +1457,7 @@ class SessionOut(TypedDict):
     project_id: str | None
     is_summarised: bool
     storage_mode: Literal["managed", "incognito"]
+    exercise: ActiveExerciseOut | None
 
 
 class ShareOut(TypedDict):

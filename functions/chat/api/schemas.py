@@ -527,6 +527,13 @@ class SessionsQuery(PageQuery):
         return self
 
 
+class ActiveExerciseOut(Wire):
+    """The exercise that goes on in a chat, and its current step, from 1."""
+
+    id: str
+    step: int
+
+
 class SessionOut(Wire):
     """A chat; `preview` is the beginning of its last message. `shared`: there is a link to it.
 
@@ -550,6 +557,7 @@ class SessionOut(Wire):
     project_id: str | None
     is_summarised: bool
     storage_mode: StorageMode
+    exercise: ActiveExerciseOut | None
 
 
 def to_session_out(session: Session) -> SessionOut:
@@ -570,6 +578,7 @@ def to_session_out(session: Session) -> SessionOut:
         project_id=session.project_id,
         is_summarised=session.summarised_until is not None,
         storage_mode="incognito" if session.is_incognito else "managed",
+        exercise=ActiveExerciseOut.model_validate(session.exercise) if session.exercise else None,
     )
 
 

@@ -54,6 +54,7 @@ async def get_voice_session(deps: ChatDeps, call: Call) -> VoiceSessionOut:
     "/v2/voice-sessions/{id}/tools",
     "Run a tool that the model called",
     errors=(403, 404, 409),
+    max_bytes=MAX_TURN_BYTES,
 )
 async def call_tool(deps: ChatDeps, call: Call[VoiceToolIn]) -> VoiceToolOut:
     body = call.body

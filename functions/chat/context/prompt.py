@@ -40,6 +40,7 @@ def build_context(
     files: Sequence[FileText] = (),
     texts: FileTexts = NO_TEXTS,
     forgotten: Sequence[FileNote] = (),
+    exercise: str = "",
     now: datetime,
     facts: ModelFacts = UNKNOWN_MODEL,
 ) -> Context:
@@ -58,6 +59,7 @@ def build_context(
         lines=(
             *_build_lines(profile, app, now),
             *(() if is_persona else _build_owner_lines(profile, question, chat_id, now)),
+            *([exercise] if exercise and not is_persona else []),
         ),
         page="" if is_persona else page,
         question=question,

@@ -10,9 +10,11 @@ from functions.chat.runs.incognito_chats import is_idle
 from shared.domain.app import App
 from shared.domain.chat import Session, build_main_session_id, build_session
 from shared.domain.errors import Invalid, NotFound
+from shared.domain.exercise import ActiveExercise
 from shared.domain.focus_mode import get_mode
 from shared.domain.ids import AgentId, AppId, ProjectId, SessionId, UserId
 from shared.domain.incognito import is_incognito, name_incognito
+from shared.exercises import find_exercise
 from shared.security.visible_text import strip_invisible
 
 INCOGNITO_GONE = (
@@ -166,6 +168,17 @@ async def set_focus(
     )
     mode = get_mode(profile.focus_modes, mode_id) if mode_id else None
     return await deps.stores.sessions.set_focus(uid, session, mode.id if mode else None)
+
+
+async def set_exercise(
+    deps: ChatDeps, uid: UserId, session_id: SessionId, exercise_id: str | None
+) -> Session:
+    """Begin an exercise in a chat, or end the one that goes on. Raises NotFound for both."""
+    if exercise_id is not None and find_exercise(exercise_id) is None:
+        raise NotFound("Exercise not found")
+    session = await resolve_session(deps, uid, None, session_id)
+    active = ActiveExercise(id=exercise_id) if exercise_id else None
+    return await deps.stores.sessions.change_exercise(uid, session, lambda _: active)
 
 
 async def delete(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:

@@ -8,12 +8,14 @@ from itertools import islice
 
 from functions.chat.context import history, prompt
 from functions.chat.context.context import Context
+from functions.chat.context.exercise import describe_exercise
 from functions.chat.context.file_texts import FileText
 from functions.chat.context.page import Page, build_page_text
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
 from functions.chat.tools.app_tools import build_app_tools
 from functions.chat.tools.chart_tools import build_chart_tools
+from functions.chat.tools.exercise_tools import build_exercise_tools
 from functions.chat.tools.file_tools import build_file_tools
 from functions.chat.tools.focus_tools import build_focus_tools
 from functions.chat.tools.health_tools import build_health_tools
@@ -170,6 +172,7 @@ async def prepare_turn(
             files=[files.texts[file.id] for file in files.of_question],
             texts=files.texts,
             forgotten=files.forgotten,
+            exercise=describe_exercise(session.exercise, documents.newest_messages),
             now=now,
             facts=deps.model.describe(roles[0]),
         )
@@ -338,6 +341,7 @@ def _collect_tools(
         *build_file_tools(deps, uid, can_search=not context.project.are_given(facts)),
         *build_chart_tools(),
         *build_product_tools(),
+        *build_exercise_tools(deps, uid, context.session),
         *build_summary_tools(deps, uid),
         *build_focus_tools(deps, uid, context.session, context.profile.focus_modes),
         *build_service_tools(deps, uid, context.connections, consent),

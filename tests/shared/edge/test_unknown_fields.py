@@ -26,6 +26,7 @@ VALID_BODIES: dict[str, Any] = {
     "PATCH /v2/projects/{id}": {"name": "Boat"},
     "PATCH /v1/focus-modes/{id}": {"name": "Exam"},
     "PUT /v2/chat-sessions/{id}/focus": {"focus_mode_id": None},
+    "PUT /v2/chat-sessions/{id}/exercise": {"exercise_id": None},
     "PUT /v1/users/chat-prompt": {"prompt": "Be brief."},
     "PATCH /v1/users/profile": {"time_zone": "Europe/Lisbon"},
     "PATCH /v1/users/notification-preferences": {"quiet_hours": {"from": "22:00", "to": "07:00"}},
