@@ -70,7 +70,7 @@ from tests.functions.process_conversation.test_dead_letters import build_letter
 from tests.functions.process_conversation.test_interruptions import Interruption, raise_crash
 
 ZAPHOD = UserId("zaphod-4711")
-MAX_CALLS = 40
+MAX_CALLS = 45
 GRACE = timedelta(seconds=5)
 TOKEN = "ya29.token-of-zaphod"
 
