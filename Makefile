@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test check fuzz crash-simulation bench eval eval-memories eval-crisis eval-injection dead-letters reindex openapi clients lock clean help
+.PHONY: run example import export erase users test check fuzz crash-simulation bench eval eval-memories eval-crisis eval-injection report dead-letters reindex openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -65,6 +65,9 @@ eval-injection: $(VENV)/ready-dev ## Play InjecAgent's cases (DATA=file, TOOLS=f
 ##@ Operate it
 users: $(VENV)/ready ## List who has a password here; SET=name adds one or changes it, REMOVE=name takes it away
 	@$(BIN)/python -m infra.local.users $(if $(SET),--set $(SET)) $(if $(REMOVE),--remove $(REMOVE))
+
+report: $(VENV)/ready ## Count thumbs and crises of the last DAYS=30, without persons
+	@$(BIN)/python -m infra.report $(if $(DAYS),--days $(DAYS))
 
 dead-letters: $(VENV)/ready ## List messages that were given up (SHOW=id shows one, REPLAY=id or all sends again)
 	@$(BIN)/python -m infra.dead_letters $(if $(SHOW),--show $(SHOW)) $(if $(REPLAY),--replay $(REPLAY))

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 async def _run(show: str, replay: str) -> None:
-    _check_data_exists()
+    check_data_exists()
     letters = DeadLetters(wiring.documents())
     dead_letters = await letters.list_newest()
     if show:
@@ -54,7 +54,7 @@ async def _run(show: str, replay: str) -> None:
         _print_list(dead_letters)
 
 
-def _check_data_exists() -> None:
+def check_data_exists() -> None:
     settings = wiring.settings()
     if settings.world == "embedded" and not (settings.data_dir / "keepsake.db").exists():
         raise UsageError(

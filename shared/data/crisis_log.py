@@ -4,21 +4,19 @@ It stands beside everything that belongs to a user: no setting, no memory comman
 chat touches it. An erasure takes the user out. Counts a day remain, which know no persons.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from datetime import date, datetime
 from hashlib import sha256
 
 from shared.data.codec import dump
+from shared.data.day_counts import DayCounts
 from shared.domain.crisis import CrisisDeed, CrisisEvent, CrisisVerdict
-from shared.domain.documents import Document, Query, Set, Update, Where
+from shared.domain.documents import Query, Set, Update, Where
 from shared.domain.ids import RunId, SessionId, UserId
 from shared.ports import Documents, Transaction
 from shared.safety.crisis_plan import list_resources
 from shared.security.pseudonyms import Pseudonyms
 
-_SHARDS = "0123456789abcdef"
-"""A day is counted in as many documents, so that its writers rarely meet."""
 _BATCH = 400
 
 
@@ -28,6 +26,7 @@ class CrisisLog:
     def __init__(self, documents: Documents, pseudonyms: Pseudonyms) -> None:
         self._documents = documents
         self._pseudonyms = pseudonyms
+        self._days = DayCounts(documents, "crisis_days")
 
     async def record(
         self,
@@ -69,11 +68,7 @@ class CrisisLog:
 
     async def count_day(self, day: date) -> Mapping[str, int]:
         """Return how many events a day had, by kind, level and judge: `answered-2-classifier`."""
-        paths = [_build_day_path(day, shard) for shard in _SHARDS]
-        counts: Counter[str] = Counter()
-        for document in await self._documents.get_many(paths):
-            counts.update(_get_counts(document))
-        return counts
+        return await self._days.read(day)
 
     async def forget_user(self, uid: UserId) -> None:
         """Take a user out of every event."""
@@ -84,26 +79,13 @@ class CrisisLog:
 
     async def _add(self, event: CrisisEvent) -> None:
         path = f"crisis_log/{event.id}"
-        day_path = _build_day_path(event.created_at.date(), event.id[0])
+        day_path = self._days.build_path(event.created_at.date(), event.id)
         name = f"{event.kind}-{event.level}-{event.decided_by}"
 
         async def work(tx: Transaction) -> None:
             stored, day = await tx.get_many([path, day_path])
-            if stored is not None:
-                return
-            counts = _get_counts(day)
-            tx.write(
-                Set(path, {**dump(event), "expires_at": event.expires_at}),
-                Set(day_path, {"counts": {**counts, name: counts.get(name, 0) + 1}}),
-            )
+            if stored is None:
+                tx.write(Set(path, {**dump(event), "expires_at": event.expires_at}))
+                self._days.add(tx, day_path, day, **{name: 1})
 
         await self._documents.transaction(work)
-
-
-def _get_counts(document: Document | None) -> Mapping[str, int]:
-    counts: Mapping[str, int] = document.fields["counts"] if document else {}
-    return counts
-
-
-def _build_day_path(day: date, shard: str) -> str:
-    return f"crisis_days/{day.isoformat()}-{shard}"

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from shared.data.dead_letters import DeadLetters
     from shared.data.developer_webhooks import DeveloperWebhookStore
     from shared.data.disclosure_ledger import DisclosureLedger
+    from shared.data.feedback import FeedbackStore
     from shared.data.figures import Figures
     from shared.data.file_imports import FileImports
     from shared.data.files import Files
@@ -86,6 +87,7 @@ class Stores:
     shared_conversations: "SharedConversations"
     transcript_edits: "TranscriptEdits"
     merges: "Merges"
+    feedback: "FeedbackStore"
     figures: "Figures"
     file_imports: "FileImports"
     memories: "Memories"

@@ -309,6 +309,10 @@ class CardStructuredOut(TypedDict):
     emoji: str
 
 
+class ChatFeedbackIn(TypedDict):
+    rating: Literal["positive", "negative", "skip"]
+
+
 class ChatModelOut(TypedDict):
     id: Literal["fast", "standard", "agent"]
     name: str

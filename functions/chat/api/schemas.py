@@ -15,6 +15,7 @@ from shared.domain.branches import find_answering_run, list_versions
 from shared.domain.chart import ChartType
 from shared.domain.chat import FileCitation, Message, Session, build_main_session_id
 from shared.domain.custom_agent import AgentRole
+from shared.domain.feedback import Thumb
 from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
 from shared.domain.interests import (
     MAX_INTEREST_CHARS,
@@ -509,6 +510,12 @@ class SessionChangeIn(Wire):
     starred: bool | None = None
     agent_id: Annotated[str | None, Field(pattern=OPTIONAL_ID_PATTERN)] = None
     project_id: Annotated[str | None, Field(pattern=OPTIONAL_ID_PATTERN)] = None
+
+
+class ChatFeedbackIn(Wire):
+    """How a chat went; `skip`: the owner was asked and did not say."""
+
+    rating: Thumb
 
 
 class SessionsQuery(PageQuery):

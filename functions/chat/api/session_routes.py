@@ -3,6 +3,7 @@
 from starlette.responses import Response
 
 from functions.chat.api.schemas import (
+    ChatFeedbackIn,
     SessionChangeIn,
     SessionIn,
     SessionOut,
@@ -10,7 +11,7 @@ from functions.chat.api.schemas import (
     to_session_out,
 )
 from functions.chat.deps import ChatDeps
-from functions.chat.turn import chat_sessions
+from functions.chat.turn import chat_messages, chat_sessions
 from shared.domain.ids import AppId, ProjectId, SessionId
 from shared.edge.pagination import build_array_response
 from shared.edge.routes import Call, route
@@ -89,7 +90,20 @@ async def delete_session(deps: ChatDeps, call: Call) -> OkOut:
     return OkOut()
 
 
+@route(
+    "POST",
+    "/v2/chat-sessions/{id}/feedback",
+    "Say how a chat went, without a word of it",
+    errors=(404,),
+)
+async def rate_session(deps: ChatDeps, call: Call[ChatFeedbackIn]) -> OkOut:
+    session_id = SessionId(call.path["id"])
+    await chat_messages.rate_chat(deps, call.uid, session_id, call.body.rating)
+    return OkOut()
+
+
 ROUTES = (
+    rate_session,
     create_session,
     list_sessions,
     get_session,

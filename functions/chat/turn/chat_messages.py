@@ -15,6 +15,7 @@ from functions.chat.turn.chat_sessions import (
 from shared.domain.branches import build_shown_path
 from shared.domain.chat import Message, Position, Session
 from shared.domain.errors import AlreadyExists, Invalid, NotFound
+from shared.domain.feedback import Feedback, Thumb
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.value import value
 from shared.languages import translate
@@ -127,5 +128,35 @@ async def report(deps: ChatDeps, uid: UserId, message_id: MessageId) -> None:
 async def rate(
     deps: ChatDeps, uid: UserId, message_id: MessageId, rating: int, reason: str | None
 ) -> None:
-    """Store a rating and its reason; 0 removes the rating. Raises NotFound."""
+    """Store a rating and its reason, and count it; 0 removes it. Raises NotFound."""
+    message = await deps.stores.messages.get(uid, message_id)
     await deps.stores.messages.change(uid, message_id, rating=rating or None, rating_reason=reason)
+    if not rating:
+        await deps.stores.feedback.remove(uid, message_id)
+        return
+    await deps.stores.feedback.set(
+        uid,
+        Feedback(
+            id=message_id,
+            source="answer",
+            thumb="positive" if rating > 0 else "negative",
+            created_at=deps.clock.now(),
+            model=message.metadata.get("model", ""),
+            route=message.route,
+        ),
+    )
+
+
+async def rate_chat(deps: ChatDeps, uid: UserId, session_id: SessionId, thumb: Thumb) -> None:
+    """Store what the owner thinks of a chat so far; one of each of its lengths. Raises NotFound."""
+    session = await get_session(deps, uid, session_id)
+    await deps.stores.feedback.set(
+        uid,
+        Feedback(
+            id=f"{session.id}-{session.message_count}",
+            source="chat",
+            thumb=thumb,
+            created_at=deps.clock.now(),
+            turn_count=session.message_count // 2,
+        ),
+    )
