@@ -1,14 +1,23 @@
-"""Evaluation of the crisis rules: which crises of the gold set they catch, and their false alarms.
+"""Evaluation of the crisis gate: which crises of the gold set it catches, and its false alarms.
 
-Caught is what they call certain or unsure; a false alarm is what they call certain without a crisis.
+Of the rules alone: caught is what they call certain or unsure; a false alarm is what they call certain
+without a crisis. The model of this installation, or else the offline one, judges what they are unsure about: then caught is what is answered with
+the crisis plan, of the levels 2 and 3, and a false alarm is such an answer without a crisis.
 """
 
 import argparse
+import asyncio
 from collections.abc import Iterator, Sequence
 
+from functions.chat.deps import Limits
+from functions.chat.turn.judge_text import judge_text
 from infra.eval.crisis_gold import GoldMessage, load_messages
+from shared import wiring
+from shared.domain.crisis import CrisisVerdict
 from shared.domain.value import value
+from shared.ports import ChatModel
 from shared.safety.crisis_rules import find_crisis
+from shared.safety.crisis_verdict import judge_alone
 
 HALVES = ("tuned", "held out", "second", "late")
 
@@ -59,10 +68,44 @@ def list_false_alarms(messages: Sequence[GoldMessage]) -> Iterator[str]:
             yield f"false alarm, {message.half}, {message.kind}: {message.id}{words}"
 
 
+@value
+class GateDeps:
+    """What a judgement needs."""
+
+    model: ChatModel
+    limits: Limits
+
+
+async def judge(deps: GateDeps, text: str) -> CrisisVerdict:
+    """Judge a text as the gate of a chat does that has no crisis before it."""
+    finding = find_crisis(text)
+    if finding.certainty == "unsure":
+        return await judge_text(deps, text, finding, earlier=())
+    return judge_alone(finding)
+
+
+async def render_judged(model: ChatModel, messages: Sequence[GoldMessage]) -> list[str]:
+    """Return a line for each half: the crises that are answered as such, and the false alarms."""
+    deps = GateDeps(model=model, limits=Limits(crisis_timeout_s=30.0))
+    lines = [
+        f"{'with ' + model.name('fast'):27}{'crises':>9}{'caught':>8}{'others':>9}{'alarms':>8}"
+    ]
+    for half in HALVES:
+        routes: dict[bool, list[bool]] = {True: [], False: []}
+        for message in messages:
+            if message.half == half:
+                verdict = await judge(deps, message.text)
+                routes[message.level >= 2].append(verdict.route == "crisis")
+        crises, others = routes[True], routes[False]
+        lines.append(f"{half:27}{len(crises):9}{sum(crises):8}{len(others):9}{sum(others):8}")
+    return lines
+
+
 def main() -> None:
     argparse.ArgumentParser(prog="make eval-crisis").parse_args()
     messages = load_messages()
     print(*render_table(messages), *list_misses(messages), *list_false_alarms(messages), sep="\n")
+    print("", *asyncio.run(render_judged(wiring.model(), messages)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -18,12 +18,13 @@ from shared.domain.value import value
 class CrisisFinding:
     """Finding of the rules; level 0 and unsure: the text has letters that no rule reads.
 
-    `is_plain` tells that the text says it of its writer, in so many words: what counts where nobody
-    else can be asked.
+    `is_own` tells that the text speaks of its writer, outside quotation marks and not as a question; `is_plain`
+    that it says it of them in so many words. These count where nobody else can be asked.
     """
 
     certainty: Literal["clear", "unsure", "certain"] = "clear"
     level: CrisisLevel = 0
+    is_own: bool = False
     is_plain: bool = False
 
 
@@ -143,6 +144,11 @@ _WISH: Final = re.compile(
     r"|\bvoglio (?:morire|uccidermi)\b|\bnon voglio piu vivere\b"
     r"|死にたい|消えたい|生きていたくない|我?(?:好|真的|只)?想死|不想活"
 )
+_FIRST_PERSON: Final = re.compile(
+    r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|ich|mich|mir|mein\w*|yo|mi|mis|conmigo|estoy|soy"
+    r"|je|j'\w+|moi|mon|ma|mes|eu|meu|minha|mim|comigo|io|mio|mia|sono)\b|我|私|僕|俺|自分|[\u3040-\u30ff]"
+)
+"""Japanese mostly leaves it out, so that any of its letters stand for it."""
 _QUOTATION: Final = re.compile('["“”„«»「」『』]')
 _GAP: Final = re.compile(r"[\s.,;:!?…]+")
 _PLAIN_LETTERS: Final = {
@@ -162,9 +168,11 @@ def find_crisis(text: str) -> CrisisFinding:
     is_quoted = _QUOTATION.search(folded) is not None
     is_plain = not is_quoted and _WISH.search(folded) is not None
     if not is_quoted and _INTENT.search(folded):
-        return CrisisFinding(certainty="certain", level=3, is_plain=True)
+        return CrisisFinding(certainty="certain", level=3, is_own=True, is_plain=True)
     if level or is_plain:
-        return CrisisFinding(certainty="unsure", level=level or 2, is_plain=is_plain)
+        is_asked = "?" in text or "？" in text
+        is_own = is_plain or not (is_quoted or is_asked or not _FIRST_PERSON.search(folded))
+        return CrisisFinding(certainty="unsure", level=level or 2, is_own=is_own, is_plain=is_plain)
     return CrisisFinding(certainty="unsure" if _UNREAD_SCRIPT.search(folded) else "clear")
 
 

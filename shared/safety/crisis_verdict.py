@@ -53,11 +53,11 @@ def judge_reading(text: str, finding: CrisisFinding, reading: CrisisReading) -> 
 
 
 def judge_alone(finding: CrisisFinding) -> CrisisVerdict:
-    """Return the verdict where no classifier answered: a plain statement counts as it stands.
+    """Return the verdict where no classifier answered: what speaks of its writer counts as it stands.
 
     Anything else keeps its answer, with a line that says whom to call.
     """
     decided_by: Judge = "rules" if finding.certainty != "unsure" else "fallback"
-    if finding.is_plain:
+    if finding.is_own:
         return CrisisVerdict(level=finding.level, decided_by=decided_by)
     return CrisisVerdict(decided_by=decided_by, adds_contacts=finding.certainty == "unsure")

@@ -1,14 +1,16 @@
 """Judgement of a text that the crisis rules are unsure about, by a classifier."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import anyio
 
-from functions.chat.deps import ChatDeps
+from functions.chat.deps import Limits
 from functions.chat.turn.model_outputs import CrisisOutput
 from shared import prompts, telemetry
 from shared.domain.crisis import CrisisVerdict
 from shared.domain.model import Prompt
+from shared.ports import ChatModel
 from shared.safety.crisis_rules import CrisisFinding
 from shared.safety.crisis_verdict import CrisisReading, judge_alone, judge_reading, mask_contacts
 
@@ -16,8 +18,18 @@ _ATTEMPTS = 2
 _PROMPT = "chat/crisis"
 
 
+class JudgeDeps(Protocol):
+    """The part of the function's dependencies that a judgement needs."""
+
+    @property
+    def model(self) -> ChatModel: ...
+
+    @property
+    def limits(self) -> Limits: ...
+
+
 async def judge_text(
-    deps: ChatDeps, text: str, finding: CrisisFinding, *, earlier: Sequence[str]
+    deps: JudgeDeps, text: str, finding: CrisisFinding, *, earlier: Sequence[str]
 ) -> CrisisVerdict:
     """Ask the classifier, twice at most; where it does not answer in time, the rules decide alone.
 

@@ -28,6 +28,7 @@ from tests.functions.chat.test_turn import list_stored, run_turn
 T = TypeVar("T")
 CERTAIN = "I'm going to kill myself"
 PLAIN = "I want to die"
+OWN = "my pills are all in front of me"
 SUBJECT = "How do I keep the basil alive?"
 ORDINARY = "What did Ann say about the tent?"
 UNREAD = "Сегодня дождь"
@@ -173,14 +174,15 @@ FAILURES: Mapping[str, Sequence[object]] = {
 }
 
 
+@pytest.mark.parametrize("text", [PLAIN, OWN])
 @pytest.mark.parametrize("failure", FAILURES)
-async def test_without_a_classifier_a_plain_statement_counts_c44(
-    world: ChatFixture, failure: str
+async def test_without_a_classifier_what_is_said_of_oneself_counts_c44(
+    world: ChatFixture, failure: str, text: str
 ) -> None:
     with script_judged([never_end], readings=FAILURES[failure]) as model:
-        message, _ = await ask(world.deps(model), PLAIN)
+        message, _ = await ask(world.deps(model), text)
 
-    assert (message.route, message.crisis_level) == ("crisis", 2)
+    assert message.route == "crisis"
 
 
 @pytest.mark.parametrize("text", [SUBJECT, UNREAD])
@@ -343,10 +345,13 @@ async def test_the_offline_model_answers_what_only_sounds_like_a_crisis_c44(
     deps = world.deps(OfflineModel())
     ordinary, _ = await ask(deps, SUBJECT)
     world.clock.advance(seconds=9)
+    own, _ = await ask(deps, OWN)
+    world.clock.advance(seconds=9)
     crisis, _ = await ask(deps, PLAIN)
 
-    assert (ordinary.route, crisis.route) == ("answer", "crisis")
+    assert (ordinary.route, own.route, crisis.route) == ("answer", "answer", "crisis")
     assert crisis_plan.ASK_GENTLY not in ordinary.text
+    assert own.text.endswith(crisis_plan.ASK_GENTLY)
 
 
 async def test_the_log_knows_no_words_and_no_names_c47(world: ChatFixture) -> None:

@@ -2,12 +2,19 @@
 
 import pytest
 
-from infra.eval.crisis import count_findings, list_false_alarms, list_misses, render_table
+from infra.eval.crisis import (
+    count_findings,
+    list_false_alarms,
+    list_misses,
+    render_judged,
+    render_table,
+)
 from infra.eval.crisis_gold import load_messages
+from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.safety.crisis_rules import CrisisFinding, find_crisis
 
 MESSAGES = load_messages()
-CERTAIN = CrisisFinding(certainty="certain", level=3, is_plain=True)
+CERTAIN = CrisisFinding(certainty="certain", level=3, is_own=True, is_plain=True)
 
 
 @pytest.mark.parametrize(
@@ -58,3 +65,14 @@ def test_missed_words_are_printed_only_of_sets_for_tuning_c44():
     assert late
     assert all(line.endswith(line.split()[-1]) and line.count(":") == 1 for line in late)
     assert len(list(render_table(MESSAGES))) > 20
+
+
+async def test_the_gate_is_measured_with_a_model_c44():
+    acute = [m for m in MESSAGES if m.half == "tuned"]
+
+    title, tuned, *others = await render_judged(OfflineModel(), acute)
+
+    assert "offline" in title
+    crises = sum(message.level >= 2 for message in acute)
+    assert [int(word) for word in tuned.split()[1::2]] == [crises, len(acute) - crises]
+    assert all(line.split()[-4:] == ["0", "0", "0", "0"] for line in others)

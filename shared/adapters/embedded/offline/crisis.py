@@ -1,4 +1,4 @@
-"""Crisis reading of the offline model: plain statements count, whatever else sounds like one does not."""
+"""Crisis reading of the offline model: plain statements count, and what speaks of its writer is asked about."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,4 +9,5 @@ from shared.safety.crisis_rules import find_crisis
 def judge_crisis(data: Mapping[str, Any]) -> dict[str, Any]:
     """Read a message by the rules alone, which cannot tell an idiom from a cry for help."""
     finding = find_crisis(data["message"])
-    return {"level": finding.level if finding.is_plain else 0, "quote": data["message"]}
+    level = finding.level if finding.is_plain else int(finding.is_own)
+    return {"level": level, "quote": data["message"]}
