@@ -24,6 +24,8 @@ from functions.chat.turn.voice import (
 )
 from shared import telemetry
 from shared.domain.errors import CallerError, Invalid, ModelFailed, NotFound, Unavailable
+from shared.domain.ids import RunId
+from shared.domain.incognito import is_incognito, name_within
 from shared.domain.run import Run
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call, Form, route
@@ -45,11 +47,14 @@ VOICE_FORM = Form(json_field=None, file_field="files", max_file_bytes=MAX_FORM_F
 async def send_voice_message(deps: ChatDeps, call: Call[VoiceIn, ChatQuery]) -> Response:
     upload = _read_upload(call)
     key = _build_key(call.query, upload)
-    run = await deps.stores.runs.get(call.uid, key.run_id(call.uid), deps.clock.now())
+    session_id = call.query.session_id
+    run_id = RunId(name_within(session_id, key.run_id(call.uid)))
+    run = await deps.stores.runs.get(call.uid, run_id, deps.clock.now())
     if run is not None:
         return await _replay_run(deps, call, run)
+    keeps_text = not is_incognito(session_id)
     try:
-        spoken = await transcribe_voice(deps, call.uid, upload)
+        spoken = await transcribe_voice(deps, call.uid, upload, keeps_text=keeps_text)
     except (CallerError, ModelFailed, Unavailable) as refusal:
         is_down = isinstance(refusal, Unavailable)
         text = user_texts.VOICE_NOT_WRITTEN_DOWN if is_down else str(refusal)
@@ -84,6 +89,8 @@ async def _answer(
 async def _work(deps: ChatDeps, turn: PreparedTurn, journal: Journal, upload: VoiceUpload) -> None:
     """Answer; once the chat has the text, nothing else needs it."""
     await answer_turn(deps, turn, journal)
+    if turn.session.is_incognito:
+        return
     if await deps.stores.runs.get(turn.uid, turn.run_id, deps.clock.now()) is not None:
         await forget_voice(deps, turn.uid, upload)
 

@@ -66,10 +66,13 @@ def is_transcriber_ready(deps: ChatDeps) -> bool:
     return deps.build_transcriber().is_ready
 
 
-async def transcribe_voice(deps: ChatDeps, uid: UserId, upload: VoiceUpload) -> SpokenText:
+async def transcribe_voice(
+    deps: ChatDeps, uid: UserId, upload: VoiceUpload, *, keeps_text: bool = True
+) -> SpokenText:
     """Write down what was said; a repeat of an upload gets the text of the first for 24 hours.
 
-    The sound counts towards the day's quota unless this fails. It is stored nowhere.
+    The sound counts towards the day's quota unless this fails. It is stored nowhere; with
+    `keeps_text` false the text is not, either, and a repeat is written down anew.
 
     Raises Invalid, TooLarge, QuotaExceeded, Conflict (the same upload is at work), ModelFailed, whose
     text is for people, and Unavailable.
@@ -81,6 +84,8 @@ async def transcribe_voice(deps: ChatDeps, uid: UserId, upload: VoiceUpload) -> 
     if not is_transcriber_ready(deps):
         raise ModelFailed(NO_TRANSCRIBER, reason="refused_key")
     async with _AT_ONCE:
+        if not keeps_text:
+            return await _write_down(deps, uid, upload)
         operation = await _begin(deps, uid, upload)
         if operation.answer is None:
             return await _attempt(deps, uid, upload, operation)

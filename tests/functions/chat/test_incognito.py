@@ -23,12 +23,13 @@ from shared.domain.incognito import is_incognito
 from shared.domain.model import AssistantTurn, UserText
 from shared.domain.quota import EMBEDDED_LIMITS
 from shared.ports import Documents
-from tests.fakes import ScriptedModel, script_answer, script_calls
+from tests.fakes import ScriptedModel, ScriptedTranscriber, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture, build_chat_fixture
 from tests.functions.chat.library import build_conversation, store_conversations
 from tests.functions.chat.test_crisis_gate import CERTAIN, list_events
 from tests.functions.chat.test_message_routes import open_chat
 from tests.functions.chat.test_versions import UI
+from tests.functions.chat.test_voice_routes import speak
 from tests.log import capture_log
 from tests.old_app import parse_as_fixed_app
 
@@ -243,6 +244,20 @@ async def test_a_quota_answer_stays_in_memory_c68(world: ChatFixture, tmp_path: 
     stored = await read_files(tmp_path)
     assert shown[-1] == QUESTION
     assert SECRET.encode() not in stored
+
+
+async def test_what_is_spoken_stays_in_memory_c68(world: ChatFixture, tmp_path: Path) -> None:
+    words = [("A", 0.0, 1.0, QUESTION)]
+    with ScriptedModel(script_answer(ANSWER)) as model:
+        deps = world.deps(model, transcriber=ScriptedTranscriber([words]))
+        async with open_chat(deps) as http:
+            session_id = await begin(http)
+        for _ in range(2):
+            screen = await speak(deps, chat_session_id=session_id)
+
+    assert screen.question is not None
+    assert screen.question["text"] == QUESTION
+    assert SECRET.encode() not in await read_files(tmp_path)
 
 
 async def test_a_greeting_stays_in_memory_c68(world: ChatFixture) -> None:
