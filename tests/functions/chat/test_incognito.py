@@ -246,18 +246,19 @@ async def test_a_quota_answer_stays_in_memory_c68(world: ChatFixture, tmp_path: 
     assert SECRET.encode() not in stored
 
 
-async def test_what_is_spoken_stays_in_memory_c68(world: ChatFixture, tmp_path: Path) -> None:
-    words = [("A", 0.0, 1.0, QUESTION)]
-    with ScriptedModel(script_answer(ANSWER)) as model:
-        deps = world.deps(model, transcriber=ScriptedTranscriber([words]))
+@pytest.mark.parametrize("turns", [0, 9])
+async def test_what_is_spoken_stays_in_memory_c68(world: ChatFixture, turns: int) -> None:
+    words, quotas = [("A", 0.0, 1.0, QUESTION)], {**EMBEDDED_LIMITS, "turns": turns}
+    with ScriptedModel(*[script_answer(ANSWER)] * bool(turns)) as model:
+        transcriber = ScriptedTranscriber([words])
+        deps = world.deps(model, transcriber=transcriber, quotas=quotas)
         async with open_chat(deps) as http:
             session_id = await begin(http)
-        for _ in range(2):
-            screen = await speak(deps, chat_session_id=session_id)
+        screen = await speak(deps, chat_session_id=session_id)
 
-    assert screen.question is not None
-    assert screen.question["text"] == QUESTION
-    assert SECRET.encode() not in await read_files(tmp_path)
+    stored = await world.documents.query(Query(collection=f"users/{ADA}/idempotency"))
+    assert stored == []
+    assert (screen.question is not None) is bool(turns)
 
 
 async def test_a_greeting_stays_in_memory_c68(world: ChatFixture) -> None:
