@@ -2026,6 +2026,7 @@ class DiagnosticsOut(TypedDict):
     model_attempts: NotRequired[int]
     fallback_model: NotRequired[str | None]
     prompt: str
+    layers: NotRequired[dict[str, str]]
     cycles: int
     tools: NotRequired[list[ToolTimeOut]]
     input_tokens: int

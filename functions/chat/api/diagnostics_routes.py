@@ -1,6 +1,8 @@
 """Diagnostics route: the steps, durations and costs of one answer."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from functions.chat.deps import ChatDeps
 from shared.domain.crisis import CrisisLevel, Route
@@ -24,7 +26,7 @@ class DiagnosticsOut(Wire):
 
     `path`: the answer called tools (`tools`), called none (`simple`) or came from an app's
     `persona`. `route` and `crisis_level` (0 to 3) are the verdict on the question, which stands nowhere
-    else. `fallback_model` answered where `model` was down. `stages` are the milliseconds spent
+    else. `prompt` is the version of our rules, `layers` those of their parts in order. `fallback_model` answered where `model` was down. `stages` are the milliseconds spent
     in each stage; `first_token` counts from the start of the request.
     """
 
@@ -39,6 +41,7 @@ class DiagnosticsOut(Wire):
     model_attempts: int = 0
     fallback_model: str | None = None
     prompt: str
+    layers: Annotated[dict[str, str], Field(default_factory=dict)]
     cycles: int
     tools: tuple[ToolTimeOut, ...] = ()
     input_tokens: int

@@ -1,8 +1,10 @@
 """System prompt and the other blocks of a context that come from the chat, its app and the profile."""
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import cache
 
 from functions.chat.context.blocks import FileNote
 from functions.chat.context.context import Context
@@ -24,6 +26,12 @@ from shared.domain.model import UNKNOWN_MODEL, ModelFacts
 from shared.domain.profile import Profile
 from shared.domain.provenance import Source
 from shared.security.fencing import fence_untrusted
+
+RULE_LAYERS = tuple(
+    f"chat/system/{name}"
+    for name in ("identity", "tools", "memory", "policy", "consent", "answers")
+)
+"""The reviewed files that our rules consist of."""
 
 
 def build_context(
@@ -69,10 +77,27 @@ def build_context(
     )
 
 
+def render_rules() -> str:
+    """Return our fixed rules: the layers in their order, the same from turn to turn."""
+    return "\n\n".join(map(prompts.render, RULE_LAYERS))
+
+
+def list_rule_versions() -> dict[str, str]:
+    """Return the version of each layer, in their order."""
+    return {name.rpartition("/")[2]: prompts.compute_version(name) for name in RULE_LAYERS}
+
+
+@cache
+def compute_rules_version() -> str:
+    """Return one short hash of all layers."""
+    versions = "".join(list_rule_versions().values())
+    return hashlib.sha256(versions.encode()).hexdigest()[:12]
+
+
 def _build_rules(app: App | None) -> str:
     if app is not None and app.persona_prompt is not None:
         return app.persona_prompt
-    return prompts.render("chat/system")
+    return render_rules()
 
 
 def _build_focus(focus: FocusMode | None) -> str:

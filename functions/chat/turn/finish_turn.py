@@ -7,6 +7,7 @@ from typing import Literal
 import anyio
 
 from functions.chat import user_texts
+from functions.chat.context.prompt import compute_rules_version, list_rule_versions
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.build_message import Answers, build_answers
 from functions.chat.runs.journal import Journal, VoiceJournal
@@ -14,7 +15,7 @@ from functions.chat.runs.recorder import OwnershipLost, Recorder
 from functions.chat.turn.after_turn import publish_turn_ended
 from functions.chat.turn.agent import Agent
 from functions.chat.turn.prepare_turn import PreparedTurn
-from shared import prompts, telemetry
+from shared import telemetry
 from shared.data.alternatives import build_alternative_writes
 from shared.domain.chat import Message
 from shared.domain.run import Outcome, Run, RunEnded, VoiceEnded
@@ -130,8 +131,12 @@ class TurnEnd:
         answers = build_answers(self.run, self.journal.events, outcomes, now)
         self._add_log_fields(answers.main)
         main = answers.main
-        verdict = {"route": main.route, "crisis_level": main.crisis_level}
-        main = replace(main, diagnostics={**telemetry.get_fields(), **verdict})
+        details = {
+            "route": main.route,
+            "crisis_level": main.crisis_level,
+            "layers": list_rule_versions(),
+        }
+        main = replace(main, diagnostics={**telemetry.get_fields(), **details})
         return replace(answers, main=main)
 
     @property
@@ -146,7 +151,7 @@ class TurnEnd:
             outcome=message.metadata["outcome"],
             path=self._diagnostic_path,
             citations=len(message.cards),
-            prompt=prompts.compute_version("chat/system"),
+            prompt=compute_rules_version(),
             model=message.metadata["model"],
             cycles=sum(agent.cycles for agent in self.agents),
             input_tokens=sum(agent.usage.input_tokens for agent in self.agents),

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from shared import prompts
+from functions.chat.context.prompt import render_rules
 from shared.domain.app import App
 from shared.domain.ids import AppId
 from shared.domain.model import SystemText, UserText
@@ -14,7 +14,7 @@ from tests.fixtures.chat import EVE, ChatFixture
 from tests.functions.chat.test_message_routes import ask, open_chat
 
 PROMPT = "/v1/users/chat-prompt"
-RULES = SystemText(text=prompts.render("chat/system"))
+RULES = SystemText(text=render_rules())
 PIRATE = "Answer like a pirate.\nNever apologise."
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
+from functions.chat.context.prompt import render_rules
 from functions.chat.turn.prepare_turn import prepare_turn
-from shared import prompts
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.ids import AppId, SessionId
 from shared.domain.model import ModelMessage, SystemText
@@ -17,7 +17,7 @@ from tests.functions.chat.test_message_routes import ask, open_chat
 
 AGENTS = "/v1/agents"
 COACH = {"name": "Coach", "instructions": "You train for a marathon.\nBe strict."}
-RULES = prompts.render("chat/system")
+RULES = render_rules()
 
 
 async def create_agent(http: httpx.AsyncClient, **changes: Any) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from shared import prompts
+from functions.chat.context.prompt import render_rules
 from shared.domain.app import App
 from shared.domain.focus_mode import MAX_FOCUS_MODES
 from shared.domain.ids import AppId
@@ -16,7 +16,7 @@ from tests.functions.chat.test_message_routes import ask, open_chat
 
 MODES = "/v1/focus-modes"
 EXAM = {"name": "Exam", "instructions": "Ask me questions.\nGive no answers."}
-RULES = prompts.render("chat/system")
+RULES = render_rules()
 
 
 async def save_mode(http: httpx.AsyncClient, **changes: str) -> str:
