@@ -10,9 +10,11 @@ from tests.web.test_install import IS_CONTROLLED
 SHOWN = """async () => {
   const registration = await navigator.serviceWorker.ready;
   let shown = [];
-  for (let look = 0; look < 5000 && !shown.length; look++) shown = await registration.getNotifications();
+  for (let look = 0; look < 500 && !shown.length; look++) shown = await registration.getNotifications();
   return shown.map(({ title, body, tag }) => ({ title, body, tag }));
 }"""
+DELIVERIES = 20
+"""One delivery by the developer tools was not always shown; the same push again stands in its place."""
 
 
 def find_registration(session: CDPSession, page: Page) -> str:
@@ -37,9 +39,14 @@ def test_a_push_is_shown_by_the_browser_u7(console: Console) -> None:
     registration = find_registration(session, page)
 
     delivery = {"origin": console.origin, "registrationId": registration}
-    session.send("ServiceWorker.deliverPushMessage", {**delivery, "data": json.dumps(message)})
+    shown: list[dict[str, str]] = []
+    for _ in range(DELIVERIES):
+        session.send("ServiceWorker.deliverPushMessage", {**delivery, "data": json.dumps(message)})
+        shown = page.evaluate(SHOWN)
+        if shown:
+            break
 
-    assert page.evaluate(SHOWN) == [message]
+    assert shown == [message]
 
 
 def test_settings_offer_notifications_in_this_browser_u7(console: Console) -> None:
