@@ -15,10 +15,15 @@ from shared.domain.words import normalise
 
 @value
 class Candidate:
-    """A fact that was said; `replaced_id` is the memory that it corrects by the model's judgement."""
+    """A fact that was said.
+
+    By the model's judgement it corrects the memory `replaced_id`, or says in other words what the
+    memory `repeated_id` says.
+    """
 
     memory: Memory
     replaced_id: MemoryId | None = None
+    repeated_id: MemoryId | None = None
 
 
 @value
@@ -51,7 +56,7 @@ def _decide(
     outcome: Reconciliation, candidate: Candidate, known_memories: Sequence[Memory]
 ) -> Reconciliation:
     new = candidate.memory
-    same_ids = [memory.id for memory in known_memories if _is_same_fact(memory, new)]
+    same_ids = [memory.id for memory in known_memories if _is_repeated(memory, candidate)]
     if same_ids:
         repeated_ids = dict.fromkeys([*outcome.repeated_ids, *same_ids])
         return replace(outcome, repeated_ids=tuple(repeated_ids))
@@ -82,6 +87,18 @@ def _supersede(outcome: Reconciliation, new: Memory, rivals: Sequence[Memory]) -
 
 def _build_age_key(memory: Memory) -> tuple[float, str]:
     return -memory.created_at.timestamp(), memory.id
+
+
+def _is_repeated(memory: Memory, candidate: Candidate) -> bool:
+    """Tell whether a fact is known: in the same words, or by the model's judgement in others.
+
+    Of facts of which only one can be true, the newer words take the place of the older ones instead.
+    """
+    if _is_same_fact(memory, candidate.memory):
+        return True
+    is_exclusive = memory.aspect is not None or candidate.memory.aspect is not None
+    is_named = memory.id == candidate.repeated_id != candidate.replaced_id
+    return is_named and not is_exclusive
 
 
 def _is_same_fact(first: Memory, second: Memory) -> bool:

@@ -34,7 +34,8 @@ def select_candidates(
     return [
         Candidate(
             memory=_build_memory(fact, category, conversation, ids),
-            replaced_id=_find_replaced_id(fact, shown_memories),
+            replaced_id=_find_shown_id(fact.replaces, shown_memories),
+            repeated_id=_find_shown_id(fact.repeats, shown_memories),
         )
         for category in EXTRACTED_CATEGORIES
         for fact in supported_facts
@@ -70,10 +71,11 @@ def limit_count(reconciliation: Reconciliation) -> Reconciliation:
     )
 
 
-def _find_replaced_id(answer: MemoryOutput, shown_memories: Sequence[Memory]) -> MemoryId | None:
-    if answer.replaces is None or not 0 <= answer.replaces < len(shown_memories):
+def _find_shown_id(number: int | None, shown_memories: Sequence[Memory]) -> MemoryId | None:
+    """Return the memory that the model was shown under a number; None for any other."""
+    if number is None or not 0 <= number < len(shown_memories):
         return None
-    return shown_memories[answer.replaces].id
+    return shown_memories[number].id
 
 
 def _is_supported(answer: MemoryOutput, segments: Sequence[Segment]) -> bool:

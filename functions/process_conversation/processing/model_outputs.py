@@ -115,7 +115,7 @@ class MemoryOutput(ProcessingOutput):
     """A fact with its proof: `evidence` is copied from segment number `segment`.
 
     `kind` says how those words were meant. `replaces` is the number of the existing memory that the
-    fact makes untrue, or null. Of facts about the owner with the same `exclusive_key` only one can be
+    fact makes untrue, `repeats` that of one that says the same in other words, or null. Of facts about the owner with the same `exclusive_key` only one can be
     true; for a favourite, `favourite_of` says of what.
     """
 
@@ -127,6 +127,7 @@ class MemoryOutput(ProcessingOutput):
     exclusive_key: Annotated[ExclusiveKey | None, BeforeValidator(_parse_exclusive_key)] = None
     favourite_of: Annotated[str | None, BeforeValidator(_to_text)] = None
     replaces: int | None = None
+    repeats: int | None = None
 
     @property
     def stored_key(self) -> str | None:

@@ -40,9 +40,15 @@ def build_fact(content: str, *, hours: int = 0, **changes: object) -> Memory:
     return replace(base, **changes)  # type: ignore[arg-type]
 
 
-def decide_verdict(new: Memory, *known_memories: Memory, replaces: MemoryId | None = None) -> str:
+def decide_verdict(
+    new: Memory,
+    *known_memories: Memory,
+    replaces: MemoryId | None = None,
+    repeats: MemoryId | None = None,
+) -> str:
     """Reconcile one fact, and name the outcome."""
-    outcome = reconcile([Candidate(memory=new, replaced_id=replaces)], known_memories)
+    candidate = Candidate(memory=new, replaced_id=replaces, repeated_id=repeats)
+    outcome = reconcile([candidate], known_memories)
     if outcome.repeated_ids:
         return "strengthen"
     if not outcome.memories:
@@ -76,6 +82,19 @@ CASES = [
 @pytest.mark.parametrize(("new", "known", "verdict"), CASES)
 def test_a_fact_is_kept_repeated_or_a_correction_c63(new, known, verdict):
     assert decide_verdict(new, *known) == verdict
+
+
+def test_the_model_may_say_what_a_fact_repeats_in_other_words_p14():
+    jazz = build_fact("User loves jazz")
+    new = build_fact("Jazz is the music User likes best", hours=1)
+
+    assert decide_verdict(new, jazz, repeats=jazz.id) == "strengthen"
+    assert decide_verdict(new, jazz, repeats=MemoryId("unknown")) == "keep"
+    assert decide_verdict(new, jazz, replaces=jazz.id, repeats=jazz.id) == "supersede"
+
+
+def test_another_home_repeats_none_whatever_the_model_says_p14():
+    assert decide_verdict(LATER_HOME, HOME, repeats=HOME.id) == "supersede"
 
 
 def test_the_model_may_say_what_a_fact_replaces_c63():
@@ -249,3 +268,28 @@ async def test_a_redelivery_counts_a_repeated_fact_once_c63(reader_world):
 
     (repeated_fact,) = await reader_world.deps.stores.memories.list_newest(ALICE, limit=9)
     assert repeated_fact.seen_in == ("b",)
+
+
+class JazzReader(SingleFactReader):
+    """A model that knows its first fact again, whatever the words."""
+
+    async def complete_structured(self, role: str, prompt, schema):
+        if prompt.name != MEMORIES:
+            return await super().complete_structured(role, prompt, schema)
+        text = prompt.data["transcript"][0]["text"]
+        repeats = 0 if prompt.data["existing_memories"] else None
+        return schema.model_validate(
+            {"memories": [build_memory_output(text, evidence=text, repeats=repeats)]}
+        )
+
+
+async def test_a_fact_in_other_words_is_known_again_p14(database):
+    world = build_processing_fixture(database, JazzReader())
+    first, _ = build_talk("a", "User loves jazz music", hours=0)
+    second, _ = build_talk("b", "Jazz is what User likes best", hours=1)
+
+    await process_talks(world, (first, None), (second, None))
+
+    [memory] = await world.deps.stores.memories.list_newest(ALICE, limit=9)
+    assert memory.content == "User loves jazz music"
+    assert list(memory.seen_in) == [second.id]
