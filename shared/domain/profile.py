@@ -30,7 +30,9 @@ class Profile:
     `own_names` are the names by which transcripts call them, as of `own_names_set_at`.
     `chat_prompt` is how the assistant shall answer, in their words, and `chat_reminder` what every model
     call ends with. A turn is told some of their `interests`, and their `learning_style`. A chat may have
-    one of the `focus_modes`. With `summarises_results`, later turns read in a sentence what tools found.
+    one of the `focus_modes`. With `summarises_results`, later turns read in a sentence what tools found. Answers use
+    what is remembered only while the profile `recalls_memories`, and bring it up unasked if it
+    `volunteers_memories`.
     """
 
     name: str = ""
@@ -54,6 +56,8 @@ class Profile:
     learning_style: str = ""
     focus_modes: FocusModes = ()
     summarises_results: bool = False
+    recalls_memories: bool = True
+    volunteers_memories: bool = False
 
     @property
     def zone(self) -> ZoneInfo:

@@ -1234,6 +1234,8 @@ class ProfileIn(TypedDict):
     interests: NotRequired[list[Interest] | None]
     learning_style: NotRequired[str | None]
     summarises_results: NotRequired[bool | None]
+    recalls_memories: NotRequired[bool | None]
+    volunteers_memories: NotRequired[bool | None]
 
 
 class ProfileOut(TypedDict):
@@ -1247,6 +1249,8 @@ class ProfileOut(TypedDict):
     interests: list[str]
     learning_style: str
     summarises_results: bool
+    recalls_memories: bool
+    volunteers_memories: bool
     data_protection_level: NotRequired[Literal["standard"]]
     migration_status: NotRequired[None]
 

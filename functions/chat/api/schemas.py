@@ -442,6 +442,8 @@ class ProfileIn(Wire):
     conversations, whose memories and tasks follow. Each answer is told of at most five of the
     `interests`, never of all, and of the `learning_style`. With `summarises_results`, later answers
     read in a sentence or two what the tools of earlier ones found; else only what they were asked.
+    `recalls_memories` is false where answers shall use nothing of what is remembered, and
+    `volunteers_memories` true where they may bring it up unasked.
     """
 
     name: Annotated[str | None, Field(max_length=200)] = None
@@ -454,6 +456,8 @@ class ProfileIn(Wire):
     interests: Annotated[list[Interest] | None, Field(max_length=MAX_INTERESTS)] = None
     learning_style: LearningStyle | None = None
     summarises_results: bool | None = None
+    recalls_memories: bool | None = None
+    volunteers_memories: bool | None = None
 
 
 class ProfileOut(Wire):
@@ -474,6 +478,8 @@ class ProfileOut(Wire):
     interests: list[str]
     learning_style: str
     summarises_results: bool
+    recalls_memories: bool
+    volunteers_memories: bool
     data_protection_level: Literal["standard"] = "standard"
     migration_status: None = None
 

@@ -161,6 +161,10 @@ def _build_owner_lines(
     interests = choose_interests(profile.interests, question, chat_id=chat_id, day=day)
     if interests:
         yield f"Some of the owner's interests, for examples where they fit: {_quote(interests)}"
+    if not profile.recalls_memories:
+        yield "The owner paused memories: use nothing that was remembered about them, and say so if they ask."
+    elif profile.volunteers_memories:
+        yield "The owner likes to be reminded: look up memories that fit, and bring one up unasked."
     if profile.learning_style:
         yield f"How the owner likes to learn: {_quote(profile.learning_style)}"
 

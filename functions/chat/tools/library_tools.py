@@ -114,15 +114,20 @@ class SearchMemories(Arguments):
 
 
 def build_library_tools(
-    deps: ChatDeps, uid: UserId, zone: ZoneInfo, language: str | None = None
+    deps: ChatDeps,
+    uid: UserId,
+    zone: ZoneInfo,
+    language: str | None = None,
+    *,
+    recalls_memories: bool = True,
 ) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm.
 
     Their results tell times in the owner's zone, and people read those of conversations in
-    their language.
+    their language. While memories are not recalled, no tool reads them.
     """
     build_read_tool = partial(build_builtin_tool, tool_class="read")
-    return [
+    conversation_tools = [
         build_read_tool(
             "get_conversations",
             "Searching conversations",
@@ -137,6 +142,8 @@ def build_library_tools(
             partial(_search_conversations, deps, uid, zone, language=language),
             is_search=True,
         ),
+    ]
+    memory_tools = [
         build_read_tool(
             "get_memories",
             "Searching memories",
@@ -150,6 +157,7 @@ def build_library_tools(
             partial(_search_memories, deps, uid, zone),
         ),
     ]
+    return [*conversation_tools, *(memory_tools if recalls_memories else [])]
 
 
 async def _get_conversations(

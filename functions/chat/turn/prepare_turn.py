@@ -22,6 +22,7 @@ from functions.chat.tools.health_tools import build_health_tools
 from functions.chat.tools.library_tools import build_library_tools
 from functions.chat.tools.memory_tools import build_memory_tools
 from functions.chat.tools.product_tools import build_product_tools
+from functions.chat.tools.recall_tools import build_recall_tools
 from functions.chat.tools.service_tools import build_service_tools
 from functions.chat.tools.summary_tools import build_summary_tools
 from functions.chat.tools.task_tools import build_task_tools
@@ -334,9 +335,16 @@ def _collect_tools(
         return context.agent is None or context.agent.allows(tool.names)
 
     own_tools = [
-        *build_library_tools(deps, uid, context.profile.zone, context.profile.language),
+        *build_library_tools(
+            deps,
+            uid,
+            context.profile.zone,
+            context.profile.language,
+            recalls_memories=context.profile.recalls_memories,
+        ),
         *build_task_tools(deps, uid, context.profile.zone, context.profile.language),
         *build_memory_tools(deps, uid),
+        *build_recall_tools(deps, uid),
         *build_health_tools(deps, uid, context.profile.zone),
         *build_file_tools(deps, uid, can_search=not context.project.are_given(facts)),
         *build_chart_tools(),

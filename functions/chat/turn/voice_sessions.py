@@ -125,7 +125,7 @@ def _build_tools(
     An incognito chat leaves nothing behind.
     """
     tools = [
-        *build_library_tools(deps, uid, profile.zone),
+        *build_library_tools(deps, uid, profile.zone, recalls_memories=profile.recalls_memories),
         *build_task_tools(deps, uid, profile.zone),
         *build_health_tools(deps, uid, profile.zone),
         *build_crisis_tools(),

@@ -88,6 +88,8 @@ TAKEN_SETTINGS = (
     "own_names",
     "interests",
     "summarises_results",
+    "recalls_memories",
+    "volunteers_memories",
 )
 
 

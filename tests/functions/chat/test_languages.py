@@ -15,6 +15,7 @@ from functions.chat import user_texts
 from functions.chat.api.routes import ROUTES
 from functions.chat.context.question_text import REASONS
 from functions.chat.tools.library_tools import UNTITLED
+from functions.chat.tools.recall_tools import PAUSED, RESUMED
 from functions.chat.tools.task_tools import CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.prepare_turn import prepare_turn
@@ -60,7 +61,7 @@ def list_fixed_texts() -> Iterator[str]:
     yield from (tool.status for key in INTEGRATIONS for tool in load_integration(key).tools)
     yield from SHOWN_RESULTS
     yield from (*calendar.day_name, *list(calendar.month_name)[1:], DAY_AND_TIME, UNTITLED)
-    yield from (CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS)
+    yield from (CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS, PAUSED, RESUMED)
 
 
 async def list_own_tools(world: ChatFixture) -> list[Tool]:

@@ -284,7 +284,7 @@ class JazzReader(SingleFactReader):
 
 
 async def test_a_fact_in_other_words_is_known_again_p14(database):
-    world = build_processing_fixture(database, JazzReader())
+    world = build_processing_fixture(database, JazzReader())  # type: ignore[arg-type]
     first, _ = build_talk("a", "User loves jazz music", hours=0)
     second, _ = build_talk("b", "Jazz is what User likes best", hours=1)
 

@@ -1,0 +1,55 @@
+"""Recall of memories: paused and resumed by its owner, and never volunteered unless they want it (C51, C69)."""
+
+import pytest
+
+from shared.domain.model import UserText
+from tests.fakes import ScriptedModel, script_answer, script_calls
+from tests.fixtures.chat import ADA, ChatFixture
+from tests.functions.chat.test_message_routes import ask, open_chat
+
+MEMORY_TOOLS = {"get_memories", "search_memories"}
+
+
+def list_tools(model: ScriptedModel, call: int) -> set[str]:
+    return {tool.name for tool in model.calls[call].tools}
+
+
+def read_context(model: ScriptedModel, call: int) -> str:
+    return [m.text for m in model.calls[call].messages if isinstance(m, UserText)][-1]
+
+
+async def test_the_assistant_pauses_and_resumes_it_when_asked_c51(world: ChatFixture) -> None:
+    pause, resume = (script_calls(("set_recall", {"recalls": on})) for on in (False, True))
+    done = script_answer("Done.")
+    with ScriptedModel(pause, done, done, resume, done, done) as model:
+        deps = world.deps(model)
+        for text in ("Don't use my memories", "Hello", "Use them again", "Hello"):
+            world.clock.advance(seconds=5)
+            await ask(deps, {"text": text})
+
+    assert [list_tools(model, n) >= MEMORY_TOOLS for n in (0, 2, 5)] == [True, False, True]
+    assert "paused memories" in read_context(model, 2)
+    assert "paused memories" not in read_context(model, 5)
+
+
+async def test_the_setting_is_the_owners_c51(world: ChatFixture) -> None:
+    async with open_chat(world.deps()) as http:
+        before = (await http.get("/v1/users/profile")).json()
+        changed = await http.patch("/v1/users/profile", json={"recalls_memories": False})
+        after = (await http.get("/v1/users/profile")).json()
+
+    assert (before["recalls_memories"], before["volunteers_memories"]) == (True, False)
+    assert changed.json()["recalls_memories"] is after["recalls_memories"] is False
+
+
+@pytest.mark.parametrize("volunteers", [False, True])
+async def test_memories_are_volunteered_only_where_the_owner_wants_it_c69(
+    world: ChatFixture, *, volunteers: bool
+) -> None:
+    await world.deps().stores.profiles.change(ADA, volunteers_memories=volunteers)
+    with ScriptedModel(script_answer("Hi.")) as model:
+        await ask(world.deps(model), {"text": "Hello"})
+
+    assert ("bring one up unasked" in read_context(model, 0)) is volunteers
+    rules = str(model.calls[0].messages[0])
+    assert "do not recite what was not asked for" in rules
