@@ -87,7 +87,14 @@ class Messages:
             order_by=(Order("created_at", "desc"),),
             limit=limit,
             start_after=parse_cursor(after),
-            fields=("session_id", "text", "sender", "created_at"),
+            fields=(
+                "session_id",
+                "text",
+                "sender",
+                "created_at",
+                "from_integration",
+                "is_imported",
+            ),
         )
         documents = await self._documents.query(query)
         return build_page(load_all(Message, documents), documents, query)

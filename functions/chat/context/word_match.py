@@ -1,4 +1,4 @@
-"""Word match: whether a text has every word of a query, and the excerpt around the first of them."""
+"""Word match: how many words of a query a text has, and the excerpt around the first of them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -40,8 +40,13 @@ def parse_words(query: str) -> Sequence[WantedWord]:
 
 def has_words(text: str, wanted: Sequence[WantedWord]) -> bool:
     """Tell whether a text has all of them, in any form or as the beginning of a word."""
+    return count_words(text, wanted) == len(wanted)
+
+
+def count_words(text: str, wanted: Sequence[WantedWord]) -> int:
+    """Return how many of them a text has."""
     folded, terms = fold(text), frozenset(tokenize(text))
-    return all(word.is_in(folded, terms) for word in wanted)
+    return sum(word.is_in(folded, terms) for word in wanted)
 
 
 def build_excerpt(text: str, wanted: Sequence[WantedWord]) -> str:

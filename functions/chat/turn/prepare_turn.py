@@ -15,6 +15,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
 from functions.chat.tools.app_tools import build_app_tools
 from functions.chat.tools.chart_tools import build_chart_tools
+from functions.chat.tools.chat_tools import build_chat_tools
 from functions.chat.tools.exercise_tools import build_exercise_tools
 from functions.chat.tools.file_tools import build_file_tools
 from functions.chat.tools.focus_tools import build_focus_tools
@@ -345,6 +346,7 @@ def _collect_tools(
         *build_task_tools(deps, uid, context.profile.zone, context.profile.language),
         *build_memory_tools(deps, uid),
         *build_recall_tools(deps, uid),
+        *build_chat_tools(deps, uid, context.profile.zone),
         *build_health_tools(deps, uid, context.profile.zone),
         *build_file_tools(deps, uid, can_search=not context.project.are_given(facts)),
         *build_chart_tools(),
