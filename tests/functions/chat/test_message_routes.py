@@ -263,6 +263,8 @@ async def test_changing_the_profile_keeps_the_fields_that_are_not_sent_p32(
         "retention_days": 0,
         "data_protection_level": "standard",
         "migration_status": None,
+        "recalls_memories": True,
+        "volunteers_memories": False,
     }
     assert initial_profile == {"name": "", "time_zone": "UTC", "language": None, **kept}
     assert updated_profile.json() == {
