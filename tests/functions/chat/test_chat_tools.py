@@ -1,4 +1,4 @@
-"""What was said in earlier chats is found again, however long ago (M125)."""
+"""Words of earlier chats, found again however long ago (M125)."""
 
 import json
 from dataclasses import replace
