@@ -20,19 +20,16 @@ from functions.process_conversation.library.schemas import (
     VisibilityQuery,
 )
 from shared.domain.derived_ids import build_derived_id
-from shared.domain.documents import Write
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
 from shared.edge.pagination import build_array_response
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut
-from shared.library.exclusive_facts import find_exclusive_key
+from shared.library import owner_memories
 from shared.library.manual_memories import build_manual_memory, find_manual_memory
 from shared.library.memory_index import index_memories
-from shared.library.superseded import build_restore_writes, restore_superseded
 
 MAX_HISTORY = 100
-DELETE_BATCH_SIZE = 100
 MAX_ON_THE_LOOP = 500
 """A longer list is rendered in a thread."""
 
@@ -162,7 +159,7 @@ async def review_memory(deps: LibraryDeps, call: Call[None, ReviewQuery]) -> OkO
     if call.query.value:
         await change_memory(deps, call.uid, call.path["memory_id"], reviewed=True)
     else:
-        await _delete_with_rows(deps, call)
+        await _delete(deps, call)
     return OkOut()
 
 
@@ -173,17 +170,13 @@ async def review_memory(deps: LibraryDeps, call: Call[None, ReviewQuery]) -> OkO
     errors=(401, 404),
 )
 async def delete_memory(deps: LibraryDeps, call: Call) -> OkOut:
-    await _delete_with_rows(deps, call)
+    await _delete(deps, call)
     return OkOut()
 
 
 @route("DELETE", "/v3/memories", "Delete all memories", errors=(401,))
 async def delete_all_memories(deps: LibraryDeps, call: Call) -> OkOut:
-    while memories := await deps.stores.memories.list_all(call.uid, limit=DELETE_BATCH_SIZE):
-        await deps.index.remove_memories(call.uid, [memory.id for memory in memories])
-        for memory in memories:
-            tombstones = _build_tombstones(deps, call.uid, memory)
-            await deps.stores.memories.delete_with_tombstone(call.uid, memory, also=tombstones)
+    await owner_memories.delete_all_memories(deps.stores.memories, deps.index, call.uid)
     return OkOut()
 
 
@@ -194,44 +187,16 @@ async def search_memories(deps: LibraryDeps, call: Call[LibrarySearchIn]) -> lis
 
 
 async def change_memory(deps: LibraryDeps, uid: UserId, memory_id: str, **changes: Any) -> Memory:
-    """Make the owner's changes of a memory; other words are indexed. Raises NotFound."""
-    text = changes.get("content")
-    if text is not None:
-        changes |= {"aspect": find_exclusive_key(text), "edited": True}
-    memories, now = deps.stores.memories, deps.clock.now()
-    memory = await memories.change(uid, memory_id, updated_at=now, **changes)
-    if text is not None:
-        await index_memories(memories, deps.index, uid, [memory])
-    return memory
-
-
-async def _delete_with_rows(deps: LibraryDeps, call: Call[None, Any]) -> None:
-    """Delete a memory for good; what it corrected is current again.
-
-    Rows are deleted first: the next attempt completes an interrupted one.
-    """
-    uid, memory = call.uid, await deps.stores.memories.get(call.uid, call.path["memory_id"])
-    restored_memories = restore_superseded(
-        await deps.stores.memories.list_superseded_by(uid, [memory.id]), [memory]
+    """Make the owner's changes of a memory. Raises NotFound."""
+    return await owner_memories.change_memory(
+        deps.stores.memories, deps.index, deps.clock, uid, memory_id, **changes
     )
-    await deps.index.remove_memories(uid, [memory.id])
-    await deps.index.put_memories(uid, restored_memories)
-    extra_writes = [
-        *_build_tombstones(deps, uid, memory),
-        *build_restore_writes(uid, restored_memories),
-    ]
-    await deps.stores.memories.delete_with_tombstone(uid, memory, also=extra_writes)
 
 
-def _build_tombstones(deps: LibraryDeps, uid: UserId, memory: Memory) -> list[Write]:
-    """Return the writes that keep its app and the conversations that repeat it from restoring it."""
-    app_tombstones = [deps.stores.memories.app_tombstone(uid, memory.id)] if memory.app_id else []
-    return app_tombstones + [
-        deps.stores.memories.tombstone(
-            uid, conversation_id, build_derived_id(conversation_id, "memory", memory.content)
-        )
-        for conversation_id in memory.seen_in
-    ]
+async def _delete(deps: LibraryDeps, call: Call[None, Any]) -> None:
+    await owner_memories.delete_memory(
+        deps.stores.memories, deps.index, call.uid, call.path["memory_id"]
+    )
 
 
 async def _build_list_response(

@@ -1,0 +1,85 @@
+"""Owner's changes of memories, whoever makes them for them: they always win, and nothing comes back."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from shared.data.library_index import LibraryIndex
+from shared.data.memories import Memories
+from shared.domain.derived_ids import build_derived_id
+from shared.domain.documents import Write
+from shared.domain.ids import UserId
+from shared.domain.memory import Memory
+from shared.library.exclusive_facts import find_exclusive_key
+from shared.library.memory_index import index_memories
+from shared.library.superseded import build_restore_writes, restore_superseded
+from shared.ports import Clock
+
+DELETE_BATCH_SIZE = 100
+
+
+async def change_memory(
+    memories: Memories,
+    index: LibraryIndex,
+    clock: Clock,
+    uid: UserId,
+    memory_id: str,
+    **changes: Any,
+) -> Memory:
+    """Make the owner's changes of a memory; other words are indexed. Raises NotFound."""
+    text = changes.get("content")
+    if text is not None:
+        changes |= {"aspect": find_exclusive_key(text), "edited": True}
+    memory = await memories.change(uid, memory_id, updated_at=clock.now(), **changes)
+    if text is not None:
+        await index_memories(memories, index, uid, [memory])
+    return memory
+
+
+async def delete_memory(
+    memories: Memories, index: LibraryIndex, uid: UserId, memory_id: str
+) -> Memory:
+    """Delete a memory for good and return it; what it corrected is current again. Raises NotFound.
+
+    Rows are deleted first: the next attempt completes an interrupted one.
+    """
+    memory = await memories.get(uid, memory_id)
+    restored_memories = restore_superseded(
+        await memories.list_superseded_by(uid, [memory.id]), [memory]
+    )
+    await index.remove_memories(uid, [memory.id])
+    await index.put_memories(uid, restored_memories)
+    extra_writes = [
+        *_build_tombstones(memories, uid, memory),
+        *build_restore_writes(uid, restored_memories),
+    ]
+    await memories.delete_with_tombstone(uid, memory, also=extra_writes)
+    return memory
+
+
+async def delete_all_memories(memories: Memories, index: LibraryIndex, uid: UserId) -> int:
+    """Delete all memories for good, superseded ones included, and return how many there were."""
+    count = 0
+    while batch := await memories.list_all(uid, limit=DELETE_BATCH_SIZE):
+        await _delete_batch(memories, index, uid, batch)
+        count += len(batch)
+    return count
+
+
+async def _delete_batch(
+    memories: Memories, index: LibraryIndex, uid: UserId, batch: Sequence[Memory]
+) -> None:
+    await index.remove_memories(uid, [memory.id for memory in batch])
+    for memory in batch:
+        tombstones = _build_tombstones(memories, uid, memory)
+        await memories.delete_with_tombstone(uid, memory, also=tombstones)
+
+
+def _build_tombstones(memories: Memories, uid: UserId, memory: Memory) -> list[Write]:
+    """Return the writes that keep its app and the conversations that repeat it from restoring it."""
+    app_tombstones = [memories.app_tombstone(uid, memory.id)] if memory.app_id else []
+    return app_tombstones + [
+        memories.tombstone(
+            uid, conversation_id, build_derived_id(conversation_id, "memory", memory.content)
+        )
+        for conversation_id in memory.seen_in
+    ]
