@@ -23,7 +23,7 @@ from shared.ports import Documents, Transaction
 
 METADATA_FIELD = "changes"
 CHANGED_SINCE = "This task was changed or deleted since, so it stays as it is."
-MEMORY_CHANGED_SINCE = "This memory was changed since, so it stays as it is."
+MEMORY_CHANGED_SINCE = "This memory was changed or deleted since, so it stays as it is."
 SETTINGS_CHANGED_SINCE = "These settings were changed since, so they stay as they are."
 
 
@@ -81,7 +81,8 @@ async def _restore(tx: Transaction, uid: UserId, change: LibraryChange) -> Seque
         assert before is None or isinstance(before, ActionItem)
         return await _restore_task(tx, uid, before, after)
     if isinstance(after, Memory):
-        return await _remove_memory(tx, uid, after)
+        assert before is None or isinstance(before, Memory)
+        return await _restore_memory(tx, uid, before, after)
     assert isinstance(before, DailySummarySettings)
     return await _restore_settings(tx, uid, before, after)
 
@@ -109,15 +110,18 @@ async def _load_conversation(tx: Transaction, uid: UserId, item: ActionItem) -> 
     return await tx.get(conversation_path(uid, item.conversation_id))
 
 
-async def _remove_memory(tx: Transaction, uid: UserId, written: Memory) -> Sequence[Write]:
-    """Remove a memory that an answer wrote; Conflict where it was changed since."""
-    path = memory_path(uid, written.id)
+async def _restore_memory(
+    tx: Transaction, uid: UserId, before: Memory | None, after: Memory
+) -> Sequence[Write]:
+    """Restore a memory, or remove one that an answer wrote; Conflict where it was changed since."""
+    path = memory_path(uid, after.id)
     document = await tx.get(path)
-    if document is None:
+    memory = load(Memory, document) if document else None
+    if memory == before:
         return ()
-    if load(Memory, document) != written:
+    if memory != after:
         raise Conflict(MEMORY_CHANGED_SINCE)
-    return (Delete(path),)
+    return (Set(path, dump(before)) if before else Delete(path),)
 
 
 async def _restore_settings(

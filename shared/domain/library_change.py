@@ -10,7 +10,7 @@ LibraryItem = ActionItem | Memory | DailySummarySettings
 
 @value
 class LibraryChange:
-    """A change of one task, of when daily summaries are made, or a memory that was written.
+    """A change of one task, of one memory, or of when daily summaries are made.
 
     `text` says it in one line. `before` is what was there, None if the change created it; `after` is
     what undoing expects to find.

@@ -7,9 +7,11 @@ from typing import Literal, Self
 from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.owner_words import address_owner
 from shared.domain.value import value
-from shared.domain.words import build_wording
+from shared.domain.words import build_wording, count_words
 
 MemoryCategory = Literal["interesting", "system", "manual"]
+MAX_WORDS = 15
+"""Maximum of a fact that was extracted; the owner's own words are of any length."""
 
 
 @value
@@ -67,3 +69,8 @@ class Memory:
     def user_review(self) -> bool | None:
         """True once the owner confirmed it; a memory that they reject is deleted."""
         return True if self.reviewed else None
+
+
+def is_short_enough(category: str, content: str) -> bool:
+    """Tell whether a fact is as short as those of its category are."""
+    return category == "manual" or count_words(content) <= MAX_WORDS

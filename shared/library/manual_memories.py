@@ -4,16 +4,18 @@ from datetime import datetime
 
 from shared.data.memories import Memories
 from shared.domain.ids import MemoryId, UserId
-from shared.domain.memory import Memory
+from shared.domain.memory import Memory, MemoryCategory
 from shared.domain.words import build_wording
 from shared.library.exclusive_facts import find_exclusive_key
 
 
-def build_manual_memory(memory_id: str, content: str, now: datetime) -> Memory:
+def build_manual_memory(
+    memory_id: str, content: str, now: datetime, category: MemoryCategory = "manual"
+) -> Memory:
     return Memory(
         id=MemoryId(memory_id),
         content=content,
-        category="manual",
+        category=category,
         created_at=now,
         updated_at=now,
         manually_added=True,

@@ -24,15 +24,18 @@ async def change_memory(
     uid: UserId,
     memory_id: str,
     **changes: Any,
-) -> Memory:
-    """Make the owner's changes of a memory; other words are indexed. Raises NotFound."""
+) -> tuple[Memory, Memory]:
+    """Make the owner's changes of a memory and return it before and after. Raises NotFound.
+
+    Other words are indexed.
+    """
     text = changes.get("content")
     if text is not None:
         changes |= {"aspect": find_exclusive_key(text), "edited": True}
-    memory = await memories.change(uid, memory_id, updated_at=clock.now(), **changes)
+    before, after = await memories.change_from(uid, memory_id, updated_at=clock.now(), **changes)
     if text is not None:
-        await index_memories(memories, index, uid, [memory])
-    return memory
+        await index_memories(memories, index, uid, [after])
+    return before, after
 
 
 async def delete_memory(

@@ -6,6 +6,7 @@ from shared.domain.daily_summary import DailySummarySettings
 from shared.domain.ids import MessageId
 from shared.domain.memory import Memory
 from shared.edge.routes import Call, route
+from shared.library.memory_index import sync_rows
 from shared.library.summary_schedule import schedule_recent_days
 
 
@@ -23,7 +24,7 @@ async def undo_change(deps: ChatDeps, call: Call) -> LibraryChangeOut:
         profile = await deps.stores.profiles.get(call.uid)
         await schedule_recent_days(deps.tasks, call.uid, profile, deps.clock.now())
     if isinstance(change.after, Memory):
-        await deps.index.remove_memories(call.uid, [change.after.id])
+        await sync_rows(deps.stores.memories, deps.index, call.uid, [change.after])
     return to_library_change_out(change)
 
 

@@ -284,7 +284,7 @@ def _render_memories(memories: Sequence[Memory], zone: ZoneInfo) -> ResultRender
 
 
 def _to_dict(memory: Memory, zone: ZoneInfo) -> dict[str, str]:
-    fields = {"text": memory.content, "since": _to_iso(memory.created_at, zone)}
+    fields = {"id": memory.id, "text": memory.content, "since": _to_iso(memory.created_at, zone)}
     return {**fields, **_to_writer_fields(memory.app_id)}
 
 

@@ -1,4 +1,4 @@
-"""Memory tool: write down a fact that the owner asks to be remembered."""
+"""Memory tools: write down, correct and delete facts about the owner, each category by its rules."""
 
 from functools import partial
 from typing import Annotated
@@ -9,41 +9,138 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ChangeResult, ResultRenderer, Tool, render_fixed
 from shared.arguments import Arguments
+from shared.domain.errors import NotFound, ToolRefused
 from shared.domain.ids import UserId
 from shared.domain.library_change import LibraryChange
+from shared.domain.memory import MAX_WORDS, Memory, MemoryCategory, is_short_enough
 from shared.library.manual_memories import build_manual_memory, find_manual_memory
 from shared.library.memory_index import index_memories
+from shared.library.owner_memories import change_memory, delete_memory
+
+Fact = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+MemoryReference = Annotated[
+    str, Field(max_length=200, description="Its id, from get_memories or search_memories.")
+]
 
 
 class Remember(Arguments):
     """Write down a lasting fact about the owner, when the owner asks to remember it."""
 
     fact: Annotated[
+        Fact, Field(description="The fact in the owner's words, without “remember that”.")
+    ]
+    category: Annotated[
+        MemoryCategory,
+        Field(
+            description="“manual” for the owner's own words; only when they name it, “system” for a fact "
+            f"about them or “interesting” for what others taught them, in at most {MAX_WORDS} words."
+        ),
+    ] = "manual"
+
+
+class UpdateMemory(Arguments):
+    """Correct what one memory says, when the owner asks for it."""
+
+    memory_id: MemoryReference
+    fact: Annotated[
+        Fact,
+        Field(
+            description="All that it says from now on; of category system or interesting, at most "
+            f"{MAX_WORDS} words."
+        ),
+    ]
+
+
+class DeleteMemory(Arguments):
+    """Delete one memory for good, when the owner asks for it; they are asked to confirm it."""
+
+    memory_id: MemoryReference
+    text: Annotated[
         str,
-        StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
-        Field(description="The fact in the owner's words, without “remember that”."),
+        Field(max_length=2_000, description="What it says, letter for letter: the owner reads it."),
     ]
 
 
-def build_memory_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
-    return [
+def build_memory_tools(deps: ChatDeps, uid: UserId, *, recalls_memories: bool = True) -> list[Tool]:
+    """Return the tools in a fixed order; while memories are not recalled, the model knows no ids."""
+    remember = build_builtin_tool(
+        "remember",
+        "Writing a memory",
+        Remember,
+        partial(remember_fact, deps, uid),
+        tool_class="write",
+    )
+    tools_by_id = [
         build_builtin_tool(
-            "remember",
-            "Writing a memory",
-            Remember,
-            partial(remember_fact, deps, uid),
+            "update_memory",
+            "Changing a memory",
+            UpdateMemory,
+            partial(_update_memory, deps, uid),
             tool_class="write",
-        )
+        ),
+        build_builtin_tool(
+            "delete_memory",
+            "Deleting a memory",
+            DeleteMemory,
+            partial(_delete_memory, deps, uid),
+            tool_class="sensitive",
+        ),
     ]
+    return [remember, *(tools_by_id if recalls_memories else [])]
 
 
 async def remember_fact(deps: ChatDeps, uid: UserId, arguments: Remember) -> ResultRenderer:
     """Write the fact once; the change can be undone from the answer."""
+    _check_length(arguments.category, arguments.fact)
     if await find_manual_memory(deps.stores.memories, uid, arguments.fact):
         return render_fixed(f"This is remembered already: “{arguments.fact}”")
-    memory = build_manual_memory(deps.new_id(), arguments.fact, deps.clock.now())
+    memory = build_manual_memory(
+        deps.new_id(), arguments.fact, deps.clock.now(), arguments.category
+    )
     stored = await deps.stores.memories.add(uid, memory)
     await index_memories(deps.stores.memories, deps.index, uid, [stored])
-    text = f"Remembered “{stored.content}”"
-    change = LibraryChange(id=deps.new_id(), text=text, before=None, after=stored)
+    return _render_change(deps, f"Remembered “{stored.content}”", None, stored)
+
+
+async def _update_memory(deps: ChatDeps, uid: UserId, arguments: UpdateMemory) -> ResultRenderer:
+    known = await _get_memory(deps, uid, arguments.memory_id)
+    _check_length(known.category, arguments.fact)
+    before, after = await change_memory(
+        deps.stores.memories,
+        deps.index,
+        deps.clock,
+        uid,
+        known.id,
+        content=arguments.fact,
+    )
+    text = f"Changed the memory “{before.content}” to “{after.content}”"
+    return _render_change(deps, text, before, after)
+
+
+async def _delete_memory(deps: ChatDeps, uid: UserId, arguments: DeleteMemory) -> ResultRenderer:
+    """Delete what the owner was asked about. Raises ToolRefused where the memory says something else."""
+    known = await _get_memory(deps, uid, arguments.memory_id)
+    if known.content != arguments.text:
+        raise ToolRefused("this memory says something else. Call get_memories for what it says.")
+    await delete_memory(deps.stores.memories, deps.index, uid, known.id)
+    return render_fixed(f"Deleted the memory “{known.content}”.")
+
+
+async def _get_memory(deps: ChatDeps, uid: UserId, memory_id: str) -> Memory:
+    try:
+        return await deps.stores.memories.get(uid, memory_id)
+    except NotFound as error:
+        raise ToolRefused("there is no such memory. Call get_memories for the ids.") from error
+
+
+def _check_length(category: MemoryCategory, fact: str) -> None:
+    """Raises ToolRefused for a fact that is too long for its category."""
+    if not is_short_enough(category, fact):
+        raise ToolRefused(f"a memory of category {category} has at most {MAX_WORDS} words.")
+
+
+def _render_change(
+    deps: ChatDeps, text: str, before: Memory | None, after: Memory
+) -> ResultRenderer:
+    change = LibraryChange(id=deps.new_id(), text=text, before=before, after=after)
     return ChangeResult(text=f"{text}.", shown_text=f"{text}.", change=change)

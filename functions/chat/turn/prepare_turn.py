@@ -344,7 +344,7 @@ def _collect_tools(
             recalls_memories=context.profile.recalls_memories,
         ),
         *build_task_tools(deps, uid, context.profile.zone, context.profile.language),
-        *build_memory_tools(deps, uid),
+        *build_memory_tools(deps, uid, recalls_memories=context.profile.recalls_memories),
         *build_recall_tools(deps, uid),
         *build_chat_tools(deps, uid, context.profile.zone),
         *build_health_tools(deps, uid, context.profile.zone),

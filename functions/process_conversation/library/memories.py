@@ -70,9 +70,10 @@ async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
     ):
         return _to_response(call.uid, known)
     memory = replace(
-        build_manual_memory(body.id or deps.new_id(), body.content, deps.clock.now()),
+        build_manual_memory(
+            body.id or deps.new_id(), body.content, deps.clock.now(), body.category
+        ),
         visibility=body.visibility,
-        category=body.category,
         tags=body.tags,
     )
     stored_memory = await deps.stores.memories.add(call.uid, memory)
@@ -188,9 +189,10 @@ async def search_memories(deps: LibraryDeps, call: Call[LibrarySearchIn]) -> lis
 
 async def change_memory(deps: LibraryDeps, uid: UserId, memory_id: str, **changes: Any) -> Memory:
     """Make the owner's changes of a memory. Raises NotFound."""
-    return await owner_memories.change_memory(
+    _, memory = await owner_memories.change_memory(
         deps.stores.memories, deps.index, deps.clock, uid, memory_id, **changes
     )
+    return memory
 
 
 async def _delete(deps: LibraryDeps, call: Call[None, Any]) -> None:

@@ -10,11 +10,10 @@ from functions.process_conversation.processing.model_outputs import MemoriesOutp
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
-from shared.domain.memory import Memory, MemoryCategory
-from shared.domain.words import count_words, normalise
+from shared.domain.memory import Memory, MemoryCategory, is_short_enough
+from shared.domain.words import normalise
 from shared.library.reconcile import Candidate, Reconciliation, reconcile
 
-MAX_MEMORY_WORDS = 15
 MAX_PER_CATEGORY = 2
 MAX_REPEATED = 20
 """How many known facts a conversation may repeat: a commit holds at most 500 writes."""
@@ -87,7 +86,7 @@ def _is_supported(answer: MemoryOutput, segments: Sequence[Segment]) -> bool:
         return False
     segment = segments[answer.segment]
     return (
-        0 < count_words(answer.content) <= MAX_MEMORY_WORDS
+        is_short_enough(answer.category, answer.content)
         and bool(normalise(answer.content))
         and bool(answer.evidence.strip())
         and answer.evidence in segment.text

@@ -51,6 +51,7 @@ CALLS: dict[str, dict[str, Any]] = {
     },
     "get_product_info": {"query": "import chats"},
 }
+CALLS_BY_ID = ("update_action_item", "update_memory", "delete_memory")
 
 
 def build_tools(world: ChatFixture) -> list[Tool]:
@@ -93,7 +94,7 @@ async def test_a_result_is_shown_in_words_u8(library: ChatFixture, name: str) ->
     assert not MACHINE_TEXT.search(outcome.display_text), outcome.display_text
 
 
-@pytest.mark.parametrize("name", [*CALLS, "update_action_item"])
+@pytest.mark.parametrize("name", [*CALLS, *CALLS_BY_ID])
 @pytest.mark.parametrize("arguments", ['{"limit": "x", "wrong_one": 1}', "{broken"])
 async def test_a_wrong_call_is_shown_in_words(
     world: ChatFixture, name: str, arguments: str
@@ -116,7 +117,7 @@ async def test_times_are_shown_on_the_owners_clock(library: ChatFixture) -> None
 
 
 def test_every_tool_of_the_library_is_called_here(world: ChatFixture) -> None:
-    assert {tool.spec.name for tool in build_tools(world)} == {*CALLS, "update_action_item"}
+    assert {tool.spec.name for tool in build_tools(world)} == {*CALLS, *CALLS_BY_ID}
 
 
 async def test_an_empty_library_is_told_in_words(world: ChatFixture) -> None:

@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 from functions.chat.tools.app_tools import SEARCH_TOOL_NAME
 from functions.chat.tools.chart_tools import build_chart_tools
 from functions.chat.tools.library_tools import build_library_tools
+from functions.chat.tools.memory_tools import build_memory_tools
 from functions.chat.tools.product_tools import build_product_tools
 from functions.chat.tools.summary_tools import build_summary_tools
 from functions.chat.tools.task_tools import build_task_tools
@@ -17,6 +18,7 @@ UTC = ZoneInfo("UTC")
 def test_every_built_in_tool_has_a_reserved_name_s3(world: ChatFixture) -> None:
     tools = [
         *build_library_tools(world.deps(), ADA, UTC),
+        *build_memory_tools(world.deps(), ADA),
         *build_task_tools(world.deps(), ADA, UTC),
         *build_summary_tools(world.deps(), ADA),
         *build_chart_tools(),
