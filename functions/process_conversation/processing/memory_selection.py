@@ -13,6 +13,7 @@ from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory, MemoryCategory, is_short_enough
 from shared.domain.words import normalise
 from shared.library.reconcile import Candidate, Reconciliation, reconcile
+from shared.library.write_policy import decide_timing
 
 MAX_PER_CATEGORY = 2
 MAX_REPEATED = 20
@@ -91,14 +92,14 @@ def _is_supported(answer: MemoryOutput, segments: Sequence[Segment]) -> bool:
         and bool(answer.evidence.strip())
         and answer.evidence in segment.text
         and (segment.is_user or answer.category != "system")
-        and _is_lasting(answer)
+        and _is_written(answer)
     )
 
 
-def _is_lasting(answer: MemoryOutput) -> bool:
-    """Accept a quotation as advice of somebody else, never as a fact about the owner."""
-    is_advice = answer.kind == "quotation" and answer.category != "system"
-    return answer.kind == "lasting" or is_advice
+def _is_written(answer: MemoryOutput) -> bool:
+    """Tell whether it is stored at the end of its conversation, which is now."""
+    timing = decide_timing(answer.timing, answer.kind, is_about_owner=answer.category == "system")
+    return timing in ("now", "end")
 
 
 def _keep_latest(answers: Sequence[MemoryOutput]) -> list[MemoryOutput]:

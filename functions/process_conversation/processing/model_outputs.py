@@ -5,17 +5,16 @@ They are lenient: one odd value never costs the whole answer.
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Literal, get_args
+from typing import Annotated, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from shared.domain.action_item import TaskOwner
 from shared.domain.conversation import CATEGORIES
 from shared.library.exclusive_facts import ExclusiveKey, build_exclusive_key
+from shared.library.write_policy import StatementKind, WriteTiming
 
 DEFAULT_EVENT_MINUTES = 30.0
-MemoryKind = Literal["lasting", "for_now", "joke", "idea", "question", "quotation", "guess"]
-"""How the words were meant that a memory rests on."""
 
 
 def _normalise_category(category: object) -> str:
@@ -34,7 +33,12 @@ def _parse_minutes(value: object) -> float:
 
 def _parse_kind(value: object) -> object:
     """Take an unknown kind for a guess, which is dropped."""
-    return value if value in get_args(MemoryKind) else "guess"
+    return value if value in get_args(StatementKind) else "guess"
+
+
+def _parse_timing(value: object) -> object:
+    """Take an unknown time for the latest: once another conversation says it too."""
+    return value if value in get_args(WriteTiming) else "repeat"
 
 
 def _parse_exclusive_key(value: object) -> object:
@@ -114,7 +118,7 @@ class StructureOutput(ProcessingOutput):
 class MemoryOutput(ProcessingOutput):
     """A fact with its proof: `evidence` is copied from segment number `segment`.
 
-    `kind` says how those words were meant. `replaces` is the number of the existing memory that the
+    `kind` says how those words were meant, `timing` when the fact may be written. `replaces` is the number of the existing memory that the
     fact makes untrue, `repeats` that of one that says the same in other words, or null. Of facts about the owner with the same `exclusive_key` only one can be
     true; for a favourite, `favourite_of` says of what.
     """
@@ -123,7 +127,8 @@ class MemoryOutput(ProcessingOutput):
     category: str
     segment: int
     evidence: str
-    kind: Annotated[MemoryKind, BeforeValidator(_parse_kind)] = "guess"
+    kind: Annotated[StatementKind, BeforeValidator(_parse_kind)] = "guess"
+    timing: Annotated[WriteTiming, BeforeValidator(_parse_timing)] = "now"
     exclusive_key: Annotated[ExclusiveKey | None, BeforeValidator(_parse_exclusive_key)] = None
     favourite_of: Annotated[str | None, BeforeValidator(_to_text)] = None
     replaces: int | None = None

@@ -104,6 +104,16 @@ def test_a_transient_or_unserious_statement_is_dropped_c62(kind, category):
     assert contents == ["User is allergic to peanuts"] * is_advice
 
 
+@pytest.mark.parametrize(
+    ("timing", "is_kept"),
+    [("now", True), ("end", True), ("repeat", False), ("drop", False), ("later", False)],
+)
+def test_a_conversation_writes_what_may_be_written_at_its_end_c62(timing, is_kept):
+    contents = keep_contents(build_memory_output(timing=timing))
+
+    assert contents == ["User is allergic to peanuts"] * is_kept
+
+
 def test_a_fact_whose_kind_is_missing_is_dropped_and_the_others_stay():
     answer = build_memory_output("User is allergic to peanuts")
     kindless = {name: value for name, value in answer.items() if name != "kind"}
