@@ -82,21 +82,22 @@ class Accounts:
         apps = await self._documents.query(owned_apps)
         documents = [
             *apps,
-            *await self._list_shares(uid),
+            *await self._list_named(uid),
             *await self._list_dead_letters(uid),
         ]
         counts = [await self._documents.delete_tree(document.path) for document in documents]
         tree_count = await self._documents.delete_tree(f"users/{uid}")
         return review_count + sum(counts) + tree_count
 
-    async def _list_shares(self, uid: UserId) -> list[Document]:
-        """List the links by which others read something of the user's."""
+    async def _list_named(self, uid: UserId) -> list[Document]:
+        """List the links by which others read something of the user's, and what operators look at."""
         is_theirs = (Where("uid", "==", uid),)
+        links = ("shared_conversations", "shared_chats", "shared_agents", "task_shares")
         queries = [
             Query(collection=name, where=is_theirs, fields=("uid",))
-            for name in ("shared_conversations", "shared_chats", "shared_agents", "task_shares")
+            for name in (*links, "safety_reviews")
         ]
-        return [share for query in queries for share in await self._documents.query(query)]
+        return [named for query in queries for named in await self._documents.query(query)]
 
     async def _list_dead_letters(self, uid: UserId) -> list[Document]:
         """List those whose message named the user, and those of triggers at the user's documents."""

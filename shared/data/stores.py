@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from shared.data.projects import Projects
     from shared.data.recordings import Recordings
     from shared.data.runs import Runs
+    from shared.data.safety_reviews import SafetyReviews
     from shared.data.sessions import Sessions
     from shared.data.shared_chats import SharedChats
     from shared.data.shared_conversations import SharedConversations
@@ -105,6 +106,7 @@ class Stores:
     alternatives: "Alternatives"
     library_changes: "LibraryChanges"
     sessions: "Sessions"
+    safety_reviews: "SafetyReviews"
     shared_chats: "SharedChats"
     custom_agents: "CustomAgents"
     runs: "Runs"

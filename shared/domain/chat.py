@@ -20,6 +20,7 @@ from shared.domain.ids import (
     SessionId,
 )
 from shared.domain.incognito import is_incognito
+from shared.domain.safety import SafetyScore
 from shared.domain.steps import Step
 from shared.domain.value import value
 
@@ -154,7 +155,8 @@ class Session:
     first. `share_token` is the secret of the link by which anyone may read it. `focus` is the focus
     mode that is active, `agent_id` the custom agent that answers, unless it was deleted. It belongs to
     the project of `project_id`, whose files each question gets. A guided `exercise` goes on in it until it
-    ends; a crisis interrupts it and leaves it where it is.
+    ends; a crisis interrupts it and leaves it where it is. `safety` is what its questions asked for
+    against others.
     """
 
     id: SessionId
@@ -174,6 +176,7 @@ class Session:
     agent_id: AgentId | None = None
     project_id: ProjectId | None = None
     exercise: ActiveExercise | None = None
+    safety: SafetyScore = SafetyScore()
 
     @property
     def is_main(self) -> bool:

@@ -36,6 +36,7 @@ from shared.domain.own_names import MAX_OWN_NAMES
 from shared.domain.profile import Profile
 from shared.domain.project import MAX_NAME_CHARS as MAX_PROJECT_NAME_CHARS
 from shared.domain.project import Project
+from shared.domain.safety import SafetyScore
 from shared.domain.value import value
 from shared.domain.voices import MAX_VOICES
 
@@ -190,7 +191,7 @@ def _build_summary(fields: Fields, now: datetime) -> DailySummary:
 
 
 def _build_session(fields: Fields, now: datetime) -> Session:
-    """Build a chat without messages; its summary is a model's, and is made anew."""
+    """Build a chat without messages; its summary and its safety score are made anew."""
     session = _load(Session, fields, bounded=("forks",))
     return replace(
         session,
@@ -201,6 +202,7 @@ def _build_session(fields: Fields, now: datetime) -> Session:
         message_count=0,
         summary="",
         summarised_until=None,
+        safety=SafetyScore(),
     )
 
 

@@ -19,6 +19,7 @@ from shared.domain.chat import Message, build_session
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import SessionId
 from shared.domain.model import UserText
+from shared.domain.safety import SafetyScore
 from tests.fixtures.imports import deliver_import_tasks, post_files
 from tests.fixtures.library import build_library_deps
 
@@ -237,6 +238,14 @@ def test_records_beyond_the_bounds_of_other_writers_are_refused(kind, changes):
 
     with pytest.raises((ValueError, Invalid)):
         build_record(kind, {**base, **changes}, NOW)
+
+
+def test_an_imported_chat_brings_no_safety_score_m128():
+    scored = {"points": 0.9, "rated_at": AT, "locked_until": AT}
+
+    session = build_record("chat_session", {**EXPORT["chat_sessions"][0], "safety": scored}, NOW)
+
+    assert session.safety == SafetyScore()
 
 
 def test_a_conversation_with_a_huge_record_is_refused():
