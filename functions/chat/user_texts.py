@@ -45,3 +45,40 @@ GREETING = (
     "Hi{name}! {app} here. Ask me what was said, agreed or planned, and I will show you where it "
     "comes from."
 )
+
+ALL_MEMORIES = "This is remembered about you:"
+NEWEST_MEMORIES = "These are the newest of what is remembered about you:"
+MEMORIES_FOUND = "This is remembered about it:"
+NOTHING_REMEMBERED = "Nothing is remembered about you yet."
+NO_SUCH_MEMORY = "Nothing that is remembered fits this."
+NO_SUCH_NUMBER = "There is no such number in the list. Write /memories to see it, then /why 1."
+SAID_IN_WORDS = "It was said on {time}: “{quote}”"
+HEARD = "It comes from what was said on {time}."
+WRITTEN_BY_OWNER = "You wrote it down on {time}."
+WRITTEN_BY_APP = "The app {app} wrote it on {time}."
+ASK_TO_FORGET = "This would be forgotten for good:"
+WHICH_TO_FORGET = "Which of these is to be forgotten? Write its number, or {all} for all of them."
+FORGOTTEN = "This is forgotten:"
+NOTHING_FORGOTTEN = "Nothing was forgotten."
+WIPE_WORDS = "delete everything"
+ASK_TO_WIPE = (
+    "This deletes all that is remembered about you, for good. Recordings and chats stay. If you want "
+    "that, write: {words}"
+)
+WIPED = "All that was remembered about you is deleted."
+REMEMBERED = "Remembered: “{fact}”"
+KNOWN_ALREADY = "This is remembered already: “{fact}”"
+READS_ONLY = "This chat is incognito, so that nothing can be changed from here. Use another chat."
+HOW_TO_GO_INCOGNITO = (
+    "A chat is incognito from its first message on: begin a new one with the incognito button. It "
+    "is gone an hour after its last message, and nothing of it is remembered."
+)
+COMMANDS = (
+    "/memories – what is remembered; with words: about these\n"
+    "/why 1 – where number 1 of the list comes from\n"
+    "/forget 1 – forget number 1 of the list; with words: what is remembered about these\n"
+    "/remember … – write down a fact\n"
+    "/recall off – answers use nothing that is remembered; /recall on: they do again\n"
+    "/wipe – forget everything\n"
+    "/incognito – how to chat without a trace"
+)

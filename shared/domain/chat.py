@@ -27,6 +27,10 @@ from shared.domain.value import value
 MAIN_SESSION = SessionId("main")
 QUESTION_KEY = "question"
 """In the metadata of an answer: the confirmation that the owner's next message decides."""
+QUESTION_WORDS_KEY = "question_words"
+"""In the metadata of an answer: what the owner has to type where yes is not enough."""
+LISTED_KEY = "listed"
+"""In the metadata of an answer: the memories that it numbers, for the commands that follow."""
 ROOT = BranchId("")
 """The branch of a chat's first messages, and of all of them until there are versions."""
 

@@ -35,7 +35,8 @@ class Confirmation:
     `tool` is the tool's own name, `model_name` the model's name for it, and `pin` names the version
     that runs. `source` receives the `arguments`: JSON text, exactly what runs; `maker` learns them.
     `channel` is how it is answered: by a button while the answer waits, or by the next message of
-    the chat. `answered_in` is the run that such a message began.
+    the chat. `answered_in` is the run that such a message began. `typed_words` are what that message has
+    to say where yes is not enough.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Confirmation:
     channel: Literal["button", "reply"] = "button"
     decision: Decision | None = None
     answered_in: RunId | None = None
+    typed_words: str = ""
 
 
 def build_always_grant(confirmation: Confirmation) -> Grant:

@@ -7,8 +7,8 @@ from shared.domain.value import value
 
 CrisisLevel = Literal[0, 1, 2, 3]
 """None, in need of a gentle question, serious, acute."""
-Route = Literal["answer", "crisis"]
-"""Who writes an answer: the model, or in a crisis our own reviewed words."""
+Route = Literal["answer", "crisis", "command"]
+"""Who writes an answer: the model, in a crisis our own reviewed words, or a command its result."""
 
 
 Judge = Literal["rules", "classifier", "fallback"]

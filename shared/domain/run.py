@@ -140,6 +140,14 @@ class RouteChosen:
     crisis_level: CrisisLevel
 
 
+@value
+class MemoriesListed:
+    """Memories that the answer numbers, from 1; `is_choice`: the owner is asked for such numbers."""
+
+    items: tuple[str, ...]
+    is_choice: bool = False
+
+
 @positional_value
 class VoicesStarted:
     """Several models answer at once: the model of each voice, in order. The first event of such a run."""
@@ -168,6 +176,7 @@ PlainEvent = (
     | CitationShown
     | FileCited
     | RouteChosen
+    | MemoriesListed
     | VoicesStarted
     | VoiceEnded
     | RunEnded

@@ -18,6 +18,7 @@ from shared.domain.run import (
     ConfirmationResolved,
     FileCited,
     LibraryChanged,
+    MemoriesListed,
     Outcome,
     ReasoningText,
     RouteChosen,
@@ -52,6 +53,7 @@ _AnswerEvent = (
     | ConfirmationRequested
     | ConfirmationResolved
     | RouteChosen
+    | MemoriesListed
     | RunEnded
 )
 MessageEncoder = Callable[[Message], bytes]
@@ -91,7 +93,7 @@ class ChunkBuilder:
                 yield from self._end_run(event)
             case ConfirmationRequested(confirmation) if confirmation.channel == "reply":
                 pass  # the answer ends with the question as text
-            case RouteChosen():
+            case RouteChosen() | MemoriesListed():
                 pass  # for the stored message alone
             case ConfirmationRequested(confirmation):
                 yield from self._close_part()

@@ -10,14 +10,16 @@ from functions.chat.runs.collect_steps import collect_steps
 from functions.chat.runs.journal import join_text
 from shared.data.library_changes import METADATA_FIELD, dump_changes
 from shared.domain.chart import Chart
-from shared.domain.chat import QUESTION_KEY, Message
+from shared.domain.chat import LISTED_KEY, QUESTION_KEY, QUESTION_WORDS_KEY, Message
 from shared.domain.ids import MessageId
+from shared.domain.provenance import LIBRARY
 from shared.domain.run import (
     ChartShown,
     CitationShown,
     ConfirmationRequested,
     FileCited,
     LibraryChanged,
+    MemoriesListed,
     Outcome,
     RouteChosen,
     Run,
@@ -79,6 +81,7 @@ def build_message(
             "outcome": outcome,
             **_collect_sources(events),
             **_find_question(events),
+            **_find_listed(events),
             **_collect_changes(events),
             **stop_metadata,
         },
@@ -88,11 +91,13 @@ def build_message(
 def _collect_sources(events: Sequence[RunEvent]) -> dict[str, list[dict[str, str]]]:
     """List whose words an answer rests on, for the tool policy of later turns."""
     sources = dict.fromkeys(e.source for e in events if isinstance(e, ToolEnded) and e.source)
+    if _find_route(events).route == "command":
+        sources[LIBRARY] = None
     return {"sources": [asdict(source) for source in sources]} if sources else {}
 
 
 def _find_route(events: Sequence[RunEvent]) -> RouteChosen:
-    chosen = (event for event in events if isinstance(event, RouteChosen))
+    chosen = (event for event in reversed(events) if isinstance(event, RouteChosen))
     return next(chosen, RouteChosen("answer", 0))
 
 
@@ -105,7 +110,16 @@ def _find_question(events: Sequence[RunEvent]) -> dict[str, str]:
     """Name the question with which the answer ends and that the owner's next message answers."""
     requests = (event.confirmation for event in events if isinstance(event, ConfirmationRequested))
     question = next((request for request in requests if request.channel == "reply"), None)
-    return {QUESTION_KEY: question.id} if question is not None else {}
+    if question is None:
+        return {}
+    words = {QUESTION_WORDS_KEY: question.typed_words} if question.typed_words else {}
+    return {QUESTION_KEY: question.id, **words}
+
+
+def _find_listed(events: Sequence[RunEvent]) -> dict[str, Any]:
+    """Name what the answer numbers, for the commands that follow."""
+    listed = next((event for event in events if isinstance(event, MemoriesListed)), None)
+    return {LISTED_KEY: asdict(listed)} if listed is not None else {}
 
 
 def _collect_changes(events: Sequence[RunEvent]) -> dict[str, list[dict[str, Any]]]:

@@ -92,14 +92,23 @@ def build_memory_tools(deps: ChatDeps, uid: UserId, *, recalls_memories: bool = 
 async def remember_fact(deps: ChatDeps, uid: UserId, arguments: Remember) -> ResultRenderer:
     """Write the fact once; the change can be undone from the answer."""
     _check_length(arguments.category, arguments.fact)
-    if await find_manual_memory(deps.stores.memories, uid, arguments.fact):
+    change = await write_fact(deps, uid, arguments.fact, arguments.category)
+    if change is None:
         return render_fixed(f"This is remembered already: “{arguments.fact}”")
-    memory = build_manual_memory(
-        deps.new_id(), arguments.fact, deps.clock.now(), arguments.category
-    )
+    return _show_change(change)
+
+
+async def write_fact(
+    deps: ChatDeps, uid: UserId, fact: str, category: MemoryCategory = "manual"
+) -> LibraryChange | None:
+    """Write a fact and return the change; None where it is remembered in these words already."""
+    if await find_manual_memory(deps.stores.memories, uid, fact):
+        return None
+    memory = build_manual_memory(deps.new_id(), fact, deps.clock.now(), category)
     stored = await deps.stores.memories.add(uid, memory)
     await index_memories(deps.stores.memories, deps.index, uid, [stored])
-    return _render_change(deps, f"Remembered “{stored.content}”", None, stored)
+    text = f"Remembered “{stored.content}”"
+    return LibraryChange(id=deps.new_id(), text=text, before=None, after=stored)
 
 
 async def _update_memory(deps: ChatDeps, uid: UserId, arguments: UpdateMemory) -> ResultRenderer:
@@ -114,7 +123,7 @@ async def _update_memory(deps: ChatDeps, uid: UserId, arguments: UpdateMemory) -
         content=arguments.fact,
     )
     text = f"Changed the memory “{before.content}” to “{after.content}”"
-    return _render_change(deps, text, before, after)
+    return _show_change(LibraryChange(id=deps.new_id(), text=text, before=before, after=after))
 
 
 async def _delete_memory(deps: ChatDeps, uid: UserId, arguments: DeleteMemory) -> ResultRenderer:
@@ -139,8 +148,5 @@ def _check_length(category: MemoryCategory, fact: str) -> None:
         raise ToolRefused(f"a memory of category {category} has at most {MAX_WORDS} words.")
 
 
-def _render_change(
-    deps: ChatDeps, text: str, before: Memory | None, after: Memory
-) -> ResultRenderer:
-    change = LibraryChange(id=deps.new_id(), text=text, before=before, after=after)
-    return ChangeResult(text=f"{text}.", shown_text=f"{text}.", change=change)
+def _show_change(change: LibraryChange) -> ResultRenderer:
+    return ChangeResult(text=f"{change.text}.", shown_text=f"{change.text}.", change=change)

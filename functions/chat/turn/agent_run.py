@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
+from typing import Protocol
 
 import anyio
 
@@ -31,24 +32,34 @@ from shared.domain.run import Outcome, VoiceEnded
 from shared.languages import translate
 
 
-async def run_voices(agent_runs: Sequence["AgentRun"], active_run: ActiveRun) -> list[Outcome]:
+class VoiceRun(Protocol):
+    """What writes the answer of one voice into its journal."""
+
+    @property
+    def journal(self) -> VoiceJournal: ...
+
+    async def run(self) -> Outcome:
+        """Return how it ended; it raises no failure."""
+
+
+async def run_voices(voice_runs: Sequence[VoiceRun], active_run: ActiveRun) -> list[Outcome]:
     """Run all voices at once, and return how each ended.
 
     A failure ends its voice alone. What another part of the turn ends has the outcome set there.
     """
     outcomes: dict[int, Outcome] = {}
 
-    async def run_voice(voice: int, agent_run: AgentRun) -> None:
-        outcomes[voice] = await agent_run.run()
-        if len(agent_runs) > 1:
-            agent_run.journal.append(VoiceEnded(outcomes[voice]))
+    async def run_voice(voice: int, voice_run: VoiceRun) -> None:
+        outcomes[voice] = await voice_run.run()
+        if len(voice_runs) > 1:
+            voice_run.journal.append(VoiceEnded(outcomes[voice]))
 
     with active_run.scope:
         async with anyio.create_task_group() as tasks:
-            for voice, agent_run in enumerate(agent_runs[1:], 1):
-                tasks.start_soon(run_voice, voice, agent_run)
-            await run_voice(0, agent_runs[0])
-    return [outcomes.get(voice, active_run.outcome) for voice in range(len(agent_runs))]
+            for voice, voice_run in enumerate(voice_runs[1:], 1):
+                tasks.start_soon(run_voice, voice, voice_run)
+            await run_voice(0, voice_runs[0])
+    return [outcomes.get(voice, active_run.outcome) for voice in range(len(voice_runs))]
 
 
 class AgentRun:

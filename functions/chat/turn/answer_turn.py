@@ -1,12 +1,15 @@
 """Answer of a turn: start, run and finish of an accepted question."""
 
+from collections.abc import Sequence
+
 import anyio
 
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.recorder import Recorder
 from functions.chat.runs.run_registry import ActiveRun
-from functions.chat.turn.agent_run import AgentRun
+from functions.chat.turn.agent_run import AgentRun, VoiceRun
+from functions.chat.turn.command_run import CommandRun
 from functions.chat.turn.crisis_gate import run_chosen_route
 from functions.chat.turn.finish_turn import TurnEnd
 from functions.chat.turn.prepare_turn import PreparedTurn
@@ -24,27 +27,36 @@ async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> N
     active_run = ActiveRun(journal)
     recorder = Recorder(deps.stores.runs, deps.clock, turn.uid, run, turn.session, journal)
     start = TurnStart(deps, turn, recorder, active_run)
-    agent_runs = [AgentRun(deps, turn, active_run, voice) for voice in range(len(turn.voices))]
+    voice_runs = _build_voice_runs(deps, turn, active_run)
     end = TurnEnd(
         deps=deps,
         turn=turn,
         run=run,
         recorder=recorder,
         journal=journal,
-        agents=[agent_run.agent for agent_run in agent_runs],
+        agents=[run.agent for run in voice_runs if isinstance(run, AgentRun)],
     )
-    outcomes: list[Outcome] = ["interrupted" for _ in agent_runs]
+    outcomes: list[Outcome] = ["interrupted" for _ in voice_runs]
     if run.voices:
         journal.append(VoicesStarted(run.voices))
     with deps.active_runs.register(turn.uid, turn.run_id, active_run):
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(start.record)
-                outcomes = await run_chosen_route(deps, turn, agent_runs, active_run)
+                outcomes = await run_chosen_route(deps, turn, voice_runs, active_run)
                 tasks.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):
                 await end.finish(outcomes, is_question_stored=start.is_question_stored)
+
+
+def _build_voice_runs(
+    deps: ChatDeps, turn: PreparedTurn, active_run: ActiveRun
+) -> Sequence[VoiceRun]:
+    """Return what answers: the command that the question is, or else a model for each voice."""
+    if turn.command is not None:
+        return [CommandRun(deps, turn, turn.command, active_run)]
+    return [AgentRun(deps, turn, active_run, voice) for voice in range(len(turn.voices))]
 
 
 def build_run(deps: ChatDeps, turn: PreparedTurn) -> Run:

@@ -11,7 +11,7 @@ import anyio
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import VoiceJournal
 from functions.chat.runs.run_registry import ActiveRun
-from functions.chat.turn.agent_run import AgentRun, run_voices
+from functions.chat.turn.agent_run import VoiceRun, run_voices
 from functions.chat.turn.judge_text import judge_text
 from functions.chat.turn.prepare_turn import PreparedTurn
 from shared.domain.crisis import CrisisVerdict
@@ -20,33 +20,33 @@ from shared.safety.crisis_plan import build_addition, build_plan, choose_languag
 
 
 async def run_chosen_route(
-    deps: ChatDeps, turn: PreparedTurn, agent_runs: Sequence[AgentRun], active_run: ActiveRun
+    deps: ChatDeps, turn: PreparedTurn, voice_runs: Sequence[VoiceRun], active_run: ActiveRun
 ) -> list[Outcome]:
     """Let the verdict on the question choose who answers it, and return how each voice ended."""
     verdict = turn.output_gate.verdict
     outcomes: list[Outcome] = []
     if verdict is None:
-        verdict = await _run_beside_classifier(deps, turn, agent_runs, active_run, outcomes)
+        verdict = await _run_beside_classifier(deps, turn, voice_runs, active_run, outcomes)
     elif verdict.route == "answer":
-        return await run_voices(agent_runs, active_run)
+        return await run_voices(voice_runs, active_run)
     if verdict.route == "answer":
         return outcomes
-    for agent_run in agent_runs:
-        _write_plan(agent_run.journal, verdict, choose_language(verdict, turn.language))
-    return ["completed" for _ in agent_runs]
+    for voice_run in voice_runs:
+        _write_plan(voice_run.journal, verdict, choose_language(verdict, turn.language))
+    return ["completed" for _ in voice_runs]
 
 
 async def _run_beside_classifier(
     deps: ChatDeps,
     turn: PreparedTurn,
-    agent_runs: Sequence[AgentRun],
+    voice_runs: Sequence[VoiceRun],
     active_run: ActiveRun,
     outcomes: list[Outcome],
 ) -> CrisisVerdict:
     """Hold the voices at the gate until the question is judged; close them in a crisis."""
 
     async def run() -> None:
-        outcomes.extend(await run_voices(agent_runs, active_run))
+        outcomes.extend(await run_voices(voice_runs, active_run))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run)
@@ -57,14 +57,14 @@ async def _run_beside_classifier(
         if verdict.route == "crisis":
             tasks.cancel_scope.cancel()
         else:
-            _release(turn, agent_runs, verdict)
+            _release(turn, voice_runs, verdict)
     return verdict
 
 
-def _release(turn: PreparedTurn, agent_runs: Sequence[AgentRun], verdict: CrisisVerdict) -> None:
+def _release(turn: PreparedTurn, voice_runs: Sequence[VoiceRun], verdict: CrisisVerdict) -> None:
     if verdict.level:
-        for agent_run in agent_runs:
-            agent_run.journal.append(RouteChosen(verdict.route, verdict.level))
+        for voice_run in voice_runs:
+            voice_run.journal.append(RouteChosen(verdict.route, verdict.level))
     language = choose_language(verdict, turn.language)
     turn.output_gate.release(build_addition(verdict, language))
 

@@ -124,7 +124,7 @@ class TurnEnd:
 
     @property
     def _all_failed(self) -> list[Outcome]:
-        return ["failed" for _ in self.agents]
+        return ["failed" for _ in self.turn.voices]
 
     def _build_answers(self, outcomes: Sequence[Outcome]) -> Answers:
         now = self.deps.clock.now()

@@ -5,7 +5,9 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
+from zoneinfo import ZoneInfo
 
+from functions.chat.commands.command import Command, read_command
 from functions.chat.context import history, prompt
 from functions.chat.context.context import Context
 from functions.chat.context.exercise import describe_exercise
@@ -54,6 +56,7 @@ from shared.security.visible_text import strip_invisible
 
 MAX_QUESTION_CHARS = 20_000
 ONE_PERSONA = "This app answers with its own model, so that there is nothing to compare."
+UTC = ZoneInfo("UTC")
 MAX_EARLIER_TEXTS = 3
 """Number of earlier messages of the owner that rank the tools."""
 
@@ -75,6 +78,7 @@ class PreparedTurn:
     `voices` are the models that answer at once; the answer of the first is the main one.
     `finding` is what the crisis rules found in the question, which `earlier_texts` of its owner precede.
     `language` is that of our own texts in the answer, None for English.
+    `command` is what the question is where it is for no model, and `zone` the owner's time zone.
     `fork` begins the branch of another version; the question of an answer that is asked again is
     stored already. `decided` is the call that the answer before asked about, where the question is its owner's reply.
     """
@@ -95,6 +99,8 @@ class PreparedTurn:
     fingerprint: str = ""
     fork: Fork | None = None
     decided: Confirmation | None = None
+    command: Command | None = None
+    zone: ZoneInfo = UTC
 
     @property
     def context(self) -> Context:
@@ -179,7 +185,10 @@ async def prepare_turn(
             facts=deps.model.describe(roles[0]),
         )
         decided = await accept_reply(deps, uid, run_id, text, documents.newest_messages)
-        roles = roles[:1] if decided else roles
+        command = None
+        if persona is None:
+            command = read_command(text, documents.newest_messages, decided, now=now)
+        roles = roles[:1] if decided or command else roles
         collect_tools = partial(
             _collect_tools,
             deps,
@@ -236,6 +245,8 @@ async def prepare_turn(
         fingerprint=key.fingerprint if key else "",
         fork=place.fork,
         decided=decided,
+        command=command,
+        zone=documents.profile.zone,
     )
 
 

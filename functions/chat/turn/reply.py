@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from functions.chat.deps import ChatDeps
-from shared.domain.chat import QUESTION_KEY, Message
+from shared.domain.chat import QUESTION_KEY, QUESTION_WORDS_KEY, Message
 from shared.domain.confirmation import Confirmation, Decision
 from shared.domain.ids import RunId, UserId
+from shared.domain.words import normalise
 from shared.security.consent_reply import Reply, parse_reply
 
 _DECISION_BY_REPLY: Mapping[Reply, Decision] = {
@@ -24,8 +25,10 @@ async def accept_reply(
     """
     newest = newest_first[0] if newest_first else None
     confirmation_id = newest.metadata.get(QUESTION_KEY) if newest is not None else None
-    reply = parse_reply(text) if confirmation_id is not None else None
-    if newest is None or confirmation_id is None or reply is None:
+    if newest is None or confirmation_id is None:
+        return None
+    reply = _parse(text, newest.metadata.get(QUESTION_WORDS_KEY, ""))
+    if reply is None:
         return None
     return await deps.stores.confirmations.answer_by_reply(
         uid,
@@ -35,3 +38,12 @@ async def accept_reply(
         answered_in=run_id,
         now=deps.clock.now(),
     )
+
+
+def _parse(text: str, typed_words: str) -> Reply | None:
+    """Return the reply of a message; where words have to be typed, they alone mean yes."""
+    if not typed_words:
+        return parse_reply(text)
+    if normalise(text) == normalise(typed_words):
+        return "yes"
+    return "no" if parse_reply(text) == "no" else None

@@ -16,7 +16,7 @@ from shared.data.codec import dump, type_adapter
 from shared.data.library_changes import METADATA_FIELD
 from shared.domain.action_item import ActionItem
 from shared.domain.apple_health import AppleHealth
-from shared.domain.chat import QUESTION_KEY, Message, Session
+from shared.domain.chat import LISTED_KEY, QUESTION_KEY, Message, Session
 from shared.domain.conversation import CATEGORIES
 from shared.domain.custom_agent import (
     MAX_DESCRIPTION_CHARS,
@@ -49,7 +49,7 @@ MAX_WORDS_CHARS = 2_000
 MAX_LINES = 500
 """Of a list in a record, such as the progress of a goal or the versions of a chat."""
 MAX_NAME_CHARS = 200
-DECIDING_METADATA = (QUESTION_KEY, METADATA_FIELD)
+DECIDING_METADATA = (QUESTION_KEY, LISTED_KEY, METADATA_FIELD)
 """By these an answer asks whether a call may run, and what undoing it changes: no file says that."""
 MAX_ICON_CHARS = 64
 _COLOR = re.compile(r"#[0-9A-Fa-f]{6}")

@@ -1,0 +1,1 @@
+"""Commands of the owner about what is remembered, answered without a model."""

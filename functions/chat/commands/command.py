@@ -1,0 +1,82 @@
+"""Command: a message that begins with a slash, or that answers a question of the command before."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Literal, get_args
+
+from shared.domain.chat import LISTED_KEY, Message
+from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation
+from shared.domain.value import value
+
+SlashName = Literal[
+    "memories", "why", "forget", "remember", "recall", "wipe", "incognito", "commands"
+]
+CommandName = SlashName | Literal["choose", "decide"]
+FORGET = "forget_memories"
+WIPE = "wipe_memories"
+ALL = 0
+"""The number that chooses all that is listed."""
+_SLASH_NAMES: Mapping[str, SlashName] = {name: name for name in get_args(SlashName)}
+_SLASH = re.compile(r"/([a-z]+)(?:\s+(.*))?", re.DOTALL)
+_NUMBERS = re.compile(r"\d{1,3}(?:[\s,]+\d{1,3})*\.?")
+
+
+@value
+class Command:
+    """`argument` is what follows the name. `listed` names what the last list showed, by its numbers.
+
+    `decided` is the question that the owner's message answers.
+    """
+
+    name: CommandName
+    argument: str = ""
+    listed: Sequence[str] = ()
+    decided: Confirmation | None = None
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """The numbers that the argument consists of; none where it says anything else."""
+        if not _NUMBERS.fullmatch(self.argument):
+            return ()
+        return [int(number) for number in re.findall(r"\d+", self.argument)]
+
+    def pick(self) -> Sequence[str]:
+        """Return what its numbers name in the list; nothing where one of them is not there."""
+        if list(self.numbers) == [ALL]:
+            return self.listed
+        if not all(1 <= number <= len(self.listed) for number in self.numbers):
+            return ()
+        return list(dict.fromkeys(self.listed[number - 1] for number in self.numbers))
+
+
+def read_command(
+    text: str, newest_first: Sequence[Message], decided: Confirmation | None, *, now: datetime
+) -> Command | None:
+    """Return the command that a message is; None where it is for the model."""
+    if decided is not None:
+        is_ours = decided.tool in (FORGET, WIPE) and not decided.maker
+        return Command(name="decide", decided=decided) if is_ours else None
+    if _is_choice(text, newest_first, now):
+        return Command(name="choose", argument=text, listed=_find_listed(newest_first))
+    match = _SLASH.fullmatch(text)
+    if match is None or match[1] not in _SLASH_NAMES:
+        return None
+    argument = (match[2] or "").strip()
+    return Command(
+        name=_SLASH_NAMES[match[1]], argument=argument, listed=_find_listed(newest_first)
+    )
+
+
+def _is_choice(text: str, newest_first: Sequence[Message], now: datetime) -> bool:
+    """Tell whether the message before asked for a number, not long ago, and this one gives it."""
+    if not newest_first or not _NUMBERS.fullmatch(text):
+        return False
+    listed = newest_first[0].metadata.get(LISTED_KEY, {})
+    is_open = now - newest_first[0].created_at < CONFIRMATION_TIMEOUT
+    return is_open and bool(listed.get("is_choice"))
+
+
+def _find_listed(newest_first: Sequence[Message]) -> Sequence[str]:
+    found = (message.metadata.get(LISTED_KEY) for message in newest_first)
+    return next((listed["items"] for listed in found if listed), ())

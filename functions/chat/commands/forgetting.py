@@ -1,0 +1,99 @@
+"""Forgetting by command: the owner is asked first, and what they were shown goes, and nothing else."""
+
+import json
+from collections.abc import Sequence
+
+from functions.chat import user_texts
+from functions.chat.commands.command import FORGET, WIPE, Command
+from functions.chat.commands.command_turn import CommandReply, CommandTurn, build_name
+from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation
+from shared.domain.errors import NotFound
+from shared.domain.ids import MemoryId
+from shared.domain.memory import Memory
+from shared.domain.provenance import LIBRARY
+from shared.library.owner_memories import delete_all_memories, delete_memory
+from shared.resilience.retry import retry
+
+
+async def forget(turn: CommandTurn, command: Command) -> CommandReply:
+    if not command.argument:
+        return turn.say(user_texts.COMMANDS)
+    if command.numbers:
+        return await ask_to_forget(turn, command.pick())
+    found = await turn.find(command.argument)
+    if len(found) < 2:
+        return await ask_to_forget(turn, [build_name(memory) for memory in found])
+    choice = turn.number(user_texts.WHICH_TO_FORGET, found)
+    return CommandReply(text=choice.text, listed=choice.listed, is_choice=True)
+
+
+async def ask_to_forget(turn: CommandTurn, items: Sequence[str]) -> CommandReply:
+    memories = await turn.load(items)
+    if not memories:
+        return turn.say(user_texts.NO_SUCH_MEMORY)
+    listed = turn.number(user_texts.ASK_TO_FORGET, memories)
+    question = await _ask(turn, FORGET, {"memories": [memory.id for memory in memories]})
+    text = f"{listed.text}\n\n{turn.translate(user_texts.REPLY_ONCE)}"
+    return CommandReply(text=text, confirmation=question)
+
+
+async def ask_to_wipe(turn: CommandTurn) -> CommandReply:
+    if not await turn.deps.stores.memories.list_all(turn.uid, limit=1):
+        return turn.say(user_texts.NOTHING_REMEMBERED)
+    words = turn.translate(user_texts.WIPE_WORDS)
+    question = await _ask(turn, WIPE, {}, typed_words=words)
+    text = turn.translate(user_texts.ASK_TO_WIPE, words=words)
+    return CommandReply(text=text, confirmation=question)
+
+
+async def decide(turn: CommandTurn, decided: Confirmation | None) -> CommandReply:
+    """Do what the owner was asked about, exactly, or nothing."""
+    if decided is None or decided.decision not in ("approved", "always"):
+        return turn.say(user_texts.NOTHING_FORGOTTEN)
+    if decided.tool == WIPE:
+        await delete_all_memories(turn.deps.stores.memories, turn.deps.index, turn.uid)
+        return turn.say(user_texts.WIPED)
+    forgotten = [
+        memory
+        for name in json.loads(decided.arguments)["memories"]
+        if (memory := await _delete(turn, MemoryId(name))) is not None
+    ]
+    if not forgotten:
+        return turn.say(user_texts.NO_SUCH_MEMORY)
+    return CommandReply(text=turn.number(user_texts.FORGOTTEN, forgotten).text)
+
+
+async def _delete(turn: CommandTurn, name: MemoryId) -> Memory | None:
+    """Return the memory that was there; None where it was gone already."""
+    try:
+        return await delete_memory(turn.deps.stores.memories, turn.deps.index, turn.uid, name)
+    except NotFound:
+        return None
+
+
+async def _ask(
+    turn: CommandTurn, tool: str, arguments: dict[str, object], *, typed_words: str = ""
+) -> Confirmation:
+    """Store a question that the owner's next message answers."""
+    now = turn.deps.clock.now()
+    question = Confirmation(
+        id=turn.deps.new_id(),
+        call_id=turn.run_id,
+        tool=tool,
+        model_name=tool,
+        pin="",
+        source=LIBRARY,
+        maker="",
+        arguments=json.dumps(arguments),
+        reason="sensitive",
+        allows_always=False,
+        asked_at=now,
+        expires_at=now + CONFIRMATION_TIMEOUT,
+        channel="reply",
+        typed_words=typed_words,
+    )
+    confirmations = turn.deps.stores.confirmations
+    await retry(
+        lambda: confirmations.add(turn.uid, turn.run_id, question), sleep=turn.deps.clock.sleep
+    )
+    return question

@@ -1,0 +1,315 @@
+"""Commands about what is remembered: shown, explained, written and forgotten without a model (C49, C50, C52)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functions.chat.commands.command import read_command
+from functions.chat.deps import ChatDeps
+from functions.chat.turn.prepare_turn import prepare_turn
+from shared.domain.chat import LISTED_KEY, Message
+from shared.domain.ids import MemoryId, MessageId, SessionId
+from tests.fakes import FixedClock, ScriptedModel, script_answer
+from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.functions.chat.library import build_conversation, store_conversations, store_memories
+from tests.functions.chat.test_crisis_gate import CERTAIN
+from tests.functions.chat.test_message_routes import ask, open_chat
+
+FACTS = ["User has a dog called Bello", "User's sister Ann lives in Bonn", "Ann likes tea"]
+NOW = FixedClock().now()
+
+
+@pytest.fixture
+def deps(world: ChatFixture) -> Iterator[ChatDeps]:
+    """A chat whose model may not be asked."""
+    with ScriptedModel() as model:
+        yield world.deps(model)
+
+
+async def say(deps: ChatDeps, *texts: str) -> list[str]:
+    """Send messages one after the other, and return what the old app shows."""
+    shown = []
+    for text in texts:
+        deps.clock.advance(seconds=5)  # type: ignore[attr-defined]
+        _, screen = await ask(deps, {"text": text})
+        shown.append(screen.text)
+    return shown
+
+
+async def list_facts(world: ChatFixture) -> list[str]:
+    return [m.content for m in await world.deps().stores.memories.list_newest(ADA, limit=99)]
+
+
+async def find_facts(world: ChatFixture, words: str) -> list[str]:
+    return [m.content for m in await world.deps().search.search_memories(ADA, words, limit=9)]
+
+
+async def list_answers(world: ChatFixture) -> list[dict[str, Any]]:
+    """Return the answers, newest first."""
+    async with open_chat(world.deps()) as http:
+        return [m for m in (await http.get("/v2/messages")).json() if m["sender"] == "ai"]
+
+
+async def test_what_is_remembered_is_numbered_c49(world: ChatFixture, deps: ChatDeps) -> None:
+    await store_memories(world, ADA, FACTS)
+    await store_memories(world, EVE, ["User is Eve"])
+
+    everything, about_ann = await say(deps, "/memories", "/memories Ann")
+
+    assert everything.splitlines() == [
+        "This is remembered about you:",
+        "",
+        "1. Ann likes tea",
+        "2. Your sister Ann lives in Bonn",
+        "3. You have a dog called Bello",
+    ]
+    assert "Bello" not in about_ann
+    assert "2. " in about_ann
+    answer = (await list_answers(world))[0]
+    assert answer["metadata"]["outcome"] == "completed"
+
+
+async def test_a_long_list_is_cut_and_says_so_c49(world: ChatFixture, deps: ChatDeps) -> None:
+    await store_memories(world, ADA, [f"User owns boat {n}" for n in range(30)])
+
+    (text,) = await say(deps, "/memories")
+
+    assert text.startswith("These are the newest")
+    assert text.endswith("20. You own boat 10")
+
+
+async def test_what_lacks_something_says_what_there_is_c49(
+    deps: ChatDeps,
+) -> None:
+    empty, wipe, commands, no_fact, no_words, no_setting, why, forget = await say(
+        deps,
+        *("/memories", "/wipe", "/commands", "/remember", "/forget", "/recall maybe"),
+        *("/why 1", "/forget 1"),
+    )
+
+    assert empty == wipe == "Nothing is remembered about you yet."
+    assert commands == no_fact == no_words == no_setting
+    assert "/forget 1" in commands
+    assert "no such number" in why
+    assert forget == "Nothing that is remembered fits this."
+
+
+async def test_why_tells_the_words_and_cites_the_place_c49(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    conversation = build_conversation(1, "We spoke about topic1.")
+    await store_conversations(world, ADA, conversation)
+    await store_memories(world, ADA, ["User fears topic1"])
+    await world.deps().stores.memories.change(
+        ADA,
+        MemoryId("m000"),
+        updated_at=NOW,
+        conversation_id=conversation.id,
+        evidence="brr, topic1",
+    )
+
+    _, _, fear, tea, both, none = await say(
+        deps, "/remember I like tea", "/memories", "/why 2", "/why 1", "/why 1 2", "/why 3"
+    )
+
+    assert fear.startswith("You fear topic1\n\nIt was said on Thursday 1 January 2026")
+    assert "“brr, topic1”" in fear
+    assert "You wrote it down on " in tea
+    assert (
+        both
+        == none
+        == "There is no such number in the list. Write /memories to see it, then /why 1."
+    )
+    answer = next(a for a in await list_answers(world) if "You fear" in a["text"])
+    assert [card["id"] for card in answer["memories"]] == [conversation.id]
+
+
+async def test_one_of_two_is_forgotten_exactly_c50(world: ChatFixture, deps: ChatDeps) -> None:
+    await store_memories(world, ADA, FACTS)
+
+    which, sure, done = await say(deps, "/forget Ann", "2", "yes")
+
+    chosen = which.splitlines()[-1].removeprefix("2. ")
+    kept = which.splitlines()[-2].removeprefix("1. ")
+    assert chosen in sure
+    assert kept not in sure
+    assert sure.endswith("Reply yes or no.")
+    assert done.splitlines() == ["This is forgotten:", "", f"1. {chosen}"]
+    left = [m.said_to_owner for m in await world.deps().stores.memories.list_newest(ADA, limit=9)]
+    assert sorted(left) == sorted([kept, "You have a dog called Bello"])
+    assert [f for f in await find_facts(world, "Ann") if "Ann" in f] != []
+    assert len([f for f in await find_facts(world, "Ann") if "Ann" in f]) == 1
+
+
+@pytest.mark.parametrize("others", [["no"], ["/memories"], ["What else?"], ["7"]])
+async def test_only_the_next_message_forgets_c50(world: ChatFixture, others: list[str]) -> None:
+    await store_memories(world, ADA, FACTS)
+    answers = [script_answer("Well.")] * sum(text not in ("no", "/memories") for text in others)
+    with ScriptedModel(*answers, script_answer("Yes what?")) as model:
+        await say(world.deps(model), "/forget Bello", *others, "yes")
+
+    assert sorted(await list_facts(world)) == sorted(FACTS)
+
+
+async def test_a_question_and_a_choice_end_after_ten_minutes_c50(world: ChatFixture) -> None:
+    await store_memories(world, ADA, FACTS)
+    with ScriptedModel(script_answer("What?"), script_answer("What?")) as model:
+        deps = world.deps(model)
+        await say(deps, "/forget Bello")
+        world.clock.advance(seconds=601)
+        await say(deps, "yes", "/forget Ann")
+        world.clock.advance(seconds=601)
+        await say(deps, "1")
+
+    assert sorted(await list_facts(world)) == sorted(FACTS)
+
+
+async def test_all_that_is_listed_is_forgotten_at_once_c50(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    await store_memories(world, ADA, FACTS)
+
+    await say(deps, "/forget Ann", "0", "yes")
+
+    assert await list_facts(world) == [FACTS[0]]
+
+
+async def test_a_yes_that_comes_twice_forgets_once_c50(world: ChatFixture, deps: ChatDeps) -> None:
+    await store_memories(world, ADA, FACTS)
+    await say(deps, "/forget Bello")
+
+    turns = [await prepare_turn(deps, ADA, "yes", None) for _ in range(2)]
+
+    assert [turn.command is not None for turn in turns] == [True, False]
+
+
+async def test_everything_is_deleted_by_typed_words_alone_c52(world: ChatFixture) -> None:
+    await store_memories(world, ADA, FACTS)
+    with ScriptedModel(script_answer("Yes what?"), script_answer("What?")) as model:
+        deps = world.deps(model)
+        asked, _ = await say(deps, "/wipe", "yes")
+        kept = await list_facts(world)
+        _, wiped, _ = await say(deps, "/wipe", "Delete everything!", "delete everything")
+
+    assert asked.endswith("write: delete everything")
+    assert sorted(kept) == sorted(FACTS)
+    assert wiped == "All that was remembered about you is deleted."
+    assert await list_facts(world) == await find_facts(world, "Ann") == []
+
+
+async def test_a_wipe_is_typed_in_the_owners_language_and_may_be_refused_c52(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    await deps.stores.profiles.change(ADA, language="de")
+    await store_memories(world, ADA, FACTS)
+
+    _, refused, _, wiped = await say(deps, "/wipe", "nein", "/wipe", "alles löschen")
+
+    assert refused == "Es wurde nichts vergessen."
+    assert wiped == "Alles, was über dich gemerkt war, ist gelöscht."
+    assert await list_facts(world) == []
+
+
+async def test_a_wipe_leaves_the_crisis_log_as_it_is_c74(world: ChatFixture) -> None:
+    since = world.clock.now()
+    await store_memories(world, ADA, FACTS)
+    clear = {"level": 0}
+    with ScriptedModel(answers={"chat/crisis": [clear]}) as model:
+        deps = world.deps(model)
+        await say(deps, CERTAIN, "/wipe", "delete everything")
+
+    level = await deps.crisis_log.find_highest_level(ADA, SessionId("main"), since=since)
+    assert level == 3
+    assert await list_facts(world) == []
+
+
+async def test_a_cry_for_help_is_no_command_c49(world: ChatFixture, deps: ChatDeps) -> None:
+    await say(deps, f"/remember {CERTAIN}")
+
+    (answer, *_) = await deps.stores.messages.list_newest(ADA, SessionId("main"), limit=1)
+    assert (answer.route, answer.crisis_level) == ("crisis", 3)
+    assert await list_facts(world) == []
+
+
+async def test_a_fact_is_written_once_and_can_be_undone_c49(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    first, second = await say(deps, "/remember I like tea", "/remember I like tea")
+
+    assert (first, second) == (
+        "Remembered: “I like tea”",
+        "This is remembered already: “I like tea”",
+    )
+    (change,) = (await list_answers(world))[1]["metadata"]["changes"]
+    assert change["text"] == "Remembered “I like tea”"
+
+
+async def test_recall_is_paused_and_resumed_c51(deps: ChatDeps) -> None:
+    shown = []
+    for setting in ("off", "on"):
+        await say(deps, f"/recall {setting}")
+        shown.append((await deps.stores.profiles.get(ADA)).recalls_memories)
+
+    assert shown == [False, True]
+
+
+async def test_an_incognito_chat_reads_and_changes_nothing_c68(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    await store_memories(world, ADA, FACTS)
+    async with open_chat(deps) as http:
+        chat = {"storage_mode": "incognito"}
+        chat_id = (await http.post("/v2/chat-sessions", json=chat)).json()["id"]
+
+    texts = []
+    for text in ("/memories", "/incognito", "/forget 1", "/wipe", "/remember x", "/recall off"):
+        _, screen = await ask(deps, {"text": text}, chat_session_id=chat_id)
+        texts.append(screen.text)
+
+    assert "Bello" in texts[0]
+    assert texts[1].startswith("A chat is incognito from its first message on")
+    assert set(texts[2:]) == {
+        "This chat is incognito, so that nothing can be changed from here. Use another chat."
+    }
+    assert (await deps.stores.profiles.get(ADA)).recalls_memories
+    assert len(await list_facts(world)) == 3
+
+
+def build_list(count: int) -> Message:
+    return Message(
+        id=MessageId("m1"),
+        session_id=SessionId("main"),
+        text="Which?",
+        sender="ai",
+        created_at=NOW,
+        metadata={LISTED_KEY: {"items": [f"memory/{n}" for n in range(count)], "is_choice": True}},
+    )
+
+
+@given(st.text(max_size=30))
+def test_text_that_is_no_command_is_for_the_model_c49(text: str) -> None:
+    command = read_command(text, [], None, now=NOW)
+
+    assert command is None or text.startswith("/")
+
+
+@given(st.integers(1, 20), st.lists(st.integers(0, 30), min_size=1, max_size=5))
+def test_numbers_choose_what_the_list_shows_or_nothing_c50(count: int, numbers: list[int]) -> None:
+    command = read_command(" ".join(map(str, numbers)), [build_list(count)], None, now=NOW)
+
+    assert command is not None
+    expected = {f"memory/{n - 1}" for n in numbers}
+    if numbers == [0]:
+        assert len(command.pick()) == count
+    elif all(1 <= n <= count for n in numbers):
+        assert set(command.pick()) == expected
+    else:
+        assert command.pick() == ()
+
+
+def test_a_path_is_no_command_c49() -> None:
+    for text in ("/etc/passwd says what?", "/", "/nothing", "memories", "a /memories", "/Memories"):
+        assert read_command(text, [], None, now=NOW) is None
