@@ -6,6 +6,7 @@ Newer words win, whichever conversation is processed first; what the user wrote 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import product
 
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
@@ -50,6 +51,36 @@ def reconcile(candidates: Iterable[Candidate], known_memories: Sequence[Memory])
     for candidate in candidates:
         outcome = _decide(outcome, candidate, known_memories)
     return outcome
+
+
+def settle(written: Iterable[Memory], rivals: Iterable[Memory]) -> list[Correction]:
+    """Decide between current memories that several conversations stored at the same moment.
+
+    Of facts that contradict each other the newer stays, of a fact that was said twice the older.
+    """
+    corrections: dict[MemoryId, Correction] = {}
+    for memory, rival in product(written, rivals):
+        if correction := _choose(memory, rival):
+            known = corrections.get(correction.old.id, correction)
+            corrections[correction.old.id] = min(known, correction, key=_build_order_key)
+    return list(corrections.values())
+
+
+def _choose(memory: Memory, rival: Memory) -> Correction | None:
+    """Return which of two takes the other's place; None where both may stay."""
+    is_repeated = _is_same_fact(memory, rival)
+    if memory.is_user_owned and rival.is_user_owned:
+        return None
+    if not is_repeated and not _contradicts(rival, Candidate(memory=memory)):
+        return None
+    older, newer = sorted((memory, rival), key=lambda each: (each.created_at, each.id))
+    is_older_kept = older.is_user_owned or (is_repeated and not newer.is_user_owned)
+    kept, old = (older, newer) if is_older_kept else (newer, older)
+    return Correction(old=old, new_id=kept.id, corrected_at=newer.created_at)
+
+
+def _build_order_key(correction: Correction) -> tuple[datetime, str]:
+    return correction.corrected_at, correction.new_id
 
 
 def _decide(

@@ -12,6 +12,7 @@ from shared.domain.documents import ArrayUnion, Delete, Document, Set, Update, W
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
 from shared.library.reconcile import Correction
+from shared.library.superseded import build_correction_writes
 
 DocumentsByPath = Mapping[str, Document]
 """The documents that exist, by path."""
@@ -58,9 +59,7 @@ def build_writes(
         document = documents.get(path)
         if not is_user_owned(document):
             yield Set(path, dump(_keep_place(value, document).with_wording()))
-    for correction in draft.corrections:
-        changes = {"valid_to": correction.corrected_at, "superseded_by": correction.new_id}
-        yield Update(memory_path(uid, correction.old.id), changes)
+    yield from build_correction_writes(uid, draft.corrections)
     for name in draft.repeated_ids:
         document = documents.get(memory_path(uid, name))
         if document is not None and _is_new_mention(document, conversation_id):

@@ -145,13 +145,10 @@ async def _extract_draft(
     facts = await _extract_memories(deps, uid, conversation, data, shown_memories)
     ids = await _load_derived_ids(deps, uid, conversation)
     fact_candidates = select_candidates(facts, conversation, shown_memories, ids)
-    conflicting_memories = await deps.stores.memories.find_conflicting(
-        uid, [candidate.memory for candidate in fact_candidates]
+    conflicting_memories = await find_conflicting_elsewhere(
+        deps, uid, conversation, [candidate.memory for candidate in fact_candidates]
     )
-    known_by_id = {
-        memory.id: memory
-        for memory in [*shown_memories, *_select_from_elsewhere(conflicting_memories, conversation)]
-    }
+    known_by_id = {memory.id: memory for memory in [*shown_memories, *conflicting_memories]}
     return build_draft(
         conversation,
         merge_structures([build_structure(answer, conversation, zone) for answer in structures]),
@@ -159,6 +156,14 @@ async def _extract_draft(
         decide_memories(fact_candidates, [*known_by_id.values()]),
         ids,
     )
+
+
+async def find_conflicting_elsewhere(
+    deps: ProcessDeps, uid: UserId, conversation: Conversation, facts: Sequence[Memory]
+) -> list[Memory]:
+    """Return the current memories that such facts of a conversation repeat or contradict."""
+    conflicting_memories = await deps.stores.memories.find_conflicting(uid, facts)
+    return _select_from_elsewhere(conflicting_memories, conversation)
 
 
 async def _load_derived_ids(

@@ -5,7 +5,10 @@ from contextlib import suppress
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.claims import Superseded
 from functions.process_conversation.processing.draft import Draft, apply_draft
-from functions.process_conversation.processing.extract_content import extract_content
+from functions.process_conversation.processing.extract_content import (
+    extract_content,
+    find_conflicting_elsewhere,
+)
 from functions.process_conversation.processing.failures import describe_failure
 from functions.process_conversation.processing.merge_announcement import announce_merge
 from functions.process_conversation.processing.own_speakers import mark_new_owner
@@ -20,6 +23,7 @@ from shared.domain.errors import Invalid, ModelFailed, Unavailable
 from shared.domain.failure import Failure
 from shared.domain.ids import ConversationId, UserId
 from shared.library.memory_index import sync_rows
+from shared.library.settle_memories import settle_memories
 from shared.library.summary_schedule import schedule_summary
 from shared.library.task_reminders import announce_tasks
 from shared.retrieval.chunking import split_into_chunks
@@ -91,6 +95,7 @@ async def _derive(
     try:
         draft = await _extract(deps, uid, claimed, conversation)
         draft = await deps.claims.save(uid, claimed, draft)
+        await _settle(deps, uid, conversation, draft)
         await _index(deps, uid, apply_draft(conversation, draft), draft)
     except (ModelFailed, Invalid) as error:
         chunk_count = await _index_transcript(deps, uid, claimed, conversation)
@@ -99,6 +104,14 @@ async def _derive(
         )
         return False
     return True
+
+
+async def _settle(deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft) -> None:
+    """Decide between its facts and those that another conversation stored meanwhile."""
+    current = [memory for memory in draft.memories if memory.is_current]
+    if current:
+        conflicting = await find_conflicting_elsewhere(deps, uid, conversation, current)
+        await settle_memories(deps.stores.documents, deps.index, uid, current, conflicting)
 
 
 async def _extract(
