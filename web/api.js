@@ -119,6 +119,7 @@ export function connect(getToken, onSignedOut) {
     addMemory: (content) => call("POST", "/v3/memories", { body: { content } }),
     editMemory: (id, value) => call("PATCH", at`/v3/memories/${id}`, { body: { value } }),
     mergeMemories: (ids, content) => call("POST", "/v3/memories/merge", { body: { ids, content } }),
+    deleteAllMemories: () => call("DELETE", "/v3/memories"),
     deleteMemory: (id) => call("DELETE", at`/v3/memories/${id}`),
     memoryHistory: (id) => call("GET", at`/v3/memories/${id}/history`),
     tasks: async (cursor) => {

@@ -17,7 +17,6 @@ import { startFolders } from "./views/folders.js";
 import { startInbox } from "./views/inbox.js";
 import { startLanguageChoice } from "./views/language.js";
 import { startLibrary } from "./views/library.js";
-import { startMemories } from "./views/memories.js";
 import { startOwnNames } from "./views/own_names.js";
 import { startPeople } from "./views/people.js";
 import { startPreferences } from "./views/preferences.js";
@@ -72,7 +71,6 @@ function open({ uid, name, getToken }) {
     apps: apps.reload,
     inbox: startInbox({ api }).look,
     timeline: startTimeline({ api, read }).reload,
-    memories: startMemories({ api, read }).reload,
     tasks: startTasks({ api, read }).reload,
     library: library.show,
     folders: startFolders({ api, open: (folder) => show("library", folder) }).reload,
@@ -81,6 +79,7 @@ function open({ uid, name, getToken }) {
   const later = {
     account: once(async () => (await import("./views/account.js")).startAccount({ api, uid, signOut }).show),
     agents: once(async () => (await import("./views/agents.js")).startAgents({ api, open: openChat }).show),
+    memories: once(async () => (await import("./views/memories.js")).startMemories({ api, read }).reload),
     goals: once(async () => (await import("./views/goals.js")).startGoals({ api }).reload),
     summaries: once(async () =>
       (await import("./views/summaries.js")).startSummaries({ api, read, open: (day) => show("summaries", day) }).show),

@@ -6,6 +6,7 @@ import { day } from "../words.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
 import { startMerging } from "./merge.js";
+import { startRecall } from "./recall.js";
 
 /** Returns `{reload}`; `read(id)` opens a conversation. */
 export function startMemories({ api, read }) {
@@ -67,7 +68,8 @@ export function startMemories({ api, read }) {
       await refresh();
     });
   });
-  return { reload: refresh };
+  const recall = startRecall({ api, onWiped: refresh });
+  return { reload: () => Promise.all([refresh(), recall.reload()]) };
 }
 
 function supersededRow({ said_to_owner: content, valid_to }) {

@@ -1,0 +1,42 @@
+// What answers do with memories, and the way to forget them all by typed words.
+
+import { attempting, find, onSubmit, say } from "../dom.js";
+import { t } from "../i18n.js";
+
+/** Returns `{reload}`; `onWiped()` is called once all memories are gone. */
+export function startRecall({ api, onWiped }) {
+  const section = find("#recall");
+  const form = find("form", section);
+  const line = find(".problem", section);
+  const status = find("[role=status]", section);
+  const attempt = attempting(line);
+  const switches = [...section.querySelectorAll("[type=checkbox]")];
+  const words = t("delete everything");
+  find("label", form).textContent = t("Type “{words}” to confirm", { words });
+
+  function show(profile) {
+    for (const one of switches) {
+      one.checked = profile[one.name];
+      one.disabled = false;
+    }
+    find("[name=volunteers_memories]", section).disabled = !profile.recalls_memories;
+  }
+
+  for (const one of switches) {
+    one.addEventListener("change", () => attempt(async () => {
+      show(await api.setProfile({ [one.name]: one.checked }));
+      status.textContent = t("Saved.");
+    }));
+  }
+
+  onSubmit(form, () => {
+    if (find("input", form).value.trim().toLowerCase() !== words.toLowerCase()) return say(line, t("Type “{words}” to confirm", { words }));
+    return attempt(async () => {
+      await api.deleteAllMemories();
+      form.reset();
+      await onWiped();
+      status.textContent = t("Everything is forgotten.");
+    });
+  });
+  return { reload: () => attempt(async () => show(await api.profile())) };
+}
