@@ -160,6 +160,16 @@ class ChatModel(Protocol):
         """
 
 
+class Moderator(Protocol):
+    """Rates what texts ask for."""
+
+    async def rate_harm(self, text: str) -> float:
+        """Return 0 to 1: how much a text asks for harm to others; 0 where nobody rates texts.
+
+        Harm to its writer alone is not in it. Raises Unavailable and ModelFailed.
+        """
+
+
 class Embedder(Protocol):
     """Embeds texts as vectors of one length; similar meanings are close by cosine."""
 

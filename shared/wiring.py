@@ -11,7 +11,7 @@ from datetime import timedelta
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from shared import ports, telemetry
@@ -31,7 +31,10 @@ from shared.domain.service_calls import ServiceCalls, parse_service_calls
 from shared.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from shared.adapters.cloud.openai_model import OpenaiModel
+    from shared.adapters.embedded.chosen import Chosen
     from shared.adapters.embedded.model_file import ModelSetup
     from shared.adapters.embedded.sqlite_database import SqliteDatabase
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from shared.domain.model_failure import ModelPlace
     from shared.security.delegations import Delegations
 
+T = TypeVar("T")
 ROOT = Path(__file__).parents[1]
 
 
@@ -318,9 +322,8 @@ def model() -> ports.ChatModel:
     """Build the model: with a key OpenAI's, with fallbacks; without one, if embedded, the console's."""
     if settings().openai_api_key is None and settings().world == "embedded":
         from shared.adapters.embedded.configured_model import ConfiguredModel
-        from shared.adapters.embedded.model_file import ModelFile
 
-        return ConfiguredModel(ModelFile(settings().data_dir), _build_chosen_model)
+        return ConfiguredModel(_follow_model_file(_build_chosen_model))
     from shared.adapters.resilient_model import ResilientModel
 
     primaries, fallbacks = _build_models(settings().models), _build_fallbacks()
@@ -345,6 +348,42 @@ def _build_chosen_model(setup: "ModelSetup | None") -> ports.ChatModel:
     names = {role: setup.small_model if role == "fast" else setup.model for role in roles}
     openai = OpenaiModel(api_key=setup.api_key, base_url=setup.base_url, models=names)
     return ResilientModel({role: [openai] for role in roles}, clock())
+
+
+def _follow_model_file(build: "Callable[[ModelSetup | None], T]") -> "Chosen[T]":
+    """Build what the console chooses, and again when it chooses anew."""
+    from shared.adapters.embedded.chosen import Chosen
+    from shared.adapters.embedded.model_file import ModelFile
+
+    return Chosen(ModelFile(settings().data_dir), build)
+
+
+@cache
+def moderator() -> ports.Moderator:
+    """Build what rates questions: OpenAI, whose key the settings or the console have, or nobody."""
+    if key := settings().openai_api_key:
+        return _build_moderator(key, settings().openai_base_url)
+    if settings().world == "cloud":
+        from shared.adapters.silent_moderator import SilentModerator
+
+        return SilentModerator()
+    from shared.adapters.embedded.configured_moderator import ConfiguredModerator
+
+    return ConfiguredModerator(_follow_model_file(_build_chosen_moderator))
+
+
+def _build_chosen_moderator(setup: "ModelSetup | None") -> ports.Moderator:
+    if setup is None or setup.kind != "openai":
+        from shared.adapters.silent_moderator import SilentModerator
+
+        return SilentModerator()
+    return _build_moderator(setup.api_key, setup.base_url)
+
+
+def _build_moderator(api_key: str, base_url: str) -> ports.Moderator:
+    from shared.adapters.cloud.openai_moderator import OpenaiModerator
+
+    return OpenaiModerator(api_key=api_key, base_url=base_url)
 
 
 def model_place() -> "ModelPlace":
@@ -412,9 +451,8 @@ def transcriber() -> ports.Transcriber:
 
         return MissingTranscriber()
     from shared.adapters.embedded.configured_transcriber import ConfiguredTranscriber
-    from shared.adapters.embedded.model_file import ModelFile
 
-    return ConfiguredTranscriber(ModelFile(settings().data_dir), _build_chosen_transcriber)
+    return ConfiguredTranscriber(_follow_model_file(_build_chosen_transcriber))
 
 
 def _build_chosen_transcriber(setup: "ModelSetup | None") -> ports.Transcriber:

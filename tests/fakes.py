@@ -184,6 +184,21 @@ class ScriptedTranscriber:
 
 
 @dataclass
+class ScriptedModerator:
+    """Rate each text as the next rating says, or raise it; 0 once there is none. Record the texts."""
+
+    ratings: list[float | Exception] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+    async def rate_harm(self, text: str) -> float:
+        self.texts.append(text)
+        rating = self.ratings.pop(0) if self.ratings else 0.0
+        if isinstance(rating, Exception):
+            raise rating
+        return rating
+
+
+@dataclass
 class RecordingToolbox:
     """Record calls, and answer each with a fixed text."""
 

@@ -19,6 +19,7 @@ from shared.ports import (
     Clock,
     Events,
     Identity,
+    Moderator,
     NewId,
     Realtime,
     ServiceIdentity,
@@ -39,6 +40,7 @@ class Limits:
     deadline_s: float = 150.0
     answer_chars: int = 60_000
     crisis_timeout_s: float = 3.0
+    moderation_timeout_s: float = 3.0
 
 
 @value
@@ -50,6 +52,7 @@ class ChatDeps:
     clock: Clock
     new_id: NewId
     model: ChatModel
+    moderator: Moderator
     build_transcriber: Callable[[], Transcriber]
     build_realtime: Callable[[], Realtime]
     events: Events

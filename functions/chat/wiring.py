@@ -38,6 +38,7 @@ def deps() -> ChatDeps:
         clock=wiring.clock(),
         new_id=wiring.new_id(),
         model=wiring.model(),
+        moderator=wiring.moderator(),
         build_transcriber=wiring.transcriber,
         build_realtime=wiring.realtime,
         events=wiring.events(),

@@ -20,6 +20,9 @@ LOCKED_FROM = 0.8
 ORDINARY_HARM = 0.05
 """A chat whose questions are all rated lower never reaches a step, however long it goes on."""
 
+NEGLIGIBLE = 0.01
+"""Points and ratings below it are not worth a write."""
+
 
 def compute_points(score: SafetyScore, now: datetime) -> float:
     """Return the points that time has left."""
@@ -39,6 +42,11 @@ def add_harm(score: SafetyScore, harm: float, now: datetime) -> SafetyScore:
         rated_at=now,
         locked_until=now + LOCK_TIME if is_reached else score.locked_until,
     )
+
+
+def is_worth_keeping(score: SafetyScore, harm: float, now: datetime) -> bool:
+    """Tell whether a question changes the score of its chat by more than nothing."""
+    return max(harm, compute_points(score, now)) >= NEGLIGIBLE
 
 
 def find_step(score: SafetyScore, now: datetime) -> SafetyStep:

@@ -40,6 +40,7 @@ from shared.adapters.cloud.pubsub_events import PubsubEvents
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.missing_realtime import MissingRealtime
 from shared.adapters.missing_transcriber import MissingTranscriber
+from shared.adapters.silent_moderator import SilentModerator
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.cached_apps import CachedApps
 from shared.data.crisis_log import CrisisLog
@@ -96,6 +97,7 @@ def build_chat_app(vectors: PineconeVectors) -> Starlette:
         clock=SystemClock(),
         new_id=RandomIds(),
         model=OfflineModel(),
+        moderator=SilentModerator(),
         build_transcriber=MissingTranscriber,
         build_realtime=MissingRealtime,
         events=PubsubEvents(project=PROJECT),

@@ -1401,6 +1401,12 @@ class RoleUsageOut(TypedDict):
     output_tokens: int
 
 
+class SafetyOut(TypedDict):
+    score: float
+    step: Literal["none", "note", "slow", "review", "locked"]
+    locked_until: str | None
+
+
 class SampleLibraryOut(TypedDict):
     conversations: int
 
@@ -2026,6 +2032,7 @@ class DiagnosticsOut(TypedDict):
     path: Literal["simple", "tools", "persona"]
     route: NotRequired[Literal["answer", "crisis"]]
     crisis_level: NotRequired[Literal[0, 1, 2, 3]]
+    safety: SafetyOut
     model: str
     model_attempts: NotRequired[int]
     fallback_model: NotRequired[str | None]

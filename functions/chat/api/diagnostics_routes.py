@@ -1,5 +1,6 @@
 """Diagnostics route: the steps, durations and costs of one answer."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -7,10 +8,12 @@ from pydantic import Field
 from functions.chat.deps import ChatDeps
 from shared.domain.crisis import CrisisLevel, Route
 from shared.domain.errors import NotFound
-from shared.domain.ids import MessageId
+from shared.domain.ids import MessageId, SessionId, UserId
 from shared.domain.run import Outcome
+from shared.domain.safety import SafetyScore, SafetyStep
 from shared.edge.routes import Call, route
 from shared.edge.schemas import Wire
+from shared.safety.safety_score import compute_points, find_step
 
 
 class ToolTimeOut(Wire):
@@ -21,13 +24,21 @@ class ToolTimeOut(Wire):
     failed: bool
 
 
+class SafetyOut(Wire):
+    """How far the questions of a chat went towards harm for others: 0 to 1, and what follows from it."""
+
+    score: float
+    step: SafetyStep
+    locked_until: datetime | None
+
+
 class DiagnosticsOut(Wire):
     """The steps and costs of an answer until it was stored: names, counts and times, no content.
 
     `path`: the answer called tools (`tools`), called none (`simple`) or came from an app's
     `persona`. `route` and `crisis_level` (0 to 3) are the verdict on the question, which stands nowhere
     else. `prompt` is the version of our rules, `layers` those of their parts in order. `fallback_model` answered where `model` was down. `stages` are the milliseconds spent
-    in each stage; `first_token` counts from the start of the request.
+    in each stage; `first_token` counts from the start of the request. `safety` is that of the chat now.
     """
 
     run_id: str
@@ -37,6 +48,7 @@ class DiagnosticsOut(Wire):
     path: Literal["simple", "tools", "persona"]
     route: Route = "answer"
     crisis_level: CrisisLevel = 0
+    safety: SafetyOut
     model: str
     model_attempts: int = 0
     fallback_model: str | None = None
@@ -62,7 +74,19 @@ async def read_diagnostics(deps: ChatDeps, call: Call) -> DiagnosticsOut:
     message = await deps.stores.messages.get(call.uid, MessageId(call.path["id"]))
     if not message.diagnostics:
         raise NotFound("This message has no diagnostics")
-    return DiagnosticsOut.model_validate(message.diagnostics)
+    safety = await _read_safety(deps, call.uid, message.session_id)
+    return DiagnosticsOut.model_validate({**message.diagnostics, "safety": safety})
+
+
+async def _read_safety(deps: ChatDeps, uid: UserId, session_id: SessionId) -> SafetyOut:
+    session, now = await deps.stores.sessions.get(uid, session_id), deps.clock.now()
+    score = session.safety if session else SafetyScore()
+    step = find_step(score, now)
+    return SafetyOut(
+        score=round(compute_points(score, now), 3),
+        step=step,
+        locked_until=score.locked_until if step == "locked" else None,
+    )
 
 
 ROUTES = (read_diagnostics,)

@@ -49,6 +49,7 @@ def build_context(
     texts: FileTexts = NO_TEXTS,
     forgotten: Sequence[FileNote] = (),
     exercise: str = "",
+    caution: str = "",
     now: datetime,
     facts: ModelFacts = UNKNOWN_MODEL,
 ) -> Context:
@@ -68,6 +69,7 @@ def build_context(
             *_build_lines(profile, app, now),
             *(() if is_persona else _build_owner_lines(profile, question, chat_id, now)),
             *([exercise] if exercise and not is_persona else []),
+            *([caution] if caution else []),
         ),
         page="" if is_persona else page,
         question=question,

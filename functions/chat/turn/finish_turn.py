@@ -14,6 +14,7 @@ from functions.chat.runs.journal import Journal, VoiceJournal
 from functions.chat.runs.recorder import OwnershipLost, Recorder
 from functions.chat.turn.after_turn import publish_turn_ended
 from functions.chat.turn.agent import Agent
+from functions.chat.turn.chat_safety import rate_question
 from functions.chat.turn.prepare_turn import PreparedTurn
 from shared import telemetry
 from shared.data.alternatives import build_alternative_writes
@@ -63,6 +64,7 @@ class TurnEnd:
             tasks.start_soon(self._free_slot)
             tasks.start_soon(self._count_tokens)
             tasks.start_soon(self._log_crisis)
+            tasks.start_soon(self._rate_question)
             if not self.turn.session.is_incognito:
                 await publish_turn_ended(
                     self.deps.events, self.turn.uid, message.session_id, self.turn.run_id
@@ -97,6 +99,9 @@ class TurnEnd:
                 names_user=not turn.session.is_incognito,
             )
             await _log_failure("crisis_not_logged", record)
+
+    async def _rate_question(self) -> None:
+        await _log_failure("harm_not_counted", rate_question(self.deps, self.turn))
 
     async def _count_tokens(self) -> None:
         now = self.turn.accepted_at

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from functions.chat.commands.command import Command, read_command
 from functions.chat.context import history, prompt
+from functions.chat.context.caution import describe_caution
 from functions.chat.context.context import Context
 from functions.chat.context.exercise import describe_exercise
 from functions.chat.context.file_texts import FileText
@@ -181,6 +182,7 @@ async def prepare_turn(
             texts=files.texts,
             forgotten=files.forgotten,
             exercise=describe_exercise(session.exercise, documents.newest_messages),
+            caution=describe_caution(session.safety, now),
             now=now,
             facts=deps.model.describe(roles[0]),
         )

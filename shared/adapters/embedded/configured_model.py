@@ -1,10 +1,10 @@
 """ChatModel that the console sets: each call asks the model that the file names then."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TypeVar
 
-from shared.adapters.embedded.model_file import ModelFile, ModelSetup
+from shared.adapters.embedded.chosen import Chosen
 from shared.domain.model import (
     ModelEvent,
     ModelFacts,
@@ -21,30 +21,19 @@ T = TypeVar("T")
 class ConfiguredModel:
     """A change counts from the next call on; one that has begun ends with the model it began with."""
 
-    def __init__(self, file: ModelFile, build: Callable[[ModelSetup | None], ChatModel]) -> None:
-        """`build` makes the model of a setup, the offline model for None."""
-        self._file = file
-        self._build = build
-        self._version = file.find_version()
-        self._model = build(file.load())
+    def __init__(self, chosen: Chosen[ChatModel]) -> None:
+        self._chosen = chosen
 
     def name(self, role: ModelRole) -> str:
-        return self._select().name(role)
+        return self._chosen.get().name(role)
 
     def describe(self, role: ModelRole) -> ModelFacts:
-        return self._select().describe(role)
+        return self._chosen.get().describe(role)
 
     def stream(
         self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
     ) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
-        return self._select().stream(role, messages, tools)
+        return self._chosen.get().stream(role, messages, tools)
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
-        return await self._select().complete_structured(role, prompt, schema)
-
-    def _select(self) -> ChatModel:
-        version = self._file.find_version()
-        if version != self._version:
-            self._model = self._build(self._file.load())
-            self._version = version
-        return self._model
+        return await self._chosen.get().complete_structured(role, prompt, schema)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from shared.adapters.embedded.chosen import Chosen
 from shared.adapters.embedded.configured_transcriber import ConfiguredTranscriber
 from shared.adapters.embedded.model_file import ModelFile, ModelSetup
 from shared.adapters.missing_transcriber import MissingTranscriber
@@ -27,7 +28,7 @@ def file(tmp_path) -> ModelFile:
 async def test_a_key_that_is_entered_or_taken_away_counts_from_the_next_call_on(
     file: ModelFile,
 ):
-    transcriber = ConfiguredTranscriber(file, build)
+    transcriber = ConfiguredTranscriber(Chosen(file, build))
     before = transcriber.is_ready
     file.store(SETUP)
     transcription = await transcriber.transcribe(b"")

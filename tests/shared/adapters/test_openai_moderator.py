@@ -1,0 +1,137 @@
+"""OpenAI's moderations through the real SDK, against a local server that speaks them (M128)."""
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from shared.adapters.cloud.openai_moderator import MODEL, OpenaiModerator
+from shared.domain.errors import ModelFailed, Unavailable
+from tests.servers import run_server
+
+NOTHING = dict.fromkeys(
+    [
+        *("harassment", "harassment/threatening", "hate", "hate/threatening", "illicit"),
+        *("illicit/violent", "self-harm", "self-harm/intent", "self-harm/instructions"),
+        *("sexual", "sexual/minors", "violence", "violence/graphic"),
+    ],
+    0.0,
+)
+
+
+def build_answer(**scores: float | None) -> dict[str, Any]:
+    """Build an answer as OpenAI's reference writes it."""
+    named = {name.replace("__", "/").replace("_", "-"): score for name, score in scores.items()}
+    return {
+        "id": "modr-5MWoLO",
+        "model": MODEL,
+        "results": [
+            {
+                "flagged": False,
+                "categories": dict.fromkeys(NOTHING, False),
+                "category_scores": NOTHING | named,
+                "category_applied_input_types": {name: ["text"] for name in NOTHING},
+            }
+        ],
+    }
+
+
+@dataclass
+class FakeModerations:
+    """Answers each request with the next of `answers`: a body, bytes, or a status."""
+
+    answers: list[Any] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    url: str = ""
+
+    async def moderate(self, request: Request) -> Response:
+        assert request.headers["authorization"] == "Bearer key"
+        self.requests.append(await request.json())
+        answer = self.answers.pop(0)
+        if isinstance(answer, int):
+            return JSONResponse({"error": {"message": "no"}}, answer, {"retry-after-ms": "1"})
+        if isinstance(answer, bytes):
+            return Response(answer, media_type="application/json")
+        return JSONResponse(answer)
+
+
+@pytest.fixture
+def server() -> Iterator[FakeModerations]:
+    server = FakeModerations()
+    app = Starlette(routes=[Route("/v1/moderations", server.moderate, methods=["POST"])])
+    with run_server(app) as server.url:
+        yield server
+
+
+@pytest.fixture
+async def moderator(server: FakeModerations) -> AsyncIterator[OpenaiModerator]:
+    moderator = OpenaiModerator(api_key="key", base_url=f"{server.url}/v1")
+    yield moderator
+    await moderator.aclose()
+
+
+@pytest.mark.parametrize(
+    ("scores", "harm"),
+    [
+        ({}, 0),
+        ({"illicit__violent": 0.9, "illicit": 0.95}, 0.9),
+        ({"hate__threatening": 0.7}, 0.7),
+        ({"illicit": 0.8}, 0.4),
+        ({"illicit": None, "illicit__violent": None, "violence": 0.9}, 0),
+        ({"self_harm": 1, "self_harm__intent": 1, "self_harm__instructions": 1}, 0),
+    ],
+)
+async def test_harm_for_others_is_rated_and_never_that_for_oneself_m128(
+    server: FakeModerations, moderator: OpenaiModerator, scores: dict[str, float], harm: float
+):
+    server.answers = [build_answer(**scores)]
+
+    assert await moderator.rate_harm("How?") == pytest.approx(harm)
+    assert server.requests == [{"model": MODEL, "input": "How?"}]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"", b"[]", {"results": []}, build_answer(illicit=7), b'{"results":[{"category_scores":9}]}'],
+)
+async def test_an_answer_that_says_nothing_is_no_rating_m128(
+    server: FakeModerations, moderator: OpenaiModerator, answer: Any
+):
+    server.answers = [answer]
+
+    with pytest.raises(ModelFailed):
+        await moderator.rate_harm("How?")
+
+
+async def test_a_server_without_moderations_is_asked_once_m128(
+    server: FakeModerations, moderator: OpenaiModerator
+):
+    server.answers = [404]
+
+    assert [await moderator.rate_harm("How?") for _ in range(3)] == [0, 0, 0]
+    assert len(server.requests) == 1
+
+
+async def test_a_failure_that_passes_is_tried_twice_m128(
+    server: FakeModerations, moderator: OpenaiModerator
+):
+    server.answers = [500, build_answer(sexual__minors=0.6), 500, 500, 401]
+
+    assert await moderator.rate_harm("How?") == 0.6
+    with pytest.raises(Unavailable):
+        await moderator.rate_harm("How?")
+    with pytest.raises(ModelFailed):
+        await moderator.rate_harm("How?")
+
+
+async def test_a_server_that_is_gone_is_unavailable_m128():
+    moderator = OpenaiModerator(api_key="key", base_url="http://127.0.0.1:9/v1")
+
+    with pytest.raises(Unavailable):
+        await moderator.rate_harm("How?")
+    await moderator.aclose()
