@@ -1,6 +1,6 @@
 """Cached completion: one model call per stage and content, its answer stored for redeliveries."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from functions.process_conversation.deps import ProcessDeps
@@ -16,6 +16,10 @@ MAX_BLOCK_CHARS = 600_000
 """What a model reads at once, some 150,000 tokens; a longer transcript is read in blocks."""
 
 
+def _keep(answer: A) -> A:
+    return answer
+
+
 async def complete_once(
     deps: ProcessDeps,
     uid: UserId,
@@ -26,17 +30,18 @@ async def complete_once(
     schema: type[A],
     block: int = 0,
     stage: str | None = None,
+    finish: Callable[[A], A] = _keep,
 ) -> A:
     """Return the model's answer; it is stored before anything is derived from it.
 
     An answer to another version of the prompt is not used again. It is stored as that of a `stage`,
-    the prompt's name unless given, and its block.
+    the prompt's name unless given, and its block. `finish` adds what only this call knows.
     """
     stage = (stage or prompt.name.rpartition("/")[2]) + (f"-{block}" if block else "")
     stored_answer = await deps.claims.load_answer(uid, conversation, stage)
     if stored_answer is not None and stored_answer["prompt_version"] == prompt.version:
         return schema.model_validate(stored_answer["answer"])
-    answer = await deps.model.complete_structured(role, prompt, schema)
+    answer = finish(await deps.model.complete_structured(role, prompt, schema))
     record = {
         "prompt_version": prompt.version,
         "model": deps.model.name(role),

@@ -144,7 +144,7 @@ async def _extract_draft(
     shown_memories = _select_from_elsewhere(newest_memories, conversation)
     facts = await _extract_memories(deps, uid, conversation, data, shown_memories)
     ids = await _load_derived_ids(deps, uid, conversation)
-    fact_candidates = select_candidates(facts, conversation, shown_memories, ids)
+    fact_candidates = select_candidates(facts, conversation, ids)
     conflicting_memories = await find_conflicting_elsewhere(
         deps, uid, conversation, [candidate.memory for candidate in fact_candidates]
     )
@@ -222,9 +222,17 @@ async def _extract_memories(
 ) -> MemoriesOutput:
     existing = [{"number": n, "text": memory.content} for n, memory in enumerate(shown_memories)]
     prompts = [build_prompt("memories", {**block, "existing_memories": existing}) for block in data]
+    shown_ids = [memory.id for memory in shown_memories]
     answers = [
         await complete_once(
-            deps, uid, conversation, prompt, role="standard", schema=MemoriesOutput, block=n
+            deps,
+            uid,
+            conversation,
+            prompt,
+            role="standard",
+            schema=MemoriesOutput,
+            block=n,
+            finish=lambda answer: answer.identify(shown_ids),
         )
         for n, prompt in enumerate(prompts)
     ]

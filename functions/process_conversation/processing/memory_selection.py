@@ -24,18 +24,17 @@ EXTRACTED_CATEGORIES: tuple[MemoryCategory, ...] = ("interesting", "system")
 def select_candidates(
     answer: MemoriesOutput,
     conversation: Conversation,
-    shown_memories: Sequence[Memory],
     ids: DerivedIds,
 ) -> list[Candidate]:
-    """Select the supported facts; the model was shown `shown_memories` in this order."""
+    """Select the supported facts."""
     supported_facts = _keep_latest(
         [m for m in answer.memories if _is_supported(m, conversation.named_segments)]
     )
     return [
         Candidate(
             memory=_build_memory(fact, category, conversation, ids),
-            replaced_id=_find_shown_id(fact.replaces, shown_memories),
-            repeated_id=_find_shown_id(fact.repeats, shown_memories),
+            replaced_id=fact.replaced_id,
+            repeated_id=fact.repeated_id,
         )
         for category in EXTRACTED_CATEGORIES
         for fact in supported_facts
@@ -69,13 +68,6 @@ def limit_count(reconciliation: Reconciliation) -> Reconciliation:
         corrections=corrections,
         repeated_ids=reconciliation.repeated_ids[:MAX_REPEATED],
     )
-
-
-def _find_shown_id(number: int | None, shown_memories: Sequence[Memory]) -> MemoryId | None:
-    """Return the memory that the model was shown under a number; None for any other."""
-    if number is None or not 0 <= number < len(shown_memories):
-        return None
-    return shown_memories[number].id
 
 
 def _is_supported(answer: MemoryOutput, segments: Sequence[Segment]) -> bool:

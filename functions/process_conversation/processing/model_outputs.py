@@ -5,12 +5,14 @@ They are lenient: one odd value never costs the whole answer.
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, get_args
+from typing import Annotated, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from shared.domain.action_item import TaskOwner
 from shared.domain.conversation import CATEGORIES
+from shared.domain.ids import MemoryId
 from shared.library.exclusive_facts import ExclusiveKey, build_exclusive_key
 from shared.library.write_policy import StatementKind, WriteTiming
 
@@ -52,6 +54,13 @@ def _parse_owner(value: object) -> object:
 
 def _to_text(value: object) -> object:
     return value if isinstance(value, str) else None
+
+
+def _find_id(number: int | None, shown_ids: Sequence[MemoryId]) -> MemoryId | None:
+    """Return the memory that the model was shown under a number; None for any other."""
+    if number is None or not 0 <= number < len(shown_ids):
+        return None
+    return shown_ids[number]
 
 
 def _to_list(value: object) -> object:
@@ -133,6 +142,8 @@ class MemoryOutput(ProcessingOutput):
     favourite_of: Annotated[str | None, BeforeValidator(_to_text)] = None
     replaces: int | None = None
     repeats: int | None = None
+    replaced_id: SkipJsonSchema[MemoryId | None] = None
+    repeated_id: SkipJsonSchema[MemoryId | None] = None
 
     @property
     def stored_key(self) -> str | None:
@@ -141,8 +152,23 @@ class MemoryOutput(ProcessingOutput):
             return None
         return build_exclusive_key(self.exclusive_key, self.favourite_of)
 
+    def identify(self, shown_ids: Sequence[MemoryId]) -> Self:
+        """Note which memories its numbers stand for; later they may be others."""
+        return self.model_copy(
+            update={
+                "replaced_id": _find_id(self.replaces, shown_ids),
+                "repeated_id": _find_id(self.repeats, shown_ids),
+            }
+        )
+
 
 class MemoriesOutput(ProcessingOutput):
     """At most two facts of each category; mostly none."""
 
     memories: Annotated[Sequence[MemoryOutput], BeforeValidator(_to_list)] = ()
+
+    def identify(self, shown_ids: Sequence[MemoryId]) -> Self:
+        """Note which memories its numbers stand for: the model was shown these in this order."""
+        return self.model_copy(
+            update={"memories": [memory.identify(shown_ids) for memory in self.memories]}
+        )

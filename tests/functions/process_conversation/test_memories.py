@@ -25,9 +25,8 @@ IDS = DerivedIds(conversation_ids=CONVERSATION.family)
 
 
 def select_and_decide(answer, conversation, known_memories) -> Reconciliation:
-    return decide_candidates(
-        select_candidates(answer, conversation, known_memories, IDS), known_memories
-    )
+    identified = answer.identify([memory.id for memory in known_memories])
+    return decide_candidates(select_candidates(identified, conversation, IDS), known_memories)
 
 
 def keep_contents(*outputs, known_memories=()):

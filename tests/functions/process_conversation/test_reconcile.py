@@ -7,12 +7,14 @@ from itertools import permutations
 import pytest
 
 from functions.process_conversation.processing.extract_content import MAX_SHOWN_MEMORIES
+from shared.data.stores import Stores
 from shared.domain.conversation import Conversation
 from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.memory import Memory
 from shared.domain.model import ModelFacts
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.reconcile import Candidate, reconcile
+from tests.fault_injection import Crash
 from tests.fixtures.library import build_client
 from tests.fixtures.processing import (
     ALICE,
@@ -24,6 +26,10 @@ from tests.fixtures.processing import (
     build_processing_fixture,
     build_structure_output,
     build_test_conversation,
+)
+from tests.functions.process_conversation.test_interruptions import (
+    Interruption,
+    deliver_until_idle,
 )
 
 
@@ -294,3 +300,38 @@ async def test_a_fact_in_other_words_is_known_again_p14(database):
     [memory] = await world.deps.stores.memories.list_newest(ALICE, limit=9)
     assert memory.content == "User loves jazz music"
     assert list(memory.seen_in) == [second.id]
+
+
+class DaughterReader(SingleFactReader):
+    """A model that finds the fact that a daughter makes untrue, wherever it stands in the list."""
+
+    async def complete_structured(self, role: str, prompt, schema):
+        if prompt.name != MEMORIES:
+            return await super().complete_structured(role, prompt, schema)
+        known = prompt.data["existing_memories"]
+        number = next((m["number"] for m in known if m["text"] == CHILDLESS.content), None)
+        text = prompt.data["transcript"][0]["text"]
+        return schema.model_validate(
+            {"memories": [build_memory_output(text, evidence=text, replaces=number)]}
+        )
+
+
+CHILDLESS = build_fact("User has no children")
+NEW_FRIEND = build_fact("User met Ann", hours=9)
+
+
+@pytest.mark.parametrize("cut", range(1, 25))
+async def test_an_attempt_that_is_repeated_corrects_what_the_model_was_shown_c63(database, cut):
+    async def write_and_crash() -> None:
+        await Stores(world.documents).memories.add(ALICE, NEW_FRIEND)
+        raise Crash
+
+    interruption = Interruption(at=cut, action=write_and_crash, after=True)
+    world = build_processing_fixture(database, DaughterReader(), interruption.wrap)  # type: ignore[arg-type]
+    await Stores(world.documents).memories.add(ALICE, CHILDLESS)
+    conversation, _ = build_talk("a", "User has a daughter", hours=1)
+    await world.write(conversation)
+
+    await deliver_until_idle(world)
+
+    assert sorted(await list_contents(world)) == ["User has a daughter", "User met Ann"]
