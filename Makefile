@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test check fuzz crash-simulation bench eval eval-memories eval-crisis eval-injection report dead-letters reindex openapi clients lock clean help
+.PHONY: run example import export erase users test check fuzz crash-simulation bench eval eval-memories eval-crisis eval-injection report reviews dead-letters reindex openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -68,6 +68,9 @@ users: $(VENV)/ready ## List who has a password here; SET=name adds one or chang
 
 report: $(VENV)/ready ## Count thumbs and crises of the last DAYS=30, without persons
 	@$(BIN)/python -m infra.report $(if $(DAYS),--days $(DAYS))
+
+reviews: $(VENV)/ready ## List chats that went towards harm (CLOSE=id closes a review, UNLOCK=id unlocks its chat)
+	@$(BIN)/python -m infra.safety_reviews $(if $(CLOSE),--close $(CLOSE)) $(if $(UNLOCK),--unlock $(UNLOCK))
 
 dead-letters: $(VENV)/ready ## List messages that were given up (SHOW=id shows one, REPLAY=id or all sends again)
 	@$(BIN)/python -m infra.dead_letters $(if $(SHOW),--show $(SHOW)) $(if $(REPLAY),--replay $(REPLAY))

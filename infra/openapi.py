@@ -52,6 +52,7 @@ STATUS_DESCRIPTIONS: Mapping[int, str] = {
     416: "The range lies outside of the content.",
     415: "The body is not sent as a media type that is accepted.",
     422: "A value is invalid.",
+    423: "The chat is locked; `locked_until` tells until when.",
     429: "A limit is reached; Retry-After tells when to try again.",
     502: "The language model, or a server that was asked, gave no usable answer.",
     503: "A part of the service does not answer; try again.",

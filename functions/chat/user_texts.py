@@ -40,6 +40,14 @@ CONFIRM_CALL = (
 REPLY_ALWAYS = "Reply yes, always or no."
 REPLY_ONCE = "Reply yes or no."
 BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."
+CHAT_SLOWED = (
+    "Because of what was asked in this chat, it answers only {limit} questions an hour. It continues at "
+    "{time}."
+)
+CHAT_LOCKED = (
+    "Because of what was asked in this chat, it is closed until {time}. You can begin a new chat. If "
+    "you are in need yourself, write it here: that is always answered."
+)
 QUOTA_USED_UP = "You used up today's {limit} {noun}. It continues at {time}."
 GREETING = (
     "Hi{name}! {app} here. Ask me what was said, agreed or planned, and I will show you where it "

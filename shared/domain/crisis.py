@@ -36,6 +36,11 @@ class CrisisVerdict:
     def route(self) -> Route:
         return "crisis" if self.level >= 2 else "answer"
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether nothing speaks for a crisis, by a judge that did not fail."""
+        return not self.level and not self.adds_contacts
+
 
 CLEAR = CrisisVerdict()
 

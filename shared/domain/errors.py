@@ -8,6 +8,7 @@ KeepsakeError
 │   ├── NotFound             it does not exist for this caller
 │   ├── Conflict             it contradicts what is stored
 │   ├── Gone                 it existed and has expired
+│   ├── ChatLocked           a chat answers no more for a while; carries until when
 │   ├── TooLarge             more than is accepted
 │   ├── TooMany              over a limit; carries when to come back
 │   │   └── QuotaExceeded    over a quota of the user; carries which and how much
@@ -62,6 +63,14 @@ class Conflict(CallerError):
 
 class Gone(CallerError):
     """It existed and has expired."""
+
+
+class ChatLocked(CallerError):
+    """The chat answers no more until `locked_until`, because of what was asked in it."""
+
+    def __init__(self, message: str, *, locked_until: datetime) -> None:
+        super().__init__(message)
+        self.locked_until = locked_until
 
 
 class TooLarge(CallerError):

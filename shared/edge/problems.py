@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from shared.domain.errors import (
     AccountErased,
+    ChatLocked,
     Conflict,
     Gone,
     Invalid,
@@ -40,6 +41,7 @@ STATUS_BY_ERROR: Mapping[type[KeepsakeError], int] = {
     Gone: 410,
     AccountErased: 410,
     TooLarge: 413,
+    ChatLocked: 423,
     TooMany: 429,
     SetupIncomplete: 400,
     NoManifest: 400,
@@ -90,6 +92,8 @@ def to_problem(error: KeepsakeError) -> JSONResponse:
     if isinstance(error, QuotaExceeded):
         headers |= _build_quota_headers(error)
         extensions |= {"type": QUOTA_EXCEEDED, "violated-policies": [error.policy]}
+    if isinstance(error, ChatLocked):
+        extensions |= {"code": "chat_locked", "locked_until": error.locked_until.isoformat()}
     if isinstance(error, Unavailable):
         headers["Retry-After"] = str(ceil(error.retry_after_s or 1))
     if isinstance(error, NotAuthenticated):

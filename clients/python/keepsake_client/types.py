@@ -1472,6 +1472,7 @@ class SessionOut(TypedDict):
     is_summarised: bool
     storage_mode: Literal["managed", "incognito"]
     exercise: ActiveExerciseOut | None
+    locked_until: str | None
 
 
 class ShareOut(TypedDict):
@@ -2030,7 +2031,7 @@ class DiagnosticsOut(TypedDict):
     request_id: str
     outcome: Literal["completed", "limited", "stopped", "interrupted", "failed"]
     path: Literal["simple", "tools", "persona"]
-    route: NotRequired[Literal["answer", "crisis"]]
+    route: NotRequired[Literal["answer", "crisis", "command"]]
     crisis_level: NotRequired[Literal[0, 1, 2, 3]]
     safety: SafetyOut
     model: str

@@ -48,7 +48,7 @@ MAX_MESSAGE_BYTES = 1_048_576
     "/v2/messages",
     "Ask, and stream the answer",
     headers=SendHeaders,
-    errors=(404, 429, 503),
+    errors=(404, 423, 429, 503),
     media_type="text/event-stream",
     max_bytes=MAX_MESSAGE_BYTES,
 )

@@ -553,6 +553,7 @@ class SessionOut(Wire):
     `focus_mode_id` is the focus mode that is active, `agent_id` the custom agent that answers, and
     `project_id` the project it belongs to.
     `is_summarised`: the assistant reads a summary of the oldest messages, which all stay listed.
+    Until `locked_until` its questions are refused with 423, except in a crisis.
     """
 
     id: str
@@ -571,6 +572,7 @@ class SessionOut(Wire):
     is_summarised: bool
     storage_mode: StorageMode
     exercise: ActiveExerciseOut | None
+    locked_until: datetime | None
 
 
 def to_session_out(session: Session) -> SessionOut:
@@ -592,6 +594,7 @@ def to_session_out(session: Session) -> SessionOut:
         is_summarised=session.summarised_until is not None,
         storage_mode="incognito" if session.is_incognito else "managed",
         exercise=ActiveExerciseOut.model_validate(session.exercise) if session.exercise else None,
+        locked_until=session.safety.locked_until,
     )
 
 

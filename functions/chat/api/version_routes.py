@@ -35,7 +35,7 @@ MAX_VERSION_BYTES = 1_048_576
     "/v2/messages/{id}/versions",
     "Edit a question or ask for another answer, and stream it as a UI message stream",
     headers=SendHeaders,
-    errors=(404, 409, 429, 503),
+    errors=(404, 409, 423, 429, 503),
     media_type="text/event-stream",
     max_bytes=MAX_VERSION_BYTES,
 )

@@ -5,7 +5,6 @@ import anyio
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepare_turn import PreparedTurn
 from shared import telemetry
-from shared.domain.crisis import CrisisVerdict
 from shared.safety.crisis_verdict import mask_contacts
 from shared.safety.safety_score import is_worth_keeping
 
@@ -15,16 +14,13 @@ async def rate_question(deps: ChatDeps, turn: PreparedTurn) -> None:
 
     A question that nobody rates in time counts as harmless. Raises what the store raises.
     """
-    if _may_be_crisis(turn.output_gate.verdict):
+    verdict = turn.output_gate.verdict
+    if verdict is None or not verdict.is_clear:
         return
     harm = await _rate(deps, turn.question.text)
     now = deps.clock.now()
     if is_worth_keeping(turn.session.safety, harm, now):
         await deps.stores.safety_reviews.add_harm(turn.uid, turn.session.id, harm, now)
-
-
-def _may_be_crisis(verdict: CrisisVerdict | None) -> bool:
-    return verdict is None or verdict.level > 0 or verdict.adds_contacts
 
 
 async def _rate(deps: ChatDeps, text: str) -> float:

@@ -35,6 +35,7 @@ from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
 from functions.chat.turn.files import build_card, check_sizes
 from functions.chat.turn.first_verdict import judge_question
 from functions.chat.turn.idempotency import IdempotencyKey, check_unused
+from functions.chat.turn.open_chat import check_open
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.reply import accept_reply
 from functions.chat.turn.tool_policy import ToolPolicy, build_tool_policy
@@ -142,8 +143,8 @@ async def prepare_turn(
 
     Raises Invalid (empty text, several models for a persona), TooLarge (over MAX_QUESTION_CHARS, a
     file that the model cannot read whole, or more than it takes),
-    NotFound (no such app or chat session), Conflict (the chat shows another version), QuotaExceeded
-    and DuplicateQuestion.
+    NotFound (no such app or chat session), Conflict (the chat shows another version), QuotaExceeded,
+    ChatLocked and TooMany (by what was asked in the chat) and DuplicateQuestion.
     """
     text = _clean_question(text)
     finding = find_crisis(text)
@@ -164,6 +165,8 @@ async def prepare_turn(
     documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=finding.is_plain)
     async with withdraw_on_failure(deps, uid, slot, now):
         app, session, files = documents.app, documents.session, documents.files
+        verdict = await _judge(text, finding, documents, is_admitted=slot.is_held)
+        await check_open(deps, uid, documents, text, finding, verdict)
         earlier_messages = history.select_window(documents.newest_messages, session)
         persona = app if app is not None and app.persona_prompt is not None else None
         agent = None if persona else documents.agent
@@ -223,7 +226,6 @@ async def prepare_turn(
                 for role, each in zip(roles[1:], siblings, strict=True)
             ),
         ]
-        verdict = await _judge(text, finding, documents, is_admitted=slot.is_held)
         for voice in voices:
             check_sizes(files.of_question, voice.context.facts)
             voice.context.for_cycle(1, [tool.spec for tool in voice.tools])

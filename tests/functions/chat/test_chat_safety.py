@@ -6,12 +6,16 @@ import httpx
 import pytest
 
 from functions.chat.deps import ChatDeps
+from functions.chat.turn.open_chat import MAX_SLOWED_QUESTIONS
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import UserText
+from shared.domain.quota import EMBEDDED_LIMITS
+from shared.safety import crisis_plan
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ChatFixture
-from tests.functions.chat.test_crisis_gate import PLAIN, read, script_judged
+from tests.functions.chat.test_crisis_gate import CERTAIN, PLAIN, read, script_judged
 from tests.functions.chat.test_message_routes import open_chat
+from tests.old_app import parse_as_fixed_app
 
 GRADUAL = [0.0, 0.2, 0.4, 0.6, 0.8, 0.9]
 CAUTION = "went towards harm for other people"
@@ -128,3 +132,139 @@ async def test_a_chat_that_went_far_gets_one_review_m129(world: ChatFixture) -> 
 
     (review,) = await world.deps().stores.safety_reviews.list_newest()
     assert (review.uid, review.session_id, review.step) == ("ada", "main", "review")
+
+
+async def lock(world: ChatFixture) -> None:
+    with script_answers(3) as model:
+        shown = await play(world, model, [1.0, 1.0, 1.0])
+    assert shown[-1]["step"] == "locked"
+
+
+async def test_a_locked_chat_answers_with_a_typed_error_m129(world: ChatFixture) -> None:
+    await lock(world)
+    with ScriptedModel() as model:
+        refusal = await ask(world.deps(model), protocol="ui-message-stream")
+
+    problem = refusal.json()
+    assert refusal.status_code == 423
+    assert refusal.headers["content-type"] == "application/problem+json"
+    assert (problem["code"], problem["locked_until"]) == (
+        "chat_locked",
+        "2026-03-03T12:01:30+00:00",
+    )
+    assert "closed until Tuesday 3 March 2026 at 12:01" in problem["detail"]
+
+
+async def test_the_old_app_reads_in_the_chat_that_it_is_locked_m129(world: ChatFixture) -> None:
+    await lock(world)
+    with ScriptedModel() as model:
+        refusal = await ask(world.deps(model))
+
+    screen = parse_as_fixed_app([refusal.content])
+    assert refusal.status_code == 200
+    assert screen.text.startswith("Because of what was asked in this chat")
+    assert screen.done is not None
+
+
+async def test_a_locked_chat_says_until_when_m129(world: ChatFixture) -> None:
+    await lock(world)
+    async with open_chat(world.deps()) as http:
+        chat = (await http.get("/v2/chat-sessions/main")).json()
+
+    assert chat["locked_until"] == "2026-03-03T12:01:30Z"
+
+
+async def test_the_way_out_is_a_new_chat_or_a_day_m129(world: ChatFixture) -> None:
+    await lock(world)
+    with script_answers(2) as model:
+        deps = world.deps(model)
+        async with open_chat(deps) as http:
+            other = (await http.post("/v2/chat-sessions", json={})).json()["id"]
+        elsewhere = await ask(deps, chat_session_id=other)
+        world.clock.advance(days=1)
+        later = await ask(deps)
+
+    assert ["Here you go." in answer.text for answer in (elsewhere, later)] == [True, True]
+    assert list_cautioned(model) == [False, True]
+
+
+async def test_a_refused_question_costs_no_turn_and_no_slot_m129(world: ChatFixture) -> None:
+    await lock(world)
+    deps = world.deps(ScriptedModel(), quotas={**EMBEDDED_LIMITS, "turns": 4})
+    refusals = [await ask(deps, protocol="ui-message-stream") for _ in range(5)]
+
+    assert [refusal.status_code for refusal in refusals] == [423] * 5
+
+
+async def test_a_certain_crisis_is_answered_in_a_locked_chat_m129(world: ChatFixture) -> None:
+    await lock(world)
+    with ScriptedModel() as model:
+        answer = await ask(world.deps(model), CERTAIN)
+
+    assert crisis_plan.GET_HELP_NOW in parse_as_fixed_app([answer.content]).text
+
+
+async def test_an_unsure_crisis_is_judged_and_answered_in_a_locked_chat_m129(
+    world: ChatFixture,
+) -> None:
+    await lock(world)
+    readings = [read(2), read(2)]
+    with ScriptedModel(script_answer("Ok."), answers={"chat/crisis": readings}) as model:
+        answer = await ask(world.deps(model), PLAIN)
+
+    assert crisis_plan.NOT_ALONE in parse_as_fixed_app([answer.content]).text
+
+
+async def test_an_idiom_does_not_open_a_locked_chat_m129(world: ChatFixture) -> None:
+    await lock(world)
+    text = "I am dying to know more"
+    reading = read(0, quote="dying to know")
+    with ScriptedModel(answers={"chat/crisis": [reading]}) as model:
+        refusal = await ask(world.deps(model), text, protocol="ui-message-stream")
+
+    assert refusal.status_code == 423
+
+
+@pytest.mark.parametrize(("language", "words"), [("de", "geschlossen"), ("zh", "关闭")])
+async def test_a_lock_is_told_in_the_owners_language_m129(
+    world: ChatFixture, language: str, words: str
+) -> None:
+    await lock(world)
+    deps = world.deps(ScriptedModel())
+    async with open_chat(deps) as http:
+        await http.patch("/v1/users/profile", json={"language": language})
+        refusal = await http.post("/v2/messages", json={"text": "And then?"})
+
+    assert words in parse_as_fixed_app([refusal.content]).text
+
+
+async def test_a_chat_that_went_far_answers_fewer_questions_an_hour_m128(
+    world: ChatFixture,
+) -> None:
+    count = MAX_SLOWED_QUESTIONS
+    with script_answers(count + 2) as model:
+        await play(world, model, [1.0])
+        world.moderator.ratings = [0.5] * count
+        deps = world.deps(model)
+        answers = [await ask(deps, protocol="ui-message-stream") for _ in range(count + 1)]
+        world.clock.advance(hours=1)
+        next_hour = await ask(deps, protocol="ui-message-stream")
+
+    assert [answer.status_code for answer in answers] == [200] * count + [429]
+    assert answers[-1].headers["retry-after"] == "3570"
+    assert "only 10 questions an hour" in answers[-1].json()["detail"]
+    assert next_hour.status_code == 200
+
+
+async def test_a_crisis_is_answered_beyond_the_limit_of_a_slowed_chat_m128(
+    world: ChatFixture,
+) -> None:
+    count = MAX_SLOWED_QUESTIONS
+    with script_answers(count + 1) as model:
+        await play(world, model, [1.0])
+        world.moderator.ratings = [0.5] * count
+        deps = world.deps(model)
+        answers = [await ask(deps) for _ in range(count)]
+        answers.append(await ask(deps, CERTAIN))
+
+    assert crisis_plan.GET_HELP_NOW in parse_as_fixed_app([answers[-1].content]).text
