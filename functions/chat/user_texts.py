@@ -37,6 +37,9 @@ CONFIRM_CALL = (
     "May “{source}” ({maker}, id `{id}`) do `{tool}` with exactly this?\n```json\n{arguments}\n```\n"
     "{reason} {reply}"
 )
+CONFIRM_OWN_CALL = (
+    "Shall I do `{tool}` with exactly this?\n```json\n{arguments}\n```\n{reason} {reply}"
+)
 REPLY_ALWAYS = "Reply yes, always or no."
 REPLY_ONCE = "Reply yes or no."
 BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."
@@ -60,6 +63,9 @@ MEMORIES_FOUND = "This is remembered about it:"
 NOTHING_REMEMBERED = "Nothing is remembered about you yet."
 NO_SUCH_MEMORY = "Nothing that is remembered fits this."
 NO_SUCH_NUMBER = "There is no such number in the list. Write /memories to see it, then /why 1."
+RULES = "Your rules for every answer:"
+NO_RULES = "You have no rules. Write one: /rule Answer in one sentence."
+RULE_TOO_LONG = "A rule has at most {words} words and {chars} characters."
 SAID_IN_WORDS = "It was said on {time}: “{quote}”"
 HEARD = "It comes from what was said on {time}."
 WRITTEN_BY_OWNER = "You wrote it down on {time}."
@@ -86,6 +92,7 @@ COMMANDS = (
     "/why 1 – where number 1 of the list comes from\n"
     "/forget 1 – forget number 1 of the list; with words: what is remembered about these\n"
     "/remember … – write down a fact\n"
+    "/rules – how you want to be answered; /rule … adds one\n"
     "/recall off – answers use nothing that is remembered; /recall on: they do again\n"
     "/wipe – forget everything\n"
     "/incognito – how to chat without a trace"

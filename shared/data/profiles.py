@@ -14,6 +14,7 @@ from shared.domain.ids import AppId, UserId
 from shared.domain.notification_preferences import Preferences
 from shared.domain.own_names import MAX_OWN_NAMES, deduplicate_names
 from shared.domain.profile import Device, Profile
+from shared.domain.rule import Rules, RulesChange
 from shared.ports import Documents, Transaction
 
 
@@ -57,6 +58,13 @@ class Profiles:
             uid, lambda profile: replace(profile, focus_modes=change(profile.focus_modes))
         )
         return changed.focus_modes
+
+    async def change_rules(self, uid: UserId, change: RulesChange) -> Rules:
+        """Change the rules and return them. Raises what `change` raises."""
+        changed = await self._change(
+            uid, lambda profile: replace(profile, rules=change(profile.rules))
+        )
+        return changed.rules
 
     async def fill(self, uid: UserId, settings: Mapping[str, Any], *, now: datetime) -> Profile:
         """Take those settings that the user has not chosen; return the whole."""

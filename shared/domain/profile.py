@@ -9,6 +9,7 @@ from shared.domain.daily_summary import DailySummarySettings
 from shared.domain.focus_mode import FocusMode, FocusModes
 from shared.domain.ids import AppId, FocusModeId
 from shared.domain.notification_preferences import Preferences
+from shared.domain.rule import Rules
 from shared.domain.value import value
 
 MAX_PROMPT_CHARS = 4_000
@@ -30,7 +31,7 @@ class Profile:
     `own_names` are the names by which transcripts call them, as of `own_names_set_at`.
     `chat_prompt` is how the assistant shall answer, in their words, and `chat_reminder` what every model
     call ends with. A turn is told some of their `interests`, and their `learning_style`. A chat may have
-    one of the `focus_modes`. With `summarises_results`, later turns read in a sentence what tools found. Answers use
+    one of the `focus_modes`; all keep to the `rules`. With `summarises_results`, later turns read in a sentence what tools found. Answers use
     what is remembered only while the profile `recalls_memories`, and bring it up unasked if it
     `volunteers_memories`.
     """
@@ -55,6 +56,7 @@ class Profile:
     interests: tuple[str, ...] = ()
     learning_style: str = ""
     focus_modes: FocusModes = ()
+    rules: Rules = ()
     summarises_results: bool = False
     recalls_memories: bool = True
     volunteers_memories: bool = False

@@ -32,6 +32,7 @@ LIST_PATHS = (
     "/v1/goals/all",
     "/v2/chat-sessions",
     "/v1/focus-modes",
+    "/v2/rules",
     "/v1/agents",
     "/v2/projects",
     "/v1/apps",
@@ -99,6 +100,7 @@ def theirs(owner: httpx.Client) -> dict[str, str]:
         "focus": owner.post(
             "/v1/focus-modes", json={"name": "Exam", "instructions": "Quiz me."}
         ).json()["id"],
+        "rule": owner.post("/v2/rules", json={"text": "Be brief."}).json()["id"],
         "agent": owner.post(
             "/v1/agents", json={"name": "Coach", "instructions": "Be strict."}
         ).json()["id"],
@@ -219,6 +221,7 @@ ID_ROUTES = [
     ("GET", "/shared/chats/{session}", "This chat is not shared."),
     ("DELETE", "/v2/chat-sessions/{session}", "Chat session not found"),
     ("DELETE", "/v1/focus-modes/{focus}", "Focus mode not found"),
+    ("DELETE", "/v2/rules/{rule}", "Rule not found"),
     ("GET", "/v1/agents/{agent}", "Agent not found"),
     ("DELETE", "/v1/agents/{agent}", "Agent not found"),
     ("PUT", "/v1/agents/{agent}/share", "Agent not found"),
@@ -326,6 +329,7 @@ BODY_ID_ROUTES = [
         "Chat session not found",
     ),
     ("PATCH", "/v1/focus-modes/{focus}", {"name": "x"}, "Focus mode not found"),
+    ("PATCH", "/v2/rules/{rule}", {"text": "x"}, "Rule not found"),
     ("PATCH", "/v1/agents/{agent}", {"name": "x"}, "Agent not found"),
     ("POST", "/v2/chat-sessions", {"agent_id": "theirs"}, "Agent not found"),
     ("PATCH", "/v2/projects/{project}", {"name": "x"}, "Project not found"),
@@ -535,6 +539,8 @@ BODY_ROUTES = [
     ("PATCH", "/v2/projects/{id}"),
     ("POST", "/v1/focus-modes"),
     ("PATCH", "/v1/focus-modes/{id}"),
+    ("POST", "/v2/rules"),
+    ("PATCH", "/v2/rules/{id}"),
     ("PUT", "/v1/users/chat-prompt"),
     ("POST", "/v1/apps"),
     ("PATCH", "/v1/apps/{app_id}"),

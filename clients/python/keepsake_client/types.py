@@ -1401,6 +1401,19 @@ class RoleUsageOut(TypedDict):
     output_tokens: int
 
 
+class RuleIn(TypedDict):
+    text: str
+
+
+class RuleOut(TypedDict):
+    id: str
+    text: str
+    created_at: str
+    message_id: str | None
+    quote: str
+    archived_at: str | None
+
+
 class SafetyOut(TypedDict):
     score: float
     step: Literal["none", "note", "slow", "review", "locked"]

@@ -1,67 +1,98 @@
 """Answers of commands: what is remembered is shown, explained, written and forgotten, without a model."""
 
+from asyncio import gather
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+
 from functions.chat import user_texts
-from functions.chat.commands.command import Command
+from functions.chat.commands.command import Command, CommandName
 from functions.chat.commands.command_turn import CommandReply, CommandTurn, to_line
-from functions.chat.commands.forgetting import ask_to_forget, ask_to_wipe, decide, forget
+from functions.chat.commands.forgetting import ask_to_wipe, choose, decide, forget
 from functions.chat.tools.memory_tools import write_fact
 from functions.chat.tools.recall_tools import PAUSED, RESUMED
 from shared.domain.chat import Card
 from shared.domain.conversation import Conversation
 from shared.domain.day_words import describe_time
+from shared.domain.errors import Invalid
+from shared.domain.ids import RuleId
 from shared.domain.memory import Memory
+from shared.domain.rule import MAX_CHARS, MAX_WORDS, Rule, add_rule
 
 MAX_LISTED = 20
 MAX_FACT_CHARS = 500
+READING = frozenset({"memories", "why", "rules", "incognito", "commands"})
+"""Commands that change nothing, which an incognito chat has too."""
 RECALL_SETTINGS = {"on": True, "off": False}
 
 
 async def answer_command(turn: CommandTurn, command: Command) -> CommandReply:
     """Run a command. Raises Unavailable."""
-    match command.name:
-        case "memories":
-            return await _list(turn, command.argument)
-        case "why":
-            return await _explain(turn, command)
-        case "incognito":
-            return turn.say(user_texts.HOW_TO_GO_INCOGNITO)
-        case "commands":
-            return turn.say(user_texts.COMMANDS)
-    return await _change(turn, command) if turn.may_write else turn.say(user_texts.READS_ONLY)
+    if command.name not in READING and not turn.may_write:
+        return turn.say(user_texts.READS_ONLY)
+    return await _ANSWERS[command.name](turn, command)
 
 
-async def _change(turn: CommandTurn, command: Command) -> CommandReply:
-    match command.name:
-        case "forget":
-            return await forget(turn, command)
-        case "choose":
-            return await ask_to_forget(turn, command.pick())
-        case "remember":
-            return await _remember(turn, command.argument)
-        case "recall":
-            return await _set_recall(turn, command.argument)
-        case "wipe":
-            return await ask_to_wipe(turn)
-    return await decide(turn, command.decided)
-
-
-async def _list(turn: CommandTurn, words: str) -> CommandReply:
-    if words:
-        memories = await turn.find(words)
-        return turn.number(user_texts.MEMORIES_FOUND, memories)
-    memories = await turn.deps.stores.memories.list_newest(turn.uid, limit=MAX_LISTED + 1)
+async def _list(turn: CommandTurn, command: Command) -> CommandReply:
+    if command.argument:
+        return turn.number(user_texts.MEMORIES_FOUND, await turn.find(command.argument))
+    memories, rules = await gather(
+        turn.deps.stores.memories.list_newest(turn.uid, limit=MAX_LISTED + 1), turn.list_rules()
+    )
     if not memories:
-        return turn.say(user_texts.NOTHING_REMEMBERED)
+        return (
+            await _list_rules(turn, command) if rules else turn.say(user_texts.NOTHING_REMEMBERED)
+        )
     has_more = len(memories) > MAX_LISTED
     head = user_texts.NEWEST_MEMORIES if has_more else user_texts.ALL_MEMORIES
-    return turn.number(head, memories[:MAX_LISTED])
+    facts = turn.number(head, memories[:MAX_LISTED])
+    if not rules:
+        return facts
+    also = turn.number(user_texts.RULES, rules, first=len(facts.listed) + 1)
+    return CommandReply(text=f"{facts.text}\n\n{also.text}", listed=[*facts.listed, *also.listed])
+
+
+async def _list_rules(turn: CommandTurn, _: Command) -> CommandReply:
+    rules = await turn.list_rules()
+    return turn.number(user_texts.RULES, rules) if rules else turn.say(user_texts.NO_RULES)
+
+
+async def _add_rule(turn: CommandTurn, command: Command) -> CommandReply:
+    """Add a rule, word for word."""
+    text = " ".join(command.argument.split())
+    if not text:
+        return turn.say(user_texts.COMMANDS)
+    now = turn.deps.clock.now()
+    rule = Rule(id=RuleId(turn.deps.new_id()), text=text, created_at=now)
+    try:
+        await turn.deps.stores.profiles.change_rules(
+            turn.uid, partial(add_rule, rule=rule, now=now)
+        )
+    except Invalid:
+        return CommandReply(
+            text=turn.translate(user_texts.RULE_TOO_LONG, words=MAX_WORDS, chars=MAX_CHARS)
+        )
+    return await _list_rules(turn, command)
 
 
 async def _explain(turn: CommandTurn, command: Command) -> CommandReply:
-    memories = await turn.load(command.pick())
-    if len(memories) != 1:
+    items = await turn.load(command.pick())
+    if len(items) != 1:
         return turn.say(user_texts.NO_SUCH_NUMBER)
-    memory = memories[0]
+    item = items[0]
+    if isinstance(item, Memory):
+        return await _explain_memory(turn, item)
+    return _explain_rule(turn, item)
+
+
+def _explain_rule(turn: CommandTurn, rule: Rule) -> CommandReply:
+    time = describe_time(rule.created_at, turn.zone, turn.language)
+    sentence = user_texts.SAID_IN_WORDS if rule.quote else user_texts.WRITTEN_BY_OWNER
+    return CommandReply(
+        text=f"{to_line(rule)}\n\n{turn.translate(sentence, time=time, quote=rule.quote)}"
+    )
+
+
+async def _explain_memory(turn: CommandTurn, memory: Memory) -> CommandReply:
     conversation = await _find_conversation(turn, memory)
     origin = _describe_origin(turn, memory, conversation)
     text = f"{to_line(memory)}\n\n{origin}"
@@ -88,7 +119,8 @@ def _describe_origin(turn: CommandTurn, memory: Memory, conversation: Conversati
     return turn.translate(sentence, time=time)
 
 
-async def _remember(turn: CommandTurn, fact: str) -> CommandReply:
+async def _remember(turn: CommandTurn, command: Command) -> CommandReply:
+    fact = command.argument
     if not 0 < len(fact) <= MAX_FACT_CHARS:
         return turn.say(user_texts.COMMANDS)
     change = await write_fact(turn.deps, turn.uid, fact)
@@ -96,10 +128,10 @@ async def _remember(turn: CommandTurn, fact: str) -> CommandReply:
     return CommandReply(text=turn.translate(sentence, fact=fact), change=change)
 
 
-async def _set_recall(turn: CommandTurn, setting: str) -> CommandReply:
-    if setting not in RECALL_SETTINGS:
+async def _set_recall(turn: CommandTurn, command: Command) -> CommandReply:
+    if command.argument not in RECALL_SETTINGS:
         return turn.say(user_texts.COMMANDS)
-    recalls = RECALL_SETTINGS[setting]
+    recalls = RECALL_SETTINGS[command.argument]
     await turn.deps.stores.profiles.change(turn.uid, recalls_memories=recalls)
     return turn.say(RESUMED if recalls else PAUSED)
 
@@ -112,3 +144,27 @@ def _build_card(conversation: Conversation) -> Card:
         title=structured.title,
         emoji=structured.emoji,
     )
+
+
+async def _tell_incognito(turn: CommandTurn, _: Command) -> CommandReply:
+    return turn.say(user_texts.HOW_TO_GO_INCOGNITO)
+
+
+async def _tell_commands(turn: CommandTurn, _: Command) -> CommandReply:
+    return turn.say(user_texts.COMMANDS)
+
+
+_ANSWERS: Mapping[CommandName, Callable[[CommandTurn, Command], Awaitable[CommandReply]]] = {
+    "memories": _list,
+    "why": _explain,
+    "rules": _list_rules,
+    "incognito": _tell_incognito,
+    "commands": _tell_commands,
+    "forget": forget,
+    "choose": choose,
+    "decide": decide,
+    "remember": _remember,
+    "rule": _add_rule,
+    "recall": _set_recall,
+    "wipe": ask_to_wipe,
+}

@@ -10,11 +10,20 @@ from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation
 from shared.domain.value import value
 
 SlashName = Literal[
-    "memories", "why", "forget", "remember", "recall", "wipe", "incognito", "commands"
+    "memories",
+    "why",
+    "forget",
+    "remember",
+    "rules",
+    "rule",
+    "recall",
+    "wipe",
+    "incognito",
+    "commands",
 ]
 CommandName = SlashName | Literal["choose", "decide"]
-FORGET = "forget_memories"
-WIPE = "wipe_memories"
+FORGET = "forget"
+WIPE = "wipe"
 ALL = 0
 """The number that chooses all that is listed."""
 _SLASH_NAMES: Mapping[str, SlashName] = {name: name for name in get_args(SlashName)}

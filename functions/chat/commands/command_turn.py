@@ -1,5 +1,6 @@
 """Command turn: whose command it is, and how its answer is worded."""
 
+from asyncio import gather
 from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
@@ -12,9 +13,14 @@ from shared.domain.confirmation import Confirmation
 from shared.domain.ids import MemoryId, RunId, UserId
 from shared.domain.library_change import LibraryChange
 from shared.domain.memory import Memory
+from shared.domain.rule import Rule, list_active
 from shared.domain.value import value
 from shared.languages import translate
 
+MEMORY = "memory/"
+RULE = "rule/"
+Item = Memory | Rule
+"""What a list shows and a command names by its number."""
 MAX_FOUND = 50
 MAX_SIMILAR = 5
 """How many memories are offered that have a similar meaning, where none has the words."""
@@ -52,19 +58,26 @@ class CommandTurn:
         wanted = parse_words(words)
         return [m for m in similar if has_words(m.content, wanted)] or similar[:MAX_SIMILAR]
 
-    async def load(self, items: Sequence[str]) -> Sequence[Memory]:
-        """Return the current memories of these names, in their order."""
-        names = [MemoryId(item.removeprefix("memory/")) for item in items]
-        stored = await self.deps.stores.memories.get_many(self.uid, names)
-        return [stored[name] for name in names if name in stored and stored[name].is_current]
+    async def load(self, names: Sequence[str]) -> Sequence[Item]:
+        """Return the current memories and rules of these names, in their order."""
+        ids = [MemoryId(name.removeprefix(MEMORY)) for name in names if name.startswith(MEMORY)]
+        memories, rules = await gather(
+            self.deps.stores.memories.get_many(self.uid, ids), self.list_rules()
+        )
+        stored: Sequence[Item] = [*filter(_is_current, memories.values()), *rules]
+        by_name = {build_name(item): item for item in stored}
+        return [by_name[name] for name in names if name in by_name]
 
-    def number(self, head: str, memories: Sequence[Memory]) -> CommandReply:
-        """List memories with the numbers by which the next command names them."""
-        if not memories:
+    async def list_rules(self) -> Sequence[Rule]:
+        return list_active((await self.deps.stores.profiles.get(self.uid)).rules)
+
+    def number(self, head: str, items: Sequence[Item], *, first: int = 1) -> CommandReply:
+        """List items with the numbers by which the next command names them, from `first` on."""
+        if not items:
             return self.say(user_texts.NO_SUCH_MEMORY)
-        lines = [f"{number}. {to_line(memory)}" for number, memory in enumerate(memories, 1)]
+        lines = [f"{number}. {to_line(item)}" for number, item in enumerate(items, first)]
         text = f"{self.translate(head, all=ALL)}\n\n" + "\n".join(lines)
-        return CommandReply(text=text, listed=[build_name(memory) for memory in memories])
+        return CommandReply(text=text, listed=[build_name(item) for item in items])
 
     def say(self, sentence: str) -> CommandReply:
         return CommandReply(text=self.translate(sentence))
@@ -73,10 +86,15 @@ class CommandTurn:
         return translate(sentence, self.language, **slots)
 
 
-def build_name(memory: Memory) -> str:
-    """Name a memory in a list."""
-    return f"memory/{memory.id}"
+def build_name(item: Item) -> str:
+    """Name what a list shows."""
+    return f"{MEMORY}{item.id}" if isinstance(item, Memory) else f"{RULE}{item.id}"
 
 
-def to_line(memory: Memory) -> str:
-    return " ".join(memory.said_to_owner.split())
+def to_line(item: Item) -> str:
+    text = item.said_to_owner if isinstance(item, Memory) else item.text
+    return " ".join(text.split())
+
+
+def _is_current(memory: Memory) -> bool:
+    return memory.is_current

@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 
 from functions.chat import user_texts
 from functions.chat.commands.command import FORGET, WIPE, Command
-from functions.chat.commands.command_turn import CommandReply, CommandTurn, build_name
+from functions.chat.commands.command_turn import CommandReply, CommandTurn, Item, build_name
 from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation
 from shared.domain.errors import NotFound
-from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
 from shared.domain.provenance import LIBRARY
+from shared.domain.rule import remove_rule
 from shared.library.owner_memories import delete_all_memories, delete_memory
 from shared.resilience.retry import retry
 
@@ -19,26 +21,31 @@ async def forget(turn: CommandTurn, command: Command) -> CommandReply:
     if not command.argument:
         return turn.say(user_texts.COMMANDS)
     if command.numbers:
-        return await ask_to_forget(turn, command.pick())
+        return await _ask_to_forget(turn, command.pick())
     found = await turn.find(command.argument)
     if len(found) < 2:
-        return await ask_to_forget(turn, [build_name(memory) for memory in found])
+        return await _ask_to_forget(turn, [build_name(memory) for memory in found])
     choice = turn.number(user_texts.WHICH_TO_FORGET, found)
     return CommandReply(text=choice.text, listed=choice.listed, is_choice=True)
 
 
-async def ask_to_forget(turn: CommandTurn, items: Sequence[str]) -> CommandReply:
-    memories = await turn.load(items)
-    if not memories:
-        return turn.say(user_texts.NO_SUCH_MEMORY)
-    listed = turn.number(user_texts.ASK_TO_FORGET, memories)
-    question = await _ask(turn, FORGET, {"memories": [memory.id for memory in memories]})
+async def choose(turn: CommandTurn, command: Command) -> CommandReply:
+    """Ask about those that the owner chose of a list."""
+    return await _ask_to_forget(turn, command.pick())
+
+
+async def _ask_to_forget(turn: CommandTurn, items: Sequence[str]) -> CommandReply:
+    listed = turn.number(user_texts.ASK_TO_FORGET, await turn.load(items))
+    if not listed.listed:
+        return listed
+    question = await _ask(turn, FORGET, {"items": listed.listed})
     text = f"{listed.text}\n\n{turn.translate(user_texts.REPLY_ONCE)}"
     return CommandReply(text=text, confirmation=question)
 
 
-async def ask_to_wipe(turn: CommandTurn) -> CommandReply:
-    if not await turn.deps.stores.memories.list_all(turn.uid, limit=1):
+async def ask_to_wipe(turn: CommandTurn, _: Command) -> CommandReply:
+    has_memories = await turn.deps.stores.memories.list_all(turn.uid, limit=1)
+    if not has_memories and not await turn.list_rules():
         return turn.say(user_texts.NOTHING_REMEMBERED)
     words = turn.translate(user_texts.WIPE_WORDS)
     question = await _ask(turn, WIPE, {}, typed_words=words)
@@ -46,29 +53,29 @@ async def ask_to_wipe(turn: CommandTurn) -> CommandReply:
     return CommandReply(text=text, confirmation=question)
 
 
-async def decide(turn: CommandTurn, decided: Confirmation | None) -> CommandReply:
+async def decide(turn: CommandTurn, command: Command) -> CommandReply:
     """Do what the owner was asked about, exactly, or nothing."""
+    decided = command.decided
     if decided is None or decided.decision not in ("approved", "always"):
         return turn.say(user_texts.NOTHING_FORGOTTEN)
     if decided.tool == WIPE:
         await delete_all_memories(turn.deps.stores.memories, turn.deps.index, turn.uid)
+        await turn.deps.stores.profiles.change(turn.uid, rules=())
         return turn.say(user_texts.WIPED)
-    forgotten = [
-        memory
-        for name in json.loads(decided.arguments)["memories"]
-        if (memory := await _delete(turn, MemoryId(name))) is not None
-    ]
-    if not forgotten:
-        return turn.say(user_texts.NO_SUCH_MEMORY)
-    return CommandReply(text=turn.number(user_texts.FORGOTTEN, forgotten).text)
+    items = await turn.load(json.loads(decided.arguments)["items"])
+    for item in items:
+        await _delete(turn, item)
+    return CommandReply(text=turn.number(user_texts.FORGOTTEN, items).text)
 
 
-async def _delete(turn: CommandTurn, name: MemoryId) -> Memory | None:
-    """Return the memory that was there; None where it was gone already."""
-    try:
-        return await delete_memory(turn.deps.stores.memories, turn.deps.index, turn.uid, name)
-    except NotFound:
-        return None
+async def _delete(turn: CommandTurn, item: Item) -> None:
+    """Delete what may be gone already."""
+    stores = turn.deps.stores
+    with suppress(NotFound):
+        if isinstance(item, Memory):
+            await delete_memory(stores.memories, turn.deps.index, turn.uid, item.id)
+        else:
+            await stores.profiles.change_rules(turn.uid, partial(remove_rule, rule_id=item.id))
 
 
 async def _ask(

@@ -56,8 +56,8 @@ from shared.domain.value import value
 class Context:
     """The blocks of a turn's input, in the order in which the model reads them.
 
-    `rules` are ours and always first; `focus`, `own_prompt` and `app_prompt` follow as system
-    messages, the owner's text exactly as it is. `history` is the part of the chat that `summary` does
+    `rules` are ours and always first; `focus`, `own_prompt`, `owner_rules` and `app_prompt` follow as
+    system messages, the owner's text exactly as it is. `history` is the part of the chat that `summary` does
     not cover, oldest first. `agent_prompt` stands above the latest message, in each turn anew, and so
     do the files of the chat's project, or `project_notes` that name them. `forgotten_files` were given with messages that are no longer
     in `history`. `files` and `pictures` came with the latest message, which is `page` (what the owner looks at,
@@ -69,6 +69,7 @@ class Context:
     rules: str = ""
     focus: str = ""
     own_prompt: str = ""
+    owner_rules: str = ""
     app_prompt: str = ""
     summary: str = ""
     history: tuple[EarlierMessage, ...] = ()
@@ -178,7 +179,13 @@ def _count_history_tokens(history: Sequence[EarlierMessage]) -> int:
 
 
 def _build_head(context: Context) -> list[ModelMessage]:
-    system_texts = (context.rules, context.focus, context.own_prompt, context.app_prompt)
+    system_texts = (
+        context.rules,
+        context.focus,
+        context.own_prompt,
+        context.owner_rules,
+        context.app_prompt,
+    )
     summary = [UserText(text=context.summary)] if context.summary else []
     return [*(SystemText(text=text) for text in system_texts if text), *summary]
 

@@ -25,6 +25,7 @@ from shared.domain.focus_mode import FocusMode
 from shared.domain.model import UNKNOWN_MODEL, ModelFacts
 from shared.domain.profile import Profile
 from shared.domain.provenance import Source
+from shared.domain.rule import list_active
 from shared.security.fencing import fence_untrusted
 
 RULE_LAYERS = tuple(
@@ -59,6 +60,7 @@ def build_context(
         rules=_build_rules(app),
         focus="" if is_persona else _build_focus(focus),
         own_prompt="" if is_persona else _build_own_prompt(profile, agent),
+        owner_rules="" if is_persona else _build_owner_rules(profile),
         agent_prompt="" if is_persona else _build_agent_prompt(agent),
         app_prompt=_build_app_prompt(app),
         summary=_build_summary(summary),
@@ -112,6 +114,11 @@ def _build_own_prompt(profile: Profile, agent: CustomAgent | None) -> str:
     if agent is not None and agent.replaces_prompt:
         return _word_agent(agent)
     return profile.chat_prompt
+
+
+def _build_owner_rules(profile: Profile) -> str:
+    rules = [f"- {rule.text}" for rule in list_active(profile.rules)]
+    return prompts.render("chat/owner_rules", rules="\n".join(rules)) if rules else ""
 
 
 def _build_agent_prompt(agent: CustomAgent | None) -> str:

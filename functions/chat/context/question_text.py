@@ -24,7 +24,7 @@ def build_question_text(confirmation: Confirmation, language: str | None = None)
     source = confirmation.source
     reply = user_texts.REPLY_ALWAYS if confirmation.allows_always else user_texts.REPLY_ONCE
     return translate(
-        user_texts.CONFIRM_CALL,
+        user_texts.CONFIRM_CALL if confirmation.maker else user_texts.CONFIRM_OWN_CALL,
         language,
         tool=_to_one_line(confirmation.tool),
         source=_to_plain_name(source.name or source.id),

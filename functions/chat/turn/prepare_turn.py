@@ -27,6 +27,7 @@ from functions.chat.tools.library_tools import build_library_tools
 from functions.chat.tools.memory_tools import build_memory_tools
 from functions.chat.tools.product_tools import build_product_tools
 from functions.chat.tools.recall_tools import build_recall_tools
+from functions.chat.tools.rule_tools import build_rule_tools
 from functions.chat.tools.service_tools import build_service_tools
 from functions.chat.tools.summary_tools import build_summary_tools
 from functions.chat.tools.task_tools import build_task_tools
@@ -201,6 +202,7 @@ async def prepare_turn(
             text,
             documents,
             decided,
+            question_id=build_question_id(run_id),
             only_reading=len(roles) > 1 or session.is_incognito,
         )
         tools = [] if persona else collect_tools(context.facts)
@@ -298,8 +300,11 @@ def _clean_question(text: str) -> str:
 
 def _select_user_texts(newest_first: Sequence[Message]) -> list[str]:
     """Return the latest messages of the owner before this question."""
-    texts = (message.text for message in newest_first if message.is_owners)
-    return list(islice(texts, MAX_EARLIER_TEXTS))
+    return [message.text for message in _select_user_messages(newest_first)]
+
+
+def _select_user_messages(newest_first: Sequence[Message]) -> list[Message]:
+    return list(islice((m for m in newest_first if m.is_owners), MAX_EARLIER_TEXTS))
 
 
 def _build_question(
@@ -333,6 +338,7 @@ def _collect_tools(
     decided: Confirmation | None,
     facts: ModelFacts,
     *,
+    question_id: MessageId,
     only_reading: bool = False,
 ) -> list[Tool]:
     """Return the tools for a question and a model; earlier messages help to rank them.
@@ -350,6 +356,7 @@ def _collect_tools(
             return False
         return context.agent is None or context.agent.allows(tool.names)
 
+    said = {m.id: m.text for m in _select_user_messages(context.newest_messages)}
     own_tools = [
         *build_library_tools(
             deps,
@@ -361,6 +368,7 @@ def _collect_tools(
         *build_task_tools(deps, uid, context.profile.zone, context.profile.language),
         *build_memory_tools(deps, uid, recalls_memories=context.profile.recalls_memories),
         *build_recall_tools(deps, uid),
+        *build_rule_tools(deps, uid, context.profile.rules, {question_id: question, **said}),
         *build_chat_tools(deps, uid, context.profile.zone),
         *build_health_tools(deps, uid, context.profile.zone),
         *build_file_tools(deps, uid, can_search=not context.project.are_given(facts)),
@@ -388,7 +396,13 @@ def _list_blocks(
     context: Context, agent: CustomAgent | None, texts: Sequence[FileText]
 ) -> dict[str, list[str]]:
     """Return the texts that steer the turn, by whose they are; pages and files may hold words of anybody."""
-    blocks = [context.focus, context.own_prompt, context.agent_prompt, context.reminder]
+    blocks = [
+        context.focus,
+        context.own_prompt,
+        context.owner_rules,
+        context.agent_prompt,
+        context.reminder,
+    ]
     foreign = [*filter(None, [context.page]), *(each.text for each in texts)]
     if agent is not None and agent.is_foreign:
         foreign.append(context.own_prompt if agent.replaces_prompt else context.agent_prompt)

@@ -76,6 +76,7 @@ NOT_TAKEN_SETTINGS: Mapping[str, str] = {
     "chat_prompt": "it steers every answer: enter it again, if you want that",
     "chat_reminder": "it steers every answer: enter it again, if you want that",
     "focus_modes": "they steer answers: enter them again, if you want that",
+    "rules": "they steer every answer: enter them again, if you want that",
     "learning_style": "it steers every answer: enter it again, if you want that",
 }
 TAKEN_SETTINGS = (

@@ -256,6 +256,38 @@ async def test_recall_is_paused_and_resumed_c51(deps: ChatDeps) -> None:
     assert shown == [False, True]
 
 
+async def test_rules_are_listed_explained_and_forgotten_too_c49(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    none, added, long = await say(deps, "/rules", "/rule Be  brief.", f"/rule {'very ' * 30}")
+    await store_memories(world, ADA, FACTS[:1])
+
+    both, why, sure, done, left = await say(
+        deps, "/memories", "/why 2", "/forget 2", "yes", "/rules"
+    )
+
+    assert none == left == "You have no rules. Write one: /rule Answer in one sentence."
+    assert added == "Your rules for every answer:\n\n1. Be brief."
+    assert long == "A rule has at most 24 words and 280 characters."
+    assert both.endswith(
+        "1. You have a dog called Bello\n\nYour rules for every answer:\n\n2. Be brief."
+    )
+    assert why.startswith("Be brief.\n\nYou wrote it down on ")
+    assert "1. Be brief." in sure
+    assert done == "This is forgotten:\n\n1. Be brief."
+    assert await list_facts(world) == FACTS[:1]
+
+
+async def test_a_wipe_takes_the_rules_and_leaves_recall_as_it_is_c52(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    await store_memories(world, ADA, FACTS)
+    await say(deps, "/recall off", "/rule Be brief.", "/wipe", "delete everything")
+
+    profile = await deps.stores.profiles.get(ADA)
+    assert (profile.rules, profile.recalls_memories) == ((), False)
+
+
 async def test_an_incognito_chat_reads_and_changes_nothing_c68(
     world: ChatFixture, deps: ChatDeps
 ) -> None:

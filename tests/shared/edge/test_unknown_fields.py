@@ -25,6 +25,7 @@ VALID_BODIES: dict[str, Any] = {
     "PATCH /v1/agents/{id}": {"name": "Coach", "tools": None},
     "PATCH /v2/projects/{id}": {"name": "Boat"},
     "PATCH /v1/focus-modes/{id}": {"name": "Exam"},
+    "PATCH /v2/rules/{id}": {"text": "Be brief."},
     "PUT /v2/chat-sessions/{id}/focus": {"focus_mode_id": None},
     "PUT /v2/chat-sessions/{id}/exercise": {"exercise_id": None},
     "PUT /v1/users/chat-prompt": {"prompt": "Be brief."},

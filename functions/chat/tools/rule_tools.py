@@ -1,0 +1,105 @@
+"""Rule tools: how the owner wants to be answered from now on, and no longer."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from functions.chat.deps import ChatDeps
+from functions.chat.tools.builtin_tool import build_builtin_tool
+from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
+from shared.arguments import Arguments
+from shared.domain.errors import Invalid, ToolRefused
+from shared.domain.ids import MessageId, RuleId, UserId
+from shared.domain.rule import (
+    MAX_CHARS,
+    MAX_WORDS,
+    Rule,
+    Rules,
+    add_rule,
+    archive_rule,
+    find_rule_by_text,
+    list_active,
+)
+from shared.domain.words import stands_in
+
+NOT_SAID = "the owner did not write these words. Quote them letter for letter."
+
+
+class SaveRule(Arguments):
+    """Keep a rule for all later answers, when the owner says how they want to be answered from now on."""
+
+    text: Annotated[
+        str,
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_CHARS),
+        Field(
+            description=f"The rule, said to you, in at most {MAX_WORDS} words: “Answer in one sentence.”"
+        ),
+    ]
+    user_quote: Annotated[
+        str,
+        StringConstraints(strip_whitespace=True, min_length=4, max_length=500),
+        Field(description="The owner's words that ask for it, letter for letter."),
+    ]
+
+
+class DropRule(Arguments):
+    """Put one of the owner's rules out of force, when they no longer want it."""
+
+    text: Annotated[str, Field(max_length=MAX_CHARS, description="The rule, letter for letter.")]
+
+
+def build_rule_tools(
+    deps: ChatDeps, uid: UserId, rules: Rules, said: Mapping[MessageId, str]
+) -> list[Tool]:
+    """Build the tools over the rules there are; `said` is what the owner wrote of late, newest first."""
+    save = build_builtin_tool(
+        "save_rule",
+        "Saving a rule",
+        SaveRule,
+        partial(_save_rule, deps, uid, said),
+        tool_class="sensitive",  # it steers every later answer
+    )
+    drop = build_builtin_tool(
+        "drop_rule",
+        "Dropping a rule",
+        DropRule,
+        partial(_drop_rule, deps, uid, rules),
+        tool_class="write",
+    )
+    return [save, *([drop] if list_active(rules) else [])]
+
+
+async def _save_rule(
+    deps: ChatDeps, uid: UserId, said: Mapping[MessageId, str], arguments: SaveRule
+) -> ResultRenderer:
+    """Raises ToolRefused where the owner did not say it, or it is too long."""
+    sources = (name for name, text in said.items() if stands_in(arguments.user_quote, text))
+    message_id = next(sources, None)
+    if message_id is None:
+        raise ToolRefused(NOT_SAID)
+    now = deps.clock.now()
+    rule = Rule(
+        id=RuleId(deps.new_id()),
+        text=" ".join(arguments.text.split()),
+        created_at=now,
+        message_id=message_id,
+        quote=arguments.user_quote,
+    )
+    try:
+        await deps.stores.profiles.change_rules(uid, partial(add_rule, rule=rule, now=now))
+    except Invalid as error:
+        raise ToolRefused(str(error)) from error
+    return render_fixed(f"From the next message on: “{rule.text}”")
+
+
+async def _drop_rule(
+    deps: ChatDeps, uid: UserId, rules: Rules, arguments: DropRule
+) -> ResultRenderer:
+    rule = find_rule_by_text(list_active(rules), arguments.text)
+    if rule is None:
+        raise ToolRefused("the owner has no such rule. Give its text letter for letter.")
+    change = partial(archive_rule, rule_id=rule.id, now=deps.clock.now())
+    await deps.stores.profiles.change_rules(uid, change)
+    return render_fixed(f"No longer in force: “{rule.text}”")
