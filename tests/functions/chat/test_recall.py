@@ -2,10 +2,15 @@
 
 import pytest
 
+from shared.domain.documents import Document, Query
 from shared.domain.model import UserText
-from tests.fakes import ScriptedModel, script_answer, script_calls
+from shared.ports import Documents
+from tests.fakes import CountingDocuments, ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
+from tests.functions.chat.library import store_memories
+from tests.functions.chat.test_crisis_gate import CERTAIN
 from tests.functions.chat.test_message_routes import ask, open_chat
+from tests.functions.chat.test_turn import build_app
 
 MEMORY_TOOLS = {"get_memories", "search_memories"}
 
@@ -40,6 +45,42 @@ async def test_the_setting_is_the_owners_c51(world: ChatFixture) -> None:
 
     assert (before["recalls_memories"], before["volunteers_memories"]) == (True, False)
     assert changed.json()["recalls_memories"] is after["recalls_memories"] is False
+
+
+class WatchedDocuments(CountingDocuments):
+    """Documents that note which collections were read."""
+
+    def __init__(self, documents: Documents) -> None:
+        super().__init__(documents)
+        self.queried: list[str] = []
+
+    async def query(self, query: Query) -> list[Document]:
+        self.queried.append(query.collection)
+        return await super().query(query)
+
+
+@pytest.mark.parametrize(
+    ("text", "persona", "reads_memories"),
+    [("What do I like?", False, True), ("What do I like?", True, False), (CERTAIN, False, False)],
+    ids=["answer", "persona", "crisis"],
+)
+async def test_memories_enter_the_main_route_alone_c54(
+    world: ChatFixture, text: str, *, persona: bool, reads_memories: bool
+) -> None:
+    await store_memories(world, ADA, ["User likes tea"])
+    app = build_app(world, persona_prompt="You are a poet.")
+    await world.deps().stores.apps.create(app)
+    world.documents = watched = WatchedDocuments(world.documents)
+    turns = [script_answer("Tea.")]
+    if reads_memories:
+        turns.insert(0, script_calls(("get_memories", {})))
+    with ScriptedModel(*([] if text == CERTAIN else turns)) as model:
+        query = {"app_id": app.id} if persona else {}
+        await ask(world.deps(model), {"text": text}, **query)
+
+    assert ("users/ada/memories" in watched.queried) is reads_memories
+    offered = {tool.name for call in model.calls for tool in call.tools}
+    assert (offered >= MEMORY_TOOLS) is reads_memories
 
 
 @pytest.mark.parametrize("volunteers", [False, True])
