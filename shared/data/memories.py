@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from shared.data.codec import load_all
 from shared.data.derived import DerivedRecords
-from shared.domain.documents import Query, Set, Where, Write
+from shared.domain.documents import Order, Query, Set, Where, Write
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.words import build_wording
@@ -32,6 +33,17 @@ class Memories(DerivedRecords[Memory]):
         """Do as list_newest(), for memories of these categories alone."""
         is_listed = Where("category", "in", list(categories))
         return await self.list_newest(uid, limit=limit, offset=offset, where=(is_listed,))
+
+    async def list_held(self, uid: UserId, *, now: datetime, limit: int) -> list[Memory]:
+        """List those that wait for another conversation, the newest first."""
+        query = Query(
+            collection=f"users/{uid}/memories",
+            where=(Where("valid_to", ">", now),),
+            order_by=(Order("valid_to", "desc"),),
+            limit=limit,
+        )
+        documents = await self._documents.query(query)
+        return [memory for memory in load_all(Memory, documents) if memory.is_held]
 
     async def get_many(self, uid: UserId, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
         """Return those that exist, by their ids."""

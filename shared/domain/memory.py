@@ -1,7 +1,7 @@
 """Memory: one fact about the user, with the words that prove it."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, Self
 
 from shared.domain.ids import AppId, ConversationId, MemoryId
@@ -12,6 +12,8 @@ from shared.domain.words import build_wording, count_words
 MemoryCategory = Literal["interesting", "system", "manual"]
 MAX_WORDS = 15
 """Maximum of a fact that was extracted; the owner's own words are of any length."""
+HOLD_TIME = timedelta(days=90)
+"""How long a fact waits to be said again."""
 
 
 @value
@@ -23,7 +25,8 @@ class Memory:
     conversations that repeat it. `app_id` names the app that wrote it: not a statement of the owner.
     Two lookup fields are set when it is written: facts in the same words share their `wording`, facts
     that contradict each other their `aspect` (shared/library/exclusive_facts.py). `tags` are words of
-    the program that wrote it.
+    the program that wrote it. One that is held is not true yet: it waits until `held_until`, which is
+    its `valid_to` as well, for another conversation that says it too.
     """
 
     id: MemoryId
@@ -45,6 +48,15 @@ class Memory:
     wording: str = ""
     aspect: str | None = None
     tags: tuple[str, ...] = ()
+    held_until: datetime | None = None
+
+    def hold(self, until: datetime) -> Self:
+        """Return it as it waits to be said again."""
+        return replace(self, valid_to=until, held_until=until)
+
+    def release(self) -> Self:
+        """Return it as it is true from now on; one that is not held stays as it is."""
+        return replace(self, valid_to=None, held_until=None) if self.is_held else self
 
     def with_wording(self) -> Self:
         """Return it as it is stored: findable by its words."""
@@ -64,6 +76,10 @@ class Memory:
     @property
     def is_current(self) -> bool:
         return self.valid_to is None
+
+    @property
+    def is_held(self) -> bool:
+        return self.held_until is not None
 
     @property
     def user_review(self) -> bool | None:

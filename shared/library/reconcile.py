@@ -38,19 +38,24 @@ class Correction:
 
 @value
 class Reconciliation:
-    """`memories` are to be stored, some already superseded; `repeated_ids` are known and repeated."""
+    """`memories` are to be stored, some already superseded; `repeated_ids` are known and repeated.
+
+    `released` are those of them that were held, as they are from now on.
+    """
 
     memories: tuple[Memory, ...] = ()
     repeated_ids: tuple[MemoryId, ...] = ()
+    released: tuple[Memory, ...] = ()
     corrections: tuple[Correction, ...] = ()
 
 
 def reconcile(candidates: Iterable[Candidate], known_memories: Sequence[Memory]) -> Reconciliation:
-    """Decide on each candidate in turn; `known_memories` are current, from other conversations."""
+    """Decide on each candidate in turn; `known_memories` are current or held, from other conversations."""
     outcome = Reconciliation()
     for candidate in candidates:
         outcome = _decide(outcome, candidate, known_memories)
-    return outcome
+    released = (m.release() for m in known_memories if m.is_held and m.id in outcome.repeated_ids)
+    return replace(outcome, released=tuple(released))
 
 
 def settle(written: Iterable[Memory], rivals: Iterable[Memory]) -> list[Correction]:
@@ -87,13 +92,16 @@ def _decide(
     outcome: Reconciliation, candidate: Candidate, known_memories: Sequence[Memory]
 ) -> Reconciliation:
     new = candidate.memory
-    same_ids = [memory.id for memory in known_memories if _is_repeated(memory, candidate)]
-    if same_ids:
+    same = [memory for memory in known_memories if _is_repeated(memory, candidate)]
+    if same:
+        same_ids = [memory.id for memory in same if memory.is_current] or [same[0].id]
         repeated_ids = dict.fromkeys([*outcome.repeated_ids, *same_ids])
         return replace(outcome, repeated_ids=tuple(repeated_ids))
     if any(_is_same_fact(memory, new) for memory in outcome.memories):
         return outcome
-    rivals = [memory for memory in known_memories if _contradicts(memory, candidate)]
+    if new.is_held:
+        return replace(outcome, memories=(*outcome.memories, new))
+    rivals = [m for m in known_memories if m.is_current and _contradicts(m, candidate)]
     if any(memory.is_user_owned for memory in rivals):
         return outcome
     return _supersede(outcome, new, rivals)

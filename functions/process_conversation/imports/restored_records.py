@@ -31,7 +31,7 @@ from shared.domain.folder import MAX_FOLDERS, Folder
 from shared.domain.goal import MAX_PROGRESS_POINTS, Goal
 from shared.domain.ids import is_id
 from shared.domain.interests import MAX_INTEREST_CHARS, MAX_INTERESTS
-from shared.domain.memory import Memory
+from shared.domain.memory import HOLD_TIME, Memory
 from shared.domain.own_names import MAX_OWN_NAMES
 from shared.domain.profile import Profile
 from shared.domain.project import MAX_NAME_CHARS as MAX_PROJECT_NAME_CHARS
@@ -129,7 +129,7 @@ def _load(kind: type[T], fields: Fields, *, bounded: tuple[str, ...] = ()) -> T:
 
 
 def _past(at: datetime, now: datetime) -> datetime:
-    """Return a time that is not ahead of us, with its offset."""
+    """Return a time that is not later than `now`, with its offset."""
     aware = at if at.tzinfo else at.replace(tzinfo=UTC)
     return min(max(aware, EARLIEST), now).astimezone(UTC)
 
@@ -143,12 +143,15 @@ def _check_text(name: str, text: str, most: int = MAX_WORDS_CHARS) -> None:
 def _build_memory(fields: Fields, now: datetime) -> Memory:
     memory = _load(Memory, fields, bounded=("seen_in", "tags"))
     _check_text("content", memory.content)
-    return replace(
+    restored = replace(
         memory,
         created_at=_past(memory.created_at, now),
         updated_at=_past(memory.updated_at, now),
         valid_to=memory.valid_to and _past(memory.valid_to, now),
     )
+    if memory.held_until is None:
+        return restored
+    return restored.hold(_past(memory.held_until, now + HOLD_TIME))
 
 
 def _build_task(fields: Fields, now: datetime) -> ActionItem:

@@ -8,7 +8,7 @@ from shared.data.action_items import action_item_path
 from shared.data.codec import MalformedDocument, dump, load
 from shared.data.memories import memory_path
 from shared.domain.action_item import ActionItem
-from shared.domain.documents import ArrayUnion, Delete, Document, Set, Update, Write
+from shared.domain.documents import ArrayUnion, Delete, Document, Fields, Set, Update, Write
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
 from shared.library.reconcile import Correction
@@ -63,7 +63,8 @@ def build_writes(
     for name in draft.repeated_ids:
         document = documents.get(memory_path(uid, name))
         if document is not None and _is_new_mention(document, conversation_id):
-            yield Update(document.path, {"seen_in": ArrayUnion((conversation_id,))})
+            mention = {"seen_in": ArrayUnion((conversation_id,))}
+            yield Update(document.path, {**mention, **_build_release(document)})
 
 
 def _keep_place(value: ActionItem | Memory, document: Document | None) -> ActionItem | Memory:
@@ -71,6 +72,13 @@ def _keep_place(value: ActionItem | Memory, document: Document | None) -> Action
     if document is None or not isinstance(value, ActionItem):
         return value
     return value.with_place_of(load(ActionItem, document))
+
+
+def _build_release(document: Document) -> Fields:
+    """Return what makes a held fact true; nothing for another."""
+    if document.fields.get("held_until") is None:
+        return {}
+    return {"held_until": None, "valid_to": None}
 
 
 def _is_new_mention(document: Document, conversation_id: ConversationId) -> bool:
@@ -123,6 +131,9 @@ def _merge_with_stored(new: Memory, document: Document | None) -> Memory:
         return new
     if old.is_user_owned:
         return old
+    if old.is_held:
+        return replace(new, seen_in=old.seen_in)
+    new = new.release()
     if old.valid_to is None:
         return replace(new, seen_in=old.seen_in)
     return replace(new, seen_in=old.seen_in, valid_to=old.valid_to, superseded_by=old.superseded_by)

@@ -21,7 +21,7 @@ class Draft:
 
     `repeated_ids` are known memories that the conversation repeats, `corrections` known ones that are
     no longer true, and `unrepeated_ids` those that it repeated before and does not any more. `stale_row_ids` are memories that may be in the index and must not, stored or not.
-    `restored_memories` are true again: what corrected them no longer occurs. `apps_results` are texts of
+    `released_memories` were held until the conversation said them too. `restored_memories` are true again: what corrected them no longer occurs. `apps_results` are texts of
     summary apps, and `suggested_apps` those that suit.
     """
 
@@ -37,6 +37,7 @@ class Draft:
     stale_memories: tuple[Memory, ...] = ()
     stale_row_ids: tuple[MemoryId, ...] = ()
     restored_memories: tuple[Memory, ...] = ()
+    released_memories: tuple[Memory, ...] = ()
     chunk_count: int = 0
     apps_results: tuple[AppResult, ...] = ()
     suggested_apps: tuple[AppId, ...] = ()
@@ -75,6 +76,7 @@ def build_draft(
         action_items=_build_action_items(conversation, structured),
         memories=reconciliation.memories,
         repeated_ids=reconciliation.repeated_ids,
+        released_memories=reconciliation.released,
         corrections=reconciliation.corrections,
         chunk_count=len(split_into_chunks(conversation.named_segments)),
     )

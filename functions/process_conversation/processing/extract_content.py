@@ -1,6 +1,6 @@
 """Content extraction: discard a conversation, or build its structure, tasks and memories."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -17,6 +17,7 @@ from functions.process_conversation.processing.draft import (
     reconcile_with_stored,
 )
 from functions.process_conversation.processing.memory_selection import (
+    MAX_HELD,
     decide_memories,
     select_candidates,
 )
@@ -41,9 +42,10 @@ from functions.process_conversation.processing.templates import (
 from shared.domain.action_item import ActionItem
 from shared.domain.conversation import CATEGORIES, Conversation, apply_edits
 from shared.domain.derived_ids import DerivedIds
-from shared.domain.ids import AppId, UserId
+from shared.domain.ids import AppId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.words import build_wording
+from shared.library.reconcile import Candidate
 from shared.library.superseded import restore_superseded
 from shared.retrieval.chunking import split_into_chunks
 
@@ -141,14 +143,17 @@ async def _extract_draft(
 ) -> Draft:
     structures = await _extract_structures(deps, uid, conversation, data)
     newest_memories = await deps.stores.memories.list_newest(uid, limit=MAX_SHOWN_MEMORIES)
-    shown_memories = _select_from_elsewhere(newest_memories, conversation)
+    held_memories = await deps.stores.memories.list_held(uid, now=deps.clock.now(), limit=MAX_HELD)
+    shown_memories = _select_from_elsewhere([*newest_memories, *held_memories], conversation)
     facts = await _extract_memories(deps, uid, conversation, data, shown_memories)
     ids = await _load_derived_ids(deps, uid, conversation)
-    fact_candidates = select_candidates(facts, conversation, ids)
+    candidates = select_candidates(facts, conversation, ids)
+    fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
     conflicting_memories = await find_conflicting_elsewhere(
         deps, uid, conversation, [candidate.memory for candidate in fact_candidates]
     )
     known_by_id = {memory.id: memory for memory in [*shown_memories, *conflicting_memories]}
+    known_by_id |= await _load_named(deps, uid, conversation, fact_candidates, known_by_id)
     return build_draft(
         conversation,
         merge_structures([build_structure(answer, conversation, zone) for answer in structures]),
@@ -156,6 +161,28 @@ async def _extract_draft(
         decide_memories(fact_candidates, [*known_by_id.values()]),
         ids,
     )
+
+
+async def _load_named(
+    deps: ProcessDeps,
+    uid: UserId,
+    conversation: Conversation,
+    candidates: Sequence[Candidate],
+    known_ids: Container[MemoryId],
+) -> dict[MemoryId, Memory]:
+    """Return the memories that the model was shown in an earlier attempt, and would not be now."""
+    names = {name for each in candidates for name in (each.replaced_id, each.repeated_id)}
+    missing_ids = [name for name in names if name is not None and name not in known_ids]
+    if not missing_ids:
+        return {}
+    memories = await deps.stores.memories.get_many(uid, missing_ids)
+    current = [memory for memory in memories.values() if memory.is_current]
+    return {memory.id: memory for memory in _select_from_elsewhere(current, conversation)}
+
+
+def _has_lapsed(memory: Memory, deps: ProcessDeps) -> bool:
+    """Tell whether nothing could be said in time for a fact that waits: it was said long ago."""
+    return memory.held_until is not None and memory.held_until <= deps.clock.now()
 
 
 async def find_conflicting_elsewhere(

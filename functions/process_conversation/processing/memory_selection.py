@@ -10,12 +10,15 @@ from functions.process_conversation.processing.model_outputs import MemoriesOutp
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
-from shared.domain.memory import Memory, MemoryCategory, is_short_enough
+from shared.domain.memory import HOLD_TIME, Memory, MemoryCategory, is_short_enough
 from shared.domain.words import normalise
 from shared.library.reconcile import Candidate, Reconciliation, reconcile
-from shared.library.write_policy import decide_timing
+from shared.library.write_policy import WriteTiming, decide_timing
 
 MAX_PER_CATEGORY = 2
+MAX_HELD_PER_CONVERSATION = 2
+MAX_HELD = 50
+"""How many facts of a user wait for another conversation at a time; no more are added."""
 MAX_REPEATED = 20
 """How many known facts a conversation may repeat: a commit holds at most 500 writes."""
 EXTRACTED_CATEGORIES: tuple[MemoryCategory, ...] = ("interesting", "system")
@@ -46,27 +49,31 @@ def decide_memories(
     candidates: Sequence[Candidate], known_memories: Sequence[Memory]
 ) -> Reconciliation:
     """Decide what to store; `known_memories` are from other conversations or the owner."""
-    return limit_count(reconcile(candidates, known_memories))
+    held_count = sum(memory.is_held for memory in known_memories)
+    max_held = max(0, min(MAX_HELD_PER_CONVERSATION, MAX_HELD - held_count))
+    return _limit_count(reconcile(candidates, known_memories), max_held)
 
 
-def limit_count(reconciliation: Reconciliation) -> Reconciliation:
-    """Keep at most MAX_PER_CATEGORY of each, their corrections, and some repetitions."""
+def _limit_count(reconciliation: Reconciliation, max_held: int) -> Reconciliation:
+    """Keep at most MAX_PER_CATEGORY of each, their corrections, some that wait, and some repetitions."""
+    told = [memory for memory in reconciliation.memories if not memory.is_held]
+    held = [memory for memory in reconciliation.memories if memory.is_held]
     limited_memories = [
         memory
         for category in EXTRACTED_CATEGORIES
-        for memory in [m for m in reconciliation.memories if m.category == category][
-            :MAX_PER_CATEGORY
-        ]
+        for memory in [m for m in told if m.category == category][:MAX_PER_CATEGORY]
     ]
     ids = {memory.id for memory in limited_memories}
     corrections = tuple(
         correction for correction in reconciliation.corrections if correction.new_id in ids
     )
+    repeated_ids = reconciliation.repeated_ids[:MAX_REPEATED]
     return replace(
         reconciliation,
-        memories=tuple(limited_memories),
+        memories=(*limited_memories, *held[:max_held]),
         corrections=corrections,
-        repeated_ids=reconciliation.repeated_ids[:MAX_REPEATED],
+        repeated_ids=repeated_ids,
+        released=tuple(m for m in reconciliation.released if m.id in repeated_ids),
     )
 
 
@@ -84,21 +91,24 @@ def _is_supported(answer: MemoryOutput, segments: Sequence[Segment]) -> bool:
         and bool(answer.evidence.strip())
         and answer.evidence in segment.text
         and (segment.is_user or answer.category != "system")
-        and _is_written(answer)
+        and _decide_timing(answer) != "drop"
     )
 
 
-def _is_written(answer: MemoryOutput) -> bool:
-    """Tell whether it is stored at the end of its conversation, which is now."""
-    timing = decide_timing(answer.timing, answer.kind, is_about_owner=answer.category == "system")
-    return timing in ("now", "end")
+def _decide_timing(answer: MemoryOutput) -> WriteTiming:
+    return decide_timing(answer.timing, answer.kind, is_about_owner=answer.category == "system")
 
 
 def _keep_latest(answers: Sequence[MemoryOutput]) -> list[MemoryOutput]:
-    """Keep the latest of several homes, ages or names that one conversation states."""
-    latest_by_key = {
-        answer.stored_key: answer for answer in sorted(answers, key=lambda answer: answer.segment)
-    }
+    """Keep the latest of several homes, ages or names that one conversation states.
+
+    What has to be said again elsewhere never takes the place of what is plain.
+    """
+
+    def build_order_key(answer: MemoryOutput) -> tuple[bool, int]:
+        return _decide_timing(answer) != "repeat", answer.segment
+
+    latest_by_key = {answer.stored_key: answer for answer in sorted(answers, key=build_order_key)}
     return [
         answer for answer in answers if not _is_corrected(answer, latest_by_key[answer.stored_key])
     ]
@@ -112,8 +122,9 @@ def _is_corrected(answer: MemoryOutput, latest: MemoryOutput) -> bool:
 def _build_memory(
     answer: MemoryOutput, category: MemoryCategory, conversation: Conversation, ids: DerivedIds
 ) -> Memory:
+    """Build it as it is stored now, which is the end of its conversation, or as it is held."""
     content = " ".join(answer.content.split())
-    return Memory(
+    memory = Memory(
         id=MemoryId(ids.choose("memory", content)),
         content=content,
         category=category,
@@ -123,4 +134,7 @@ def _build_memory(
         evidence=answer.evidence,
         segment=answer.segment,
         aspect=answer.stored_key,
+    )
+    return (
+        memory.hold(memory.created_at + HOLD_TIME) if _decide_timing(answer) == "repeat" else memory
     )

@@ -94,6 +94,8 @@ async def _derive(
     """
     try:
         draft = await _extract(deps, uid, claimed, conversation)
+        # Rows first: a repeated attempt finds nothing held any more, and search skips what is held.
+        await deps.index.put_memories(uid, draft.released_memories)
         draft = await deps.claims.save(uid, claimed, draft)
         await _settle(deps, uid, conversation, draft)
         await _index(deps, uid, apply_draft(conversation, draft), draft)
@@ -108,7 +110,7 @@ async def _derive(
 
 async def _settle(deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft) -> None:
     """Decide between its facts and those that another conversation stored meanwhile."""
-    current = [memory for memory in draft.memories if memory.is_current]
+    current = [m for m in (*draft.memories, *draft.released_memories) if m.is_current]
     if current:
         conflicting = await find_conflicting_elsewhere(deps, uid, conversation, current)
         await settle_memories(deps.stores.documents, deps.index, uid, current, conflicting)
@@ -144,7 +146,8 @@ async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, dra
         await deps.index.remove(uid, conversation.id, conversation.chunk_count)
     else:
         await deps.index.put(uid, conversation, draft.memories)
-    await sync_rows(deps.stores.memories, deps.index, uid, draft.memories)
+    changed_memories = [*draft.memories, *draft.released_memories]
+    await sync_rows(deps.stores.memories, deps.index, uid, changed_memories)
     try:
         await deps.claims.complete(uid, conversation, draft)
     except Superseded as error:

@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.process_conversation.processing.memory_selection import (
+    MAX_HELD,
+    MAX_HELD_PER_CONVERSATION,
     MAX_REPEATED,
     select_candidates,
 )
@@ -14,7 +16,7 @@ from functions.process_conversation.processing.memory_selection import (
 from functions.process_conversation.processing.model_outputs import MemoriesOutput
 from shared.domain.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
-from shared.domain.memory import Memory
+from shared.domain.memory import HOLD_TIME, Memory
 from shared.library.reconcile import Reconciliation
 from tests.fixtures.processing import START, build_memory_output, build_test_conversation
 
@@ -104,13 +106,47 @@ def test_a_transient_or_unserious_statement_is_dropped_c62(kind, category):
 
 
 @pytest.mark.parametrize(
-    ("timing", "is_kept"),
-    [("now", True), ("end", True), ("repeat", False), ("drop", False), ("later", False)],
+    ("timing", "state"),
+    [("now", "current"), ("end", "current"), ("repeat", "held"), ("drop", None), ("later", "held")],
 )
-def test_a_conversation_writes_what_may_be_written_at_its_end_c62(timing, is_kept):
-    contents = keep_contents(build_memory_output(timing=timing))
+def test_a_conversation_writes_what_may_be_written_at_its_end_c62(timing, state):
+    answer = MemoriesOutput.model_validate({"memories": [build_memory_output(timing=timing)]})
 
-    assert contents == ["User is allergic to peanuts"] * is_kept
+    memories = select_and_decide(answer, CONVERSATION, []).memories
+
+    states = ["held" if memory.is_held else "current" for memory in memories]
+    assert states == [state] * (state is not None)
+    assert all(memory.is_current != memory.is_held for memory in memories)
+
+
+def test_self_doubt_waits_however_the_model_wants_it_c62():
+    answer = MemoriesOutput.model_validate(
+        {"memories": [build_memory_output(kind="self_doubt", timing="now")]}
+    )
+
+    [memory] = select_and_decide(answer, CONVERSATION, []).memories
+
+    assert memory.held_until == memory.valid_to == CONVERSATION.finished_at + HOLD_TIME
+
+
+def test_few_facts_wait_at_a_time_c62():
+    answer = MemoriesOutput.model_validate(
+        {"memories": [build_memory_output(f"Fact {n}", timing="repeat") for n in range(9)]}
+    )
+    held = [build_known_memory(f"Held {n}").hold(START + HOLD_TIME) for n in range(MAX_HELD)]
+
+    for known, count in ((0, MAX_HELD_PER_CONVERSATION), (MAX_HELD - 1, 1), (MAX_HELD, 0)):
+        assert len(select_and_decide(answer, CONVERSATION, held[:known]).memories) == count
+
+
+def test_a_home_that_has_to_be_said_again_does_not_displace_a_plain_one_c62():
+    home = {"exclusive_key": "home"}
+    bergen = build_memory_output("User lives in Bergen", evidence="I live in Bergen", **home)
+    sea = build_memory_output(
+        "User lives by the sea", evidence="by the sea", timing="repeat", **home
+    )
+
+    assert keep_contents(sea, bergen) == ["User lives in Bergen"]
 
 
 def test_a_fact_whose_kind_is_missing_is_dropped_and_the_others_stay():

@@ -18,6 +18,7 @@ from functions.process_conversation.imports.restored_records import build_record
 from shared.domain.chat import Message, build_session
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import SessionId
+from shared.domain.memory import HOLD_TIME
 from shared.domain.model import UserText
 from shared.domain.safety import SafetyScore
 from tests.fixtures.imports import deliver_import_tasks, post_files
@@ -246,6 +247,18 @@ def test_an_imported_chat_brings_no_safety_score_m128():
     session = build_record("chat_session", {**EXPORT["chat_sessions"][0], "safety": scored}, NOW)
 
     assert session.safety == SafetyScore()
+
+
+@pytest.mark.parametrize("days", [-400, 20, 4_000])
+def test_a_fact_that_waits_comes_back_waiting_and_for_no_longer_c62(days):
+    until = NOW + timedelta(days=days)
+    fields = {**EXPORT["memories"][0], "held_until": until.isoformat(), "valid_to": None}
+
+    memory = build_record("memory", fields, NOW)
+
+    assert memory.is_held
+    assert not memory.is_current
+    assert memory.valid_to == memory.held_until == min(until, NOW + HOLD_TIME)
 
 
 def test_a_conversation_with_a_huge_record_is_refused():
