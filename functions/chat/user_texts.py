@@ -43,6 +43,8 @@ CONFIRM_OWN_CALL = (
 REPLY_ALWAYS = "Reply yes, always or no."
 REPLY_ONCE = "Reply yes or no."
 BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."
+NO_SOURCE = "I searched the web and found no source that confirms an answer, so I give none rather than guess."
+SOURCES = "Sources:"
 CHAT_SLOWED = (
     "Because of what was asked in this chat, it answers only {limit} questions an hour. It continues at "
     "{time}."

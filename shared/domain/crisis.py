@@ -7,8 +7,9 @@ from shared.domain.value import value
 
 CrisisLevel = Literal[0, 1, 2, 3]
 """None, in need of a gentle question, serious, acute."""
-Route = Literal["answer", "crisis", "command"]
-"""Who writes an answer: the model, in a crisis our own reviewed words, or a command its result."""
+Route = Literal["answer", "crisis", "command", "lookup"]
+"""Who writes an answer: the model, in a crisis our own reviewed words, a command its result, or the model
+from what it looked up on the web alone."""
 
 
 Judge = Literal["rules", "classifier", "fallback"]

@@ -2044,8 +2044,9 @@ class DiagnosticsOut(TypedDict):
     request_id: str
     outcome: Literal["completed", "limited", "stopped", "interrupted", "failed"]
     path: Literal["simple", "tools", "persona"]
-    route: NotRequired[Literal["answer", "crisis", "command"]]
+    route: NotRequired[Literal["answer", "crisis", "command", "lookup"]]
     crisis_level: NotRequired[Literal[0, 1, 2, 3]]
+    lookup: NotRequired[Literal["answered", "no_verified_answer"] | None]
     safety: SafetyOut
     model: str
     model_attempts: NotRequired[int]

@@ -38,7 +38,8 @@ class DiagnosticsOut(Wire):
     `path`: the answer called tools (`tools`), called none (`simple`) or came from an app's
     `persona`. `route` and `crisis_level` (0 to 3) are the verdict on the question, which stands nowhere
     else. `prompt` is the version of our rules, `layers` those of their parts in order. `fallback_model` answered where `model` was down. `stages` are the milliseconds spent
-    in each stage; `first_token` counts from the start of the request. `safety` is that of the chat now.
+    in each stage; `first_token` counts from the start of the request. `lookup` says whether a
+    search of the web brought a source. `safety` is that of the chat now.
     """
 
     run_id: str
@@ -48,6 +49,7 @@ class DiagnosticsOut(Wire):
     path: Literal["simple", "tools", "persona"]
     route: Route = "answer"
     crisis_level: CrisisLevel = 0
+    lookup: Literal["answered", "no_verified_answer"] | None = None
     safety: SafetyOut
     model: str
     model_attempts: int = 0

@@ -13,6 +13,7 @@ from functions.chat.tools.toolkit import Toolkit, ToolOutcome
 from functions.chat.turn.answer_writer import AnswerWriter
 from functions.chat.turn.call_review import CallReview, ReviewedCalls
 from functions.chat.turn.limits import LimitReached, check_calls, is_busy
+from functions.chat.turn.lookup_gate import LookupGate, NoSource
 from functions.chat.turn.output_gate import OutputGate
 from shared import telemetry
 from shared.domain.confirmation import Confirmation
@@ -37,6 +38,7 @@ from shared.domain.run import (
     ConfirmationRequested,
     LibraryChanged,
     ReasoningText,
+    RouteChosen,
     RunEvent,
     Stage,
     Status,
@@ -84,6 +86,7 @@ class Agent:
     is_limited: bool = False
     _context: Context = field(init=False)
     _searched: bool = False
+    _lookup: LookupGate = field(default_factory=LookupGate)
     _writer: AnswerWriter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -92,17 +95,19 @@ class Agent:
     async def run(self, context: Context) -> AsyncGenerator[RunEvent, None]:
         """Yield every event but RunEnded, until the model is done or a limit is reached.
 
-        The text of a limit is part of the answer, and nothing is called after it. Raises what the
-        model raises.
+        The text of a limit is part of the answer, and nothing is called after it; so is that of a
+        lookup without a source. Raises what the model raises.
         """
         try:
             async with aclosing(self._run_cycles(context)) as events:
                 async for event in events:
                     yield event
-        except LimitReached as limit:
-            self.is_limited = True
-            for event in self._end_with(translate(str(limit), self.language)):
+        except (LimitReached, NoSource) as end:
+            self.is_limited = isinstance(end, LimitReached)
+            for event in self._end_with(translate(str(end), self.language)):
                 yield event
+        for event in self._end_lookup():
+            yield event
         if self.output_gate.addition:
             for event in self._end_with(self.output_gate.addition):
                 yield event
@@ -123,6 +128,7 @@ class Agent:
                 async for event in events:
                     yield event
             if not cycle.calls:
+                self._lookup.end_answer("".join(cycle.text))
                 return
             async with aclosing(self._run_tools(cycle)) as events:
                 async for event in events:
@@ -137,6 +143,16 @@ class Agent:
         yield from self._writer.flush()
         self._writer.begin_cycle()
         yield from self._writer.write_notice(notice)
+
+    def _end_lookup(self) -> Iterator[RunEvent]:
+        """Name the sources that the answer leaves out, and mark it as a lookup."""
+        if not self._lookup.is_lookup:
+            return
+        if sources := self._lookup.list_unnamed():
+            lines = [translate(user_texts.SOURCES, self.language), *(f"- {url}" for url in sources)]
+            yield from self._end_with("\n".join(lines))
+        verdict = self.output_gate.verdict
+        yield RouteChosen("lookup", verdict.level if verdict else 0)
 
     def _ask_for_reply(self) -> Iterator[RunEvent]:
         """Write the question that the owner's next message answers, apart and last."""
@@ -207,6 +223,7 @@ class Agent:
         tools = [self.toolkit.get(call.name) for call in cycle.calls]
         outcomes = await self.toolkit.run(cycle.calls, cycle.reviewed.skip_reasons)
         self.call_review.policy.record_results(tools, outcomes)
+        self._lookup.record(tools, outcomes, cycle.reviewed.skip_reasons)
         for position, outcome in enumerate(outcomes):
             skipped = position in cycle.reviewed.skip_reasons
             yield _to_tool_ended(outcome, self.language, skipped=skipped)
@@ -229,6 +246,7 @@ class Agent:
     async def _handle_event(self, event: ModelEvent, cycle: _Cycle) -> Iterable[RunEvent]:
         match event:
             case TextDelta(text):
+                self._lookup.check_answer()
                 await self._check_length(len(text))
                 cycle.text.append(text)
                 return self._writer.write(text)
