@@ -53,18 +53,26 @@ class CommandTurn:
     may_write: bool
 
     async def find(self, words: str) -> Sequence[Memory]:
-        """Return memories that have all the words, or else those that mean something similar."""
-        similar = await self.deps.search.search_memories(self.uid, words, limit=MAX_FOUND)
+        """Return memories that have all the words, or else those that mean something similar.
+
+        Held ones are among them: nothing may wait about somebody who is to be forgotten.
+        """
+        memories, now = self.deps.stores.memories, self.deps.clock.now()
+        similar, held = await gather(
+            self.deps.search.search_memories(self.uid, words, limit=MAX_FOUND),
+            memories.list_held(self.uid, now=now, limit=MAX_FOUND),
+        )
         wanted = parse_words(words)
-        return [m for m in similar if has_words(m.content, wanted)] or similar[:MAX_SIMILAR]
+        found = [m for m in (*similar, *held) if has_words(m.content, wanted)]
+        return found or similar[:MAX_SIMILAR]
 
     async def load(self, names: Sequence[str]) -> Sequence[Item]:
-        """Return the current memories and rules of these names, in their order."""
+        """Return the current and the held memories, and the rules, of these names, in their order."""
         ids = [MemoryId(name.removeprefix(MEMORY)) for name in names if name.startswith(MEMORY)]
         memories, rules = await gather(
             self.deps.stores.memories.get_many(self.uid, ids), self.list_rules()
         )
-        stored: Sequence[Item] = [*filter(_is_current, memories.values()), *rules]
+        stored: Sequence[Item] = [*filter(_is_listed, memories.values()), *rules]
         by_name = {build_name(item): item for item in stored}
         return [by_name[name] for name in names if name in by_name]
 
@@ -96,5 +104,5 @@ def to_line(item: Item) -> str:
     return " ".join(text.split())
 
 
-def _is_current(memory: Memory) -> bool:
-    return memory.is_current
+def _is_listed(memory: Memory) -> bool:
+    return memory.is_current or memory.is_held

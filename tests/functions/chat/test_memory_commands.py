@@ -12,6 +12,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepare_turn import prepare_turn
 from shared.domain.chat import LISTED_KEY, Message
 from shared.domain.ids import MemoryId, MessageId, SessionId
+from shared.domain.memory import HOLD_TIME
 from tests.fakes import FixedClock, ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
@@ -125,6 +126,22 @@ async def test_why_tells_the_words_and_cites_the_place_c49(
     )
     answer = next(a for a in await list_answers(world) if "You fear" in a["text"])
     assert [card["id"] for card in answer["memories"]] == [conversation.id]
+
+
+async def test_what_waits_to_be_said_again_is_forgotten_too_c50(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    await store_memories(world, ADA, ["User feels dull beside Ann"])
+    memories = world.deps().stores.memories
+    held = (await memories.get(ADA, "m000")).hold(NOW + HOLD_TIME)
+    await memories.change(ADA, held.id, valid_to=held.valid_to, held_until=held.held_until)
+
+    everything, sure, done = await say(deps, "/memories", "/forget Ann", "yes")
+
+    assert everything == "Nothing is remembered about you yet."
+    assert "You feel dull beside Ann" in sure
+    assert done.startswith("This is forgotten:")
+    assert await memories.list_all(ADA, limit=9) == []
 
 
 async def test_one_of_two_is_forgotten_exactly_c50(world: ChatFixture, deps: ChatDeps) -> None:
