@@ -112,6 +112,24 @@ def test_a_key_goes_to_the_address_that_it_was_set_for_u3(
     assert run_program(TRANSCRIBER, **environment).stdout.strip() == expected
 
 
+MODERATOR = "from shared import wiring; print(type(wiring.moderator()).__name__)"
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, "SilentModerator"),
+        ({"OPENAI_API_KEY": "sk-1"}, "OpenaiModerator"),
+        ({"KEEPSAKE_WORLD": "embedded"}, "ConfiguredModerator"),
+        ({"KEEPSAKE_WORLD": "embedded", "OPENAI_API_KEY": "sk-1"}, "OpenaiModerator"),
+    ],
+)
+def test_questions_are_rated_where_a_key_is_set_m128(
+    environment: dict[str, str], expected: str
+) -> None:
+    assert run_program(MODERATOR, **environment).stdout.strip() == expected
+
+
 def list_requests(server: ScriptedOpenai) -> list[tuple[str, str]]:
     return [(request.body["model"], request.authorization) for request in server.requests]
 

@@ -31,7 +31,7 @@ MAX_TURN_BYTES = 262_144
     "/v2/voice-sessions",
     "Begin to speak with the model; the secret opens its session for a minute",
     status=201,
-    errors=(404, 409, 429, 502, 503),
+    errors=(404, 409, 423, 429, 502, 503),
 )
 async def begin(deps: ChatDeps, call: Call[VoiceSessionIn]) -> BegunVoiceSessionOut | Response:
     try:

@@ -36,7 +36,7 @@ from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
 from functions.chat.turn.files import build_card, check_sizes
 from functions.chat.turn.first_verdict import judge_question
 from functions.chat.turn.idempotency import IdempotencyKey, check_unused
-from functions.chat.turn.open_chat import check_open
+from functions.chat.turn.open_chat import WatchedQuestion, check_open
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.reply import accept_reply
 from functions.chat.turn.tool_policy import ToolPolicy, build_tool_policy
@@ -167,7 +167,11 @@ async def prepare_turn(
     async with withdraw_on_failure(deps, uid, slot, now):
         app, session, files = documents.app, documents.session, documents.files
         verdict = await _judge(text, finding, documents, is_admitted=slot.is_held)
-        await check_open(deps, uid, documents, text, finding, verdict)
+        earlier_texts = _select_user_texts(documents.newest_messages)
+        watched = WatchedQuestion(
+            text=text, finding=finding, verdict=verdict, earlier=earlier_texts
+        )
+        await check_open(deps, uid, session, documents.profile, watched)
         earlier_messages = history.select_window(documents.newest_messages, session)
         persona = app if app is not None and app.persona_prompt is not None else None
         agent = None if persona else documents.agent
@@ -244,7 +248,7 @@ async def prepare_turn(
             verdict=CLEAR if decided else verdict,
         ),
         finding=finding,
-        earlier_texts=_select_user_texts(documents.newest_messages),
+        earlier_texts=earlier_texts,
         can_confirm=can_confirm,
         slot=slot,
         language=documents.profile.language,

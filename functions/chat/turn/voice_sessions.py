@@ -17,6 +17,7 @@ from functions.chat.tools.spoken_memory_tools import build_spoken_memory_tools
 from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.toolkit import Tool, Toolkit
 from functions.chat.turn.chat_sessions import resolve_session
+from functions.chat.turn.open_chat import check_unlocked
 from functions.chat.turn.spoken_crisis import audit_spoken
 from shared import prompts
 from shared.domain.branches import build_shown_path
@@ -85,11 +86,12 @@ async def begin_voice_session(
 ) -> BegunVoiceSession:
     """Begin to speak in a chat; it counts as one of the day's questions.
 
-    Raises NotFound, QuotaExceeded, ModelFailed, whose text is for people, and Unavailable.
+    Raises NotFound, ChatLocked, QuotaExceeded, ModelFailed, whose text is for people, and Unavailable.
     """
     chat = await resolve_session(deps, uid, None, chat_id)
     profile = await deps.stores.profiles.get(uid)
     now = deps.clock.now()
+    check_unlocked(chat, profile, now)
     setup = RealtimeSetup(
         instructions=prompts.render(
             "chat/voice",

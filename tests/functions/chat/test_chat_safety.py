@@ -7,12 +7,13 @@ import pytest
 
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.open_chat import MAX_SLOWED_QUESTIONS
+from shared.domain.chat import MAIN_SESSION, build_session
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import UserText
 from shared.domain.quota import EMBEDDED_LIMITS
 from shared.safety import crisis_plan
 from tests.fakes import ScriptedModel, script_answer
-from tests.fixtures.chat import ChatFixture
+from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.test_crisis_gate import CERTAIN, PLAIN, read, script_judged
 from tests.functions.chat.test_message_routes import open_chat
 from tests.old_app import parse_as_fixed_app
@@ -135,9 +136,18 @@ async def test_a_chat_that_went_far_gets_one_review_m129(world: ChatFixture) -> 
 
 
 async def lock(world: ChatFixture) -> None:
+    now, stores = world.clock.now(), world.deps().stores
+    await stores.sessions.add(ADA, build_session(MAIN_SESSION, app_id=None, now=now))
+    steps = [await stores.safety_reviews.add_harm(ADA, MAIN_SESSION, 1, now) for _ in range(3)]
+    assert steps[-1] == "locked"
+
+
+async def test_three_of_the_worst_questions_lock_a_chat_m129(world: ChatFixture) -> None:
     with script_answers(3) as model:
         shown = await play(world, model, [1.0, 1.0, 1.0])
+
     assert shown[-1]["step"] == "locked"
+    assert shown[-1]["locked_until"] == "2026-03-03T12:01:30Z"
 
 
 async def test_a_locked_chat_answers_with_a_typed_error_m129(world: ChatFixture) -> None:
@@ -150,9 +160,9 @@ async def test_a_locked_chat_answers_with_a_typed_error_m129(world: ChatFixture)
     assert refusal.headers["content-type"] == "application/problem+json"
     assert (problem["code"], problem["locked_until"]) == (
         "chat_locked",
-        "2026-03-03T12:01:30+00:00",
+        "2026-03-03T12:00:00+00:00",
     )
-    assert "closed until Tuesday 3 March 2026 at 12:01" in problem["detail"]
+    assert "closed until Tuesday 3 March 2026 at 12:00" in problem["detail"]
 
 
 async def test_the_old_app_reads_in_the_chat_that_it_is_locked_m129(world: ChatFixture) -> None:
@@ -171,7 +181,7 @@ async def test_a_locked_chat_says_until_when_m129(world: ChatFixture) -> None:
     async with open_chat(world.deps()) as http:
         chat = (await http.get("/v2/chat-sessions/main")).json()
 
-    assert chat["locked_until"] == "2026-03-03T12:01:30Z"
+    assert chat["locked_until"] == "2026-03-03T12:00:00Z"
 
 
 async def test_the_way_out_is_a_new_chat_or_a_day_m129(world: ChatFixture) -> None:
@@ -268,3 +278,31 @@ async def test_a_crisis_is_answered_beyond_the_limit_of_a_slowed_chat_m128(
         answers.append(await ask(deps, CERTAIN))
 
     assert crisis_plan.GET_HELP_NOW in parse_as_fixed_app([answers[-1].content]).text
+
+
+async def test_a_locked_chat_asks_the_classifier_ten_times_an_hour_at_most_m129(
+    world: ChatFixture,
+) -> None:
+    await lock(world)
+    count = MAX_SLOWED_QUESTIONS
+    readings = [read(0, quote="dying")] * count
+    answers = {"chat/crisis": [*readings, read(3)]}
+    with ScriptedModel(script_answer("Ok."), answers=answers) as model:
+        deps = world.deps(model)
+        refusals = [
+            await ask(deps, "Is the plant dying?", protocol="ui-message-stream")
+            for _ in range(count + 2)
+        ]
+        own = await ask(deps, PLAIN)
+
+    assert [refusal.status_code for refusal in refusals] == [423] * (count + 2)
+    assert own.status_code == 200
+    assert crisis_plan.NOT_ALONE in parse_as_fixed_app([own.content]).text
+
+
+async def test_in_a_locked_chat_nobody_begins_to_speak_m129(world: ChatFixture) -> None:
+    await lock(world)
+    async with open_chat(world.deps()) as http:
+        refusal = await http.post("/v2/voice-sessions", json={})
+
+    assert (refusal.status_code, refusal.json()["code"]) == (423, "chat_locked")
