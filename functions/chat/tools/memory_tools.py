@@ -18,6 +18,7 @@ from shared.library.memory_index import index_memories
 from shared.library.owner_memories import change_memory, delete_memory
 
 Fact = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+NO_SUCH_MEMORY = "there is no such memory. Call get_memories for the ids."
 MemoryReference = Annotated[
     str, Field(max_length=200, description="Its id, from get_memories or search_memories.")
 ]
@@ -136,10 +137,14 @@ async def _delete_memory(deps: ChatDeps, uid: UserId, arguments: DeleteMemory) -
 
 
 async def _get_memory(deps: ChatDeps, uid: UserId, memory_id: str) -> Memory:
+    """Return a memory that is true now. Raises ToolRefused for any other."""
     try:
-        return await deps.stores.memories.get(uid, memory_id)
+        memory = await deps.stores.memories.get(uid, memory_id)
     except NotFound as error:
-        raise ToolRefused("there is no such memory. Call get_memories for the ids.") from error
+        raise ToolRefused(NO_SUCH_MEMORY) from error
+    if not memory.is_current:
+        raise ToolRefused(NO_SUCH_MEMORY)
+    return memory
 
 
 def _check_length(category: MemoryCategory, fact: str) -> None:

@@ -198,6 +198,16 @@ async def test_an_unknown_memory_is_neither_changed_nor_deleted_m106(
             await get_tool(world, name).run({"memory_id": memory_id, **words}, "call-1")
 
 
+async def test_what_was_corrected_is_neither_changed_nor_deleted_m106(world: ChatFixture) -> None:
+    await store_memories(world, ADA, [FACT])
+    now = world.clock.now()
+    await world.deps().stores.memories.change(ADA, "m000", valid_to=now, superseded_by="m001")
+
+    for name, words in (("update_memory", {"fact": "Tea"}), ("delete_memory", {"text": FACT})):
+        with pytest.raises(ToolRefused, match="no such memory"):
+            await get_tool(world, name).run({"memory_id": "m000", **words}, "call-1")
+
+
 async def test_only_what_the_owner_reads_is_deleted_m106(world: ChatFixture) -> None:
     await remember_in_a_turn(world)
     memory = await get_memory(world)
