@@ -10,12 +10,13 @@ from shared.safety.safety_score import is_worth_keeping
 
 
 async def rate_question(deps: ChatDeps, turn: PreparedTurn) -> None:
-    """Add what a question asks for to the score of its chat; nothing of somebody who may be in a crisis.
+    """Add what a question asks for to the score of its chat.
 
-    A question that nobody rates in time counts as harmless. Raises what the store raises.
+    Commands are not rated, nor is somebody who may be in a crisis. A question that nobody rates in time
+    counts as harmless. Raises what the store raises.
     """
     verdict = turn.output_gate.verdict
-    if verdict is None or not verdict.is_clear:
+    if verdict is None or not verdict.is_clear or turn.command:
         return
     harm = await _rate(deps, turn.question.text)
     now = deps.clock.now()

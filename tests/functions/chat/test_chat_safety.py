@@ -306,3 +306,10 @@ async def test_in_a_locked_chat_nobody_begins_to_speak_m129(world: ChatFixture) 
         refusal = await http.post("/v2/voice-sessions", json={})
 
     assert (refusal.status_code, refusal.json()["code"]) == (423, "chat_locked")
+
+
+async def test_a_command_is_told_to_nobody_m128(world: ChatFixture) -> None:
+    with ScriptedModel() as model:
+        await ask(world.deps(model), "/memories")
+
+    assert world.moderator.texts == []

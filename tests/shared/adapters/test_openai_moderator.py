@@ -1,70 +1,20 @@
 """OpenAI's moderations through the real SDK, against a local server that speaks them (M128)."""
 
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from shared.adapters.cloud.openai_moderator import MODEL, OpenaiModerator
 from shared.domain.errors import ModelFailed, Unavailable
 from tests.servers import run_server
-
-NOTHING = dict.fromkeys(
-    [
-        *("harassment", "harassment/threatening", "hate", "hate/threatening", "illicit"),
-        *("illicit/violent", "self-harm", "self-harm/intent", "self-harm/instructions"),
-        *("sexual", "sexual/minors", "violence", "violence/graphic"),
-    ],
-    0.0,
-)
-
-
-def build_answer(**scores: float | None) -> dict[str, Any]:
-    """Build an answer as OpenAI's reference writes it."""
-    named = {name.replace("__", "/").replace("_", "-"): score for name, score in scores.items()}
-    return {
-        "id": "modr-5MWoLO",
-        "model": MODEL,
-        "results": [
-            {
-                "flagged": False,
-                "categories": dict.fromkeys(NOTHING, False),
-                "category_scores": NOTHING | named,
-                "category_applied_input_types": {name: ["text"] for name in NOTHING},
-            }
-        ],
-    }
-
-
-@dataclass
-class FakeModerations:
-    """Answers each request with the next of `answers`: a body, bytes, or a status."""
-
-    answers: list[Any] = field(default_factory=list)
-    requests: list[dict[str, Any]] = field(default_factory=list)
-    url: str = ""
-
-    async def moderate(self, request: Request) -> Response:
-        assert request.headers["authorization"] == "Bearer key"
-        self.requests.append(await request.json())
-        answer = self.answers.pop(0)
-        if isinstance(answer, int):
-            return JSONResponse({"error": {"message": "no"}}, answer, {"retry-after-ms": "1"})
-        if isinstance(answer, bytes):
-            return Response(answer, media_type="application/json")
-        return JSONResponse(answer)
+from tests.servers.moderations import FakeModerations, build_answer
 
 
 @pytest.fixture
 def server() -> Iterator[FakeModerations]:
     server = FakeModerations()
-    app = Starlette(routes=[Route("/v1/moderations", server.moderate, methods=["POST"])])
-    with run_server(app) as server.url:
+    with run_server(server.app) as server.url:
         yield server
 
 
