@@ -75,13 +75,28 @@ class ChatDeps:
 
 @value
 class AfterTurnDeps:
-    """What follows a turn: titles and summaries."""
+    """What follows a turn: titles and summaries, and the end of its stretch."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    clock: Clock
+    tasks: Tasks
+    model: ChatModel
+    stores: Stores
+    quotas: Quotas
+
+
+@value
+class StretchDeps:
+    """What the end of a stretch of a chat needs."""
 
     identity: Identity
     service_identity: ServiceIdentity
     clock: Clock
     model: ChatModel
     stores: Stores
+    index: LibraryIndex
+    crisis_log: CrisisLog
     quotas: Quotas
 
 

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from functions.chat.deps import AfterTurnDeps, ChatDeps, ClosingDeps, Limits
+from functions.chat.deps import AfterTurnDeps, ChatDeps, ClosingDeps, Limits, StretchDeps
 from functions.chat.runs.incognito_chats import IncognitoChats
 from functions.chat.runs.run_registry import RunRegistry
 from shared import wiring
@@ -66,8 +66,23 @@ def after_turn_deps() -> AfterTurnDeps:
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
+        tasks=wiring.tasks(),
         model=wiring.model(),
         stores=wiring.stores(),
+        quotas=wiring.quotas(),
+    )
+
+
+@cache
+def stretch_deps() -> StretchDeps:
+    return StretchDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        model=wiring.model(),
+        stores=wiring.stores(),
+        index=LibraryIndex(wiring.vectors(), wiring.embedder()),
+        crisis_log=wiring.crisis_log(),
         quotas=wiring.quotas(),
     )
 

@@ -75,6 +75,7 @@ async def _fill(world: ChatFixture, deps: ChatDeps, session_id: SessionId, count
     while batch := list(islice(messages, BATCH_MESSAGES)):
         await deps.stores.messages.add(ADA, session, *batch)
     after_turn_deps = AfterTurnDeps(
+        tasks=deps.tasks,
         identity=deps.identity,
         service_identity=deps.service_identity,
         clock=deps.clock,

@@ -2,13 +2,13 @@
 
 locals {
   secrets = merge(local.account_secrets, {
-    OPENAI_API_KEY     = ["after_turn", "chat", "files", "import_files", "integrations", "library", "mcp", "process_conversation", "read_file", "summarise_day", "transcribe_audio"]
+    OPENAI_API_KEY     = ["after_turn", "chat", "end_stretch", "files", "import_files", "integrations", "library", "mcp", "process_conversation", "read_file", "summarise_day", "transcribe_audio"]
     OPENROUTER_API_KEY = ["chat"]
     # Each signs for which user one function calls the tool proxy.
     TOOL_CALL_KEYS   = ["chat", "tool_proxy"]
     DISCONNECT_KEYS  = ["erase_account", "tool_proxy"]
     PSEUDONYM_KEY    = keys(local.functions)
-    PINECONE_API_KEY = ["chat", "files", "integrations", "library", "mcp", "process_conversation", "read_file"]
+    PINECONE_API_KEY = ["chat", "end_stretch", "files", "integrations", "library", "mcp", "process_conversation", "read_file"]
   })
 }
 

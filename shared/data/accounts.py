@@ -21,6 +21,7 @@ _TIME_FIELD_BY_COLLECTION = {
     "messages": "created_at",
     "chat_sessions": "created_at",
     "agents": "created_at",
+    "arcs": "created_at",
     "projects": "created_at",
     "installed_apps": "installed_at",
     "app_reviews": "created_at",

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from shared.data.codec import dump
 from shared.data.day_counts import DayCounts
-from shared.domain.crisis import CrisisDeed, CrisisEvent, CrisisVerdict
+from shared.domain.crisis import CrisisDeed, CrisisEvent, CrisisLevel, CrisisVerdict
 from shared.domain.documents import Query, Set, Update, Where
 from shared.domain.ids import RunId, SessionId, UserId
 from shared.ports import Documents, Transaction
@@ -58,13 +58,14 @@ class CrisisLog:
 
     async def find_highest_level(
         self, uid: UserId, session_id: SessionId, *, since: datetime
-    ) -> int:
+    ) -> CrisisLevel:
         """Return the highest level that a chat had since then, 0 for none."""
         session = self._pseudonyms.hash_session(uid, session_id)
         query = Query(collection="crisis_log", where=(Where("session", "==", session),))
         events = await self._documents.query(query)
         levels = (event.fields["level"] for event in events if event.fields["created_at"] >= since)
-        return max(levels, default=0)
+        highest: CrisisLevel = max(levels, default=0)
+        return highest
 
     async def count_day(self, day: date) -> Mapping[str, int]:
         """Return how many events a day had, by kind, level and judge: `answered-2-classifier`."""

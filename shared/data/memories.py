@@ -7,11 +7,12 @@ from datetime import datetime
 from shared.data.codec import load_all
 from shared.data.derived import DerivedRecords
 from shared.domain.documents import Order, Query, Set, Where, Write
-from shared.domain.ids import ConversationId, MemoryId, UserId
+from shared.domain.ids import ConversationId, MemoryId, SessionId, UserId
 from shared.domain.memory import Memory
 from shared.domain.words import build_wording
 
 _MAX_REPEATED = 200
+_MAX_OF_SESSION = 500
 IS_CURRENT = Where("valid_to", "==", None)
 
 
@@ -58,6 +59,14 @@ class Memories(DerivedRecords[Memory]):
         """Return the memories of other conversations that this one repeats, at most 200."""
         mentions = Where("seen_in", "array_contains", conversation_id)
         query = Query(collection=f"users/{uid}/memories", where=(mentions,), limit=_MAX_REPEATED)
+        return load_all(Memory, await self._documents.query(query))
+
+    async def list_of_session(self, uid: UserId, session_id: SessionId) -> list[Memory]:
+        """Return the facts that were said in a chat, at most 500."""
+        of_session = Where("session_id", "==", session_id)
+        query = Query(
+            collection=f"users/{uid}/memories", where=(of_session,), limit=_MAX_OF_SESSION
+        )
         return load_all(Memory, await self._documents.query(query))
 
     async def has_tombstone(self, uid: UserId, memory_id: MemoryId) -> bool:

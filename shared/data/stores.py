@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shared.data.app_logos import AppLogos
     from shared.data.app_reviews import AppReviews
     from shared.data.apps import Apps, InstalledApps
+    from shared.data.arcs import Arcs
     from shared.data.call_log import CallLog
     from shared.data.confirmations import Confirmations
     from shared.data.connections import Connections
@@ -78,6 +79,7 @@ class Stores:
     """The stores over one `documents`."""
 
     accounts: "Accounts"
+    arcs: "Arcs"
     profiles: "Profiles"
     projects: "Projects"
     devices: "Devices"

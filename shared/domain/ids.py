@@ -19,6 +19,7 @@ AppId = NewType("AppId", str)
 FileId = NewType("FileId", str)
 """A file has the id of the upload that it was."""
 FolderId = NewType("FolderId", str)
+ArcId = NewType("ArcId", str)
 RuleId = NewType("RuleId", str)
 FocusModeId = NewType("FocusModeId", str)
 AgentId = NewType("AgentId", str)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Literal, Self
 
-from shared.domain.ids import AppId, ConversationId, MemoryId
+from shared.domain.ids import AppId, ConversationId, MemoryId, MessageId, SessionId
 from shared.domain.owner_words import address_owner
 from shared.domain.value import value
 from shared.domain.words import build_wording, count_words
@@ -24,7 +24,8 @@ class Memory:
     took its place: from then on it is stored, but not retrieved. `seen_in` lists the later
     conversations that repeat it. `app_id` names the app that wrote it: not a statement of the owner.
     Two lookup fields are set when it is written: facts in the same words share their `wording`, facts
-    that contradict each other their `aspect` (shared/library/exclusive_facts.py). `tags` are words of
+    that contradict each other their `aspect` (shared/library/exclusive_facts.py). One that was said in a
+    chat names it and the message, `session_id` and `message_id`. `tags` are words of
     the program that wrote it. One that is held is not true yet: it waits until `held_until`, which is
     its `valid_to` as well, for another conversation that says it too.
     """
@@ -47,6 +48,8 @@ class Memory:
     app_id: AppId | None = None
     wording: str = ""
     aspect: str | None = None
+    session_id: SessionId | None = None
+    message_id: MessageId | None = None
     tags: tuple[str, ...] = ()
     held_until: datetime | None = None
 

@@ -120,6 +120,7 @@ def build_chat_app(vectors: PineconeVectors) -> Starlette:
 
 def build_after_turn_app(_: PineconeVectors) -> Starlette:
     deps = AfterTurnDeps(
+        tasks=RecordingTasks(),
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICE_IDENTITY,
         clock=SystemClock(),

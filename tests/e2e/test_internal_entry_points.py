@@ -15,7 +15,7 @@ from jwt.utils import base64url_encode
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from functions.chat.api.internal_routes import AFTER_TURN_ROUTES, CLOSE_RUN_ROUTES
+from functions.chat.api.internal_routes import AFTER_TURN_ROUTES, CLOSE_RUN_ROUTES, STRETCH_ROUTES
 from functions.notifications.routes import DELIVER_ROUTES, DIGEST_ROUTES
 from functions.process_conversation.files.file_routes import READ_ROUTES
 from functions.process_conversation.imports.import_routes import IMPORT_FILES_ROUTES
@@ -49,6 +49,7 @@ INTERNAL_ROUTES: Mapping[str, Sequence[Route[Any]]] = {
     "deliver_digest": DIGEST_ROUTES,
     "deliver_notification": DELIVER_ROUTES,
     "deliver_webhook": DELIVERY_ROUTES,
+    "end_stretch": STRETCH_ROUTES,
     "erase_account": ERASE_ROUTES,
     "expire_upload": EXPIRE_ROUTES,
     "import_files": IMPORT_FILES_ROUTES,

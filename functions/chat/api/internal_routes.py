@@ -2,9 +2,10 @@
 
 from pydantic import ValidationError
 
-from functions.chat.api.schemas import CloseOut, CloseRunIn, TurnEndedIn
-from functions.chat.deps import AfterTurnDeps, ClosingDeps
+from functions.chat.api.schemas import CloseOut, CloseRunIn, StretchEndedIn, TurnEndedIn
+from functions.chat.deps import AfterTurnDeps, ClosingDeps, StretchDeps
 from functions.chat.runs.lapsed_runs import require_closed
+from functions.chat.stretches.end_stretch import end_stretch
 from functions.chat.turn.after_turn import after_turn
 from shared.domain.errors import Invalid
 from shared.domain.ids import SessionId, UserId
@@ -24,6 +25,13 @@ async def on_turn_ended(deps: AfterTurnDeps, call: Call[bytes]) -> None:
         await after_turn(deps, uid, SessionId(event.session_id))
 
 
+@route("POST", "/", "A stretch of a chat ended", access="service", status=204)
+async def on_stretch_ended(deps: StretchDeps, call: Call[StretchEndedIn]) -> None:
+    body = call.body
+    async with count_model_usage(deps.quotas, deps.clock, body.uid):
+        await end_stretch(deps, body.uid, body.session_id, body.until)
+
+
 @route("POST", "/", "End a run whose process is gone", access="service")
 async def close_lapsed_run(deps: ClosingDeps, call: Call[CloseRunIn]) -> CloseOut:
     now = deps.clock.now()
@@ -32,4 +40,5 @@ async def close_lapsed_run(deps: ClosingDeps, call: Call[CloseRunIn]) -> CloseOu
 
 
 AFTER_TURN_ROUTES = (on_turn_ended,)
+STRETCH_ROUTES = (on_stretch_ended,)
 CLOSE_RUN_ROUTES = (close_lapsed_run,)

@@ -3,6 +3,7 @@
 from functions.chat.api import (
     agent_routes,
     alternative_routes,
+    arc_routes,
     change_routes,
     confirmation_routes,
     diagnostics_routes,
@@ -40,6 +41,7 @@ ROUTES = (
     *exercise_routes.ROUTES,
     *focus_routes.ROUTES,
     *rule_routes.ROUTES,
+    *arc_routes.ROUTES,
     *agent_routes.ROUTES,
     *project_routes.ROUTES,
     *profile_routes.ROUTES,

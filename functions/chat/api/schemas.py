@@ -120,6 +120,14 @@ class CloseRunIn(Wire):
     run_id: RunId
 
 
+class StretchEndedIn(Wire):
+    """A chat, and the time of the message that ends a stretch of it."""
+
+    uid: UserId
+    session_id: SessionId
+    until: datetime
+
+
 class CloseOut(Wire):
     status: Literal["closed"] = "closed"
 

@@ -14,6 +14,7 @@ import anyio
 from functions.chat.context import history
 from functions.chat.context.budget import compute_budget, cut_text
 from functions.chat.deps import AfterTurnDeps
+from functions.chat.stretches.schedule_stretch import schedule_stretch
 from functions.chat.turn.model_outputs import SummaryOutput, TitleOutput
 from functions.chat.turn.result_summaries import summarise_results
 from shared import prompts, telemetry
@@ -60,6 +61,7 @@ async def after_turn(deps: AfterTurnDeps, uid: UserId, session_id: SessionId) ->
         return
     if not session.title:
         await _add_title(deps, uid, session)
+    await schedule_stretch(deps.tasks, uid, session_id, session.updated_at)
     await summarise_results(deps, uid, session)
     await _summarise_history(deps, uid, session)
 

@@ -15,6 +15,7 @@ from shared.domain.focus_mode import get_mode
 from shared.domain.ids import AgentId, AppId, ProjectId, SessionId, UserId
 from shared.domain.incognito import is_incognito, name_incognito
 from shared.exercises import find_exercise
+from shared.library.owner_memories import delete_memory
 from shared.security.visible_text import strip_invisible
 
 INCOGNITO_GONE = (
@@ -211,4 +212,17 @@ async def _delete_with_runs(deps: ChatDeps, uid: UserId, session_id: SessionId) 
     with suppress(NotFound):  # a chat without messages is not stored
         await deps.stores.shared_chats.unshare(uid, session_id)
     await deps.stores.runs.delete_for_session(uid, session_id)
+    await _forget_stretches(deps, uid, session_id)
     await deps.stores.messages.clear(uid, session_id)
+    await _forget_stretches(deps, uid, session_id)  # those that ended meanwhile
+
+
+async def _forget_stretches(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
+    """Delete what is remembered of a chat: its arcs, and the facts that its owner did not make their own."""
+    if is_incognito(session_id):
+        return
+    await deps.stores.arcs.delete_for_session(uid, session_id)
+    for memory in await deps.stores.memories.list_of_session(uid, session_id):
+        if not memory.is_user_owned:
+            with suppress(NotFound):
+                await delete_memory(deps.stores.memories, deps.index, uid, memory.id)

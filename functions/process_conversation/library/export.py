@@ -37,6 +37,7 @@ EXPORTED_COLLECTIONS = (
     "messages",
     "alternatives",
     "agents",
+    "arcs",
     "projects",
     "files",
     "inbox",

@@ -17,6 +17,7 @@ WORK = SessionId("work")
 
 def build_after_turn_deps(world: ChatFixture, model: ChatModel) -> AfterTurnDeps:
     return AfterTurnDeps(
+        tasks=world.tasks,
         identity=IDENTITY,
         service_identity=SERVICE_IDENTITY,
         clock=world.clock,

@@ -26,4 +26,5 @@ EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "chat/crisis": judge_crisis,
     "chat/title": chat_texts.extract_title,
     "chat/summary": chat_texts.extract_summary,
+    "chat/stretch": chat_texts.extract_stretch,
 }

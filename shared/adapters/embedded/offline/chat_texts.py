@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from shared.adapters.embedded.offline.memories import extract_memories
 from shared.adapters.embedded.offline.speech import (
     is_meaningful,
     select_central,
@@ -16,6 +17,8 @@ _OPENING = re.compile(r"(?:(?:hi|hello|hey|please|so|ok|okay|thanks)\b[\s,.!]*)+
 _MAX_TITLE_WORDS = 8
 _MAX_LINES = 14
 _MAX_LINE_CHARS = 240
+_MAX_STRETCH_LINES = 4
+_MAX_THEMES = 3
 
 
 def extract_title(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,6 +39,40 @@ def extract_summary(data: Mapping[str, Any]) -> dict[str, Any]:
     lines = list(dict.fromkeys([*data["summary"].splitlines(), *_list_lines(data)]))
     word_counts = Counter(word for line in lines for word in _list_meaningful_words(line))
     return {"summary": "\n".join(select_central(lines, word_counts, _MAX_LINES))}
+
+
+def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Quote what the owner said that the rest is most about, and the facts that they stated."""
+    said = [message for message in data["messages"] if message["sender"] == "owner"]
+    lines = [line for message in said for line in split_sentences(message["text"])]
+    word_counts = Counter(word for line in lines for word in _list_meaningful_words(f": {line}"))
+    return {
+        "summary": " ".join(select_central(lines, word_counts, _MAX_STRETCH_LINES)),
+        "themes": [word for word, _ in word_counts.most_common(_MAX_THEMES)],
+        "statements": [
+            _to_statement(fact, said) for fact in extract_memories(_to_transcript(said))["memories"]
+        ],
+    }
+
+
+def _to_transcript(said: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the owner's messages as the transcript in which facts are looked for."""
+    lines = [
+        {"segment": n, "is_user": True, "speaker": "User", "text": message["text"]}
+        for n, message in enumerate(said)
+    ]
+    return {"transcript": lines}
+
+
+def _to_statement(fact: Mapping[str, Any], said: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        "text": fact["content"],
+        "use": "fact",
+        "message": said[fact["segment"]]["number"],
+        "quote": fact["evidence"],
+        "kind": fact["kind"],
+        "timing": "now",
+    }
 
 
 def _list_lines(data: Mapping[str, Any]) -> Iterator[str]:

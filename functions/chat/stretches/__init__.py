@@ -1,0 +1,1 @@
+"""Stretches of chats: what is kept of one once it ends."""

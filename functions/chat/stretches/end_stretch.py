@@ -1,0 +1,190 @@
+"""End of a stretch of a chat: what it was about is kept, and what its owner said is remembered.
+
+It may happen again at any point: each step finds what it did before.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+from functions.chat.context import history
+from functions.chat.deps import StretchDeps
+from functions.chat.stretches.build_arc import build_arc, build_arc_id
+from functions.chat.stretches.model_outputs import StretchOutput
+from shared import prompts, telemetry
+from shared.domain.arc import (
+    Arc,
+    Statement,
+    has_forgotten,
+    select_own_exchanges,
+    take_stretch,
+)
+from shared.domain.branches import build_shown_path
+from shared.domain.chat import Message, Session
+from shared.domain.derived_ids import build_derived_id
+from shared.domain.errors import ModelFailed
+from shared.domain.ids import MemoryId, RuleId, SessionId, UserId
+from shared.domain.memory import Memory
+from shared.domain.model import Prompt
+from shared.domain.rule import Rule, add_rule
+from shared.library.exclusive_facts import find_exclusive_key
+from shared.library.memory_index import index_memories
+from shared.library.promotion import is_promoted
+from shared.library.reconcile import Candidate, reconcile
+from shared.library.settle_memories import settle_memories
+from shared.library.superseded import build_correction_writes
+
+MIN_OWNER_CHARS = 40
+"""Who says less in a stretch made small talk."""
+MAX_MESSAGE_CHARS = 4_000
+MAX_KNOWN = 100
+MAX_EARLIER = 100
+STRETCH_PROMPT = "chat/stretch"
+
+
+async def end_stretch(
+    deps: StretchDeps, uid: UserId, session_id: SessionId, until: datetime
+) -> None:
+    """Keep what the stretch that ends at `until` was about; nothing where it goes on or is small talk.
+
+    Raises Unavailable: call again. Where the model fails, nothing is kept.
+    """
+    session = await deps.stores.sessions.get(uid, session_id)
+    if session is None or session.is_incognito or await _is_with_persona(deps, session):
+        return
+    newest_first = await deps.stores.messages.list_newest(
+        uid, session_id, limit=history.MAX_READ, path=build_shown_path(session.forks)
+    )
+    stretch = take_stretch(newest_first, until)
+    messages = select_own_exchanges(stretch)
+    said = [message.text for message in messages if message.is_owners]
+    if sum(map(len, said)) < MIN_OWNER_CHARS:
+        return
+    arc = await _load_or_build(deps, uid, stretch, messages)
+    if arc is not None and not arc.is_settled:
+        await _settle(deps, uid, arc, stretch, said)
+
+
+async def _is_with_persona(deps: StretchDeps, session: Session) -> bool:
+    """A persona's chat is play: nothing that is said in it is a statement about the owner."""
+    if session.app_id is None:
+        return False
+    apps = await deps.stores.apps.get_many([session.app_id])
+    return any(app.persona_prompt is not None for app in apps)
+
+
+async def _load_or_build(
+    deps: StretchDeps, uid: UserId, stretch: Sequence[Message], messages: Sequence[Message]
+) -> Arc | None:
+    """Return the arc as it is stored; None where the model fails or the chat is gone."""
+    stored = await deps.stores.arcs.find(uid, build_arc_id(stretch[-1]))
+    if stored is not None:
+        return stored
+    known = await deps.stores.memories.list_newest(uid, limit=MAX_KNOWN)
+    try:
+        output = await deps.model.complete_structured(
+            "standard", _build_prompt(messages, known), StretchOutput
+        )
+    except ModelFailed:
+        telemetry.add_fields(outcome="stretch_not_read")
+        return None
+    level = await deps.crisis_log.find_highest_level(
+        uid, stretch[0].session_id, since=stretch[0].created_at
+    )
+    arc = build_arc(output, stretch, messages, known, level)
+    if has_forgotten(stretch):
+        arc = replace(arc, statements=())
+    return await deps.stores.arcs.begin(uid, arc, stretch[-1])
+
+
+def _build_prompt(messages: Sequence[Message], known: Sequence[Memory]) -> Prompt:
+    return Prompt(
+        name=STRETCH_PROMPT,
+        version=prompts.compute_version(STRETCH_PROMPT),
+        instructions=prompts.render(STRETCH_PROMPT),
+        data={
+            "messages": [
+                {
+                    "number": number,
+                    "sender": "owner" if message.is_owners else "assistant",
+                    "text": message.text[:MAX_MESSAGE_CHARS],
+                }
+                for number, message in enumerate(messages)
+            ],
+            "known": [
+                {"number": number, "text": memory.content} for number, memory in enumerate(known)
+            ],
+        },
+    )
+
+
+async def _settle(
+    deps: StretchDeps, uid: UserId, arc: Arc, stretch: Sequence[Message], said: Sequence[str]
+) -> None:
+    """Write what is supported enough; the rest waits in the arc for another stretch."""
+    newest = await deps.stores.arcs.list_newest(uid, limit=MAX_EARLIER + 1)
+    earlier = [other.text for other in newest if other.created_at < arc.created_at]
+    promote = partial(is_promoted, said=said, about=arc.summary, earlier=earlier)
+    promoted = [statement for statement in arc.statements if promote(statement)]
+    await _write_facts(deps, uid, arc, stretch[-1], [s for s in promoted if s.use == "fact"])
+    await _write_rules(deps, uid, [s for s in promoted if s.use == "rule"])
+    held = tuple(statement for statement in arc.statements if statement not in promoted)
+    await deps.stores.arcs.change(uid, arc.id, statements=held, is_settled=True)
+
+
+async def _write_facts(
+    deps: StretchDeps, uid: UserId, arc: Arc, last: Message, statements: Sequence[Statement]
+) -> None:
+    candidates = [_build_candidate(arc, statement) for statement in statements]
+    if not candidates:
+        return
+    memories, own_ids = deps.stores.memories, {each.memory.id for each in candidates}
+    newest, conflicting, named = await asyncio.gather(
+        memories.list_newest(uid, limit=MAX_KNOWN),
+        memories.find_conflicting(uid, [each.memory for each in candidates]),
+        memories.get_many(uid, [each.replaced_id for each in candidates if each.replaced_id]),
+    )
+    known = {m.id: m for m in (*newest, *conflicting, *named.values()) if m.is_current}
+    decided = reconcile(candidates, [m for m in known.values() if m.id not in own_ids])
+    corrections = build_correction_writes(uid, decided.corrections)
+    if not await deps.stores.arcs.write_facts(uid, last, decided.memories, corrections):
+        return
+    written = [memory for memory in decided.memories if memory.is_current]
+    await deps.index.remove_memories(uid, [each.old.id for each in decided.corrections])
+    await index_memories(memories, deps.index, uid, written)
+    if written:
+        rivals = await memories.find_conflicting(uid, written)
+        await settle_memories(deps.stores.documents, deps.index, uid, written, rivals)
+
+
+def _build_candidate(arc: Arc, statement: Statement) -> Candidate:
+    memory = Memory(
+        id=MemoryId(build_derived_id(arc.session_id, "memory", statement.text)),
+        content=statement.text,
+        category="system",
+        created_at=statement.said_at,
+        updated_at=statement.said_at,
+        evidence=statement.quote,
+        session_id=arc.session_id,
+        message_id=statement.message_id,
+        aspect=find_exclusive_key(statement.text),
+    )
+    return Candidate(
+        memory=memory, replaced_id=statement.replaced_id, repeated_id=statement.repeated_id
+    )
+
+
+async def _write_rules(deps: StretchDeps, uid: UserId, statements: Sequence[Statement]) -> None:
+    """Keep what the owner said more than once about how to be answered."""
+    now = deps.clock.now()
+    for statement in statements:
+        rule = Rule(
+            id=RuleId(build_derived_id(statement.message_id, "rule", statement.text)),
+            text=statement.text,
+            created_at=statement.said_at,
+            message_id=statement.message_id,
+            quote=statement.quote,
+        )
+        await deps.stores.profiles.change_rules(uid, partial(add_rule, rule=rule, now=now))

@@ -1,0 +1,109 @@
+"""Arcs: what the stretches of a user's chats were about."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+from shared.data.codec import dump, load
+from shared.data.memories import memory_path
+from shared.data.messages import message_path
+from shared.data.records import Records
+from shared.domain.arc import Arc
+from shared.domain.chat import Message
+from shared.domain.documents import Create, Delete, Document, Query, Set, Update, Where, Write
+from shared.domain.ids import ArcId, SessionId, UserId
+from shared.domain.memory import Memory
+from shared.ports import Transaction
+
+_MAX_DELETED = 100
+
+
+class Arcs(Records[Arc]):
+    """One for each stretch, under an id of its last message; none of a chat that was deleted."""
+
+    kind = Arc
+    collection = "arcs"
+    noun = "Arc"
+
+    async def find(self, uid: UserId, arc_id: ArcId) -> Arc | None:
+        document = await self._documents.get(self.document_path(uid, arc_id))
+        return load(Arc, document) if document else None
+
+    async def begin(self, uid: UserId, arc: Arc, last: Message) -> Arc | None:
+        """Store an arc, once, and return what is stored; None where it or its `last` message is gone."""
+        path = self.document_path(uid, arc.id)
+
+        async def work(tx: Transaction) -> Arc | None:
+            message, tombstone, stored = await tx.get_many(
+                [message_path(uid, last.id), _tombstone_path(uid, arc.id), path]
+            )
+            if message is None or tombstone is not None:
+                return None
+            if stored is not None:
+                return load(Arc, stored)
+            tx.write(Create(path, dump(arc)))
+            return arc
+
+        return await self._documents.transaction(work)
+
+    async def write_facts(
+        self, uid: UserId, last: Message, facts: Sequence[Memory], corrections: Sequence[Update]
+    ) -> bool:
+        """Store facts of a stretch and what they correct, once; False where its chat is gone.
+
+        A correction is left out where its memory was deleted, corrected or taken over by its owner.
+        """
+        paths = [memory_path(uid, fact.id) for fact in facts]
+        corrected_paths = [correction.path for correction in corrections]
+
+        async def work(tx: Transaction) -> bool:
+            message, *found = await tx.get_many(
+                [message_path(uid, last.id), *paths, *corrected_paths]
+            )
+            if message is None:
+                return False
+            stored, corrected = found[: len(paths)], found[len(paths) :]
+            new = zip(facts, paths, stored, strict=True)
+            writes: list[Write] = [
+                Set(path, dump(fact.with_wording())) for fact, path, known in new if known is None
+            ]
+            open_corrections = zip(corrections, corrected, strict=True)
+            writes += [update for update, known in open_corrections if _is_open(known)]
+            tx.write(*writes)
+            return True
+
+        return await self._documents.transaction(work)
+
+    async def forget(self, uid: UserId, arc_id: ArcId) -> None:
+        """Delete an arc for good: its task, repeated, does not bring it back. Raises NotFound."""
+        await self.get(uid, arc_id)
+        await self._documents.write(*self._build_forgetting(uid, arc_id))
+
+    async def delete_for_session(self, uid: UserId, session_id: SessionId) -> None:
+        """Delete all that the stretches of a chat were about."""
+        of_session = Where("session_id", "==", session_id)
+        query = Query(collection=f"users/{uid}/arcs", where=(of_session,), limit=_MAX_DELETED)
+        while documents := await self._documents.query(query):
+            await self._documents.write(*(Delete(document.path) for document in documents))
+
+    async def forget_all(self, uid: UserId) -> None:
+        query = Query(collection=f"users/{uid}/arcs", limit=_MAX_DELETED)
+        while documents := await self._documents.query(query):
+            arc_ids = [ArcId(document.id) for document in documents]
+            writes = [self._build_forgetting(uid, arc_id) for arc_id in arc_ids]
+            await self._documents.write(*chain.from_iterable(writes))
+
+    def _build_forgetting(self, uid: UserId, arc_id: ArcId) -> Sequence[Write]:
+        tombstone = Set(_tombstone_path(uid, arc_id), {"of": self.collection})
+        return Delete(self.document_path(uid, arc_id)), tombstone
+
+
+def _tombstone_path(uid: UserId, arc_id: ArcId) -> str:
+    return f"users/{uid}/forgotten/{arc_id}"
+
+
+def _is_open(document: Document | None) -> bool:
+    """Tell whether a memory may be corrected."""
+    if document is None:
+        return False
+    memory = load(Memory, document)
+    return memory.is_current and not memory.is_user_owned

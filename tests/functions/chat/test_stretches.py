@@ -1,0 +1,416 @@
+"""Stretches of chats: one arc each, and what their owner said of themselves (C59, C60, C62, C64, C65, M122)."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functions.chat.api.internal_routes import STRETCH_ROUTES
+from functions.chat.deps import StretchDeps
+from functions.chat.stretches.end_stretch import end_stretch
+from functions.chat.turn.after_turn import after_turn
+from functions.chat.turn.chat_sessions import delete
+from shared.adapters.embedded.offline.offline_model import OfflineModel
+from shared.data.crisis_log import CrisisLog
+from shared.data.library_index import LibraryIndex
+from shared.data.quotas import Quotas
+from shared.data.stores import Stores
+from shared.domain.arc import SILENCE, Arc, Statement, take_stretch
+from shared.domain.chat import MAIN_SESSION, Message
+from shared.domain.errors import ModelFailed
+from shared.domain.ids import AppId, MessageId, SessionId
+from shared.domain.memory import Memory
+from shared.library.promotion import is_promoted
+from shared.ports import ChatModel, Documents
+from tests.fakes import FixedClock, ScriptedModel, script_answer
+from tests.fixtures.callers import (
+    IDENTITY,
+    SERVICE_IDENTITY,
+    build_service_headers,
+    open_client,
+)
+from tests.fixtures.chat import ADA, EVE, PSEUDONYMS, ChatFixture
+from tests.functions.chat.chats import (
+    WORK,
+    build_after_turn_deps,
+    load_session,
+    script_title,
+    store_messages,
+)
+from tests.functions.chat.library import store_memories
+from tests.functions.chat.test_crisis_gate import CERTAIN
+from tests.functions.chat.test_message_routes import ask, open_chat
+from tests.functions.chat.test_turn import build_app
+
+NOW = FixedClock().now()
+DOG = "I have a dog called Bello and we walk every morning"
+STRETCH: dict[str, Any] = {
+    "summary": "The owner wanted to plan walks with Bello.",
+    "themes": ["dog", "walks", "mornings", "rain"],
+    "mood_opened": "tired",
+    "mood_closed": "glad",
+    "open_loops": ["Buy a leash"],
+}
+HAS_DOG = {
+    "text": "User has a dog called Bello",
+    "use": "fact",
+    "message": 0,
+    "quote": "I have a dog called Bello",
+    "term": "Bello",
+    "kind": "lasting",
+    "timing": "now",
+}
+
+
+def build_deps(
+    world: ChatFixture, model: ChatModel | None = None, documents: Documents | None = None
+) -> StretchDeps:
+    documents = documents or world.documents
+    return StretchDeps(
+        identity=IDENTITY,
+        service_identity=SERVICE_IDENTITY,
+        clock=world.clock,
+        model=model or ScriptedModel(),
+        stores=Stores(documents),
+        index=LibraryIndex(world.vectors),
+        crisis_log=CrisisLog(documents, PSEUDONYMS),
+        quotas=Quotas(documents, {}),
+    )
+
+
+def script(*statements: dict[str, Any], **changes: Any) -> ScriptedModel:
+    answer = {**STRETCH, "statements": list(statements), **changes}
+    return ScriptedModel(answers={"chat/stretch": [answer]})
+
+
+async def end(
+    world: ChatFixture, model: ChatModel | None = None, session_id: SessionId = MAIN_SESSION
+) -> None:
+    """End the stretch of a chat as its task does."""
+    session = await load_session(world, session_id)
+    world.clock.advance(seconds=SILENCE.total_seconds())
+    await end_stretch(build_deps(world, model), ADA, session_id, session.updated_at)
+
+
+async def end_with(world: ChatFixture, *statements: dict[str, Any], **changes: Any) -> None:
+    with script(*statements, **changes) as model:
+        await end(world, model)
+
+
+async def list_arcs(world: ChatFixture) -> list[Arc]:
+    return await world.deps().stores.arcs.list_newest(ADA, limit=9)
+
+
+async def list_memories(world: ChatFixture) -> list[Memory]:
+    return await world.deps().stores.memories.list_newest(ADA, limit=9)
+
+
+async def test_a_stretch_has_one_arc_within_its_limits_c60(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.", "And how long is the walk?", "An hour.")
+
+    await end_with(world, summary="x " * 900)
+
+    (arc,) = await list_arcs(world)
+    assert len(arc.summary) <= 600
+    assert (arc.turn_count, arc.themes) == (2, ("dog", "walks", "mornings"))
+    assert (arc.mood_opened, arc.mood_closed, arc.open_loops) == ("tired", "glad", ("Buy a leash",))
+    assert arc.created_at - arc.started_at == timedelta(seconds=3)
+    assert (arc.is_settled, arc.crisis_level_max) == (True, 0)
+
+
+async def test_a_turn_has_one_task_twenty_minutes_after_it_c65(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    with ScriptedModel(answers=script_title("Bello")) as model:
+        for _ in range(2):
+            await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION)
+
+    (task,) = world.tasks.list_by_target("end_stretch")
+    session = await load_session(world)
+    assert task.at == session.updated_at + timedelta(minutes=20)
+    assert task.body["until"] == session.updated_at.isoformat()
+
+
+async def test_a_task_delivered_twice_makes_one_arc_c65(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    session = await load_session(world)
+    body = {"uid": ADA, "session_id": MAIN_SESSION, "until": session.updated_at.isoformat()}
+    headers = await build_service_headers("end_stretch")
+    with script(HAS_DOG) as model:
+        async with open_client("end_stretch", STRETCH_ROUTES, build_deps(world, model)) as http:
+            statuses = [
+                (await http.post("/", json=body, headers=headers)).status_code for _ in "12"
+            ]
+
+    assert statuses == [204, 204]
+    assert len(await list_arcs(world)) == len(await list_memories(world)) == 1
+
+
+async def test_a_stretch_that_goes_on_is_left_to_its_later_task_c65(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    until = (await load_session(world)).updated_at
+    await store_messages(world, "And we also have a cat since last year", "Oh.")
+
+    await end_stretch(build_deps(world), ADA, MAIN_SESSION, until)
+
+    assert await list_arcs(world) == []
+
+
+async def test_a_late_task_ends_its_own_stretch_alone_c65(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    until = (await load_session(world)).updated_at
+    world.clock.advance(seconds=1_200)
+    await store_messages(world, "Let us speak of something else entirely, please", "Yes.")
+    with script() as model:
+        await end_stretch(build_deps(world, model), ADA, MAIN_SESSION, until)
+
+    (arc,) = await list_arcs(world)
+    assert (arc.created_at, arc.turn_count) == (until, 1)
+    ((_, prompt),) = model.prompts
+    assert [m["text"] for m in prompt.data["messages"]] == [DOG, "Nice."]
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=30), st.data())
+def test_each_message_is_in_one_stretch_c65(gaps: list[int], data: st.DataObject) -> None:
+    times = [NOW + timedelta(minutes=sum(gaps[: n + 1])) for n in range(len(gaps))]
+    newest_first = [
+        Message(
+            id=MessageId(f"m{n}"), session_id=MAIN_SESSION, text="", sender="human", created_at=time
+        )
+        for n, time in enumerate(times)
+    ][::-1]
+
+    stretches = [take_stretch(newest_first, until) for until in sorted(set(times))]
+
+    ids = [message.id for stretch in stretches for message in stretch]
+    assert sorted(ids) == sorted(message.id for message in newest_first)
+
+
+async def test_small_talk_asks_no_model_c60(world: ChatFixture) -> None:
+    await store_messages(world, "Hello there", "Hi.")
+
+    await end(world)
+
+    assert await list_arcs(world) == []
+
+
+async def test_a_fact_rests_on_the_owners_own_words_c59(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "You like cats, I see.")
+    wrong = [
+        {**HAS_DOG, "quote": "I have a dog named Bello"},
+        {**HAS_DOG, "message": 1, "quote": "You like cats"},
+        {**HAS_DOG, "message": 7},
+        {**HAS_DOG, "text": "word " * 16},
+    ]
+
+    await end_with(world, *wrong, HAS_DOG)
+
+    (memory,) = await list_memories(world)
+    assert (memory.content, memory.evidence) == ("User has a dog called Bello", HAS_DOG["quote"])
+    assert (memory.session_id, memory.created_at) == (MAIN_SESSION, NOW + timedelta(seconds=1))
+    assert [m.id for m in await world.deps().search.search_memories(ADA, "Bello", limit=3)] == [
+        memory.id
+    ]
+
+
+@pytest.mark.parametrize("kind", ["for_now", "joke", "mention", "question", "command", "unsafe"])
+async def test_what_is_not_meant_to_last_is_dropped_c62(world: ChatFixture, kind: str) -> None:
+    await store_messages(world, DOG, "Nice.", "Bello, my dog Bello, that is him", "Yes.")
+
+    await end_with(world, {**HAS_DOG, "kind": kind})
+
+    assert await list_memories(world) == []
+    assert (await list_arcs(world))[0].statements == ()
+
+
+WEAK = {**HAS_DOG, "timing": "repeat"}
+
+
+async def test_what_was_said_weakly_waits_for_another_stretch_c64(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    await end_with(world, WEAK, summary="Small things.")
+    first = await list_memories(world)
+    await store_messages(world, f"As I said, {DOG}", "Yes.")
+    await end_with(world, {**WEAK, "quote": "I have a dog called Bello"}, summary="More of it.")
+
+    assert first == []
+    assert [m.content for m in await list_memories(world)] == [HAS_DOG["text"]]
+    newer, older = await list_arcs(world)
+    assert (len(newer.statements), len(older.statements)) == (0, 1)
+
+
+PROMOTED = [
+    # sure, weak, said, about, earlier → written
+    (True, False, ["I have a dog called Bello"], "", [], True),
+    (False, False, ["I have a dog called Bello"], "", [], False),
+    (False, False, ["I have a dog called Bello", "Bello barks"], "", [], True),
+    (False, False, ["I have a dog called Bello"], "All about Bello.", [], True),
+    (False, False, ["I have a dog called Bello"], "A dog was called.", [], False),
+    (False, False, ["I have a dog called Bello"], "", ["Bello was ill."], True),
+    (False, True, ["I have a dog called Bello"], "All about Bello.", [], False),
+    (False, True, ["I have a dog called Bello"], "", ["Bello was ill."], True),
+    (False, True, ["I have a dog called Bello", "Bello barks"], "", [], True),
+]
+
+
+@pytest.mark.parametrize(("sure", "weak", "said", "about", "earlier", "written"), PROMOTED)
+def test_a_statement_is_written_once_it_is_supported_c64(
+    *, sure: bool, weak: bool, said: list[str], about: str, earlier: list[str], written: bool
+) -> None:
+    statement = Statement(
+        text="User has a dog",
+        use="fact",
+        message_id=MessageId("m1"),
+        said_at=NOW,
+        quote="I have a dog called Bello",
+        term="Bello",
+        is_sure=sure,
+        is_weak=weak,
+    )
+
+    assert is_promoted(statement, said=said, about=about, earlier=earlier) is written
+
+
+async def test_a_rule_is_kept_once_it_was_said_twice_c61(world: ChatFixture) -> None:
+    rule = {
+        "text": "Answer in one sentence.",
+        "use": "rule",
+        "quote": "answer me in one sentence",
+        "term": "one sentence",
+        "kind": "lasting",
+        "timing": "now",
+    }
+    await store_messages(world, "Please answer me in one sentence from now on", "Fine.")
+    await end_with(world, {**rule, "message": 0})
+    once = (await world.deps().stores.profiles.get(ADA)).rules
+    await store_messages(
+        world, "Again: answer me in one sentence", "Fine.", "One sentence, I said!", "Yes."
+    )
+    await end_with(world, {**rule, "message": 0})
+
+    assert once == ()
+    (kept,) = (await world.deps().stores.profiles.get(ADA)).rules
+    assert (kept.text, kept.quote) == ("Answer in one sentence.", "answer me in one sentence")
+
+
+async def test_a_newer_fact_takes_the_place_of_an_older_one_c63(world: ChatFixture) -> None:
+    await store_memories(world, ADA, ["User lives in Bonn"])
+    await store_messages(world, "I moved, and I live in Cologne since May.", "Nice.")
+    moved = {
+        **HAS_DOG,
+        "text": "User lives in Cologne",
+        "quote": "I live in Cologne",
+        "replaces": 0,
+    }
+
+    await end_with(world, moved)
+
+    assert [m.content for m in await list_memories(world)] == ["User lives in Cologne"]
+    assert await world.deps().search.search_memories(ADA, "Bonn", limit=3) == [] or [
+        m.content for m in await world.deps().search.search_memories(ADA, "Bonn", limit=3)
+    ] == ["User lives in Cologne"]
+
+
+async def test_a_crisis_is_no_memory_and_its_level_is_from_the_log_c60(world: ChatFixture) -> None:
+    reading = {"level": 0}
+    with ScriptedModel(script_answer("Nice."), answers={"chat/crisis": [reading]}) as model:
+        deps = world.deps(model)
+        await ask(deps, {"text": CERTAIN})
+        world.clock.advance(seconds=60)
+        await ask(deps, {"text": DOG})
+    with script() as model:
+        await end(world, model)
+
+    ((_, prompt),) = model.prompts
+    assert [m["text"] for m in prompt.data["messages"]] == [DOG, "Nice."]
+    (arc,) = await list_arcs(world)
+    assert (arc.crisis_level_max, arc.turn_count) == (3, 2)
+
+
+async def test_what_was_to_be_forgotten_leaves_no_statement_behind_c64(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    with ScriptedModel() as model:
+        await ask(world.deps(model), {"text": "/forget Bello"})
+
+    await end_with(world, HAS_DOG)
+
+    assert await list_memories(world) == []
+    assert len(await list_arcs(world)) == 1
+
+
+async def test_a_persona_is_play_c60(world: ChatFixture) -> None:
+    app = build_app(world, persona_prompt="You are a poet.")
+    await world.deps().stores.apps.create(app)
+    with ScriptedModel(script_answer("Roses.")) as model:
+        await ask(world.deps(model), {"text": DOG}, app_id=app.id)
+
+    await end(world, session_id=SessionId(AppId(app.id)))
+
+    assert await list_arcs(world) == []
+
+
+async def test_a_model_that_fails_leaves_nothing_c60(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    with ScriptedModel(answers={"chat/stretch": [ModelFailed("refused")]}) as model:
+        await end(world, model)
+
+    assert await list_arcs(world) == []
+
+
+async def test_the_offline_model_quotes_what_was_said_m122(world: ChatFixture) -> None:
+    await store_messages(
+        world, "I live in Cologne. My sister Ann lives in Bonn with two cats.", "Nice."
+    )
+
+    await end(world, OfflineModel())
+
+    (arc,) = await list_arcs(world)
+    assert "Cologne" in arc.summary
+    assert "User lives in Cologne" in [m.content for m in await list_memories(world)]
+
+
+async def test_a_deleted_chat_takes_its_arcs_and_facts_along_c60(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.", session_id=WORK)
+    with script(HAS_DOG) as model:
+        await end(world, model, WORK)
+    until = (await load_session(world, WORK)).updated_at
+
+    await delete(world.deps(), ADA, WORK)
+    await end_stretch(build_deps(world), ADA, WORK, until)
+
+    assert await list_arcs(world) == await list_memories(world) == []
+    assert await world.deps().search.search_memories(ADA, "Bello", limit=3) == []
+
+
+async def test_arcs_are_listed_and_forgotten_for_good_c60(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    await end_with(world)
+    async with open_chat(world.deps(), EVE) as http:
+        foreign = (await http.get("/v2/arcs")).json()
+    async with open_chat(world.deps()) as http:
+        (arc,) = (await http.get("/v2/arcs")).json()["items"]
+        deleted = await http.delete(f"/v2/arcs/{arc['id']}")
+        again = await http.delete(f"/v2/arcs/{arc['id']}")
+
+    assert foreign == {"items": [], "next": None}
+    assert arc["summary"] == STRETCH["summary"]
+    assert (deleted.status_code, again.status_code) == (200, 404)
+    await end_with(world)
+    assert await list_arcs(world) == []
+
+
+async def test_the_owner_ends_a_stretch_by_hand_c65(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    async with open_chat(world.deps()) as http:
+        ended = [(await http.post("/v2/chat-sessions/main/end")).status_code for _ in "12"]
+        unknown = (await http.post("/v2/chat-sessions/c9/end")).status_code
+
+    (task,) = world.tasks.list_by_target("end_stretch")
+    assert (ended, unknown, task.at) == ([200, 200], 404, None)
+    with script(HAS_DOG) as model:
+        body = task.body
+        until = (await load_session(world)).updated_at
+        assert body["until"] == until.isoformat()
+        await end_stretch(build_deps(world, model), ADA, MAIN_SESSION, until)
+    assert len(await list_arcs(world)) == 1
