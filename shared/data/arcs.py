@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from shared.data.codec import dump, load
+from shared.data.codec import dump, load, load_all
 from shared.data.memories import memory_path
 from shared.data.messages import message_path
 from shared.data.records import Records
@@ -27,6 +27,11 @@ class Arcs(Records[Arc]):
     async def find(self, uid: UserId, arc_id: ArcId) -> Arc | None:
         document = await self._documents.get(self.document_path(uid, arc_id))
         return load(Arc, document) if document else None
+
+    async def get_many(self, uid: UserId, arc_ids: Sequence[ArcId]) -> list[Arc]:
+        """Return those that exist."""
+        paths = [self.document_path(uid, arc_id) for arc_id in arc_ids]
+        return load_all(Arc, await self._documents.get_many(paths))
 
     async def begin(self, uid: UserId, arc: Arc, last: Message) -> Arc | None:
         """Store an arc, once, and return what is stored; None where it or its `last` message is gone."""

@@ -239,6 +239,26 @@ class AppleHealthIn(TypedDict):
     workouts: NotRequired[list[dict[str, float | bool | str | None]] | None]
 
 
+class ArcOut(TypedDict):
+    id: str
+    session_id: str
+    started_at: str
+    ended_at: str
+    turn_count: int
+    summary: str
+    themes: list[str]
+    mood_opened: str
+    mood_closed: str
+    open_loops: list[str]
+    resolved_threads: list[str]
+    crisis_level_max: int
+
+
+class ArcPageOut(TypedDict):
+    items: list[ArcOut]
+    next: str | None
+
+
 SegmentId: TypeAlias = str
 
 

@@ -1,15 +1,16 @@
 """Answers of commands: what is remembered is shown, explained, written and forgotten, without a model."""
 
 from asyncio import gather
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
 from functions.chat import user_texts
 from functions.chat.commands.command import Command, CommandName
-from functions.chat.commands.command_turn import CommandReply, CommandTurn, to_line
+from functions.chat.commands.command_turn import CommandReply, CommandTurn, Item, to_line
 from functions.chat.commands.forgetting import ask_to_wipe, choose, decide, forget
 from functions.chat.tools.memory_tools import write_fact
 from functions.chat.tools.recall_tools import PAUSED, RESUMED
+from shared.domain.arc import Arc
 from shared.domain.chat import Card
 from shared.domain.conversation import Conversation
 from shared.domain.day_words import describe_time
@@ -19,6 +20,7 @@ from shared.domain.memory import Memory
 from shared.domain.rule import MAX_CHARS, MAX_WORDS, Rule, add_rule
 
 MAX_LISTED = 20
+MAX_LISTED_ARCS = 5
 MAX_FACT_CHARS = 500
 READING = frozenset({"memories", "why", "rules", "incognito", "commands"})
 """Commands that change nothing, which an incognito chat has too."""
@@ -35,20 +37,33 @@ async def answer_command(turn: CommandTurn, command: Command) -> CommandReply:
 async def _list(turn: CommandTurn, command: Command) -> CommandReply:
     if command.argument:
         return turn.number(user_texts.MEMORIES_FOUND, await turn.find(command.argument))
-    memories, rules = await gather(
-        turn.deps.stores.memories.list_newest(turn.uid, limit=MAX_LISTED + 1), turn.list_rules()
+    memories, arcs, rules = await gather(
+        turn.deps.stores.memories.list_newest(turn.uid, limit=MAX_LISTED + 1),
+        turn.deps.stores.arcs.list_newest(turn.uid, limit=MAX_LISTED_ARCS),
+        turn.list_rules(),
     )
-    if not memories:
-        return (
-            await _list_rules(turn, command) if rules else turn.say(user_texts.NOTHING_REMEMBERED)
-        )
     has_more = len(memories) > MAX_LISTED
     head = user_texts.NEWEST_MEMORIES if has_more else user_texts.ALL_MEMORIES
-    facts = turn.number(head, memories[:MAX_LISTED])
-    if not rules:
-        return facts
-    also = turn.number(user_texts.RULES, rules, first=len(facts.listed) + 1)
-    return CommandReply(text=f"{facts.text}\n\n{also.text}", listed=[*facts.listed, *also.listed])
+    parts: Sequence[tuple[str, Sequence[Item]]] = [
+        (head, memories[:MAX_LISTED]),
+        (user_texts.NEWEST_ARCS, arcs),
+        (user_texts.RULES, rules),
+    ]
+    return _join_lists(turn, parts)
+
+
+def _join_lists(turn: CommandTurn, parts: Sequence[tuple[str, Sequence[Item]]]) -> CommandReply:
+    """Number what several lists hold, from one to the next."""
+    texts: list[str] = []
+    listed: list[str] = []
+    for head, items in parts:
+        if items:
+            part = turn.number(head, items, first=len(listed) + 1)
+            texts.append(part.text)
+            listed += part.listed
+    if not listed:
+        return turn.say(user_texts.NOTHING_REMEMBERED)
+    return CommandReply(text="\n\n".join(texts), listed=listed)
 
 
 async def _list_rules(turn: CommandTurn, _: Command) -> CommandReply:
@@ -81,7 +96,12 @@ async def _explain(turn: CommandTurn, command: Command) -> CommandReply:
     item = items[0]
     if isinstance(item, Memory):
         return await _explain_memory(turn, item)
-    return _explain_rule(turn, item)
+    return _explain_arc(turn, item) if isinstance(item, Arc) else _explain_rule(turn, item)
+
+
+def _explain_arc(turn: CommandTurn, arc: Arc) -> CommandReply:
+    time = describe_time(arc.created_at, turn.zone, turn.language)
+    return CommandReply(text=f"{to_line(arc)}\n\n{turn.translate(user_texts.HEARD, time=time)}")
 
 
 def _explain_rule(turn: CommandTurn, rule: Rule) -> CommandReply:

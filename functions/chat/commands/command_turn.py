@@ -8,9 +8,10 @@ from functions.chat import user_texts
 from functions.chat.commands.command import ALL
 from functions.chat.context.word_match import has_words, parse_words
 from functions.chat.deps import ChatDeps
+from shared.domain.arc import Arc
 from shared.domain.chat import Card
 from shared.domain.confirmation import Confirmation
-from shared.domain.ids import MemoryId, RunId, UserId
+from shared.domain.ids import ArcId, MemoryId, RunId, UserId
 from shared.domain.library_change import LibraryChange
 from shared.domain.memory import Memory
 from shared.domain.rule import Rule, list_active
@@ -19,7 +20,8 @@ from shared.languages import translate
 
 MEMORY = "memory/"
 RULE = "rule/"
-Item = Memory | Rule
+ARC = "arc/"
+Item = Memory | Rule | Arc
 """What a list shows and a command names by its number."""
 MAX_FOUND = 50
 MAX_SIMILAR = 5
@@ -67,12 +69,15 @@ class CommandTurn:
         return found or similar[:MAX_SIMILAR]
 
     async def load(self, names: Sequence[str]) -> Sequence[Item]:
-        """Return the current and the held memories, and the rules, of these names, in their order."""
+        """Return the current and the held memories, rules and arcs of these names, in their order."""
         ids = [MemoryId(name.removeprefix(MEMORY)) for name in names if name.startswith(MEMORY)]
-        memories, rules = await gather(
-            self.deps.stores.memories.get_many(self.uid, ids), self.list_rules()
+        arc_ids = [ArcId(name.removeprefix(ARC)) for name in names if name.startswith(ARC)]
+        memories, arcs, rules = await gather(
+            self.deps.stores.memories.get_many(self.uid, ids),
+            self.deps.stores.arcs.get_many(self.uid, arc_ids),
+            self.list_rules(),
         )
-        stored: Sequence[Item] = [*filter(_is_listed, memories.values()), *rules]
+        stored: Sequence[Item] = [*filter(_is_listed, memories.values()), *arcs, *rules]
         by_name = {build_name(item): item for item in stored}
         return [by_name[name] for name in names if name in by_name]
 
@@ -96,12 +101,14 @@ class CommandTurn:
 
 def build_name(item: Item) -> str:
     """Name what a list shows."""
-    return f"{MEMORY}{item.id}" if isinstance(item, Memory) else f"{RULE}{item.id}"
+    prefix = MEMORY if isinstance(item, Memory) else ARC if isinstance(item, Arc) else RULE
+    return f"{prefix}{item.id}"
 
 
 def to_line(item: Item) -> str:
-    text = item.said_to_owner if isinstance(item, Memory) else item.text
-    return " ".join(text.split())
+    if isinstance(item, Memory):
+        return " ".join(item.said_to_owner.split())
+    return item.summary if isinstance(item, Arc) else item.text
 
 
 def _is_listed(memory: Memory) -> bool:

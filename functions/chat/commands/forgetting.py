@@ -1,6 +1,7 @@
 """Forgetting by command: the owner is asked first, and what they were shown goes, and nothing else."""
 
 import json
+from asyncio import gather
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -8,6 +9,7 @@ from functools import partial
 from functions.chat import user_texts
 from functions.chat.commands.command import FORGET, WIPE, Command
 from functions.chat.commands.command_turn import CommandReply, CommandTurn, Item, build_name
+from shared.domain.arc import Arc
 from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation
 from shared.domain.errors import NotFound
 from shared.domain.memory import Memory
@@ -44,8 +46,13 @@ async def _ask_to_forget(turn: CommandTurn, items: Sequence[str]) -> CommandRepl
 
 
 async def ask_to_wipe(turn: CommandTurn, _: Command) -> CommandReply:
-    has_memories = await turn.deps.stores.memories.list_all(turn.uid, limit=1)
-    if not has_memories and not await turn.list_rules():
+    stores = turn.deps.stores
+    memories, arcs, rules = await gather(
+        stores.memories.list_all(turn.uid, limit=1),
+        stores.arcs.list_newest(turn.uid, limit=1),
+        turn.list_rules(),
+    )
+    if not (memories or arcs or rules):
         return turn.say(user_texts.NOTHING_REMEMBERED)
     words = turn.translate(user_texts.WIPE_WORDS)
     question = await _ask(turn, WIPE, {}, typed_words=words)
@@ -60,6 +67,7 @@ async def decide(turn: CommandTurn, command: Command) -> CommandReply:
         return turn.say(user_texts.NOTHING_FORGOTTEN)
     if decided.tool == WIPE:
         await delete_all_memories(turn.deps.stores.memories, turn.deps.index, turn.uid)
+        await turn.deps.stores.arcs.forget_all(turn.uid)
         await turn.deps.stores.profiles.change(turn.uid, rules=())
         return turn.say(user_texts.WIPED)
     items = await turn.load(json.loads(decided.arguments)["items"])
@@ -74,6 +82,8 @@ async def _delete(turn: CommandTurn, item: Item) -> None:
     with suppress(NotFound):
         if isinstance(item, Memory):
             await delete_memory(stores.memories, turn.deps.index, turn.uid, item.id)
+        elif isinstance(item, Arc):
+            await stores.arcs.forget(turn.uid, item.id)
         else:
             await stores.profiles.change_rules(turn.uid, partial(remove_rule, rule_id=item.id))
 
