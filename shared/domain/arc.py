@@ -79,11 +79,15 @@ class Arc:
 
 
 def take_stretch(newest_first: Sequence[Message], until: datetime) -> list[Message]:
-    """Return the stretch that ends at `until`, oldest first; nothing where it goes on after that."""
-    later = [message for message in newest_first if message.created_at > until]
+    """Return the stretch that ends at `until`, oldest first; nothing where it goes on after that.
+
+    What an app posts belongs to no stretch, and breaks no silence.
+    """
+    exchanged = [message for message in newest_first if not message.from_integration]
+    later = [message for message in exchanged if message.created_at > until]
     if later and later[-1].created_at - until < SILENCE:
         return []
-    ended = [message for message in newest_first if message.created_at <= until]
+    ended = [message for message in exchanged if message.created_at <= until]
     return list(_take_until_silence(ended))[::-1]
 
 
@@ -96,14 +100,10 @@ def _take_until_silence(newest_first: Sequence[Message]) -> Iterator[Message]:
 
 
 def select_own_exchanges(stretch: Sequence[Message]) -> list[Message]:
-    """Leave out what came with a file or from an app, and what no model answered: crises and commands."""
+    """Leave out what came with a file, and what no model answered: crises and commands."""
     unused = {m.id for m in stretch if m.sender == "ai" and m.route != "answer"}
     unused |= {build_question_id(RunId(name)) for name in unused}
-    return [
-        message
-        for message in stretch
-        if not (message.from_integration or message.is_imported or message.id in unused)
-    ]
+    return [message for message in stretch if not (message.is_imported or message.id in unused)]
 
 
 def has_forgotten(stretch: Sequence[Message]) -> bool:

@@ -57,7 +57,7 @@ async def end_stretch(
     newest_first = await deps.stores.messages.list_newest(
         uid, session_id, limit=history.MAX_READ, path=build_shown_path(session.forks)
     )
-    stretch = take_stretch(newest_first, until)
+    stretch = await _leave_out_ended(deps, uid, take_stretch(newest_first, until))
     messages = select_own_exchanges(stretch)
     said = [message.text for message in messages if message.is_owners]
     if sum(map(len, said)) < MIN_OWNER_CHARS:
@@ -68,11 +68,28 @@ async def end_stretch(
 
 
 async def _is_with_persona(deps: StretchDeps, session: Session) -> bool:
-    """A persona's chat is play: nothing that is said in it is a statement about the owner."""
+    """A persona's chat is play: nothing that is said in it is a statement about the owner.
+
+    An app that is gone may have been one.
+    """
     if session.app_id is None:
         return False
     apps = await deps.stores.apps.get_many([session.app_id])
-    return any(app.persona_prompt is not None for app in apps)
+    return not apps or apps[0].persona_prompt is not None
+
+
+async def _leave_out_ended(
+    deps: StretchDeps, uid: UserId, stretch: Sequence[Message]
+) -> Sequence[Message]:
+    """Leave out what has its arc: an owner may end a stretch by hand, and go on at once."""
+    if not stretch:
+        return stretch
+    first, last = stretch[0], stretch[-1]
+    arcs = await deps.stores.arcs.list_created_between(
+        uid, first.created_at, last.created_at, limit=MAX_EARLIER
+    )
+    ends = [arc.created_at for arc in arcs if arc.session_id == last.session_id]
+    return [m for m in stretch if m.created_at > max(ends)] if ends else stretch
 
 
 async def _load_or_build(
@@ -161,7 +178,7 @@ async def _write_facts(
 
 def _build_candidate(arc: Arc, statement: Statement) -> Candidate:
     memory = Memory(
-        id=MemoryId(build_derived_id(arc.session_id, "memory", statement.text)),
+        id=MemoryId(build_derived_id(statement.message_id, "memory", statement.text)),
         content=statement.text,
         category="system",
         created_at=statement.said_at,

@@ -464,3 +464,53 @@ async def test_a_stretch_that_is_cut_at_any_call_ends_once_c60(
             break
 
     assert 5 < at < MAX_STEPS
+
+
+async def test_what_an_app_posts_hides_no_silence_c65(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    until = (await load_session(world)).updated_at
+    for message in await store_messages(world, "It rains."):
+        await world.deps().stores.messages.change(ADA, message.id, from_integration=True)
+    with script() as model:
+        await end_stretch(build_deps(world, model), ADA, MAIN_SESSION, until)
+
+    (arc,) = await list_arcs(world)
+    assert arc.created_at == until
+
+
+async def test_a_stretch_that_was_ended_by_hand_is_in_no_later_arc_c65(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    until = (await load_session(world)).updated_at
+    with script() as model:
+        await end_stretch(build_deps(world, model), ADA, MAIN_SESSION, until)
+    await store_messages(world, "Let us speak of something else entirely, please", "Yes.")
+    with script(summary="Something else.") as model:
+        await end(world, model)
+
+    later, earlier = await list_arcs(world)
+    assert (later.turn_count, earlier.turn_count) == (1, 1)
+    assert later.started_at > earlier.created_at
+    ((_, prompt),) = model.prompts
+    assert DOG not in [message["text"] for message in prompt.data["messages"]]
+
+
+async def test_a_chat_whose_app_is_gone_may_have_been_play_c60(world: ChatFixture) -> None:
+    app = build_app(world, persona_prompt="You are a poet.")
+    await world.deps().stores.apps.create(app)
+    with ScriptedModel(script_answer("Roses.")) as model:
+        await ask(world.deps(model), {"text": DOG}, app_id=app.id)
+    await world.documents.delete_tree(f"apps/{app.id}")
+
+    await end(world, session_id=SessionId(app.id))
+
+    assert await list_arcs(world) == []
+
+
+async def test_who_moves_away_and_back_lives_where_they_said_last_c63(world: ChatFixture) -> None:
+    for place in ("Cologne", "Porto", "Cologne"):
+        said = f"By the way, since this week I live in {place}"
+        home = {**HAS_DOG, "text": f"User lives in {place}", "quote": said, "term": place}
+        await store_messages(world, said, "Nice.")
+        await end_with(world, home)
+
+    assert [memory.content for memory in await list_memories(world)] == ["User lives in Cologne"]
