@@ -79,7 +79,7 @@ function open({ uid, name, getToken }) {
   const later = {
     account: once(async () => (await import("./views/account.js")).startAccount({ api, uid, signOut }).show),
     agents: once(async () => (await import("./views/agents.js")).startAgents({ api, open: openChat }).show),
-    memories: once(async () => (await import("./views/memories.js")).startMemories({ api, read }).reload),
+    memories: once(async () => (await import("./views/memories.js")).startMemories({ api, read, openChat }).reload),
     goals: once(async () => (await import("./views/goals.js")).startGoals({ api }).reload),
     summaries: once(async () =>
       (await import("./views/summaries.js")).startSummaries({ api, read, open: (day) => show("summaries", day) }).show),

@@ -8,8 +8,8 @@ import { listing } from "./listing.js";
 import { startMerging } from "./merge.js";
 import { startRecall } from "./recall.js";
 
-/** Returns `{reload}`; `read(id)` opens a conversation. */
-export function startMemories({ api, read }) {
+/** Returns `{reload}`; `read(id)` opens a conversation, `openChat(id, message)` a chat. */
+export function startMemories({ api, read, openChat }) {
   const view = find("#memories");
   const form = find("form", view);
   const { reload, attempt } = listing(view, { page: api.memories, row });
@@ -46,11 +46,12 @@ export function startMemories({ api, read }) {
     });
   }
 
-  function details({ id, said_to_owner: content, evidence, conversation_id, segment }) {
+  function details({ id, said_to_owner: content, evidence, conversation_id, segment, session_id, message_id }) {
     const superseded = el("ol", { class: "earlier", "aria-label": t("Earlier"), "aria-live": "polite" });
     const open = () => read(conversation_id, { segment });
     const node = el("details", {}, el("summary", { "aria-label": t("Source and history: {text}", { text: content }) }, t("Source and history")),
       evidence ? el("blockquote", { dir: "auto" }, evidence) : el("p", { class: "meta" }, t("You wrote this memory.")),
+      session_id && el("button", { type: "button", class: "quiet", onclick: () => openChat(session_id, message_id) }, t("Open the chat")),
       conversation_id && el("button", { type: "button", class: "quiet", onclick: open }, t("Open the conversation")),
       superseded);
     node.addEventListener("toggle", () => node.open && attempt(async () => {
@@ -76,7 +77,7 @@ function supersededRow({ said_to_owner: content, valid_to }) {
   return el("li", {}, el("span", { dir: "auto" }, content), valid_to && el("span", { class: "meta" }, " ", t("until {day}", { day: day(valid_to) })));
 }
 
-function origin({ app_id, created_at, mentions, edited, manually_added }) {
-  const notes = [manually_added ? t("written by you") : app_id ? t("written by an app") : t("from a conversation"), day(created_at), mentions > 1 && tn({ one: "mentioned {n} time", other: "mentioned {n} times" }, mentions), edited && t("edited")];
+function origin({ app_id, session_id, created_at, mentions, edited, manually_added }) {
+  const notes = [manually_added ? t("written by you") : app_id ? t("written by an app") : session_id ? t("from a chat") : t("from a conversation"), day(created_at), mentions > 1 && tn({ one: "mentioned {n} time", other: "mentioned {n} times" }, mentions), edited && t("edited")];
   return notes.filter(Boolean).join(" · ");
 }

@@ -1041,6 +1041,8 @@ class MemoryOut(TypedDict):
     valid_to: str | None
     user_review: bool | None
     app_id: str | None
+    session_id: str | None
+    message_id: str | None
 
 
 class MemoryValueIn(TypedDict):

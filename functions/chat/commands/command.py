@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal, get_args
 
-from shared.domain.chat import LISTED_KEY, Message
+from shared.domain.chat import LISTED_KEY, QUESTION_WORDS_KEY, Message
 from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation
 from shared.domain.value import value
+from shared.security.consent_reply import parse_reply
 
 SlashName = Literal[
     "memories",
@@ -68,6 +69,8 @@ def read_command(
         return Command(name="decide", decided=decided) if is_ours else None
     if _is_choice(text, newest_first, now):
         return Command(name="choose", argument=text, listed=_find_listed(newest_first))
+    if newest_first and newest_first[0].metadata.get(QUESTION_WORDS_KEY) and _is_yes(text):
+        return Command(name="wipe")  # yes is not enough: say again what is
     match = _SLASH.fullmatch(text)
     if match is None or match[1] not in _SLASH_NAMES:
         return None
@@ -75,6 +78,10 @@ def read_command(
     return Command(
         name=_SLASH_NAMES[match[1]], argument=argument, listed=_find_listed(newest_first)
     )
+
+
+def _is_yes(text: str) -> bool:
+    return parse_reply(text) == "yes"
 
 
 def _is_choice(text: str, newest_first: Sequence[Message], now: datetime) -> bool:

@@ -168,7 +168,10 @@ class MemoryBaseOut(Wire):
 
 
 class MemoryOut(MemoryBaseOut):
-    """A memory as the old app reads it; `said_to_owner` is its content for people: "You live in Bonn"."""
+    """A memory as the old app reads it; `said_to_owner` is its content for people: "You live in Bonn".
+
+    One that was said in a chat names it, `session_id`, and the message, `message_id`.
+    """
 
     said_to_owner: str
     conversation_id: str | None
@@ -180,6 +183,8 @@ class MemoryOut(MemoryBaseOut):
     valid_to: Utc | None
     user_review: bool | None
     app_id: str | None
+    session_id: str | None
+    message_id: str | None
 
 
 class ExportQuery(Wire):

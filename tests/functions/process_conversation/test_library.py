@@ -409,6 +409,8 @@ async def test_memories_have_the_fields_that_the_old_app_expects(world, alice):
             "valid_to": None,
             "reviewed": False,
             "user_review": None,
+            "session_id": None,
+            "message_id": None,
             "app_id": None,
             "is_locked": False,
         }
