@@ -77,6 +77,12 @@ class Arc:
         quotes = (statement.quote for statement in self.statements)
         return "\n".join([self.summary, *self.open_loops, *self.resolved_threads, *quotes])
 
+    @property
+    def full_text(self) -> str:
+        """Every word that it holds."""
+        statements = (statement.text for statement in self.statements)
+        return "\n".join([self.text, *self.themes, self.mood_opened, self.mood_closed, *statements])
+
 
 def take_stretch(newest_first: Sequence[Message], until: datetime) -> list[Message]:
     """Return the stretch that ends at `until`, oldest first; nothing where it goes on after that.

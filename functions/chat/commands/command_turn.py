@@ -24,6 +24,8 @@ ARC = "arc/"
 Item = Memory | Rule | Arc
 """What a list shows and a command names by its number."""
 MAX_FOUND = 50
+MAX_ARCS = 300
+"""How many of the newest arcs are looked through."""
 MAX_SIMILAR = 5
 """How many memories are offered that have a similar meaning, where none has the words."""
 
@@ -54,19 +56,22 @@ class CommandTurn:
     language: str | None
     may_write: bool
 
-    async def find(self, words: str) -> Sequence[Memory]:
-        """Return memories that have all the words, or else those that mean something similar.
+    async def find(self, words: str) -> Sequence[Item]:
+        """Return memories and arcs that have all the words, or else memories that mean something similar.
 
-        Held ones are among them: nothing may wait about somebody who is to be forgotten.
+        Held ones are among them, and what waits in arcs: nothing may be left about somebody who is to
+        be forgotten.
         """
-        memories, now = self.deps.stores.memories, self.deps.clock.now()
-        similar, held = await gather(
+        stores, now = self.deps.stores, self.deps.clock.now()
+        similar, held, arcs = await gather(
             self.deps.search.search_memories(self.uid, words, limit=MAX_FOUND),
-            memories.list_held(self.uid, now=now, limit=MAX_FOUND),
+            stores.memories.list_held(self.uid, now=now, limit=MAX_FOUND),
+            stores.arcs.list_newest(self.uid, limit=MAX_ARCS),
         )
         wanted = parse_words(words)
         found = [m for m in (*similar, *held) if has_words(m.content, wanted)]
-        return found or similar[:MAX_SIMILAR]
+        told = [arc for arc in arcs if has_words(arc.full_text, wanted)]
+        return [*found, *told] or similar[:MAX_SIMILAR]
 
     async def load(self, names: Sequence[str]) -> Sequence[Item]:
         """Return the current and the held memories, rules and arcs of these names, in their order."""

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from functions.chat.commands.command import read_command
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepare_turn import prepare_turn
+from shared.domain.arc import Arc, Statement
 from shared.domain.chat import LISTED_KEY, Message
-from shared.domain.ids import MemoryId, MessageId, SessionId
+from shared.domain.ids import ArcId, MemoryId, MessageId, SessionId
 from shared.domain.memory import HOLD_TIME
 from tests.fakes import FixedClock, ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture
@@ -363,3 +364,37 @@ def test_numbers_choose_what_the_list_shows_or_nothing_c50(count: int, numbers: 
 def test_a_path_is_no_command_c49() -> None:
     for text in ("/etc/passwd says what?", "/", "/nothing", "memories", "a /memories", "/Memories"):
         assert read_command(text, [], None, now=NOW) is None
+
+
+async def test_arcs_about_somebody_are_forgotten_with_them_c50(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    await store_memories(world, ADA, FACTS)
+    arcs = world.deps().stores.arcs
+    waiting = Statement(
+        text="User envies Ann",
+        use="fact",
+        message_id=MessageId("m1"),
+        said_at=NOW,
+        quote="I envy Ann",
+        is_weak=True,
+    )
+    texts: dict[str, Any] = {
+        "a1": {"summary": "A visit to Ann was planned."},
+        "a2": {"summary": "A quarrel.", "statements": (waiting,)},
+        "a3": {"summary": "Soup was cooked."},
+    }
+    for name, fields in texts.items():
+        arc = Arc(
+            id=ArcId(name), session_id=SessionId("main"), started_at=NOW, created_at=NOW,
+            turn_count=1, **fields,
+        )  # fmt: skip
+        await arcs.add(ADA, arc)
+
+    which, sure, done = await say(deps, "/forget Ann", "0", "yes")
+
+    assert "A visit to Ann was planned." in which
+    assert "A quarrel." in sure
+    assert "Soup" not in which + sure + done
+    assert [arc.id for arc in await arcs.list_newest(ADA, limit=9)] == ["a3"]
+    assert await list_facts(world) == ["User has a dog called Bello"]
