@@ -141,9 +141,13 @@ async def _settle(
     deps: StretchDeps, uid: UserId, arc: Arc, stretch: Sequence[Message], said: Sequence[str]
 ) -> None:
     """Write what is supported enough; the rest waits in the arc for another stretch."""
-    newest = await deps.stores.arcs.list_newest(uid, limit=MAX_EARLIER + 1)
-    earlier = [other.text for other in newest if other.created_at < arc.created_at]
-    promote = partial(is_promoted, said=said, about=arc.summary, earlier=earlier)
+    newest, held_elsewhere = await asyncio.gather(
+        deps.stores.arcs.list_newest(uid, limit=MAX_EARLIER + 1),
+        deps.stores.memories.list_held(uid, now=deps.clock.now(), limit=MAX_KNOWN),
+    )
+    arcs = [other.text for other in newest if other.created_at < arc.created_at]
+    recordings = [f"{memory.content}\n{memory.evidence}" for memory in held_elsewhere]
+    promote = partial(is_promoted, said=said, about=arc.summary, earlier=[*arcs, *recordings])
     promoted = [statement for statement in arc.statements if promote(statement)]
     await _write_facts(deps, uid, arc, stretch[-1], [s for s in promoted if s.use == "fact"])
     await _write_rules(deps, uid, [s for s in promoted if s.use == "rule"])

@@ -514,3 +514,23 @@ async def test_who_moves_away_and_back_lives_where_they_said_last_c63(world: Cha
         await end_with(world, home)
 
     assert [memory.content for memory in await list_memories(world)] == ["User lives in Cologne"]
+
+
+async def test_what_a_recording_said_weakly_counts_as_said_before_c62(world: ChatFixture) -> None:
+    await store_memories(world, ADA, ["User is no good at maths"])
+    memories = world.deps().stores.memories
+    held = (await memories.list_newest(ADA, limit=1))[0].hold(NOW + timedelta(days=90))
+    await memories.change(ADA, held.id, valid_to=held.valid_to, held_until=held.held_until)
+    said = "I tell you once more: I am hopeless at maths, whatever I try"
+    await store_messages(world, said, "Nobody is.")
+    doubt = {
+        **HAS_DOG,
+        "text": "User is hopeless at maths",
+        "quote": said,
+        "term": "maths",
+        "kind": "self_doubt",
+    }
+
+    await end_with(world, doubt)
+
+    assert [memory.content for memory in await list_memories(world)] == [doubt["text"]]
