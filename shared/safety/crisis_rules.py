@@ -122,27 +122,31 @@ _ACUTE: Final[Mapping[str, Sequence[str]]] = {
     ),
 }
 _INTENT: Final = re.compile(
-    r"\bi(?:'m| am) (?:going to|gonna|about to) (?:kill myself|end my life)\b"
-    r"|\bich bringe? mich (?:heute|jetzt|gleich|morgen)(?: nacht| abend)? um\b"
-    r"|\bich werde mich (?:umbringen|toten)\b"
-    r"|\bme voy a (?:matar|suicidar)\b|\b(?:hoy|ahora|esta noche) me mato\b"
-    r"|\bje vais me (?:tuer|suicider)\b"
-    r"|\bvou me (?:matar|suicidar)\b"
-    r"|\b(?:stasera|stanotte|oggi|adesso) mi (?:ammazzo|uccido)\b"
-    r"|(?:今夜|今日|今から|これから)(?:死にます|自殺します)"
-    r"|我(?:今晚|今天|现在|马上)(?:就|就要|要)?(?:去死|自杀)"
+    r" i(?:'m| am) (?:going to|gonna|about to) (?:kill myself|end my life)\b"
+    r"| ich bringe? mich (?:heute|jetzt|gleich|morgen)(?: nacht| abend)? um\b"
+    r"| ich werde mich (?:umbringen|toten)\b"
+    r"| me voy a (?:matar|suicidar)\b| (?:hoy|ahora|esta noche) me mato\b"
+    r"| je vais me (?:tuer|suicider)\b"
+    r"| vou me (?:matar|suicidar)\b"
+    r"| (?:stasera|stanotte|oggi|adesso) mi (?:ammazzo|uccido)\b"
 )
 _WISH: Final = re.compile(
-    r"\bi (?:really |just |only )?(?:want|wanna|wish|need|plan)(?: to| i)? (?:die|be dead|was dead|were dead"
+    r" i (?:really |just |only )?(?:want|wanna|wish|need|plan)(?: to| i)? (?:die|be dead|was dead|were dead"
     r"|kill myself|end it all|end my life|hurt myself|harm myself)\b"
-    r"|\bi (?:don't|do not|no longer) want to (?:live|be alive|wake up|exist|be here)\b"
-    r"|\bi(?:'ve| have)? (?:just )?(?:took|taken|swallowed) (?:all|too many|a bottle of|the whole|everything)\b"
-    r"|\bich (?:will|mochte|wunschte,? ich ware) (?:\w+ )?(?:sterben|tot|nicht mehr leben|mich umbringen)\b"
-    r"|\bquiero (?:morir|matarme|suicidarme)|\bno quiero (?:seguir viviendo|vivir)\b"
-    r"|\bje veux (?:mourir|me tuer)\b|\bje (?:ne )?veux plus vivre\b"
-    r"|\b(?:eu )?quero (?:morrer|me matar)\b|\bnao quero mais viver\b"
-    r"|\bvoglio (?:morire|uccidermi)\b|\bnon voglio piu vivere\b"
-    r"|死にたい|消えたい|生きていたくない|我?(?:好|真的|只)?想死|不想活"
+    r"| i (?:don't|do not|no longer) want to (?:live|be alive|wake up|exist|be here)\b"
+    r"| i(?:'ve| have)? (?:just )?(?:took|taken|swallowed) (?:all|too many|a bottle of|the whole|everything)\b"
+    r"| ich (?:will|mochte|wunschte,? ich ware) (?:\w+ )?(?:sterben|tot|nicht mehr leben|mich umbringen)\b"
+    r"| quiero (?:morir|matarme|suicidarme)| no quiero (?:seguir viviendo|vivir)\b"
+    r"| je veux (?:mourir|me tuer)\b| je (?:ne )?veux plus vivre\b"
+    r"| (?:eu )?quero (?:morrer|me matar)\b| nao quero mais viver\b"
+    r"| voglio (?:morire|uccidermi)\b| non voglio piu vivere\b"
+)
+_INTENT_UNSPACED: Final = re.compile(
+    r"(?:今夜|今日|今から|これから)(?:死にます|自殺します)"
+    r"|我(?:今晚|今天|现在|马上)(?:就|就要|要)?(?:去死|自杀)"
+)
+_WISH_UNSPACED: Final = re.compile(
+    r"死にたい|消えたい|生きていたくない|我?(?:好|真的|只)?想死|不想活"
 )
 _FIRST_PERSON: Final = re.compile(
     r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|ich|mich|mir|mein\w*|yo|mi|mis|conmigo|estoy|soy"
@@ -150,7 +154,7 @@ _FIRST_PERSON: Final = re.compile(
 )
 """Japanese mostly leaves it out, so that any of its letters stand for it."""
 _QUOTATION: Final = re.compile('["“”„«»「」『』]')
-_GAP: Final = re.compile(r"[\s.,;:!?…]+")
+_GAP: Final = re.compile(r"[\s.,;:!?…()\[\]{}<>*_~|/\\–—-]+")
 _PLAIN_LETTERS: Final = {
     code: unicodedata.normalize("NFKD", chr(code)).encode("ascii", "ignore").decode() or chr(code)
     for codes in (range(0xC0, 0x250), range(0x1E00, 0x1F00), range(0xFF01, 0xFF5F))
@@ -166,8 +170,8 @@ def find_crisis(text: str) -> CrisisFinding:
     folded = _fold(text)
     level: CrisisLevel = 3 if _mentions(folded, _ACUTE) else 2 if _mentions(folded, _SERIOUS) else 0
     is_quoted = _QUOTATION.search(folded) is not None
-    is_plain = not is_quoted and _WISH.search(folded) is not None
-    if not is_quoted and _INTENT.search(folded):
+    is_plain = not is_quoted and _says(folded, _WISH, _WISH_UNSPACED)
+    if not is_quoted and _says(folded, _INTENT, _INTENT_UNSPACED):
         return CrisisFinding(certainty="certain", level=3, is_own=True, is_plain=True)
     if level or is_plain:
         is_asked = "?" in text or "？" in text
@@ -178,6 +182,10 @@ def find_crisis(text: str) -> CrisisFinding:
 
 def _mentions(folded: str, phrases: Mapping[str, Sequence[str]]) -> bool:
     return any(phrase in folded for group in phrases.values() for phrase in group)
+
+
+def _says(folded: str, *patterns: re.Pattern[str]) -> bool:
+    return any(pattern.search(folded) for pattern in patterns)
 
 
 def _fold(text: str) -> str:
