@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from functions.chat.deps import ChatDeps, Limits
+from functions.chat.turn.alternatives import list_alternatives
 from functions.chat.turn.prepare_turn import prepare_turn
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.chat import Message
@@ -416,3 +417,21 @@ async def list_events(world: ChatFixture) -> list[dict[str, Any]]:
         dict(document.fields)
         for document in await world.documents.query(Query(collection="crisis_log"))
     ]
+
+
+@pytest.mark.parametrize("text", [CERTAIN, PLAIN], ids=["rules", "classifier"])
+async def test_several_models_give_way_to_one_plan_c43(world: ChatFixture, text: str) -> None:
+    roles = ["agent", "standard"]
+    answers = {"chat/crisis": [] if text == CERTAIN else [read(3)]}
+    turns = {} if text == CERTAIN else {role: [[never_end]] for role in roles}
+    with ScriptedModel(answers=answers, by_role=turns) as model:  # type: ignore[arg-type]
+        deps = world.deps(model)
+        events = await run_turn(deps, await prepare_turn(deps, ADA, text, None, models=roles))  # type: ignore[arg-type]
+
+    end = events[-1]
+    assert isinstance(end, RunEnded)
+    assert end.message.text.startswith(crisis_plan.NOT_ALONE)
+    assert end.message.route == "crisis"
+    for message in await list_alternatives(deps, ADA, end.message.id):
+        assert message.text == end.message.text
+    assert model.open_streams == 0

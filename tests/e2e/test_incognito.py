@@ -1,0 +1,55 @@
+"""Incognito chat on the running product: with its process, every word of it is gone (C68)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.e2e.product import run_product
+from tests.old_app import parse_as_fixed_app
+
+WORD = "quokkasecret"
+CRISIS = f"I'm going to kill myself, said the {WORD}"
+
+
+def list_files_with(folder: Path, word: str) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        if path.is_file() and word.encode() in path.read_bytes():
+            yield path
+
+
+def test_nothing_of_an_incognito_chat_outlives_its_process_c68(tmp_path: Path) -> None:
+    questions = [f"Remember that I own a {WORD}", CRISIS, f"/remember I own a {WORD}", "/memories"]
+    with run_product(tmp_path) as product, product.client("alice") as http:
+        chat = http.post("/v2/chat-sessions", json={"storage_mode": "incognito"}).json()
+        query = {"chat_session_id": chat["id"]}
+        for text in questions:
+            response = http.post("/v2/messages", json={"text": text}, params=query)
+            assert parse_as_fixed_app([response.content]).done is not None
+        kept = http.get("/v2/messages", params=query).json()
+        product.process.kill()
+        product.process.wait()
+
+    assert WORD in str(kept)
+    assert list(list_files_with(tmp_path, WORD)) == []
+    with run_product(tmp_path) as product, product.client("alice") as http:
+        assert http.get("/v2/messages", params=query).status_code == 404
+        assert chat["id"] not in str(http.get("/v2/chat-sessions").json())
+        assert http.get("/v2/arcs").json()["items"] == http.get("/v3/memories").json() == []
+
+
+def test_two_devices_share_one_incognito_chat_c68(tmp_path: Path) -> None:
+    with (
+        run_product(tmp_path) as product,
+        product.client("alice") as phone,
+        product.client("alice") as tablet,
+        product.client("eve") as stranger,
+    ):
+        chat = phone.post("/v2/chat-sessions", json={"storage_mode": "incognito"}).json()
+        query = {"chat_session_id": chat["id"]}
+        for device in (phone, tablet):
+            device.post("/v2/messages", json={"text": "Hello"}, params=query).raise_for_status()
+        seen = [device.get("/v2/messages", params=query).json() for device in (phone, tablet)]
+        foreign = stranger.get("/v2/messages", params=query).status_code
+
+    assert len(seen[0]) == 4
+    assert seen[0] == seen[1]
+    assert foreign == 404
