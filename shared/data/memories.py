@@ -69,6 +69,19 @@ class Memories(DerivedRecords[Memory]):
         )
         return load_all(Memory, await self._documents.query(query))
 
+    async def pass_on(self, uid: UserId, memory: Memory) -> None:
+        """Give a fact of a chat to the first recording that repeats it. Raises NotFound."""
+        first, *others = memory.seen_in
+        await self.change(
+            uid,
+            memory.id,
+            conversation_id=first,
+            seen_in=tuple(others),
+            session_id=None,
+            message_id=None,
+            evidence="",
+        )
+
     async def has_tombstone(self, uid: UserId, memory_id: MemoryId) -> bool:
         """Tell whether the owner deleted the memory that an app wrote under this id."""
         return await self._documents.get(_tombstone_path(uid, memory_id)) is not None

@@ -218,11 +218,18 @@ async def _delete_with_runs(deps: ChatDeps, uid: UserId, session_id: SessionId) 
 
 
 async def _forget_stretches(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
-    """Delete what is remembered of a chat: its arcs, and the facts that its owner did not make their own."""
+    """Delete what is remembered of a chat: its arcs, and the facts that its owner did not make their own.
+
+    A fact that recordings repeat passes to the first of them, without its evidence.
+    """
     if is_incognito(session_id):
         return
     await deps.stores.arcs.delete_for_session(uid, session_id)
     for memory in await deps.stores.memories.list_of_session(uid, session_id):
-        if not memory.is_user_owned:
-            with suppress(NotFound):
+        if memory.is_user_owned:
+            continue
+        with suppress(NotFound):
+            if memory.seen_in:
+                await deps.stores.memories.pass_on(uid, memory)
+            else:
                 await delete_memory(deps.stores.memories, deps.index, uid, memory.id)

@@ -24,7 +24,7 @@ from shared.data.stores import Stores
 from shared.domain.arc import SILENCE, Arc, Statement, take_stretch
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.ids import AppId, MessageId, SessionId
+from shared.domain.ids import AppId, ConversationId, MessageId, SessionId
 from shared.domain.memory import Memory
 from shared.domain.model import ModelRole, Prompt
 from shared.library.promotion import is_promoted
@@ -534,3 +534,19 @@ async def test_what_a_recording_said_weakly_counts_as_said_before_c62(world: Cha
     await end_with(world, doubt)
 
     assert [memory.content for memory in await list_memories(world)] == [doubt["text"]]
+
+
+async def test_a_fact_that_a_recording_repeats_outlives_its_chat_c60(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.", session_id=WORK)
+    with script(HAS_DOG) as model:
+        await end(world, model, WORK)
+    (fact,) = await list_memories(world)
+    repeating = (ConversationId("talk"), ConversationId("call"))
+    await world.deps().stores.memories.change(ADA, fact.id, seen_in=repeating)
+
+    await delete(world.deps(), ADA, WORK)
+
+    (kept,) = await list_memories(world)
+    assert (kept.content, kept.conversation_id, kept.seen_in) == (fact.content, "talk", ("call",))
+    assert (kept.session_id, kept.message_id, kept.evidence) == (None, None, "")
+    assert await world.deps().search.search_memories(ADA, "Bello", limit=3) == [kept]
