@@ -49,5 +49,5 @@ def test_all_memories_are_forgotten_by_the_typed_words_alone_c52(console: Consol
     expect(page.locator("#recall [role=status]")).to_have_text("Everything is forgotten.")
     expect(rows).to_have_count(0)
     page.reload()
-    expect(page.locator("#memories .empty")).to_be_visible()
+    expect(page.locator("#memories > .empty")).to_be_visible()
     assert console.page_errors == []

@@ -3,9 +3,9 @@
 import { el } from "../dom.js";
 
 /** Replaces `node` by a field; calls `save(text)` if the text changed and is not empty. */
-export function edit(node, { label, text, long = false }, save) {
+export function edit(node, { label, text, long = false, maxlength = long ? 1000 : 200 }, save) {
   const opener = document.activeElement;
-  const field = el(long ? "textarea" : "input", { "aria-label": label, maxlength: long ? "1000" : "200" });
+  const field = el(long ? "textarea" : "input", { "aria-label": label, maxlength });
   const form = el("form", { class: "edit" }, field);
   let open = true;
   field.value = text;

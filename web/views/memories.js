@@ -7,6 +7,7 @@ import { edit } from "./edit.js";
 import { listing } from "./listing.js";
 import { startMerging } from "./merge.js";
 import { startRecall } from "./recall.js";
+import { startRules } from "./rules.js";
 
 /** Returns `{reload}`; `read(id)` opens a conversation, `openChat(id, message)` a chat. */
 export function startMemories({ api, read, openChat }) {
@@ -70,7 +71,9 @@ export function startMemories({ api, read, openChat }) {
     });
   });
   const recall = startRecall({ api, onWiped: refresh });
-  return { reload: () => Promise.all([refresh(), recall.reload()]) };
+  const rules = startRules({ api });
+  find("#recall").before(rules.node);
+  return { reload: () => Promise.all([refresh(), recall.reload(), rules.reload()]) };
 }
 
 function supersededRow({ said_to_owner: content, valid_to }) {
