@@ -84,14 +84,16 @@ class Arc:
         return "\n".join([self.text, *self.themes, self.mood_opened, self.mood_closed, *statements])
 
 
-def take_stretch(newest_first: Sequence[Message], until: datetime) -> list[Message]:
+def take_stretch(
+    newest_first: Sequence[Message], until: datetime, *, is_asked: bool = False
+) -> list[Message]:
     """Return the stretch that ends at `until`, oldest first; nothing where it goes on after that.
 
-    What an app posts belongs to no stretch, and breaks no silence.
+    One whose end `is_asked` ends there, whatever is said next. What an app posts belongs to no stretch, and breaks no silence.
     """
     exchanged = [message for message in newest_first if not message.from_integration]
     later = [message for message in exchanged if message.created_at > until]
-    if later and later[-1].created_at - until < SILENCE:
+    if not is_asked and later and later[-1].created_at - until < SILENCE:
         return []
     ended = [message for message in exchanged if message.created_at <= until]
     return list(_take_until_silence(ended))[::-1]

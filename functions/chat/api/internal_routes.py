@@ -29,7 +29,7 @@ async def on_turn_ended(deps: AfterTurnDeps, call: Call[bytes]) -> None:
 async def on_stretch_ended(deps: StretchDeps, call: Call[StretchEndedIn]) -> None:
     body = call.body
     async with count_model_usage(deps.quotas, deps.clock, body.uid):
-        await end_stretch(deps, body.uid, body.session_id, body.until)
+        await end_stretch(deps, body.uid, body.session_id, body.until, is_asked=body.is_asked)
 
 
 @route("POST", "/", "End a run whose process is gone", access="service")

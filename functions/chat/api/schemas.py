@@ -121,11 +121,12 @@ class CloseRunIn(Wire):
 
 
 class StretchEndedIn(Wire):
-    """A chat, and the time of the message that ends a stretch of it."""
+    """A chat, and the time of the message that ends a stretch of it, by silence or because it `is_asked`."""
 
     uid: UserId
     session_id: SessionId
     until: datetime
+    is_asked: bool = False
 
 
 class CloseOut(Wire):

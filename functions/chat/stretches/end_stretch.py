@@ -45,11 +45,16 @@ STRETCH_PROMPT = "chat/stretch"
 
 
 async def end_stretch(
-    deps: StretchDeps, uid: UserId, session_id: SessionId, until: datetime
+    deps: StretchDeps,
+    uid: UserId,
+    session_id: SessionId,
+    until: datetime,
+    *,
+    is_asked: bool = False,
 ) -> None:
     """Keep what the stretch that ends at `until` was about; nothing where it goes on or is small talk.
 
-    Raises Unavailable: call again. Where the model fails, nothing is kept.
+    `is_asked`: its owner ended it, so that it does not go on. Raises Unavailable: call again. Where the model fails, nothing is kept.
     """
     session = await deps.stores.sessions.get(uid, session_id)
     if session is None or session.is_incognito or await _is_with_persona(deps, session):
@@ -57,7 +62,9 @@ async def end_stretch(
     newest_first = await deps.stores.messages.list_newest(
         uid, session_id, limit=history.MAX_READ, path=build_shown_path(session.forks)
     )
-    stretch = await _leave_out_ended(deps, uid, take_stretch(newest_first, until))
+    stretch = await _leave_out_ended(
+        deps, uid, take_stretch(newest_first, until, is_asked=is_asked)
+    )
     messages = select_own_exchanges(stretch)
     said = [message.text for message in messages if message.is_owners]
     if sum(map(len, said)) < MIN_OWNER_CHARS:

@@ -19,6 +19,6 @@ async def schedule_stretch(
     """
     key = f"{uid}|{session_id}|{until.isoformat()}|{now}"
     name = hashlib.sha256(key.encode()).hexdigest()[:32]
-    body = {"uid": uid, "session_id": session_id, "until": until.isoformat()}
+    body = {"uid": uid, "session_id": session_id, "until": until.isoformat(), "is_asked": now}
     at = None if now else until + SILENCE
     await tasks.create(STRETCH_TARGET, f"stretch-{name}", body, at=at)

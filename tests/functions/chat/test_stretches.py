@@ -550,3 +550,21 @@ async def test_a_fact_that_a_recording_repeats_outlives_its_chat_c60(world: Chat
     assert (kept.content, kept.conversation_id, kept.seen_in) == (fact.content, "talk", ("call",))
     assert (kept.session_id, kept.message_id, kept.evidence) == (None, None, "")
     assert await world.deps().search.search_memories(ADA, "Bello", limit=3) == [kept]
+
+
+async def test_what_the_owner_ends_ends_there_though_they_write_again_c65(
+    world: ChatFixture,
+) -> None:
+    await store_messages(world, DOG, "Nice.")
+    async with open_chat(world.deps()) as http:
+        await http.post("/v2/chat-sessions/main/end")
+    (task,) = world.tasks.list_by_target("end_stretch")
+    await store_messages(world, "Let us speak of something else entirely, please", "Yes.")
+    headers = await build_service_headers("end_stretch")
+    with script(HAS_DOG) as model:
+        async with open_client("end_stretch", STRETCH_ROUTES, build_deps(world, model)) as http:
+            ended = await http.post("/", json=dict(task.body), headers=headers)
+
+    (arc,) = await list_arcs(world)
+    assert (ended.status_code, arc.turn_count) == (204, 1)
+    assert arc.created_at.isoformat() == task.body["until"]
