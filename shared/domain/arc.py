@@ -20,7 +20,7 @@ MAX_LINE_CHARS = 120
 MAX_STATEMENTS = 20
 
 FORGETTING_COMMANDS = ("/forget", "/wipe")
-FORGETTING_TOOL = "delete_memory"
+FORGETTING_TOOL = "delete_memories"
 
 StatementUse = Literal["fact", "rule"]
 """A fact about the owner, or how they want to be answered."""

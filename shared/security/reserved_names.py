@@ -17,7 +17,7 @@ OUR_NAMES = (
     "search_memories",
     "remember",
     "update_memory",
-    "delete_memory",
+    "delete_memories",
     "get_action_items",
     "create_action_item",
     "update_action_item",

@@ -18,6 +18,7 @@ from shared.library.memory_index import index_memories
 from shared.library.owner_memories import change_memory, delete_memory
 
 Fact = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+MAX_DELETED = 20
 NO_SUCH_MEMORY = "there is no such memory. Call get_memories for the ids."
 MemoryReference = Annotated[
     str, Field(max_length=200, description="Its id, from get_memories or search_memories.")
@@ -52,13 +53,25 @@ class UpdateMemory(Arguments):
     ]
 
 
-class DeleteMemory(Arguments):
-    """Delete one memory for good, when the owner asks for it; they are asked to confirm it."""
+class MemoryToDelete(Arguments):
+    """A memory, and what the owner is shown of it before they confirm."""
 
     memory_id: MemoryReference
     text: Annotated[
         str,
         Field(max_length=2_000, description="What it says, letter for letter: the owner reads it."),
+    ]
+
+
+class DeleteMemories(Arguments):
+    """Delete memories for good, when the owner asks for it: one, or all about a topic or a person.
+
+    They are asked to confirm it.
+    """
+
+    memories: Annotated[
+        list[MemoryToDelete],
+        Field(min_length=1, max_length=MAX_DELETED, description="All of them."),
     ]
 
 
@@ -80,10 +93,10 @@ def build_memory_tools(deps: ChatDeps, uid: UserId, *, recalls_memories: bool = 
             tool_class="write",
         ),
         build_builtin_tool(
-            "delete_memory",
-            "Deleting a memory",
-            DeleteMemory,
-            partial(_delete_memory, deps, uid),
+            "delete_memories",
+            "Deleting memories",
+            DeleteMemories,
+            partial(_delete_memories, deps, uid),
             tool_class="sensitive",
         ),
     ]
@@ -127,13 +140,17 @@ async def _update_memory(deps: ChatDeps, uid: UserId, arguments: UpdateMemory) -
     return _show_change(LibraryChange(id=deps.new_id(), text=text, before=before, after=after))
 
 
-async def _delete_memory(deps: ChatDeps, uid: UserId, arguments: DeleteMemory) -> ResultRenderer:
-    """Delete what the owner was asked about. Raises ToolRefused where the memory says something else."""
-    known = await _get_memory(deps, uid, arguments.memory_id)
-    if known.content != arguments.text:
-        raise ToolRefused("this memory says something else. Call get_memories for what it says.")
-    await delete_memory(deps.stores.memories, deps.index, uid, known.id)
-    return render_fixed(f"Deleted the memory “{known.content}”.")
+async def _delete_memories(
+    deps: ChatDeps, uid: UserId, arguments: DeleteMemories
+) -> ResultRenderer:
+    """Delete what the owner was asked about, or nothing. Raises ToolRefused for other words."""
+    found = {item.memory_id: item.text for item in arguments.memories}
+    memories = [await _get_memory(deps, uid, memory_id) for memory_id in found]
+    if [memory.content for memory in memories] != list(found.values()):
+        raise ToolRefused("a memory says something else. Call get_memories for what it says.")
+    for memory in memories:
+        await delete_memory(deps.stores.memories, deps.index, uid, memory.id)
+    return render_fixed(f"Deleted: {', '.join(f'“{memory.content}”' for memory in memories)}.")
 
 
 async def _get_memory(deps: ChatDeps, uid: UserId, memory_id: str) -> Memory:

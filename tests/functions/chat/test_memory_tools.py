@@ -35,6 +35,10 @@ async def call_in_a_turn(world: ChatFixture, name: str, **arguments: Any) -> Non
             await http.post("/v2/messages", json={"text": "Please do it"})
 
 
+def deletion(*memories: tuple[str, str]) -> dict[str, Any]:
+    return {"memories": [{"memory_id": name, "text": text} for name, text in memories]}
+
+
 def get_tool(world: ChatFixture, name: str) -> Tool:
     tools = build_memory_tools(world.deps(), ADA)
     return next(tool for tool in tools if tool.spec.name == name)
@@ -111,7 +115,7 @@ def test_the_tools_have_names_that_vendors_accept_and_deleting_asks_m106(
     assert {tool.spec.name: tool.tool_class for tool in tools} == {
         "remember": "write",
         "update_memory": "write",
-        "delete_memory": "sensitive",
+        "delete_memories": "sensitive",
     }
 
 
@@ -181,10 +185,10 @@ async def test_a_deletion_waits_for_the_owner_then_nothing_is_found_m106(
     await remember_in_a_turn(world)
     memory = await get_memory(world)
 
-    await call_in_a_turn(world, "delete_memory", memory_id=memory.id, text=FACT)
+    await call_in_a_turn(world, "delete_memories", **deletion((memory.id, FACT)))
     assert await list_facts(world) == [FACT]
 
-    await get_tool(world, "delete_memory").run({"memory_id": memory.id, "text": FACT}, "call-1")
+    await get_tool(world, "delete_memories").run(deletion((memory.id, FACT)), "call-1")
     assert await list_facts(world) == []
     assert await find_facts(world, "green tea") == []
 
@@ -193,9 +197,13 @@ async def test_a_deletion_waits_for_the_owner_then_nothing_is_found_m106(
 async def test_an_unknown_memory_is_neither_changed_nor_deleted_m106(
     world: ChatFixture, memory_id: str
 ) -> None:
-    for name, words in (("update_memory", {"fact": FACT}), ("delete_memory", {"text": FACT})):
+    change = {"memory_id": memory_id, "fact": FACT}
+    for name, words in (
+        ("update_memory", change),
+        ("delete_memories", deletion((memory_id, FACT))),
+    ):
         with pytest.raises(ToolRefused, match="no such memory"):
-            await get_tool(world, name).run({"memory_id": memory_id, **words}, "call-1")
+            await get_tool(world, name).run(words, "call-1")
 
 
 async def test_what_was_corrected_is_neither_changed_nor_deleted_m106(world: ChatFixture) -> None:
@@ -203,9 +211,10 @@ async def test_what_was_corrected_is_neither_changed_nor_deleted_m106(world: Cha
     now = world.clock.now()
     await world.deps().stores.memories.change(ADA, "m000", valid_to=now, superseded_by="m001")
 
-    for name, words in (("update_memory", {"fact": "Tea"}), ("delete_memory", {"text": FACT})):
+    change = {"memory_id": "m000", "fact": "Tea"}
+    for name, words in (("update_memory", change), ("delete_memories", deletion(("m000", FACT)))):
         with pytest.raises(ToolRefused, match="no such memory"):
-            await get_tool(world, name).run({"memory_id": "m000", **words}, "call-1")
+            await get_tool(world, name).run(words, "call-1")
 
 
 async def test_only_what_the_owner_reads_is_deleted_m106(world: ChatFixture) -> None:
@@ -213,9 +222,25 @@ async def test_only_what_the_owner_reads_is_deleted_m106(world: ChatFixture) -> 
     memory = await get_memory(world)
 
     with pytest.raises(ToolRefused, match="says something else"):
-        await get_tool(world, "delete_memory").run({"memory_id": memory.id, "text": "tea"}, "c")
+        await get_tool(world, "delete_memories").run(deletion((memory.id, "tea")), "c")
 
     assert await list_facts(world) == [FACT]
+
+
+async def test_all_about_a_person_goes_by_one_question_or_nothing_does_c50(
+    world: ChatFixture,
+) -> None:
+    facts = ["Ann is my sister", "Ann lives in Oslo", FACT]
+    await store_memories(world, ADA, facts)
+    delete = get_tool(world, "delete_memories")
+
+    with pytest.raises(ToolRefused, match="says something else"):
+        await delete.run(deletion(("m000", facts[0]), ("m001", facts[2])), "c")
+    assert sorted(await list_facts(world)) == sorted(facts)
+
+    await delete.run(deletion(("m000", facts[0]), ("m001", facts[1])), "c")
+    assert await list_facts(world) == [FACT]
+    assert await find_facts(world, "Ann") == []
 
 
 async def test_without_recall_no_tool_needs_an_id_m106(world: ChatFixture) -> None:

@@ -51,7 +51,7 @@ CALLS: dict[str, dict[str, Any]] = {
     },
     "get_product_info": {"query": "import chats"},
 }
-CALLS_BY_ID = ("update_action_item", "update_memory", "delete_memory")
+CALLS_BY_ID = ("update_action_item", "update_memory", "delete_memories")
 
 
 def build_tools(world: ChatFixture) -> list[Tool]:

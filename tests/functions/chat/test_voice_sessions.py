@@ -77,7 +77,7 @@ async def test_a_session_is_a_secret_and_no_key_c76(deps: ChatDeps, server: Fake
     tools = {tool["name"] for tool in sent["session"]["tools"]}
     assert "search_conversations" in tools
     assert "find_crisis_contacts" in tools
-    assert not tools & {"create_action_item", "delete_memory"}
+    assert not tools & {"create_action_item", "delete_memories"}
     assert "2026-03-02" in sent["session"]["instructions"]
 
 
