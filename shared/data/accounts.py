@@ -5,6 +5,7 @@ from datetime import datetime
 
 from shared.data.app_reviews import AppReviews
 from shared.data.apps import InstalledApps
+from shared.data.paging import iter_documents
 from shared.domain.documents import Document, Query, Where
 from shared.domain.ids import UserId
 from shared.ports import Documents
@@ -44,19 +45,10 @@ class Accounts:
     async def get_profile(self, uid: UserId) -> Document | None:
         return await self._documents.get(f"users/{uid}")
 
-    async def iter_documents(self, uid: UserId, collection: str) -> AsyncIterator[Document]:
+    def iter_documents(self, uid: UserId, collection: str) -> AsyncIterator[Document]:
         """Yield every document of one of the user's collections, page by page."""
-        start_after = None
-        while True:
-            query = Query(
-                collection=f"users/{uid}/{collection}", limit=_PAGE_SIZE, start_after=start_after
-            )
-            documents = await self._documents.query(query)
-            for document in documents:
-                yield document
-            if len(documents) < _PAGE_SIZE:
-                return
-            start_after = (documents[-1].id,)
+        query = Query(collection=f"users/{uid}/{collection}", limit=_PAGE_SIZE)
+        return iter_documents(self._documents, query)
 
     async def is_in_use(self, uid: UserId, *, since: datetime) -> bool:
         """Tell whether the user has a profile or a conversation, or anything newer than `since`."""

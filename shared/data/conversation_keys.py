@@ -7,11 +7,11 @@ Who changes a conversation does not write them. Each write of a field that stand
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple, get_args
 
+from shared.data.paging import iter_documents
 from shared.domain.conversation import ConversationStatus
 from shared.domain.documents import (
     Create,
@@ -21,7 +21,6 @@ from shared.domain.documents import (
     Update,
     Where,
     Write,
-    build_cursor,
 )
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import ConversationId, FolderId, UserId
@@ -125,14 +124,10 @@ class ConversationKeys:
             limit=_PAGE_SIZE,
             fields=tuple({*KEY_FIELDS, "merged_into", field}),
         )
-        changed: _Changes = {}
-        while documents := await self._documents.query(query):
-            changed.update((ConversationId(d.id), _build_key(d)) for d in documents)
-            if len(documents) < _PAGE_SIZE:
-                break
-            last = documents[-1]
-            query = replace(query, start_after=build_cursor(last, query))
-        return changed
+        return {
+            ConversationId(document.id): _build_key(document)
+            async for document in iter_documents(self._documents, query)
+        }
 
 
 def _build_key(document: Document) -> ConversationKey | None:

@@ -1,18 +1,19 @@
 """Memories: facts about a user, current and superseded."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from shared.data.codec import load_all
+from shared.data.codec import load, load_all
 from shared.data.derived import DerivedRecords
+from shared.data.paging import iter_documents
 from shared.domain.documents import Order, Query, Set, Where, Write
 from shared.domain.ids import ConversationId, MemoryId, SessionId, UserId
 from shared.domain.memory import Memory
 from shared.domain.words import build_wording
 
 _MAX_REPEATED = 200
-_MAX_OF_SESSION = 500
+_SESSION_PAGE_SIZE = 100
 IS_CURRENT = Where("valid_to", "==", None)
 
 
@@ -61,13 +62,14 @@ class Memories(DerivedRecords[Memory]):
         query = Query(collection=f"users/{uid}/memories", where=(mentions,), limit=_MAX_REPEATED)
         return load_all(Memory, await self._documents.query(query))
 
-    async def list_of_session(self, uid: UserId, session_id: SessionId) -> list[Memory]:
-        """Return the facts that were said in a chat, at most 500."""
+    async def iter_of_session(self, uid: UserId, session_id: SessionId) -> AsyncIterator[Memory]:
+        """Yield the facts that were said in a chat."""
         of_session = Where("session_id", "==", session_id)
         query = Query(
-            collection=f"users/{uid}/memories", where=(of_session,), limit=_MAX_OF_SESSION
+            collection=f"users/{uid}/memories", where=(of_session,), limit=_SESSION_PAGE_SIZE
         )
-        return load_all(Memory, await self._documents.query(query))
+        async for document in iter_documents(self._documents, query):
+            yield load(Memory, document)
 
     async def pass_on(self, uid: UserId, memory: Memory) -> None:
         """Give a fact of a chat to the first recording that repeats it. Raises NotFound."""

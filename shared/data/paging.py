@@ -2,7 +2,8 @@
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
@@ -10,6 +11,7 @@ from shared.domain.documents import Document, Query, build_cursor
 from shared.domain.errors import Invalid
 from shared.domain.ids import is_id
 from shared.domain.value import value
+from shared.ports import Documents
 
 T = TypeVar("T")
 
@@ -20,6 +22,16 @@ class Page(Generic[T]):
 
     items: Sequence[T]
     next: str | None
+
+
+async def iter_documents(documents: Documents, query: Query) -> AsyncIterator[Document]:
+    """Yield every document of a query, in pages of its limit."""
+    while page := await documents.query(query):
+        for document in page:
+            yield document
+        if len(page) != query.limit:
+            return
+        query = replace(query, start_after=build_cursor(page[-1], query))
 
 
 def build_page(items: Sequence[T], documents: Sequence[Document], query: Query) -> Page[T]:

@@ -225,7 +225,7 @@ async def _forget_stretches(deps: ChatDeps, uid: UserId, session_id: SessionId) 
     if is_incognito(session_id):
         return
     await deps.stores.arcs.delete_for_session(uid, session_id)
-    for memory in await deps.stores.memories.list_of_session(uid, session_id):
+    async for memory in deps.stores.memories.iter_of_session(uid, session_id):
         if memory.is_user_owned:
             continue
         with suppress(NotFound):

@@ -10,7 +10,7 @@ from shared.data.library_index import LibraryIndex
 from shared.data.memories import memory_path
 from shared.domain.conversation import Conversation, Segment, Structured, content_hash
 from shared.domain.documents import Set
-from shared.domain.ids import ConversationId, MemoryId, UserId
+from shared.domain.ids import ConversationId, MemoryId, SessionId, UserId
 from shared.domain.memory import Memory
 from tests.fixtures.chat import ChatFixture
 
@@ -45,8 +45,10 @@ async def store_conversations(
         await index.put(uid, item)
 
 
-async def store_memories(world: ChatFixture, uid: UserId, facts: Sequence[str]) -> None:
-    """Store and index memories."""
+async def store_memories(
+    world: ChatFixture, uid: UserId, facts: Sequence[str], *, session_id: SessionId | None = None
+) -> None:
+    """Store and index memories, said in a chat where one is named."""
     memories = [
         Memory(
             id=MemoryId(f"m{n:03d}"),
@@ -54,6 +56,7 @@ async def store_memories(world: ChatFixture, uid: UserId, facts: Sequence[str]) 
             category="system",
             created_at=FIRST_DAY + timedelta(days=n),
             updated_at=FIRST_DAY + timedelta(days=n),
+            session_id=session_id,
         )
         for n, fact in enumerate(facts)
     ]

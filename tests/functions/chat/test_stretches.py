@@ -391,6 +391,17 @@ async def test_a_deleted_chat_takes_its_arcs_and_facts_along_c60(world: ChatFixt
     assert await world.deps().search.search_memories(ADA, "Bello", limit=3) == []
 
 
+async def test_a_deleted_chat_takes_more_facts_along_than_a_page_holds_c60(
+    world: ChatFixture,
+) -> None:
+    await store_messages(world, DOG, "Nice.", session_id=WORK)
+    await store_memories(world, ADA, [f"I have {n} dogs" for n in range(201)], session_id=WORK)
+
+    await delete(world.deps(), ADA, WORK)
+
+    assert await list_memories(world) == []
+
+
 async def test_arcs_are_listed_and_forgotten_for_good_c60(world: ChatFixture) -> None:
     await store_messages(world, DOG, "Nice.")
     await end_with(world)
