@@ -15,6 +15,8 @@ from functions.notifications import routes as notifications
 from functions.process_conversation import routes as process_conversation
 from functions.process_conversation.files import file_routes
 from functions.tool_proxy import routes as tool_proxy
+from infra.stream_documents import EVENT_TYPES, build_stream_content
+from infra.stream_documents import MEDIA_TYPE as EVENT_STREAM
 from shared.data.codec import type_adapter
 from shared.edge.routes import Form, Route
 from shared.edge.schemas import Wire
@@ -126,10 +128,11 @@ def _build_info() -> Json:
 
 
 def _build_schemas(rows: list[Route[Any]]) -> tuple[Schemas, Json]:
-    """Return the schema of each body and response, and the named ones they refer to."""
+    """Return the schema of each body, response and event, and the named ones they refer to."""
     bodies = [(row.body, "validation") for row in rows if row.body not in (None, bytes)]
     responses = [(row.response, "serialization") for row in rows if row.response is not None]
-    types = list(dict.fromkeys([*bodies, *responses]))
+    events = [(kind, "serialization") for kind in EVENT_TYPES]
+    types = list(dict.fromkeys([*bodies, *responses, *events]))
     adapters = [(kind, mode, type_adapter(kind)) for kind, mode in types]
     schemas, definitions = TypeAdapter.json_schemas(adapters, ref_template=REFERENCE_TEMPLATE)  # type: ignore[arg-type]  # the modes are literals, in a list of tuples
     return schemas, definitions.get("$defs", {})
@@ -239,6 +242,8 @@ def _build_responses(row: Route[Any], schemas: Schemas) -> Json:
 def _build_content(row: Route[Any], status: int, schemas: Schemas) -> Json:
     if status == 204:
         return {}
+    if row.media_type == EVENT_STREAM:
+        return {"content": build_stream_content(f"{row.method} {row.path}", schemas)}
     if row.response is not None:
         return {"content": {row.media_type: {"schema": schemas[row.response, "serialization"]}}}
     return {"content": {row.media_type: {}}} if row.media_type != "application/json" else {}

@@ -54,7 +54,8 @@ def _encode_event(numbered: SequencedEvent, builder: "_StreamBuilder") -> bytes:
     groups = [to_json(chunk, inf_nan_mode="null") for chunk in builder.build_chunks(numbered.event)]
     if isinstance(numbered.event, RunEnded):
         groups.append(b"[DONE]")
-    return b"data: " + b"\n\ndata: ".join(groups) + b"\nid: %d\n\n" % numbered.seq
+    data = b"\n\n".join(b"data: " + group for group in groups)
+    return b"%sid: %d\n\n" % (data + b"\n" if data else b"", numbered.seq)
 
 
 class _StreamBuilder:

@@ -14,6 +14,11 @@ class Problem(TypedDict):
     detail: str
 
 
+class AbortChunk(TypedDict, closed=True):
+    type: Literal["abort"]
+    reason: Literal["user_cancelled"]
+
+
 class AcceptIn(TypedDict):
     token: str
 
@@ -329,6 +334,18 @@ class CardStructuredOut(TypedDict):
     emoji: str
 
 
+class ChangeData(TypedDict, closed=True):
+    id: str
+    text: str
+    state: Literal["done"]
+
+
+class ChangePart(TypedDict, closed=True):
+    type: Literal["data-change"]
+    id: str
+    data: ChangeData
+
+
 class ChatFeedbackIn(TypedDict):
     rating: Literal["positive", "negative", "skip"]
 
@@ -377,6 +394,23 @@ class ChosenAnswerIn(TypedDict):
 class ClientSecretOut(TypedDict):
     value: str
     expires_at: int
+
+
+class ConfirmationSource(TypedDict, closed=True):
+    kind: Literal["library", "app", "service"]
+    id: str
+    name: str
+
+
+class ConnectData(TypedDict, closed=True):
+    url: str
+    name: str | None
+
+
+class ConnectPart(TypedDict, closed=True):
+    type: Literal["data-connect"]
+    id: str
+    data: ConnectData
 
 
 class ConnectionOut(TypedDict):
@@ -562,6 +596,11 @@ class ErasureOut(TypedDict):
     note: NotRequired[str]
 
 
+class ErrorChunk(TypedDict, closed=True):
+    type: Literal["error"]
+    errorText: str
+
+
 class EventOut(TypedDict):
     title: str
     description: str
@@ -681,6 +720,10 @@ class FiltersOut(TypedDict):
     sort: str | None
     my_apps: bool
     installed_apps: bool
+
+
+class FinishMetadata(TypedDict, closed=True):
+    outcome: Literal["completed", "limited", "stopped", "interrupted", "failed"]
 
 
 class FocusIn(TypedDict):
@@ -1146,6 +1189,17 @@ class PaginationOut(TypedDict):
     has_more: bool
 
 
+class PartDelta(TypedDict, closed=True):
+    type: Literal["text-delta", "reasoning-delta"]
+    id: str
+    delta: str
+
+
+class PartEnd(TypedDict, closed=True):
+    type: Literal["text-end", "reasoning-end"]
+    id: str
+
+
 class PassageOut(TypedDict):
     first_segment: int
     last_segment: int
@@ -1213,6 +1267,12 @@ class PlaceIn(TypedDict):
     address: NotRequired[str | None]
     location_type: NotRequired[str | None]
     time: NotRequired[str | None]
+
+
+class PlacementOut(TypedDict, closed=True):
+    turn_index: int
+    tab_index: int
+    voice: int
 
 
 class PlanOut(TypedDict):
@@ -1609,6 +1669,36 @@ class SpokenTextOut(TypedDict):
     language: str | None
 
 
+class StageData(TypedDict, closed=True):
+    name: Literal["thinking", "using_tools", "answering", "response_ready"]
+
+
+class StagePart(TypedDict, closed=True):
+    type: Literal["data-stage"]
+    data: StageData
+    transient: Literal[True]
+
+
+class StartChunk(TypedDict, closed=True):
+    type: Literal["start"]
+    messageId: str
+
+
+class StatusData(TypedDict, closed=True):
+    text: str
+    app_id: str | None
+
+
+class StatusPart(TypedDict, closed=True):
+    type: Literal["data-status"]
+    data: StatusData
+    transient: Literal[True]
+
+
+class StepChunk(TypedDict, closed=True):
+    type: Literal["start-step", "finish-step"]
+
+
 class StopOut(TypedDict):
     status: Literal["stopping", "ended"]
     outcome: NotRequired[Literal["completed", "limited", "stopped", "interrupted", "failed"] | None]
@@ -1694,6 +1784,22 @@ class TasksOut(TypedDict):
 
 class TitleIn(TypedDict):
     title: str
+
+
+class ToolAnswered(TypedDict, closed=True):
+    type: Literal["tool-output-available"]
+    toolCallId: str
+    output: str
+    dynamic: Literal[True]
+    providerExecuted: Literal[True]
+
+
+class ToolFailed(TypedDict, closed=True):
+    type: Literal["tool-output-error"]
+    toolCallId: str
+    errorText: str
+    dynamic: Literal[True]
+    providerExecuted: Literal[True]
 
 
 class ToolGrantIn(TypedDict):
@@ -1802,6 +1908,16 @@ class VoiceTurnOut(TypedDict):
     question_id: str
     answer_id: str
     crisis_plan: str | None
+
+
+class VoicesData(TypedDict, closed=True):
+    models: list[str]
+
+
+class VoicesPart(TypedDict, closed=True):
+    type: Literal["data-voices"]
+    data: VoicesData
+    transient: Literal[True]
 
 
 class WebhookUrlIn(TypedDict):
@@ -1976,6 +2092,12 @@ class ChartOut(TypedDict):
     datasets: list[DatasetOut]
 
 
+class ChartPart(TypedDict, closed=True):
+    type: Literal["data-chart"]
+    id: Literal["chart"]
+    data: ChartOut
+
+
 class ChatHitOut(TypedDict):
     chat: SessionOut
     message: FoundMessageOut | None
@@ -1984,6 +2106,19 @@ class ChatHitOut(TypedDict):
 class ChatHitsOut(TypedDict):
     items: list[ChatHitOut]
     next_cursor: str | None
+
+
+class ConfirmationData(TypedDict, closed=True):
+    id: str
+    call_id: str
+    tool: str
+    source: ConfirmationSource
+    arguments: Any
+    maker: str
+    reason: Literal["sensitive", "first_use", "new_tool", "changed_tool", "disclosure", "private_text"]
+    allows_always: bool
+    expires_at: str
+    state: Literal["asked"] | Literal["approved", "always", "refused", "expired"]
 
 
 class ConfirmationOut(TypedDict):
@@ -1997,6 +2132,19 @@ class ConfirmationOut(TypedDict):
     allows_always: bool
     expires_at: str
     state: Literal["asked"] | Literal["approved", "always", "refused", "expired"]
+
+
+class ConfirmationPart(TypedDict, closed=True):
+    type: Literal["data-confirmation"]
+    id: str
+    data: ConfirmationData
+
+
+class ConversationSource(TypedDict, closed=True):
+    placement: PlacementOut
+    number: int
+    created_at: str
+    emoji: str
 
 
 class ConversationsOut(TypedDict):
@@ -2097,6 +2245,18 @@ class ExternalMemoryIn(TypedDict):
     memories: NotRequired[list[FactIn] | None]
 
 
+class FileSource(TypedDict, closed=True):
+    placement: PlacementOut
+    kind: Literal["file"]
+    number: int
+    page: int | None
+
+
+class FinishChunk(TypedDict, closed=True):
+    type: Literal["finish"]
+    messageMetadata: FinishMetadata
+
+
 class ImportedFileOut(TypedDict):
     number: int
     name: str
@@ -2140,6 +2300,16 @@ class MessageOut(TypedDict):
     chart_data: ChartOut | None
     ask_for_nps: bool
     metadata: dict[str, Any]
+
+
+class MessagePart(TypedDict, closed=True):
+    type: Literal["data-message"]
+    id: str
+    data: MessageOut
+
+
+class OwnMetadata(TypedDict, closed=True):
+    placement: PlacementOut
 
 
 class OwnedAppOut(TypedDict):
@@ -2192,6 +2362,16 @@ class OwnedAppOut(TypedDict):
     retired_secret_until: str | None
     checked_at: str | None
     persona_prompt: str | None
+
+
+class PartMetadata(TypedDict, closed=True):
+    keepsake: OwnMetadata
+
+
+class PartStart(TypedDict, closed=True):
+    type: Literal["text-start", "reasoning-start"]
+    id: str
+    providerMetadata: PartMetadata
 
 
 class PreferencesIn(TypedDict):
@@ -2275,8 +2455,22 @@ class ShortConversationOut(TypedDict):
     language: str
 
 
+class SourceMetadata(TypedDict, closed=True):
+    keepsake: ConversationSource | FileSource
+
+
 class SuggestedAppsOut(TypedDict):
     suggested_apps: list[AppOut]
+
+
+class ToolCalled(TypedDict, closed=True):
+    type: Literal["tool-input-available"]
+    toolCallId: str
+    toolName: str
+    input: Any
+    dynamic: Literal[True]
+    providerExecuted: Literal[True]
+    providerMetadata: PartMetadata
 
 
 class TranscribedConversationOut(TypedDict):
@@ -2387,8 +2581,34 @@ class ImportOut(TypedDict):
     asks_for_me: bool
 
 
+class SourceCited(TypedDict, closed=True):
+    type: Literal["source-document"]
+    sourceId: str
+    mediaType: str
+    title: str
+    filename: NotRequired[str]
+    providerMetadata: SourceMetadata
+
+
+VoiceChunk: TypeAlias = StartChunk | StepChunk | PartStart | PartDelta | PartEnd | ToolCalled | ToolAnswered | ToolFailed | SourceCited | StagePart | StatusPart | ConfirmationPart | ConnectPart | ChangePart | ChartPart | FinishChunk | AbortChunk | ErrorChunk
+
+
+class VoiceData(TypedDict, closed=True):
+    voice: int
+    chunk: VoiceChunk
+
+
+class VoicePart(TypedDict, closed=True):
+    type: Literal["data-voice"]
+    data: VoiceData
+    transient: Literal[True]
+
+
 class ConversationHitsOut(TypedDict):
     items: list[HitOut]
     current_page: int
     total_pages: int
     fallback_without_filters: NotRequired[bool]
+
+
+UiChunk: TypeAlias = StartChunk | StepChunk | PartStart | PartDelta | PartEnd | ToolCalled | ToolAnswered | ToolFailed | SourceCited | StagePart | StatusPart | ConfirmationPart | ConnectPart | ChangePart | ChartPart | FinishChunk | AbortChunk | ErrorChunk | MessagePart | VoicesPart | VoicePart

@@ -22,6 +22,7 @@ from shared.domain.run import (
     ConfirmationResolved,
     Outcome,
     ReasoningText,
+    RouteChosen,
     RunEnded,
     RunEvent,
     SequencedEvent,
@@ -70,10 +71,11 @@ def encode_frames(events: Sequence[SequencedEvent], *, after_seq: int = 0) -> li
 
 
 def parse_chunks(stream: bytes) -> list[Any]:
-    """Parse the stream as an EventSource does."""
+    """Parse the stream as an EventSource does: lines without data are no event."""
     groups = stream.decode().split("\n\n")
     assert groups.pop() == ""
-    datas = [group.partition("\n")[0].removeprefix("data: ") for group in groups]
+    lines = [group.partition("\n")[0] for group in groups]
+    datas = [line.removeprefix("data: ") for line in lines if not line.startswith("id: ")]
     return [data if data == "[DONE]" else json.loads(data) for data in datas]
 
 
@@ -202,6 +204,13 @@ def test_every_outcome_has_exactly_one_terminal_chunk(
         "text-delta",
         "text-end",
     ]
+
+
+def test_an_event_without_a_chunk_is_a_number_alone() -> None:
+    """An event with empty data would be dispatched, and is no JSON."""
+    frames = encode_frames(number_events([Stage("thinking"), RouteChosen("crisis", 2)]))
+
+    assert frames[1] == b"id: 2\n\n"
 
 
 def test_an_abandoned_tool_call_is_reported_as_failed_x42() -> None:
