@@ -1,4 +1,4 @@
-// What guides the answers of the open chat: its focus mode, which can be switched, and its agent.
+// What guides the answers of the open chat: its focus mode, which can be switched, its agent and its exercise.
 
 import { attempting, el, find } from "../dom.js";
 import { t } from "../i18n.js";
@@ -9,10 +9,13 @@ export function startChatGuides({ api }) {
   const choice = find("select", bar);
   const agentName = find(".agent-name", bar);
   const attempt = attempting(find("#chat-link-problem"));
+  const disclosure = find("#chat-support");
   let shown = null;
+  let support = null;
 
   const follow = (chat) => attempt(async () => {
     shown = chat;
+    if (support || chat.exercise) await showSupport();
     const [modes, agent] = await Promise.all([api.focusModes(), chat.agent_id ? findAgent(chat.agent_id) : null]);
     if (shown !== chat) return;
     choice.replaceChildren(el("option", { value: "" }, t("No focus mode")),
@@ -27,6 +30,16 @@ export function startChatGuides({ api }) {
     if (problem.status === 404) return null;
     throw problem;
   });
+
+  const loadSupport = async () => (await import("./chat_support.js")).startChatSupport({ api });
+  const showSupport = async () => {
+    support ??= loadSupport().catch((problem) => {
+      support = null;
+      throw problem;
+    });
+    (await support).show(shown);
+  };
+  disclosure.addEventListener("toggle", () => disclosure.open && attempt(showSupport));
 
   choice.addEventListener("change", () => attempt(() => api.setFocus(shown.id, choice.value || null)));
   return { follow };

@@ -28,7 +28,7 @@ export function startChats({ api, open, onShown, showProjects }) {
     if (started !== loads) return opened;
     find("#chat-title").textContent = opened ? titleOf(opened) : isIncognito(current) ? t("Incognito chat") : t("Chat");
     find("#chat").classList.toggle("incognito", isIncognito(current));
-    if (opened) onShown(opened);
+    if (current) onShown(opened ?? { id: current });
     if (!find(".edit", list)) list.replaceChildren(...starredFirst(chats).map(row));
     return opened;
   }
