@@ -22,7 +22,7 @@ from functions.chat.turn.confirmation import (
     SilentConfirmer,
 )
 from functions.chat.turn.deadline import Deadline
-from functions.chat.turn.prepare_turn import PreparedTurn
+from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
 from shared.domain.errors import KeepsakeError, ModelFailed, ModelUnreachable, Unavailable
 from shared.domain.failure import FailureReason

@@ -12,7 +12,7 @@ from functions.chat.turn.agent_run import AgentRun, VoiceRun
 from functions.chat.turn.command_run import CommandRun
 from functions.chat.turn.crisis_gate import run_chosen_route
 from functions.chat.turn.finish_turn import TurnEnd
-from functions.chat.turn.prepare_turn import PreparedTurn
+from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.start_turn import TurnStart
 from shared.domain.run import LEASE_TTL, Outcome, Run, VoicesStarted
 

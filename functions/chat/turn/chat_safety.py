@@ -3,7 +3,7 @@
 import anyio
 
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.prepare_turn import PreparedTurn
+from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
 from shared.safety.crisis_verdict import mask_contacts
 from shared.safety.safety_score import is_worth_keeping

@@ -11,7 +11,7 @@ from functions.chat.commands.command_turn import CommandReply, CommandTurn
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import VoiceJournal
 from functions.chat.runs.run_registry import ActiveRun
-from functions.chat.turn.prepare_turn import PreparedTurn
+from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
 from shared.domain.run import (
     AnswerText,

@@ -13,7 +13,7 @@ from functions.chat.runs.journal import VoiceJournal
 from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.turn.agent_run import VoiceRun, run_voices
 from functions.chat.turn.judge_text import judge_text
-from functions.chat.turn.prepare_turn import PreparedTurn
+from functions.chat.turn.prepared_turn import PreparedTurn
 from shared.domain.crisis import CrisisVerdict
 from shared.domain.run import AnswerText, Outcome, RouteChosen, Stage
 from shared.safety.crisis_plan import build_addition, build_plan, choose_language

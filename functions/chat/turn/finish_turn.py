@@ -15,7 +15,7 @@ from functions.chat.runs.recorder import OwnershipLost, Recorder
 from functions.chat.turn.after_turn import publish_turn_ended
 from functions.chat.turn.agent import Agent
 from functions.chat.turn.chat_safety import rate_question
-from functions.chat.turn.prepare_turn import PreparedTurn
+from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
 from shared.data.alternatives import build_alternative_writes
 from shared.domain.chat import Message

@@ -7,7 +7,7 @@ import anyio
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.recorder import OwnershipLost, Recorder
 from functions.chat.runs.run_registry import ActiveRun
-from functions.chat.turn.prepare_turn import PreparedTurn
+from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
 
 CLOSING_DELAY = timedelta(seconds=30)

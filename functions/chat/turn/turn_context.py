@@ -54,6 +54,16 @@ class TurnContext:
     agent: CustomAgent | None = None
     page_item: PageItem | None = None
 
+    @property
+    def persona(self) -> App | None:
+        """The app of the chat where it answers by its own prompt and model."""
+        return self.app if self.app is not None and self.app.persona_prompt is not None else None
+
+    @property
+    def answering_agent(self) -> CustomAgent | None:
+        """The custom agent that answers: none where a persona does."""
+        return None if self.persona else self.agent
+
 
 async def load_context(
     deps: ChatDeps, uid: UserId, place: QuestionPlace, *, check: Awaitable[None]

@@ -6,7 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from functions.chat.turn.prepare_turn import PreparedTurn, prepare_turn
+from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.prepared_turn import PreparedTurn
 from shared.data.projects import Projects
 from shared.domain.chat import Session
 from shared.domain.documents import Delete, Document, Query

@@ -14,7 +14,8 @@ import pytest
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn, build_run
-from functions.chat.turn.prepare_turn import PreparedTurn, prepare_turn
+from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.prepared_turn import PreparedTurn
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.data.turn_slots import MAX_CONCURRENT_TURNS
 from shared.domain.documents import Query

@@ -10,7 +10,8 @@ from functions.chat import user_texts
 from functions.chat.deps import ChatDeps, Limits
 from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
-from functions.chat.turn.prepare_turn import MAX_QUESTION_CHARS, PreparedTurn, prepare_turn
+from functions.chat.turn.prepare_turn import MAX_QUESTION_CHARS, prepare_turn
+from functions.chat.turn.prepared_turn import PreparedTurn
 from shared.data.turn_slots import MAX_CONCURRENT_TURNS
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.chat import MAIN_SESSION, Message

@@ -13,7 +13,8 @@ from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.tools.app_tools import build_model_name
 from functions.chat.turn.answer_turn import answer_turn
-from functions.chat.turn.prepare_turn import PreparedTurn, prepare_turn
+from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.prepared_turn import PreparedTurn
 from shared.data.accounts import Accounts
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelUnreachable

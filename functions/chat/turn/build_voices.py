@@ -1,0 +1,135 @@
+"""Voices of a turn: what each model that answers a question is given, and may call."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from functions.chat.context import history, prompt
+from functions.chat.context.caution import describe_caution
+from functions.chat.context.context import Context
+from functions.chat.context.exercise import describe_exercise
+from functions.chat.context.page import Page, build_page_text
+from functions.chat.deps import ChatDeps
+from functions.chat.tools.toolkit import Tool
+from functions.chat.turn.files import check_sizes
+from functions.chat.turn.prepared_turn import Voice
+from functions.chat.turn.question_tools import QuestionTools
+from functions.chat.turn.tool_policy import ToolPolicy, build_tool_policy
+from functions.chat.turn.turn_context import TurnContext
+from shared.domain.custom_agent import AgentRole
+from shared.domain.errors import Invalid
+from shared.domain.model import ModelRole
+from shared.domain.value import value
+
+ONE_PERSONA = "This app answers with its own model, so that there is nothing to compare."
+
+
+def choose_roles(chosen: Sequence[AgentRole], documents: TurnContext) -> Sequence[ModelRole]:
+    """Return the persona's model, else those that the question names, else that of the chat's agent.
+
+    Raises Invalid where a persona is asked for several answers.
+    """
+    if documents.persona is not None:
+        if len(chosen) > 1:
+            raise Invalid(ONE_PERSONA)
+        return [documents.persona.persona_model]
+    agent = documents.answering_agent
+    return chosen or [agent.role if agent else "agent"]
+
+
+@value
+class VoiceBuilder:
+    """Builds the voices of a question at `now`, whose owner looks at `page`."""
+
+    deps: ChatDeps
+    text: str
+    documents: TurnContext
+    page: Page | None
+    now: datetime
+    tools: QuestionTools
+
+    def build(self, roles: Sequence[ModelRole]) -> list[Voice]:
+        """Return a voice for each role, the main one first; what they read and call is their own.
+
+        Raises TooLarge where a model cannot be given what it has to be given.
+        """
+        context = self._build_context(roles[0])
+        main = self._build_main(roles[0], context)
+        voices = [main, *(self._build_sibling(main, role, context) for role in roles[1:])]
+        for voice in voices:
+            check_sizes(self.documents.files.of_question, voice.context.facts)
+            voice.context.for_cycle(1, [tool.spec for tool in voice.tools])
+        return voices
+
+    def _build_context(self, role: ModelRole) -> Context:
+        documents = self.documents
+        profile, session, files = documents.profile, documents.session, documents.files
+        return prompt.build_context(
+            self.text,
+            history=history.select_window(documents.newest_messages, session),
+            summary=session.summary,
+            profile=profile,
+            app=documents.app,
+            chat_id=session.id,
+            focus=profile.find_focus_mode(session.focus),
+            agent=documents.answering_agent,
+            page=build_page_text(self.page, documents.page_item, profile.zone),
+            files=[files.texts[file.id] for file in files.of_question],
+            texts=files.texts,
+            forgotten=files.forgotten,
+            exercise=describe_exercise(session.exercise, documents.newest_messages),
+            caution=describe_caution(session.safety, self.now),
+            now=self.now,
+            facts=self.deps.model.describe(role),
+        )
+
+    def _build_main(self, role: ModelRole, context: Context) -> Voice:
+        is_persona = self.documents.persona is not None
+        tools = [] if is_persona else self.tools.collect(context.facts)
+        return Voice(
+            role=role,
+            context=context if is_persona else self.documents.project.give(context),
+            tools=tools,
+            tool_policy=self._build_policy(context, tools),
+        )
+
+    def _build_sibling(self, main: Voice, role: ModelRole, context: Context) -> Voice:
+        facts = self.deps.model.describe(role)
+        return Voice(
+            role=role,
+            context=self.documents.project.give(replace(context, facts=facts)),
+            tools=self.tools.collect(facts),
+            tool_policy=main.tool_policy.build_sibling(),
+        )
+
+    def _build_policy(self, context: Context, tools: Sequence[Tool]) -> ToolPolicy:
+        documents = self.documents
+        return build_tool_policy(
+            self.text,
+            history=history.select_window(documents.newest_messages, documents.session),
+            session=documents.session,
+            app=documents.app,
+            tools=tools,
+            **_list_blocks(context, documents),
+            local_time=self.now.astimezone(documents.profile.zone),
+        )
+
+
+def _list_blocks(context: Context, documents: TurnContext) -> dict[str, list[str]]:
+    """Return the texts that steer the turn, by whose they are; pages and files may hold words of anybody."""
+    agent = documents.answering_agent
+    blocks = [
+        context.focus,
+        context.own_prompt,
+        context.owner_rules,
+        context.agent_prompt,
+        context.reminder,
+    ]
+    files = [*documents.files.texts.values(), *documents.project.texts]
+    foreign = [*filter(None, [context.page]), *(each.text for each in files)]
+    if agent is not None and agent.is_foreign:
+        foreign.append(context.own_prompt if agent.replaces_prompt else context.agent_prompt)
+    return {
+        "own_blocks": [block for block in blocks if block not in foreign],
+        "foreign_blocks": foreign,
+    }

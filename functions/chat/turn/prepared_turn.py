@@ -1,0 +1,72 @@
+"""Prepared turn: an accepted question with all that its answer needs."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from functions.chat.commands.command import Command
+from functions.chat.context.context import Context
+from functions.chat.runs.turn_slots import HeldSlot
+from functions.chat.tools.toolkit import Tool
+from functions.chat.turn.output_gate import OutputGate
+from functions.chat.turn.tool_policy import ToolPolicy
+from shared.domain.chat import Fork, Message, Session
+from shared.domain.confirmation import Confirmation
+from shared.domain.ids import BranchId, RunId, UserId
+from shared.domain.model import ModelRole
+from shared.domain.value import value
+from shared.safety.crisis_rules import CrisisFinding
+
+UTC = ZoneInfo("UTC")
+
+
+@value
+class Voice:
+    """A model that answers a question, and what it is given."""
+
+    role: ModelRole
+    context: Context
+    tools: Sequence[Tool]
+    tool_policy: ToolPolicy
+
+
+@value
+class PreparedTurn:
+    """An accepted question with everything its answer needs.
+
+    `voices` are the models that answer at once; the answer of the first is the main one.
+    `finding` is what the crisis rules found in the question, which `earlier_texts` of its owner precede.
+    `language` is that of our own texts in the answer, None for English.
+    `command` is what the question is where it is for no model, and `zone` the owner's time zone.
+    `fork` begins the branch of another version; the question of an answer that is asked again is
+    stored already. `decided` is the call that the answer before asked about, where the question is its owner's reply.
+    """
+
+    uid: UserId
+    run_id: RunId
+    accepted_at: datetime
+    session: Session
+    branch: BranchId
+    question: Message
+    voices: Sequence[Voice]
+    output_gate: OutputGate
+    can_confirm: bool
+    slot: HeldSlot
+    finding: CrisisFinding = CrisisFinding()
+    earlier_texts: Sequence[str] = ()
+    language: str | None = None
+    fingerprint: str = ""
+    fork: Fork | None = None
+    decided: Confirmation | None = None
+    command: Command | None = None
+    zone: ZoneInfo = UTC
+
+    @property
+    def context(self) -> Context:
+        """The context of the main answer."""
+        return self.voices[0].context
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """The tools of the main answer."""
+        return self.voices[0].tools
