@@ -86,7 +86,8 @@ class Message:
     `steps` are the reasoning and the tool calls of an answer, for its owner alone.
     `voices` are the models that answered at once, empty for one alone, and `voice` is the number of the
     one whose answer this is; those of the others are its alternatives. `route` and `crisis_level` are the
-    verdict on the question that it answers, for its owner alone.
+    verdict on the question that it answers, for its owner alone. `harm` is how harmful an answer was rated
+    after it was given, 0 to 10, None for one that nobody rated.
     `diagnostics` are names, counts and times of the turn. `branch` is the part of the chat to which
     it belongs; a notification of an app belongs to all of them. One that `is_imported` came with a file:
     whoever it names as its sender, it counts as nobody's words.
@@ -113,6 +114,7 @@ class Message:
     voice: int = 0
     route: Route = "answer"
     crisis_level: CrisisLevel = 0
+    harm: float | None = None
     reported: bool = False
     report_reason: str | None = None
     rating: Literal[1, -1] | None = None
