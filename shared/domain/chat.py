@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from shared.domain.chart import Chart
+from shared.domain.chat_notes import AnswerNotes, ChatNotes
 from shared.domain.crisis import CrisisLevel, Route
 from shared.domain.exercise import ActiveExercise
 from shared.domain.ids import (
@@ -90,7 +91,8 @@ class Message:
     after it was given, 0 to 10, None for one that nobody rated.
     `diagnostics` are names, counts and times of the turn. `branch` is the part of the chat to which
     it belongs; a notification of an app belongs to all of them. One that `is_imported` came with a file:
-    whoever it names as its sender, it counts as nobody's words.
+    whoever it names as its sender, it counts as nobody's words. `notes` of an answer are made after its
+    turn; None until then.
     """
 
     id: MessageId
@@ -121,6 +123,7 @@ class Message:
     rating_reason: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    notes: AnswerNotes | None = None
 
     @property
     def position(self) -> Position:
@@ -162,7 +165,7 @@ class Session:
     mode that is active, `agent_id` the custom agent that answers, unless it was deleted. It belongs to
     the project of `project_id`, whose files each question gets. A guided `exercise` goes on in it until it
     ends; a crisis interrupts it and leaves it where it is. `safety` is what its questions asked for
-    against others.
+    against others. `notes` are what was noted of it after its last answer, for people and for later turns.
     """
 
     id: SessionId
@@ -183,6 +186,7 @@ class Session:
     project_id: ProjectId | None = None
     exercise: ActiveExercise | None = None
     safety: SafetyScore = SafetyScore()
+    notes: ChatNotes = ChatNotes()
 
     @property
     def is_main(self) -> bool:

@@ -17,6 +17,7 @@ from shared.data.library_changes import METADATA_FIELD
 from shared.domain.action_item import ActionItem
 from shared.domain.apple_health import AppleHealth
 from shared.domain.chat import LISTED_KEY, QUESTION_KEY, Message, Session
+from shared.domain.chat_notes import ChatNotes
 from shared.domain.conversation import CATEGORIES
 from shared.domain.custom_agent import (
     MAX_DESCRIPTION_CHARS,
@@ -196,7 +197,7 @@ def _build_summary(fields: Fields, now: datetime) -> DailySummary:
 
 
 def _build_session(fields: Fields, now: datetime) -> Session:
-    """Build a chat without messages; its summary and its safety score are made anew."""
+    """Build a chat without messages; its summary, its notes and its safety score are made anew."""
     session = _load(Session, fields, bounded=("forks",))
     return replace(
         session,
@@ -208,6 +209,7 @@ def _build_session(fields: Fields, now: datetime) -> Session:
         summary="",
         summarised_until=None,
         safety=SafetyScore(),
+        notes=ChatNotes(),
     )
 
 
@@ -227,6 +229,7 @@ def _build_message(fields: Fields, now: datetime) -> Message:
         created_at=_past(message.created_at, now),
         files=(),  # they would name files of the importer's own
         metadata=metadata,
+        notes=None,  # they suggest changes, which no file does
         is_imported=True,
     )
 

@@ -1,0 +1,85 @@
+"""Chat notes: what one model call after an answer writes down about it, and about its chat so far."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from shared.domain.ids import MemoryId, MessageId
+from shared.domain.value import value
+
+Category = Literal[
+    "general",
+    "software",
+    "science",
+    "medicine",
+    "law",
+    "finance",
+    "business",
+    "marketing",
+    "design",
+    "making",
+    "cooking",
+    "history",
+    "culture",
+    "travel",
+    "learning",
+    "society",
+    "wellbeing",
+]
+"""What a chat is about, the same words in every language."""
+TopicShift = Literal["same_topic", "noticeable_shift", "unclear"]
+DEFAULT_LANGUAGE = "en"
+ActionTool = Literal["remember", "update_memory", "delete_memory", "change_profile"]
+
+
+@value
+class SuggestedAction:
+    """A change of the owner's memories or settings that they can make with a click.
+
+    `entry_id` is the memory it changes, `before` what that one says; a new one has none. `arguments`
+    are those of the route that makes the change.
+    """
+
+    tool: ActionTool
+    arguments: Mapping[str, Any]
+    entry_id: MemoryId | None = None
+    before: str = ""
+
+
+@value
+class AnswerNotes:
+    """What is noted about one answer.
+
+    `follow_ups` are questions that its owner may ask next, in the language of the chat; `next_steps`
+    are those for an answer that holds code. `new_categories` are kinds of memories that the owner has
+    none of yet and that would have helped. `harmful_response` is 0 to 10: how much the answer itself
+    could do harm.
+    """
+
+    follow_ups: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    actions: tuple[SuggestedAction, ...] = ()
+    new_categories: tuple[str, ...] = ()
+    harmful_response: float = 0.0
+
+
+@value
+class ChatNotes:
+    """What is noted about a chat, up to the answer at `noted_until`; None before its first one.
+
+    `summary` is for people and other chats, of two or three sentences, and holds no details of memories
+    or settings, and neither do `tags`. `icons` are names of the Lucide library. `category` is kept
+    until the topic clearly shifts. `new_chats` are questions with which the owner may begin another chat, in the
+    language of their profile. `needs_project_overview`: the last request was about software whose
+    project the assistant should know.
+    """
+
+    summary: str = ""
+    tags: tuple[str, ...] = ()
+    icons: tuple[str, ...] = ()
+    category: Category = "general"
+    language: str = DEFAULT_LANGUAGE
+    topic_shift: TopicShift = "unclear"
+    needs_project_overview: bool = False
+    new_chats: tuple[str, ...] = ()
+    noted_until: tuple[datetime, MessageId] | None = None
