@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from shared.domain.documents import Create, Document, Query, Set, Write
-from shared.domain.incognito import is_incognito
+from shared.domain.storage_mode import is_incognito
 from shared.ports import Documents, Transaction
 
 T = TypeVar("T")

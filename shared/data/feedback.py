@@ -11,7 +11,7 @@ from shared.data.day_counts import DayCounts
 from shared.domain.documents import Delete, Fields, Set
 from shared.domain.feedback import Feedback
 from shared.domain.ids import UserId
-from shared.domain.incognito import is_incognito
+from shared.domain.storage_mode import is_incognito
 from shared.ports import Documents, Transaction
 
 

@@ -8,8 +8,8 @@ from shared.data.sessions import session_path
 from shared.domain.chat import Session
 from shared.domain.documents import Delete, Order, Query, Set, Update
 from shared.domain.ids import SessionId, UserId
-from shared.domain.incognito import is_incognito
 from shared.domain.safety import SafetyReview, SafetyScore, SafetyStep
+from shared.domain.storage_mode import is_incognito
 from shared.ports import Documents, Transaction
 from shared.safety.safety_score import add_harm, calls_for_review, find_step
 

@@ -20,9 +20,9 @@ from shared.domain.ids import (
     ProjectId,
     SessionId,
 )
-from shared.domain.incognito import is_incognito
 from shared.domain.safety import SafetyScore
 from shared.domain.steps import Step
+from shared.domain.storage_mode import is_incognito, is_private, is_sealed
 from shared.domain.value import value
 
 MAIN_SESSION = SessionId("main")
@@ -197,6 +197,16 @@ class Session:
     def is_incognito(self) -> bool:
         """Whether nothing of it is stored; decided once, when it begins."""
         return is_incognito(self.id)
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether only its owner's devices keep its words; decided once, when it begins."""
+        return is_sealed(self.id)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it is incognito or sealed: no tool writes, nothing is derived from it."""
+        return is_private(self.id)
 
     def is_summarised(self, message: Message) -> bool:
         """Tell whether the summary covers this message."""

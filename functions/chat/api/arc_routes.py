@@ -62,7 +62,7 @@ async def delete_arc(deps: ChatDeps, call: Call) -> OkOut:
 )
 async def end_stretch_now(deps: ChatDeps, call: Call) -> OkOut:
     session = await chat_sessions.get_session(deps, call.uid, SessionId(call.path["id"]))
-    if not session.is_incognito:
+    if not session.is_private:
         await schedule_stretch(deps.tasks, call.uid, session.id, session.updated_at, now=True)
     return OkOut()
 

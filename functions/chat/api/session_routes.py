@@ -30,7 +30,7 @@ async def create_session(deps: ChatDeps, call: Call[SessionIn]) -> SessionOut:
             app_id,
             agent_id=body.agent_id,
             project_id=body.project_id,
-            incognito=body.storage_mode == "incognito",
+            storage_mode=body.storage_mode,
         )
     )
 

@@ -26,8 +26,8 @@ from functions.chat.turn.voice import (
 from shared import telemetry
 from shared.domain.errors import CallerError, Invalid, ModelFailed, NotFound, Unavailable
 from shared.domain.ids import RunId
-from shared.domain.incognito import is_incognito, name_within
 from shared.domain.run import Run
+from shared.domain.storage_mode import is_private, name_within
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call, Form, route
 from shared.resilience.retry import retry
@@ -53,7 +53,7 @@ async def send_voice_message(deps: ChatDeps, call: Call[VoiceIn, ChatQuery]) -> 
     run = await deps.stores.runs.get(call.uid, run_id, deps.clock.now())
     if run is not None:
         return await _replay_run(deps, call, run)
-    keeps_text = not is_incognito(session_id)
+    keeps_text = not is_private(session_id)
     try:
         spoken = await transcribe_voice(deps, call.uid, upload, keeps_text=keeps_text)
     except (CallerError, ModelFailed, Unavailable) as refusal:
@@ -90,7 +90,7 @@ async def _answer(
 async def _work(deps: ChatDeps, turn: PreparedTurn, journal: Journal, upload: VoiceUpload) -> None:
     """Answer; once the chat has the text, nothing else needs it."""
     await answer_turn(deps, turn, journal)
-    if turn.session.is_incognito:
+    if turn.session.is_private:
         return
     if await deps.stores.runs.get(turn.uid, turn.run_id, deps.clock.now()) is not None:
         await forget_voice(deps, turn.uid, upload)

@@ -57,7 +57,7 @@ async def end_stretch(
     `is_asked`: its owner ended it, so that it does not go on. Raises Unavailable: call again. Where the model fails, nothing is kept.
     """
     session = await deps.stores.sessions.get(uid, session_id)
-    if session is None or session.is_incognito or await _is_with_persona(deps, session):
+    if session is None or session.is_private or await _is_with_persona(deps, session):
         return
     newest_first = await deps.stores.messages.list_newest(
         uid, session_id, limit=history.MAX_READ, path=build_shown_path(session.forks)

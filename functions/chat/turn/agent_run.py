@@ -150,7 +150,7 @@ def _build_confirmer(deps: ChatDeps, turn: PreparedTurn, deadline: Deadline) -> 
         uid=turn.uid,
         run_id=turn.run_id,
     )
-    if len(turn.voices) > 1 or turn.session.is_incognito:
+    if len(turn.voices) > 1 or turn.session.is_private:
         return SilentConfirmer()
     if turn.can_confirm:
         return ButtonConfirmer(questions, lambda: _pause(turn, deadline))

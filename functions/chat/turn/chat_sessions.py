@@ -13,7 +13,7 @@ from shared.domain.errors import Invalid, NotFound
 from shared.domain.exercise import ActiveExercise
 from shared.domain.focus_mode import get_mode
 from shared.domain.ids import AgentId, AppId, ProjectId, SessionId, UserId
-from shared.domain.incognito import is_incognito, name_incognito
+from shared.domain.storage_mode import StorageMode, is_incognito, is_private, name_chat
 from shared.exercises import find_exercise
 from shared.library.owner_memories import delete_memory
 from shared.security.visible_text import strip_invisible
@@ -71,7 +71,7 @@ async def create(
     *,
     agent_id: str | None = None,
     project_id: str | None = None,
-    incognito: bool = False,
+    storage_mode: StorageMode = "managed",
 ) -> Session:
     """Create a chat beside the main one; nothing of one that is incognito is stored.
 
@@ -82,7 +82,7 @@ async def create(
         require_visible_app(await deps.stores.apps.get(app_id), uid)
     name = deps.new_id()
     session = build_session(
-        SessionId(name_incognito(name) if incognito else name),
+        SessionId(name_chat(name, storage_mode)),
         app_id=app_id,
         now=deps.clock.now(),
         title=strip_invisible(title).strip(),
@@ -222,7 +222,7 @@ async def _forget_stretches(deps: ChatDeps, uid: UserId, session_id: SessionId) 
 
     A fact that recordings repeat passes to the first of them, without its evidence.
     """
-    if is_incognito(session_id):
+    if is_private(session_id):
         return
     await deps.stores.arcs.delete_for_session(uid, session_id)
     async for memory in deps.stores.memories.iter_of_session(uid, session_id):

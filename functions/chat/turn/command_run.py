@@ -63,7 +63,7 @@ class CommandRun:
             run_id=turn.run_id,
             zone=turn.zone,
             language=turn.language,
-            may_write=not turn.session.is_incognito,
+            may_write=not turn.session.is_private,
         )
         return await answer_command(place, self._command)
 

@@ -65,7 +65,7 @@ class TurnEnd:
             tasks.start_soon(self._count_tokens)
             tasks.start_soon(self._log_crisis)
             tasks.start_soon(self._rate_question)
-            if not self.turn.session.is_incognito:
+            if not self.turn.session.is_private:
                 await publish_turn_ended(
                     self.deps.events, self.turn.uid, message.session_id, self.turn.run_id
                 )

@@ -24,8 +24,8 @@ from shared.domain.crisis import CLEAR, CrisisVerdict
 from shared.domain.custom_agent import AgentRole
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
-from shared.domain.incognito import name_within
 from shared.domain.run import build_question_id
+from shared.domain.storage_mode import name_within
 from shared.safety.crisis_rules import CrisisFinding, find_crisis
 from shared.safety.crisis_verdict import judge_alone
 from shared.security.visible_text import strip_invisible
@@ -99,7 +99,7 @@ async def prepare_turn(
             text=text,
             documents=documents,
             decided=decided,
-            only_reading=len(roles) > 1 or documents.session.is_incognito,
+            only_reading=len(roles) > 1 or documents.session.is_private,
         )
         voices = VoiceBuilder(
             deps=deps, text=text, documents=documents, page=page, now=now, tools=tools

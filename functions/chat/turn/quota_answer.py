@@ -12,10 +12,10 @@ from shared.domain.chat import Message
 from shared.domain.day_words import describe_time
 from shared.domain.errors import QuotaExceeded
 from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
-from shared.domain.incognito import name_within
 from shared.domain.profile import Profile
 from shared.domain.quota import NOUNS
 from shared.domain.run import build_question_id
+from shared.domain.storage_mode import name_within
 from shared.languages import has_language, translate
 from shared.security.visible_text import strip_invisible
 

@@ -7,8 +7,8 @@ from shared.domain.chat import Message
 from shared.domain.crisis import CLEAR, CrisisVerdict
 from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, UserId
-from shared.domain.incognito import is_incognito
 from shared.domain.run import get_answering_run_id
+from shared.domain.storage_mode import is_incognito
 from shared.safety.crisis_plan import build_plan, choose_language
 from shared.safety.crisis_rules import find_crisis
 from shared.safety.crisis_verdict import judge_alone

@@ -31,11 +31,11 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import MessageId, RunId, SessionId, UserId
-from shared.domain.incognito import is_incognito, name_within
 from shared.domain.model import ToolCall
 from shared.domain.profile import Profile
 from shared.domain.provenance import LIBRARY
 from shared.domain.run import build_question_id
+from shared.domain.storage_mode import is_private, name_within
 from shared.domain.value import value
 from shared.domain.voice_session import (
     VOICE_SESSION_TTL,
@@ -133,7 +133,7 @@ def _build_tools(
         *build_crisis_tools(),
     ]
     reading = [tool for tool in tools if tool.tool_class == "read"]
-    if is_incognito(chat_id):
+    if is_private(chat_id):
         return reading
     return [*reading, *build_spoken_memory_tools(deps, uid, spoken)]
 

@@ -19,9 +19,9 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.domain.chat import build_session
 from shared.domain.documents import Query
 from shared.domain.ids import SessionId, UserId
-from shared.domain.incognito import is_incognito
 from shared.domain.model import AssistantTurn, UserText
 from shared.domain.quota import EMBEDDED_LIMITS
+from shared.domain.storage_mode import is_incognito
 from shared.ports import Documents
 from tests.fakes import ScriptedModel, ScriptedTranscriber, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture, build_chat_fixture

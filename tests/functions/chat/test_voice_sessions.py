@@ -14,8 +14,8 @@ from functions.chat.tools.spoken_memory_tools import NOT_SAID
 from functions.chat.turn.voice_sessions import FORBIDDEN_TOOL
 from shared.adapters.cloud.openai_realtime import OpenaiRealtime
 from shared.adapters.missing_realtime import NOT_SET_UP
-from shared.domain.incognito import is_incognito
 from shared.domain.quota import EMBEDDED_LIMITS
+from shared.domain.storage_mode import is_incognito
 from shared.safety.crisis_plan import NOT_ALONE
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations
