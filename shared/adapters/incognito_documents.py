@@ -9,7 +9,8 @@ from shared.domain.storage_mode import is_incognito
 from shared.ports import Documents, Transaction
 
 T = TypeVar("T")
-_COLLECTIONS = frozenset({"chat_sessions", "messages", "runs"})
+_COLLECTIONS = frozenset({"chat_sessions", "messages", "runs", "embeds"})
+_SESSION_FIELDS = ("session_id", "session_ids")
 
 
 class _MeetsIncognito(Exception):
@@ -17,7 +18,7 @@ class _MeetsIncognito(Exception):
 
 
 class IncognitoDocuments:
-    """Documents that keep chats, messages and runs apart, by their ids, that are incognito.
+    """Documents that keep chats, messages, runs and embeds apart, by their ids, that are incognito.
 
     `open_memory` opens what keeps those; it is called with the first of them.
     """
@@ -77,7 +78,7 @@ class IncognitoDocuments:
         return await documents.delete_tree(path)
 
     def _choose(self, query: Query) -> Documents:
-        sessions = [where.value for where in query.where if where.field == "session_id"]
+        sessions = [where.value for where in query.where if where.field in _SESSION_FIELDS]
         is_apart = _is_apart(query.collection) or any(map(is_incognito, sessions))
         return self._memory if is_apart else self._documents
 

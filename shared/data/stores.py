@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from shared.data.dead_letters import DeadLetters
     from shared.data.developer_webhooks import DeveloperWebhookStore
     from shared.data.disclosure_ledger import DisclosureLedger
+    from shared.data.embeds import Embeds
     from shared.data.feedback import FeedbackStore
     from shared.data.figures import Figures
     from shared.data.file_imports import FileImports
@@ -117,6 +118,7 @@ class Stores:
     confirmations: "Confirmations"
     grants: "Grants"
     disclosure_ledger: "DisclosureLedger"
+    embeds: "Embeds"
     apps: "Apps"
     installed_apps: "InstalledApps"
     app_calls: "AppCalls"

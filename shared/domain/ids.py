@@ -24,6 +24,7 @@ RuleId = NewType("RuleId", str)
 FocusModeId = NewType("FocusModeId", str)
 AgentId = NewType("AgentId", str)
 ProjectId = NewType("ProjectId", str)
+EmbedId = NewType("EmbedId", str)
 
 _ID = re.compile(r"(?!__.*__$)[A-Za-z0-9_-]{1,64}")
 

@@ -10,6 +10,7 @@ from shared.data.action_items import ActionItemFilter, ActionItems
 from shared.data.apps import Apps
 from shared.data.call_log import CallLog
 from shared.data.conversations import Conversations
+from shared.data.embeds import Embeds
 from shared.data.figures import Figures
 from shared.data.inbox import Inbox
 from shared.data.memories import Memories
@@ -38,6 +39,8 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: S
     await Sessions(documents).list_page(ANN, limit=20, app_id=AppId("chess"), starred=True)
     await Sessions(documents).list_page(ANN, limit=20, project_id=ProjectId("boat"))
     await Projects(documents).list_files(ANN, "boat")
+    await Embeds(documents).list_of_session(ANN, SessionId("main"), limit=20)
+    await Embeds(documents).delete_for_session(ANN, SessionId("main"))
     await Conversations(documents).list_page(ANN, limit=20)
     await Conversations(documents).list_between(ANN, start=NOON, end=NOON, limit=20)
     await Memories(documents).list_newest(ANN, limit=20)

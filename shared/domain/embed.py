@@ -1,0 +1,99 @@
+"""Embed: what a tool returned, kept beside the answer that it was called for; messages refer to it.
+
+A list is a parent with a child for each of its entries; anything else is one embed without children.
+"""
+
+import hashlib
+from datetime import datetime
+from typing import Literal
+
+from shared.domain.ids import EmbedId, MessageId, SessionId
+from shared.domain.provenance import Source
+from shared.domain.value import value
+
+EmbedType = Literal[
+    "tool_result", "record", "website", "place", "event", "code", "sheet", "image", "document"
+]
+"""How a client draws it: `tool_result` is any result or a parent, `record` any entry of a list."""
+
+EmbedStatus = Literal["processing", "finished", "error", "cancelled"]
+
+VersionOrder = Literal["same", "newer", "older"]
+
+MAX_CONTENT_CHARS = 100_000
+"""Of one embed: with all its bytes it fits a document."""
+MAX_PREVIEW_CHARS = 200
+
+
+@value
+class Embed:
+    """An embed. `content` is JSON text, of which `preview` is the beginning in one line.
+
+    `content_hash` is SHA-256 of `content`, `length` its number of characters. `embed_ids` are the
+    children in their order, None where it has none; a child names its parent. `session_ids` are the
+    chats that refer to it: it goes with the last of them. `message_id` is the answer that it belongs to.
+    """
+
+    id: EmbedId
+    type: EmbedType
+    content: str
+    preview: str
+    content_hash: str
+    length: int
+    session_ids: tuple[SessionId, ...]
+    message_id: MessageId
+    source: Source
+    created_at: datetime
+    status: EmbedStatus = "finished"
+    version: int = 1
+    embed_ids: tuple[EmbedId, ...] | None = None
+    parent_id: EmbedId | None = None
+
+
+@value
+class EmbedRef:
+    """The reference of an answer to an embed that the call `call_id` of a tool brought.
+
+    It is all that a client needs to show a placeholder, and to know whether its own copy is the same.
+    """
+
+    id: EmbedId
+    type: EmbedType
+    call_id: str
+    preview: str
+    content_hash: str
+    length: int
+    source: Source
+    version: int = 1
+    embed_ids: tuple[EmbedId, ...] | None = None
+
+
+def compute_content_hash(content: str) -> str:
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def build_preview(text: str) -> str:
+    """Return the beginning of a text, in one line."""
+    line = " ".join(text[: 4 * MAX_PREVIEW_CHARS].split())
+    return line if len(line) <= MAX_PREVIEW_CHARS else f"{line[: MAX_PREVIEW_CHARS - 1]}…"
+
+
+def build_ref(embed: Embed, call_id: str) -> EmbedRef:
+    return EmbedRef(
+        id=embed.id,
+        type=embed.type,
+        call_id=call_id,
+        preview=embed.preview,
+        content_hash=embed.content_hash,
+        length=embed.length,
+        source=embed.source,
+        version=embed.version,
+        embed_ids=embed.embed_ids,
+    )
+
+
+def compare_versions(stored: int, offered: int) -> VersionOrder:
+    """Say what becomes of an offered version: the same is there already, only a newer one replaces."""
+    if offered == stored:
+        return "same"
+    return "newer" if offered > stored else "older"
