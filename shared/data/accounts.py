@@ -21,6 +21,7 @@ _TIME_FIELD_BY_COLLECTION = {
     "goals": "created_at",
     "messages": "created_at",
     "chat_sessions": "created_at",
+    "embeds": "created_at",
     "agents": "created_at",
     "arcs": "created_at",
     "projects": "created_at",

@@ -208,10 +208,11 @@ async def clear_session(deps: ChatDeps, uid: UserId, session: Session) -> None:
 
 
 async def _delete_with_runs(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
-    """Delete a chat and its link; an answer in progress finds its run deleted and is not stored."""
+    """Delete a chat and its link; an answer in progress finds its run deleted and stores nothing."""
     with suppress(NotFound):  # a chat without messages is not stored
         await deps.stores.shared_chats.unshare(uid, session_id)
     await deps.stores.runs.delete_for_session(uid, session_id)
+    await deps.stores.embeds.delete_for_session(uid, session_id)
     await _forget_stretches(deps, uid, session_id)
     await deps.stores.messages.clear(uid, session_id)
     await _forget_stretches(deps, uid, session_id)  # those that ended meanwhile

@@ -36,6 +36,7 @@ EXPORTED_COLLECTIONS = (
     "chat_sessions",
     "messages",
     "alternatives",
+    "embeds",
     "agents",
     "arcs",
     "projects",

@@ -75,7 +75,7 @@ async def test_a_deleted_run_leaves_nothing_m115(embeds: Embeds) -> None:
     assert await embeds.find_all(ANN, [EmbedId("e1")]) == []
 
 
-async def test_the_same_version_is_skipped_and_a_newer_one_replaces_m90(embeds: Embeds) -> None:
+async def test_the_same_version_is_skipped_and_a_newer_one_replaces_m113(embeds: Embeds) -> None:
     forged = replace(
         build_embed(content='{"n":2}', version=2),
         message_id=MessageId("other"),
@@ -104,7 +104,7 @@ async def test_an_embed_goes_with_the_last_chat_that_refers_to_it_m115(embeds: E
 
 
 @given(versions=st.lists(st.integers(1, 5), min_size=1, max_size=8))
-async def test_whatever_order_versions_come_in_the_highest_stays_m90(versions: list[int]) -> None:
+async def test_whatever_order_versions_come_in_the_highest_stays_m113(versions: list[int]) -> None:
     embeds = Embeds(SqliteDocuments(MemoryDatabase(), INDEXES))
 
     for version in versions:
