@@ -2,9 +2,11 @@
 
 from dataclasses import field
 from datetime import datetime, timedelta
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 from shared.domain.attachments import Geolocation
+from shared.domain.custom_agent import AgentRole
 from shared.domain.daily_summary import DailySummarySettings
 from shared.domain.focus_mode import FocusMode, FocusModes
 from shared.domain.ids import AppId, FocusModeId
@@ -14,6 +16,8 @@ from shared.domain.value import value
 
 MAX_PROMPT_CHARS = 4_000
 MAX_REMINDER_CHARS = 1_000
+PreferredModel = Literal["auto", AgentRole]
+"""The model that answers by default; `auto` leaves the choice to each question."""
 PLACE_VALIDITY = timedelta(minutes=30)
 """For so long a phone is taken to be where it was."""
 
@@ -33,7 +37,7 @@ class Profile:
     call ends with. A turn is told some of their `interests`, and their `learning_style`. A chat may have
     one of the `focus_modes`; all keep to the `rules`. With `summarises_results`, later turns read in a sentence what tools found. Answers use
     what is remembered only while the profile `recalls_memories`, and bring it up unasked if it
-    `volunteers_memories`.
+    `volunteers_memories`. A question is answered by the `preferred_model`, unless it or its chat names another.
     """
 
     name: str = ""
@@ -60,6 +64,7 @@ class Profile:
     summarises_results: bool = False
     recalls_memories: bool = True
     volunteers_memories: bool = False
+    preferred_model: PreferredModel = "auto"
 
     @property
     def zone(self) -> ZoneInfo:

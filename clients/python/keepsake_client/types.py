@@ -1318,6 +1318,7 @@ class ProfileIn(TypedDict):
     summarises_results: NotRequired[bool | None]
     recalls_memories: NotRequired[bool | None]
     volunteers_memories: NotRequired[bool | None]
+    preferred_model: NotRequired[Literal["auto", "fast", "standard", "agent"] | None]
 
 
 class ProfileOut(TypedDict):
@@ -1333,6 +1334,7 @@ class ProfileOut(TypedDict):
     summarises_results: bool
     recalls_memories: bool
     volunteers_memories: bool
+    preferred_model: Literal["auto", "fast", "standard", "agent"]
     data_protection_level: NotRequired[Literal["standard"]]
     migration_status: NotRequired[None]
 
@@ -2219,6 +2221,7 @@ class DiagnosticsOut(TypedDict):
     lookup: NotRequired[Literal["answered", "no_verified_answer"] | None]
     safety: SafetyOut
     model: str
+    model_reason: NotRequired[Literal["persona", "question", "agent", "profile", "pictures", "size", "code", "usual"] | None]
     model_attempts: NotRequired[int]
     fallback_model: NotRequired[str | None]
     prompt: str

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from functions.chat.deps import ChatDeps
+from functions.chat.turn.model_choice import ModelReason
 from shared.domain.crisis import CrisisLevel, Route
 from shared.domain.errors import NotFound
 from shared.domain.ids import MessageId, SessionId, UserId
@@ -37,7 +38,8 @@ class DiagnosticsOut(Wire):
 
     `path`: the answer called tools (`tools`), called none (`simple`) or came from an app's
     `persona`. `route` and `crisis_level` (0 to 3) are the verdict on the question, which stands nowhere
-    else. `prompt` is the version of our rules, `layers` those of their parts in order. `fallback_model` answered where `model` was down. `stages` are the milliseconds spent
+    else. `model_reason` says what chose `model`: the owner by the `question`, the chat's `agent` or their
+    `profile`, a `persona`'s maker, or what came with the question. `prompt` is the version of our rules, `layers` those of their parts in order. `fallback_model` answered where `model` was down. `stages` are the milliseconds spent
     in each stage; `first_token` counts from the start of the request. `lookup` says whether a
     search of the web brought a source. `safety` is that of the chat now.
     """
@@ -52,6 +54,7 @@ class DiagnosticsOut(Wire):
     lookup: Literal["answered", "no_verified_answer"] | None = None
     safety: SafetyOut
     model: str
+    model_reason: ModelReason | None = None
     model_attempts: int = 0
     fallback_model: str | None = None
     prompt: str

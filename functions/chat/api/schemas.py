@@ -24,6 +24,7 @@ from shared.domain.interests import (
 )
 from shared.domain.library_change import LibraryChange
 from shared.domain.own_names import MAX_OWN_NAMES
+from shared.domain.profile import PreferredModel
 from shared.domain.run import Outcome
 from shared.domain.voices import MAX_VOICES
 from shared.edge.schemas import (
@@ -452,7 +453,8 @@ class ProfileIn(Wire):
     `interests`, never of all, and of the `learning_style`. With `summarises_results`, later answers
     read in a sentence or two what the tools of earlier ones found; else only what they were asked.
     `recalls_memories` is false where answers shall use nothing of what is remembered, and
-    `volunteers_memories` true where they may bring it up unasked.
+    `volunteers_memories` true where they may bring it up unasked. The `preferred_model` answers unless a
+    question or the agent of its chat names another; `auto` leaves the choice to each question.
     """
 
     name: Annotated[str | None, Field(max_length=200)] = None
@@ -467,6 +469,7 @@ class ProfileIn(Wire):
     summarises_results: bool | None = None
     recalls_memories: bool | None = None
     volunteers_memories: bool | None = None
+    preferred_model: PreferredModel | None = None
 
 
 class ProfileOut(Wire):
@@ -489,6 +492,7 @@ class ProfileOut(Wire):
     summarises_results: bool
     recalls_memories: bool
     volunteers_memories: bool
+    preferred_model: PreferredModel
     data_protection_level: Literal["standard"] = "standard"
     migration_status: None = None
 

@@ -12,6 +12,13 @@ from functions.chat.context.page import Page, build_page_text
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.files import check_sizes
+from functions.chat.turn.model_choice import (
+    ORDER,
+    AskedInput,
+    ModelChoice,
+    choose_by_input,
+    choose_by_owner,
+)
 from functions.chat.turn.prepared_turn import Voice
 from functions.chat.turn.question_tools import QuestionTools
 from functions.chat.turn.tool_policy import ToolPolicy, build_tool_policy
@@ -19,22 +26,40 @@ from functions.chat.turn.turn_context import TurnContext
 from shared.domain.custom_agent import AgentRole
 from shared.domain.errors import Invalid
 from shared.domain.model import ModelRole
+from shared.domain.tokens import estimate_tokens
 from shared.domain.value import value
 
 ONE_PERSONA = "This app answers with its own model, so that there is nothing to compare."
 
 
-def choose_roles(chosen: Sequence[AgentRole], documents: TurnContext) -> Sequence[ModelRole]:
-    """Return the persona's model, else those that the question names, else that of the chat's agent.
+def choose_model(
+    deps: ChatDeps, text: str, named: Sequence[AgentRole], documents: TurnContext
+) -> ModelChoice:
+    """Return who answers: the persona's model, the owner's choice, or what the rules choose.
 
     Raises Invalid where a persona is asked for several answers.
     """
     if documents.persona is not None:
-        if len(chosen) > 1:
+        if len(named) > 1:
             raise Invalid(ONE_PERSONA)
-        return [documents.persona.persona_model]
+        return ModelChoice(roles=[documents.persona.persona_model], reason="persona")
     agent = documents.answering_agent
-    return chosen or [agent.role if agent else "agent"]
+    chosen = choose_by_owner(
+        named, agent.role if agent else None, documents.profile.preferred_model
+    )
+    if chosen is not None:
+        return chosen
+    facts = {role: deps.model.describe(role) for role in ORDER}
+    return choose_by_input(_measure(text, documents), facts)
+
+
+def _measure(text: str, documents: TurnContext) -> AskedInput:
+    files = documents.files.of_question
+    return AskedInput(
+        text=text,
+        tokens=estimate_tokens(text) + sum(file.token_count for file in files),
+        has_pictures=any(file.is_picture for file in files),
+    )
 
 
 @value

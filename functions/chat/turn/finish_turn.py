@@ -140,6 +140,7 @@ class TurnEnd:
             "route": main.route,
             "crisis_level": main.crisis_level,
             "layers": list_rule_versions(),
+            "model_reason": self.turn.model_reason,
         }
         main = replace(main, diagnostics={**telemetry.get_fields(), **details})
         return replace(answers, main=main)

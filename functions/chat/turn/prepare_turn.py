@@ -7,7 +7,7 @@ from functions.chat.commands.command import Command, read_command
 from functions.chat.context.page import Page
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
-from functions.chat.turn.build_voices import VoiceBuilder, choose_roles
+from functions.chat.turn.build_voices import VoiceBuilder, choose_model
 from functions.chat.turn.files import build_card
 from functions.chat.turn.first_verdict import judge_question
 from functions.chat.turn.idempotency import IdempotencyKey, check_unused
@@ -88,10 +88,10 @@ async def prepare_turn(
             text=text, finding=finding, verdict=verdict, earlier=earlier_texts
         )
         await check_open(deps, uid, documents.session, documents.profile, watched)
-        roles = choose_roles(models, documents)
+        choice = choose_model(deps, text, models, documents)
         decided = await accept_reply(deps, uid, run_id, text, documents.newest_messages)
         command = _read_command(text, documents, decided, now)
-        roles = roles[:1] if decided or command else roles
+        roles = choice.roles[:1] if decided or command else choice.roles
         tools = QuestionTools(
             deps=deps,
             uid=uid,
@@ -126,6 +126,7 @@ async def prepare_turn(
         decided=decided,
         command=command,
         zone=documents.profile.zone,
+        model_reason=choice.reason,
     )
 
 

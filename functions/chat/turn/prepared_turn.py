@@ -8,6 +8,7 @@ from functions.chat.commands.command import Command
 from functions.chat.context.context import Context
 from functions.chat.runs.turn_slots import HeldSlot
 from functions.chat.tools.toolkit import Tool
+from functions.chat.turn.model_choice import ModelReason
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.chat import Fork, Message, Session
@@ -34,7 +35,7 @@ class Voice:
 class PreparedTurn:
     """An accepted question with everything its answer needs.
 
-    `voices` are the models that answer at once; the answer of the first is the main one.
+    `voices` are the models that answer at once; the answer of the first is the main one. `model_reason` is why it is that one.
     `finding` is what the crisis rules found in the question, which `earlier_texts` of its owner precede.
     `language` is that of our own texts in the answer, None for English.
     `command` is what the question is where it is for no model, and `zone` the owner's time zone.
@@ -60,6 +61,7 @@ class PreparedTurn:
     decided: Confirmation | None = None
     command: Command | None = None
     zone: ZoneInfo = UTC
+    model_reason: ModelReason = "usual"
 
     @property
     def context(self) -> Context:

@@ -95,6 +95,7 @@ TAKEN_SETTINGS = (
     "summarises_results",
     "recalls_memories",
     "volunteers_memories",
+    "preferred_model",
 )
 
 

@@ -265,6 +265,7 @@ async def test_changing_the_profile_keeps_the_fields_that_are_not_sent_p32(
         "migration_status": None,
         "recalls_memories": True,
         "volunteers_memories": False,
+        "preferred_model": "auto",
     }
     assert initial_profile == {"name": "", "time_zone": "UTC", "language": None, **kept}
     assert updated_profile.json() == {

@@ -1,0 +1,79 @@
+"""Choice of the model that answers, by rules that read the question, and the reason for it; pure.
+
+The owner's word comes first: the models that a question names, the chat's agent, the profile. Else the
+first model of the order answers that takes what came with the question.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from functions.chat.context.budget import compute_budget
+from shared.domain.custom_agent import AgentRole
+from shared.domain.model import ModelFacts, ModelRole
+from shared.domain.profile import PreferredModel
+from shared.domain.value import value
+
+ModelReason = Literal[
+    "persona", "question", "agent", "profile", "pictures", "size", "code", "usual"
+]
+"""Who or what decided: a persona's maker, the owner by question, agent or profile, or what came with it."""
+ORDER: Sequence[AgentRole] = ("agent", "standard", "fast")
+"""The best one first, which answers whatever it takes."""
+_CODE_FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
+_STATEMENT_ENDS = (";", "{", "}")
+_MIN_STATEMENTS = 3
+
+
+@value
+class ModelChoice:
+    """The models that answer, the main one first."""
+
+    roles: Sequence[ModelRole]
+    reason: ModelReason
+
+
+@value
+class AskedInput:
+    """What a model has to take whole: a question with its files, as `tokens`."""
+
+    text: str
+    tokens: int
+    has_pictures: bool = False
+
+
+def choose_by_owner(
+    named: Sequence[AgentRole], agent: AgentRole | None, preferred: PreferredModel
+) -> ModelChoice | None:
+    """Return what the owner chose, the closest to the question first; None where it is left to us."""
+    if named:
+        return ModelChoice(roles=named, reason="question")
+    if agent is not None:
+        return ModelChoice(roles=[agent], reason="agent")
+    if preferred != "auto":
+        return ModelChoice(roles=[preferred], reason="profile")
+    return None
+
+
+def choose_by_input(asked: AskedInput, facts: Mapping[AgentRole, ModelFacts]) -> ModelChoice:
+    """Return the first model that takes the pictures and the size; the usual one where none does."""
+    usual = ORDER[0]
+    seeing = [role for role in ORDER if facts[role].takes_images or not asked.has_pictures]
+    holding = [role for role in seeing if _holds(facts[role], asked.tokens)]
+    role = next(iter(holding or seeing), usual)
+    if role == usual:
+        return ModelChoice(roles=[usual], reason="code" if has_code(asked.text) else "usual")
+    sees_first = seeing[0] == role
+    return ModelChoice(roles=[role], reason="pictures" if sees_first else "size")
+
+
+def has_code(text: str) -> bool:
+    """Tell whether a text holds code: fenced, or some lines that end as statements do."""
+    if _CODE_FENCE.search(text):
+        return True
+    lines = (line.rstrip() for line in text.splitlines())
+    return sum(line.endswith(_STATEMENT_ENDS) for line in lines) >= _MIN_STATEMENTS
+
+
+def _holds(facts: ModelFacts, tokens: int) -> bool:
+    return tokens <= compute_budget(facts.window_tokens, ())
