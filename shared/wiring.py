@@ -313,6 +313,7 @@ def embedder() -> ports.Embedder | None:
             api_key=_require("OPENAI_API_KEY", settings().openai_api_key),
             base_url=settings().openai_base_url,
             model=settings().models["embeddings"],
+            clock=clock(),
         )
     return None
 
@@ -383,7 +384,7 @@ def _build_chosen_moderator(setup: "ModelSetup | None") -> ports.Moderator:
 def _build_moderator(api_key: str, base_url: str) -> ports.Moderator:
     from shared.adapters.cloud.openai_moderator import OpenaiModerator
 
-    return OpenaiModerator(api_key=api_key, base_url=base_url)
+    return OpenaiModerator(api_key=api_key, base_url=base_url, clock=clock())
 
 
 def model_place() -> "ModelPlace":

@@ -20,11 +20,10 @@ NETWORK_ALLOW_LIST = {
     "shared/adapters/http_toolbox.py": "calls our own tool_proxy, at an address of the settings",
     "shared/adapters/cloud/gcs_blobs.py": "keeps uploaded files in our bucket",
     "shared/adapters/cloud/oidc_service_identity.py": "asks Google for tokens and keys",
-    "shared/adapters/cloud/openai_embedder.py": "the timeouts of the SDK, whose address is a setting",
-    "shared/adapters/cloud/openai_moderator.py": "the timeouts of the SDK, whose address is a setting",
+    "shared/adapters/cloud/openai_http.py": "models and embeddings, whose address is a setting",
     "shared/adapters/cloud/openai_realtime.py": "the timeouts of the SDK, whose address is a setting",
     "shared/adapters/cloud/openai_transcriber.py": "the timeouts of the SDK, whose address is a setting",
-    "shared/adapters/cloud/openai_model.py": "the timeouts of the SDK, whose address is a setting",
+    "shared/adapters/cloud/openai_model.py": "the errors of its connection alone",
 }
 
 

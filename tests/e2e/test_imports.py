@@ -94,8 +94,9 @@ def test_no_vendor_module_is_loaded_in_the_embedded_world(
         (
             "chat",
             "chat",
-            {"openai", "google.cloud.firestore"},
-            {"google.cloud.pubsub_v1", "firebase_admin", "sqlite3", *LAZY_MODULES},
+            {"httpx", "google.cloud.firestore"},
+            {"openai", "google.cloud.pubsub_v1", "firebase_admin", "sqlite3", *LAZY_MODULES}
+            - {"httpx"},
         ),
         (
             "tool_proxy",

@@ -1,28 +1,40 @@
 """Embedder on OpenAI's embeddings, at any compatible base URL."""
 
 from collections.abc import Sequence
-from functools import cached_property
 
-import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI
+from pydantic import BaseModel, ValidationError
 
-from shared.adapters.cloud.openai_chunks import build_error, parse_retry_after_s
-from shared.domain.errors import Unavailable
+from shared.adapters.cloud.openai_http import OpenaiHttp
+from shared.domain.errors import ModelFailed
+from shared.ports import Clock
+from shared.resilience.retry import retry
 
 MAX_BATCH_TEXTS = 256
 """Texts in a request: so many turns stay below the limit of 300,000 tokens."""
 MAX_TEXT_CHARS = 8_000
 """About 2,000 tokens; a text may have 8,191 in any script."""
-_TIMEOUT = httpx2.Timeout(10.0, connect=5.0)
+_TIMEOUT_S = 10.0
+_ATTEMPTS = 3
+
+
+class _Embedding(BaseModel):
+    index: int
+    embedding: list[float]
+
+
+class _Answer(BaseModel):
+    """What is read of an answer; the vectors come in any order."""
+
+    data: list[_Embedding]
 
 
 class OpenaiEmbedder:
-    """The client retries twice, and is built on first use."""
+    """Tries a batch three times."""
 
-    def __init__(self, *, api_key: str, base_url: str, model: str) -> None:
+    def __init__(self, *, api_key: str, base_url: str, model: str, clock: Clock) -> None:
         self.name = model
-        self._api_key = api_key
-        self._base_url = base_url
+        self._http = OpenaiHttp(api_key=api_key, base_url=base_url, timeout_s=_TIMEOUT_S)
+        self._clock = clock
 
     async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         batches = [
@@ -32,26 +44,28 @@ class OpenaiEmbedder:
         return [vector for batch in batches for vector in await self._embed_batch(batch)]
 
     async def _embed_batch(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        try:
-            answer = await self._client.embeddings.create(
-                model=self.name,
-                input=[text[:MAX_TEXT_CHARS] or " " for text in texts],
-                encoding_format="float",
-            )
-        except APIStatusError as error:
-            wait_s = parse_retry_after_s(error.response.headers)
-            raise build_error(error.status_code, error.code, retry_after_s=wait_s) from None
-        except APIConnectionError as error:
-            raise Unavailable(f"no connection to the embedder: {type(error).__name__}") from None
-        embeddings = sorted(answer.data, key=lambda each: each.index)
-        return [embedding.embedding for embedding in embeddings]
+        body = {
+            "model": self.name,
+            "input": [text[:MAX_TEXT_CHARS] or " " for text in texts],
+            "encoding_format": "float",
+        }
+        content = await retry(
+            lambda: self._http.post("embeddings", body),
+            sleep=self._clock.sleep,
+            attempts=_ATTEMPTS,
+        )
+        return _read_vectors(content, len(texts))
 
     async def aclose(self) -> None:
-        if "_client" in vars(self):
-            await self._client.close()
+        await self._http.aclose()
 
-    @cached_property
-    def _client(self) -> AsyncOpenAI:
-        return AsyncOpenAI(
-            api_key=self._api_key, base_url=self._base_url, timeout=_TIMEOUT, max_retries=2
-        )
+
+def _read_vectors(content: bytes, count: int) -> list[Sequence[float]]:
+    """Return one vector a text. Raises ModelFailed for any other answer."""
+    try:
+        embeddings = sorted(_Answer.model_validate_json(content).data, key=lambda each: each.index)
+    except ValidationError:
+        embeddings = []
+    if [each.index for each in embeddings] != list(range(count)):
+        raise ModelFailed("the embedder gave an answer that cannot be read")
+    return [each.embedding for each in embeddings]

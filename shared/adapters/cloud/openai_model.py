@@ -1,22 +1,20 @@
 """ChatModel on OpenAI Chat Completions, at any compatible base URL."""
 
-import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, TypeVar
 
 import anyio
-import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI
+import httpx
 from pydantic import ValidationError
 
 from shared import telemetry
 from shared.adapters.cloud import openai_requests
-from shared.adapters.cloud.openai_chunks import ChunkReader, build_error, parse_retry_after_s
+from shared.adapters.cloud.openai_chunks import ChunkReader
+from shared.adapters.cloud.openai_http import OpenaiHttp
 from shared.data.codec import type_adapter
-from shared.domain.errors import ModelFailed, ModelUnreachable, Unavailable
+from shared.domain.errors import ModelFailed
 from shared.domain.model import (
     AssistantTurn,
     ModelCallFinished,
@@ -33,21 +31,15 @@ from shared.model_meter import record_model_call
 
 T = TypeVar("T")
 
-_TIMEOUT = httpx2.Timeout(60.0, connect=5.0)
-"""60 s between two chunks; the caller bounds the whole turn."""
+_CHUNK_TIMEOUT_S = 60.0
+"""Longest time between two chunks; the caller bounds the whole turn."""
 _DRAIN_TIMEOUT_S = 0.1
-_CONNECT_ERRORS = (httpx2.ConnectError, httpx2.ConnectTimeout)
-_CONTEXT_EXCEEDED = re.compile(r"(?:exceed|maximum)\W+(?:\w+\W+){0,5}context", re.IGNORECASE)
-"""Compatible servers have no common code for it."""
 _MAX_STRUCTURED_CHARS = 200_000
 """Many times what our schemas need: a model in a loop does not stop by itself."""
 
 
 class OpenaiModel:
-    """Makes one attempt a call, at one address.
-
-    The client is built on first use, in the loop that uses it.
-    """
+    """Makes one attempt a call, at one address."""
 
     def __init__(
         self,
@@ -61,8 +53,7 @@ class OpenaiModel:
 
         `windows` are tokens by role, for models whose name does not tell.
         """
-        self._api_key = api_key
-        self._base_url = base_url
+        self._http = OpenaiHttp(api_key=api_key, base_url=base_url, timeout_s=_CHUNK_TIMEOUT_S)
         self._models = models
         self._windows = windows or {}
 
@@ -107,60 +98,27 @@ class OpenaiModel:
         return _parse_answer(text, prompt, schema)
 
     async def aclose(self) -> None:
-        """Close the pooled connections."""
-        if "_client" in vars(self):
-            await self._client.close()
+        await self._http.aclose()
 
     async def _stream_events(
         self, role: ModelRole, messages: Sequence[ModelMessage], options: Mapping[str, Any]
     ) -> AsyncGenerator[ModelEvent, None]:
         reader = ChunkReader(self.name(role), earlier_calls=_count_calls(messages))
-        create = self._client.chat.completions.with_streaming_response.create
-        # The SDK copies the fields it knows one by one, milliseconds a prompt; an extra body it sends
-        # as it is.
         body = {**openai_requests.build_chat_body(self.name(role), messages), **options}
-        with _translate_errors():
-            async with create(
-                model=body["model"], messages=(), stream=True, extra_body=body
-            ) as response:
-                chunks = response.iter_bytes()
-                async for chunk in chunks:
-                    for event in reader.feed(chunk):
-                        yield event
-                    if reader.is_done:
-                        break
-                await _drain(chunks)
-                for event in reader.flush():
+        async with self._http.stream("chat/completions", body) as chunks:
+            async for chunk in chunks:
+                for event in reader.feed(chunk):
                     yield event
-
-    @cached_property
-    def _client(self) -> AsyncOpenAI:
-        if not self._api_key:
-            message = f"there is no API key for {self._base_url}"
-            raise ModelFailed(message, reason="refused_key")
-        return AsyncOpenAI(
-            api_key=self._api_key, base_url=self._base_url, timeout=_TIMEOUT, max_retries=0
-        )
-
-
-@contextmanager
-def _translate_errors() -> Iterator[None]:
-    """Translate the vendor's errors without their text, which may quote the prompt."""
-    try:
-        yield
-    except APIStatusError as error:
-        wait_s = parse_retry_after_s(error.response.headers)
-        code = "context_length_exceeded" if _CONTEXT_EXCEEDED.search(error.message) else error.code
-        raise build_error(error.status_code, code, retry_after_s=wait_s) from None
-    except (APIConnectionError, httpx2.TransportError) as error:
-        is_unreachable = isinstance(error.__cause__ or error, _CONNECT_ERRORS)
-        kind = ModelUnreachable if is_unreachable else Unavailable
-        raise kind(f"no connection to the model: {type(error).__name__}") from None
+                if reader.is_done:
+                    break
+            await _drain(chunks)
+            for event in reader.flush():
+                yield event
 
 
 async def _drain(chunks: AsyncIterator[bytes]) -> None:
     """Read the rest of the stream: only then is the connection reusable."""
-    with anyio.move_on_after(_DRAIN_TIMEOUT_S), suppress(httpx2.TransportError):
+    with anyio.move_on_after(_DRAIN_TIMEOUT_S), suppress(httpx.TransportError):
         async for _ in chunks:
             pass
 

@@ -1,16 +1,15 @@
 """Moderator on OpenAI's `/moderations`, at any compatible base URL."""
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Annotated
 
-import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 from pydantic import BaseModel, Field, ValidationError
 
 from shared import telemetry
-from shared.adapters.cloud.openai_chunks import build_error, parse_retry_after_s
-from shared.domain.errors import ModelFailed, Unavailable
+from shared.adapters.cloud.openai_http import NothingThere, OpenaiHttp
+from shared.domain.errors import ModelFailed
+from shared.ports import Clock
+from shared.resilience.retry import retry
 
 MODEL = "omni-moderation-latest"
 WEIGHTS: Mapping[str, float] = {
@@ -21,7 +20,7 @@ WEIGHTS: Mapping[str, float] = {
     "illicit": 0.5,
 }
 """Categories that are harm for others. Questions about drugs and their dangers are `illicit`, too."""
-_TIMEOUT = httpx2.Timeout(3.0)
+_TIMEOUT_S = 3.0
 _Score = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -36,44 +35,31 @@ class _Answer(BaseModel):
 
 
 class OpenaiModerator:
-    """The client is built on first use. A server that has no such route is not asked again."""
+    """A server that has no such route is not asked again."""
 
-    def __init__(self, *, api_key: str, base_url: str) -> None:
-        self._api_key = api_key
-        self._base_url = base_url
+    def __init__(self, *, api_key: str, base_url: str, clock: Clock) -> None:
+        self._http = OpenaiHttp(
+            api_key=api_key, base_url=base_url, timeout_s=_TIMEOUT_S, connect_timeout_s=_TIMEOUT_S
+        )
+        self._clock = clock
         self._is_offered = True
 
     async def rate_harm(self, text: str) -> float:
         if not self._is_offered:
             return 0.0
         try:
-            answer = await self._client.moderations.with_raw_response.create(
-                model=MODEL, input=text
-            )
-        except APIStatusError as error:
-            return self._handle_refusal(error)
-        except APIConnectionError as error:
-            raise Unavailable(f"no connection to the moderator: {type(error).__name__}") from None
-        return _read_harm(answer.content)
-
-    def _handle_refusal(self, error: APIStatusError) -> float:
-        """Return 0 where nobody rates texts; raise for any other refusal."""
-        if error.status_code in (404, 405):
+            content = await retry(lambda: self._post(text), sleep=self._clock.sleep)
+        except NothingThere:
             self._is_offered = False
             telemetry.warning("moderation_not_offered")
             return 0.0
-        wait_s = parse_retry_after_s(error.response.headers)
-        raise build_error(error.status_code, error.code, retry_after_s=wait_s) from None
+        return _read_harm(content)
+
+    async def _post(self, text: str) -> bytes:
+        return await self._http.post("moderations", {"model": MODEL, "input": text})
 
     async def aclose(self) -> None:
-        if "_client" in vars(self):
-            await self._client.close()
-
-    @cached_property
-    def _client(self) -> AsyncOpenAI:
-        return AsyncOpenAI(
-            api_key=self._api_key, base_url=self._base_url, timeout=_TIMEOUT, max_retries=1
-        )
+        await self._http.aclose()
 
 
 def _read_harm(content: bytes) -> float:

@@ -1,4 +1,4 @@
-"""OpenAI's embeddings through the real SDK, against a local server that speaks them (C58)."""
+"""OpenAI's embeddings against a local server that speaks them (C58)."""
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from shared.adapters.cloud.openai_embedder import MAX_BATCH_TEXTS, MAX_TEXT_CHARS, OpenaiEmbedder
 from shared.domain.errors import KeepsakeError, ModelFailed, Unavailable
+from tests.fakes import AutoAdvanceClock
 from tests.servers import run_server
 
 
@@ -50,7 +51,9 @@ def server() -> Iterator[FakeEmbeddings]:
 
 @pytest.fixture
 async def embedder(server: FakeEmbeddings) -> AsyncIterator[OpenaiEmbedder]:
-    embedder = OpenaiEmbedder(api_key="key", base_url=f"{server.url}/v1", model="large")
+    embedder = OpenaiEmbedder(
+        api_key="key", base_url=f"{server.url}/v1", model="large", clock=AutoAdvanceClock()
+    )
     yield embedder
     await embedder.aclose()
 
@@ -98,7 +101,9 @@ async def test_a_permanent_failure_raises_our_own_error_c67(
 
 
 async def test_an_unreachable_server_is_unavailable_c67():
-    embedder = OpenaiEmbedder(api_key="key", base_url="http://127.0.0.1:9", model="large")
+    embedder = OpenaiEmbedder(
+        api_key="key", base_url="http://127.0.0.1:9", model="large", clock=AutoAdvanceClock()
+    )
 
     with pytest.raises(Unavailable):
         await embedder.embed(["a"])

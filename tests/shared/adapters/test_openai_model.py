@@ -311,7 +311,17 @@ async def test_the_providers_text_stays_out_of_our_error(server, model):
         await _collect_events(model)
 
     assert str(raised.value) == "the model provider answered 400 (context_length_exceeded)"
-    assert raised.value.__suppress_context__
+    assert raised.value.__cause__ is None
+    assert raised.value.__context__ is None
+
+
+async def test_a_code_that_quotes_the_prompt_stays_out_of_our_error(server, model):
+    server.play(Script(status=400, error_code="Hello, Ann"))
+
+    with pytest.raises(ModelFailed) as raised:
+        await _collect_events(model)
+
+    assert str(raised.value) == "the model provider answered 400"
 
 
 def test_the_text_of_a_malformed_stream_stays_out_of_the_log():

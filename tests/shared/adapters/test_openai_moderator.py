@@ -1,4 +1,4 @@
-"""OpenAI's moderations through the real SDK, against a local server that speaks them (M128)."""
+"""OpenAI's moderations against a local server that speaks them (M128)."""
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -7,6 +7,7 @@ import pytest
 
 from shared.adapters.cloud.openai_moderator import MODEL, OpenaiModerator
 from shared.domain.errors import ModelFailed, Unavailable
+from tests.fakes import AutoAdvanceClock
 from tests.servers import run_server
 from tests.servers.moderations import FakeModerations, build_answer
 
@@ -20,7 +21,9 @@ def server() -> Iterator[FakeModerations]:
 
 @pytest.fixture
 async def moderator(server: FakeModerations) -> AsyncIterator[OpenaiModerator]:
-    moderator = OpenaiModerator(api_key="key", base_url=f"{server.url}/v1")
+    moderator = OpenaiModerator(
+        api_key="key", base_url=f"{server.url}/v1", clock=AutoAdvanceClock()
+    )
     yield moderator
     await moderator.aclose()
 
@@ -80,7 +83,9 @@ async def test_a_failure_that_passes_is_tried_twice_m128(
 
 
 async def test_a_server_that_is_gone_is_unavailable_m128():
-    moderator = OpenaiModerator(api_key="key", base_url="http://127.0.0.1:9/v1")
+    moderator = OpenaiModerator(
+        api_key="key", base_url="http://127.0.0.1:9/v1", clock=AutoAdvanceClock()
+    )
 
     with pytest.raises(Unavailable):
         await moderator.rate_harm("How?")
