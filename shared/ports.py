@@ -207,12 +207,18 @@ class Realtime(Protocol):
 
     @property
     def is_ready(self) -> bool:
-        """Tell whether one is set up; without, create_secret() raises ModelFailed."""
+        """Tell whether one is set up; without, the others raise ModelFailed."""
 
     async def create_secret(self, uid: UserId, setup: RealtimeSetup) -> RealtimeSecret:
         """Return a secret that opens one user's session for a moment, and never a key of ours.
 
         Raises Unavailable and ModelFailed, whose text is for people.
+        """
+
+    async def open_call(self, uid: UserId, setup: RealtimeSetup, offer: str) -> str:
+        """Open a call that a browser offers (SDP) and return the answer to it; sound goes past us.
+
+        Raises as create_secret() does.
         """
 
 

@@ -12,3 +12,6 @@ class MissingRealtime:
 
     async def create_secret(self, uid: UserId, setup: RealtimeSetup) -> RealtimeSecret:
         raise ModelFailed(NOT_SET_UP, reason="refused_key")
+
+    async def open_call(self, uid: UserId, setup: RealtimeSetup, offer: str) -> str:
+        raise ModelFailed(NOT_SET_UP, reason="refused_key")

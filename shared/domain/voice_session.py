@@ -11,6 +11,8 @@ OPEN_TIME = timedelta(hours=2)
 """The provider ends a session after an hour."""
 VOICE_SESSION_TTL = timedelta(days=1)
 MAX_VOICE_TURNS = 500
+MAX_SDP_CHARS = 32_768
+"""Of a browser's offer of a call, and of its answer (SDP, RFC 8866)."""
 
 
 @value

@@ -28,11 +28,13 @@ export function startChat({ api, read, onChange }) {
 
   let models = null; // the choice of models, once the owner is about to ask
   let files = null; // those of the next question, once there are some
+  let talk = null; // speaking with the model, once the owner did
   const suggestions = startSuggestions({ api, ask: (text) => running || ask(text) });
 
   // With a message, the versions that lead to it are shown, and the chat is loaded back to it.
   async function open(id, message) {
     leave();
+    if (id !== session) talk?.end();
     suggestions.hide();
     session = id;
     sessionStorage.setItem(CHAT, session);
@@ -318,6 +320,11 @@ export function startChat({ api, read, onChange }) {
   box.addEventListener("focus", async () => {
     models = (await import("./model_choice.js")).startModelChoice({ api });
   }, { once: true });
+  find("#begin-talk").addEventListener("click", async () => {
+    const { startTalk } = await import("./talk.js");
+    talk ??= startTalk({ api, onEnd: (id) => id === session && !running && load(() => api.messages(id), { resume: false }) });
+    talk.begin(session);
+  });
   find("#stop").addEventListener("click", stop);
   find("#clear").addEventListener("click", () => {
     if (!confirm(t("Clear this chat? Your conversations stay."))) return;

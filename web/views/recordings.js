@@ -2,6 +2,7 @@
 
 import { attempting, el, find, say } from "../dom.js";
 import { t, tag } from "../i18n.js";
+import { openMicrophone } from "../microphone.js";
 import { upload } from "../uploads.js";
 import { offset } from "../words.js";
 
@@ -9,11 +10,6 @@ const MAX_FORM_BYTES = 25_000_000; // more goes by uploads
 const POLL_MS = 1000;
 const SLOWEST_POLL_MS = 5000;
 const SET_UP = t("Nothing is set up that turns speech into text. Choose OpenAI as the model, or start Keepsake with OPENAI_API_KEY, or with TRANSCRIPTION_BASE_URL for a server of your own.");
-const REFUSALS = {
-  NotAllowedError: t("The browser may not use the microphone. Allow it for this page, then press Record again."),
-  NotFoundError: t("No microphone was found. Connect one, then press Record again."),
-  NotReadableError: t("Another program uses the microphone. Close it, then press Record again."),
-};
 
 /** Follows recordings; `onDone(id)` is called with each conversation that one became. */
 export function startRecordings({ api, onDone }) {
@@ -98,13 +94,7 @@ export function startRecordings({ api, onDone }) {
   async function begin() {
     const { can_transcribe: canTranscribe } = await api.recordings();
     if (!canTranscribe) return say(problem, SET_UP);
-    if (!navigator.mediaDevices || !window.MediaRecorder) return say(problem, t("This page may not record: open it by https, or on the computer that runs it."));
-    try {
-      const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
-      recording = capture(stream, (seconds) => (elapsed.textContent = offset(seconds)));
-    } catch ({ name, message }) {
-      return say(problem, REFUSALS[name] ?? message);
-    }
+    recording = capture(await openMicrophone(), (seconds) => (elapsed.textContent = offset(seconds)));
     button.textContent = t("Stop and keep");
     status.textContent = t("Recording…");
     elapsed.hidden = false;

@@ -1880,6 +1880,7 @@ class VoiceIn(TypedDict):
 
 class VoiceSessionIn(TypedDict):
     chat_session_id: NotRequired[str | None]
+    sdp_offer: NotRequired[str]
 
 
 class VoiceSessionOut(TypedDict):
@@ -2061,9 +2062,10 @@ class BegunVoiceSessionOut(TypedDict):
     id: str
     chat_session_id: str
     status: NotRequired[Literal["active"]]
-    client_secret: ClientSecretOut
-    url: str
-    model: str
+    client_secret: NotRequired[ClientSecretOut | None]
+    url: NotRequired[str | None]
+    model: NotRequired[str | None]
+    sdp_answer: NotRequired[str | None]
 
 
 class CapabilityOut(TypedDict):

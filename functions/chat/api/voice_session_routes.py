@@ -29,13 +29,13 @@ MAX_TURN_BYTES = 262_144
 @route(
     "POST",
     "/v2/voice-sessions",
-    "Begin to speak with the model; the secret opens its session for a minute",
+    "Begin to speak with the model, by an offer of a call or with a secret for a minute",
     status=201,
     errors=(404, 409, 423, 429, 502, 503),
 )
 async def begin(deps: ChatDeps, call: Call[VoiceSessionIn]) -> BegunVoiceSessionOut | Response:
     try:
-        begun = await begin_voice_session(deps, call.uid, call.body.chat)
+        begun = await begin_voice_session(deps, call.uid, call.body.chat, offer=call.body.sdp_offer)
     except ModelFailed as failure:
         return build_problem(502 if deps.build_realtime().is_ready else 409, str(failure))
     except Unavailable:

@@ -12,7 +12,7 @@ from functions.chat.turn.voice_sessions import (
     SpokenTurn,
 )
 from shared.domain.ids import SessionId
-from shared.domain.voice_session import VoiceSession
+from shared.domain.voice_session import MAX_SDP_CHARS, RealtimeSecret, VoiceSession
 from shared.edge.schemas import Wire
 from shared.ports import Clock
 
@@ -21,9 +21,13 @@ SpokenWords = Annotated[str, Field(max_length=MAX_SPOKEN_CHARS)]
 
 
 class VoiceSessionIn(Wire):
-    """The chat that keeps what is said; without one, the main chat."""
+    """The chat that keeps what is said; without one, the main chat.
+
+    `sdp_offer` is a browser's offer of a call, which is then opened at once.
+    """
 
     chat_session_id: ChosenSession = None
+    sdp_offer: Annotated[str, Field(max_length=MAX_SDP_CHARS)] = ""
 
     @property
     def chat(self) -> SessionId | None:
@@ -35,6 +39,10 @@ class ClientSecretOut(Wire):
 
     value: str
     expires_at: int
+
+    @classmethod
+    def of(cls, secret: RealtimeSecret) -> Self:
+        return cls(value=secret.text, expires_at=int(secret.expires_at.timestamp()))
 
 
 class VoiceSessionOut(Wire):
@@ -56,14 +64,19 @@ class VoiceSessionOut(Wire):
 
 
 class BegunVoiceSessionOut(Wire):
-    """A new voice session: a browser posts its SDP to `url` with the secret as a bearer token."""
+    """A new voice session.
+
+    `sdp_answer` answers the offer of a call that came with it. Without one there is a secret: a
+    client posts its offer to `url` with it as a bearer token.
+    """
 
     id: str
     chat_session_id: str
     status: Literal["active"] = "active"
-    client_secret: ClientSecretOut
-    url: str
-    model: str
+    client_secret: ClientSecretOut | None = None
+    url: str | None = None
+    model: str | None = None
+    sdp_answer: str | None = None
 
     @classmethod
     def of_begun(cls, begun: BegunVoiceSession) -> Self:
@@ -71,11 +84,10 @@ class BegunVoiceSessionOut(Wire):
         return cls(
             id=begun.session.id,
             chat_session_id=begun.session.chat_id,
-            client_secret=ClientSecretOut(
-                value=secret.text, expires_at=int(secret.expires_at.timestamp())
-            ),
-            url=secret.url,
-            model=secret.model,
+            client_secret=ClientSecretOut.of(secret) if secret else None,
+            url=secret.url if secret else None,
+            model=secret.model if secret else None,
+            sdp_answer=begun.answer or None,
         )
 
 

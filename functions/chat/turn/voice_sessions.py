@@ -55,8 +55,11 @@ FORBIDDEN_TOOL = "A voice session has no tool of this name."
 
 @value
 class BegunVoiceSession:
+    """A session with what opens it: the answer to the client's offer of a call, or else a secret."""
+
     session: VoiceSession
-    secret: RealtimeSecret
+    secret: RealtimeSecret | None = None
+    answer: str = ""
 
 
 @value
@@ -82,9 +85,11 @@ class RecordedTurn:
 
 
 async def begin_voice_session(
-    deps: ChatDeps, uid: UserId, chat_id: SessionId | None
+    deps: ChatDeps, uid: UserId, chat_id: SessionId | None, *, offer: str = ""
 ) -> BegunVoiceSession:
     """Begin to speak in a chat; it counts as one of the day's questions.
+
+    `offer` is the client's offer of a call (SDP); without one it gets a secret, and calls by itself.
 
     Raises NotFound, ChatLocked, QuotaExceeded, ModelFailed, whose text is for people, and Unavailable.
     """
@@ -102,16 +107,26 @@ async def begin_voice_session(
         language=_find_language(profile),
     )
     await deps.quotas.take(uid, "turns", now=now)
-    try:
-        secret = await deps.build_realtime().create_secret(uid, setup)
-    except BaseException:
-        await deps.quotas.give_back(uid, "turns", now=now)
-        raise
     session = VoiceSession(
         id=deps.new_id(), chat_id=chat.id, created_at=now, expires_at=now + VOICE_SESSION_TTL
     )
+    try:
+        begun = await _open(deps, uid, setup, session, offer)
+    except BaseException:
+        await deps.quotas.give_back(uid, "turns", now=now)
+        raise
     await deps.stores.voice_sessions.begin(uid, session)
-    return BegunVoiceSession(session=session, secret=secret)
+    return begun
+
+
+async def _open(
+    deps: ChatDeps, uid: UserId, setup: RealtimeSetup, session: VoiceSession, offer: str
+) -> BegunVoiceSession:
+    realtime = deps.build_realtime()
+    if offer:
+        answer = await realtime.open_call(uid, setup, offer)
+        return BegunVoiceSession(session=session, answer=answer)
+    return BegunVoiceSession(session=session, secret=await realtime.create_secret(uid, setup))
 
 
 def _find_language(profile: Profile) -> str | None:

@@ -1,6 +1,7 @@
-"""Realtime voice on OpenAI's `/realtime/client_secrets`, at any compatible base URL."""
+"""Realtime voice on OpenAI's `/realtime/client_secrets` and `/realtime/calls`, at any compatible base URL."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from shared.adapters.cloud.openai_chunks import parse_retry_after_s
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.failure import FailureReason
 from shared.domain.ids import UserId
-from shared.domain.voice_session import RealtimeSecret, RealtimeSetup
+from shared.domain.voice_session import MAX_SDP_CHARS, RealtimeSecret, RealtimeSetup
 
 SECRET_TTL_S = 60
 """A browser opens its session at once."""
@@ -50,20 +51,45 @@ class OpenaiRealtime:
         self._hash_user = hash_user
 
     async def create_secret(self, uid: UserId, setup: RealtimeSetup) -> RealtimeSecret:
+        async with self._open_client() as client:
+            answer = await client.realtime.client_secrets.with_raw_response.create(
+                expires_after={"anchor": "created_at", "seconds": SECRET_TTL_S},
+                session=_build_session(self._model, setup),
+                extra_headers=self._name_user(uid),
+            )
+        return self._read_secret(answer.content)
+
+    async def open_call(self, uid: UserId, setup: RealtimeSetup, offer: str) -> str:
+        async with self._open_client() as client:
+            answer = await client.realtime.calls.create(
+                sdp=offer,
+                session=_build_session(self._model, setup),
+                extra_headers=self._name_user(uid),
+            )
+        return self._read_sdp(answer.content)
+
+    @asynccontextmanager
+    async def _open_client(self) -> AsyncIterator[AsyncOpenAI]:
+        """Yield a client whose failures are translated."""
         try:
             async with AsyncOpenAI(
                 api_key=self._api_key, base_url=self._base_url, timeout=_TIMEOUT, max_retries=1
             ) as client:
-                answer = await client.realtime.client_secrets.with_raw_response.create(
-                    expires_after={"anchor": "created_at", "seconds": SECRET_TTL_S},
-                    session=_build_session(self._model, setup),
-                    extra_headers={"OpenAI-Safety-Identifier": self._hash_user(uid)},
-                )
+                yield client
         except APIStatusError as error:
             raise _to_error(error) from None
         except APIConnectionError as error:
             raise Unavailable(f"no connection to speak over: {type(error).__name__}") from None
-        return self._read_secret(answer.content)
+
+    def _name_user(self, uid: UserId) -> Mapping[str, str]:
+        return {"OpenAI-Safety-Identifier": self._hash_user(uid)}
+
+    def _read_sdp(self, content: bytes) -> str:
+        """Take the answer to an offer. Raises ModelFailed for anything else, or with our own key."""
+        sdp = content.decode(errors="replace")
+        if not sdp.startswith("v=0") or len(sdp) > MAX_SDP_CHARS or self._api_key in sdp:
+            raise _build_malformed()
+        return sdp
 
     def _read_secret(self, content: bytes) -> RealtimeSecret:
         """Take the secret alone. Raises ModelFailed for an answer without one, or with our own key."""

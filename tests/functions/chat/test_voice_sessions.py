@@ -21,7 +21,7 @@ from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations
 from tests.functions.chat.test_message_routes import open_chat
 from tests.servers import run_server
-from tests.servers.realtime import EXPIRES_AT, SECRET, FakeRealtime
+from tests.servers.realtime import ANSWER, EXPIRES_AT, OFFER, SECRET, FakeRealtime
 
 KEY = "sk-our-own-key"
 TURN = {"item_id": "item_1", "user_text": "Where are my keys?", "assistant_text": "In the hall."}
@@ -81,18 +81,39 @@ async def test_a_session_is_a_secret_and_no_key_c76(deps: ChatDeps, server: Fake
     assert "2026-03-02" in sent["session"]["instructions"]
 
 
+async def test_a_call_that_a_browser_offers_is_opened_without_a_secret_c76(
+    deps: ChatDeps, server: FakeRealtime
+) -> None:
+    answer = await post(deps, "", {"sdp_offer": OFFER})
+
+    body = answer.json()
+    assert answer.status_code == 201
+    assert (body["sdp_answer"], body["client_secret"]) == (ANSWER, None)
+    assert KEY not in answer.text
+    ((sent, _),) = server.requests
+    assert sent["sdp"] == OFFER
+    assert "search_conversations" in {tool["name"] for tool in sent["session"]["tools"]}
+
+
+async def test_an_offer_that_is_too_long_is_refused_c76(deps: ChatDeps) -> None:
+    answer = await post(deps, "", {"sdp_offer": "v" * 32_769})
+
+    assert answer.status_code == 422
+
+
+@pytest.mark.parametrize("body", [{}, {"sdp_offer": OFFER}])
+async def test_a_call_without_a_key_says_so_c76(world: ChatFixture, body: dict[str, str]) -> None:
+    answer = await post(world.deps(), "", body)
+
+    assert (answer.status_code, answer.json()["detail"]) == (409, NOT_SET_UP)
+
+
 async def test_the_secret_is_stored_nowhere_c76(deps: ChatDeps, world: ChatFixture) -> None:
     session_id = await begin(deps)
 
     document = await world.documents.get(f"users/{ADA}/voice_sessions/{session_id}")
     assert document is not None
     assert SECRET not in str(document.fields)
-
-
-async def test_without_a_key_it_says_so_c76(world: ChatFixture) -> None:
-    answer = await post(world.deps(), "")
-
-    assert (answer.status_code, answer.json()["detail"]) == (409, NOT_SET_UP)
 
 
 @pytest.mark.parametrize(("status", "seen"), [(401, 502), (503, 503)])

@@ -12,7 +12,7 @@ from shared.domain.ids import UserId
 from shared.domain.model import ToolSpec
 from shared.domain.voice_session import RealtimeSecret, RealtimeSetup
 from tests.servers import run_server
-from tests.servers.realtime import EXPIRES_AT, SECRET, FakeRealtime, build_answer
+from tests.servers.realtime import ANSWER, EXPIRES_AT, OFFER, SECRET, FakeRealtime, build_answer
 
 KEY = "sk-our-own-key"
 TOOL = ToolSpec(name="search", description="Search.", parameters={"type": "object"})
@@ -30,11 +30,18 @@ def url(server: FakeRealtime) -> Iterator[str]:
         yield f"{url}/v1"
 
 
-async def create_secret(url: str) -> RealtimeSecret:
-    realtime = OpenaiRealtime(
+def build_realtime(url: str) -> OpenaiRealtime:
+    return OpenaiRealtime(
         api_key=KEY, base_url=url, model="gpt-realtime-2.1", hash_user=lambda uid: f"hash-{uid}"
     )
-    return await realtime.create_secret(UserId("ada"), SETUP)
+
+
+async def create_secret(url: str) -> RealtimeSecret:
+    return await build_realtime(url).create_secret(UserId("ada"), SETUP)
+
+
+async def open_call(url: str) -> str:
+    return await build_realtime(url).open_call(UserId("ada"), SETUP, OFFER)
 
 
 @pytest.mark.anyio
@@ -117,3 +124,46 @@ async def test_a_service_that_is_down_is_unavailable_c76(server, url):
         await create_secret(url)
     with pytest.raises(Unavailable):
         await create_secret("http://127.0.0.1:9/v1")
+
+
+@pytest.mark.anyio
+async def test_an_offer_of_a_call_is_answered_with_the_same_session_c76(server, url):
+    answer = await open_call(url)
+    await create_secret(url)
+
+    assert answer == ANSWER
+    (call, headers), (secret, _) = server.requests
+    assert call == {"sdp": OFFER, "session": secret["session"]}
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert headers["openai-safety-identifier"] == "hash-ada"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (refuse(401), "refused_key"),
+        (refuse(400), "other"),
+        (b"no sdp", "malformed_answer"),
+        (b"v=0 " + KEY.encode(), "malformed_answer"),
+        (b"v=0" + b"x" * 32_768, "malformed_answer"),
+        (b"\xff\xfe", "malformed_answer"),
+    ],
+)
+async def test_a_call_that_is_refused_or_has_no_answer_is_named_c76(server, url, answer, reason):
+    server.answers += [answer]
+
+    with pytest.raises(ModelFailed) as failed:
+        await open_call(url)
+
+    assert failed.value.reason == reason
+    assert "secret text" not in str(failed.value)
+    assert KEY not in str(failed.value)
+
+
+@pytest.mark.anyio
+async def test_a_call_to_a_service_that_is_down_is_unavailable_c76(server, url):
+    server.answers += [refuse(503)] * 2
+
+    with pytest.raises(Unavailable):
+        await open_call(url)

@@ -1,0 +1,21 @@
+"""Speaking on a console without a key: it says what to set, before a microphone is asked for."""
+
+import pytest
+from playwright.sync_api import expect
+
+from shared.adapters.missing_realtime import NOT_SET_UP
+from tests.web.console import Console
+
+pytestmark = pytest.mark.browser
+
+
+def test_without_a_key_talking_says_what_to_set_c76(console: Console) -> None:
+    console.sign_in("mute-talker")
+    talk = console.page.locator("#talk")
+
+    console.page.get_by_role("button", name="Talk", exact=True).click()
+
+    expect(talk.get_by_role("alert").last).to_have_text(NOT_SET_UP)
+    expect(talk.get_by_role("status")).to_have_text("Ended")
+    expect(talk.get_by_role("button")).to_be_hidden()
+    assert console.page_errors == []
