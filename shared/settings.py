@@ -101,6 +101,7 @@ class Settings:
     blobs_bucket: str | None = None
     kms_key: str | None = None
     signing_kms_key: str | None = None
+    sealing_kms_key: str | None = None
     pseudonym_key: str | None = None
     public_url: str = ""
     oauth_clients: Mapping[str, OauthClient] = field(default_factory=dict)
@@ -163,6 +164,7 @@ class Settings:
             blobs_bucket=env.get("BLOBS_BUCKET") or None,
             kms_key=env.get("KMS_KEY") or None,
             signing_kms_key=env.get("SIGNING_KMS_KEY") or None,
+            sealing_kms_key=env.get("SEALING_KMS_KEY") or None,
             pseudonym_key=env.get("PSEUDONYM_KEY") or None,
             public_url=env.get("PUBLIC_URL", f"http://127.0.0.1:{port}").rstrip("/"),
             oauth_clients=_parse_oauth_clients(env),

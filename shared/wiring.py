@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from shared.adapters.embedded.sqlite_database import SqliteDatabase
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
     from shared.data.crisis_log import CrisisLog
+    from shared.data.data_keys import DataKeys
     from shared.data.erasures import ErasureCache, Erasures
     from shared.data.quotas import Quotas
     from shared.domain.account import Erasure
@@ -153,7 +154,27 @@ def chat_stores() -> Stores:
     """Return the stores of the chat function, whose incognito chats live in its process alone."""
     from shared.adapters.incognito_documents import IncognitoDocuments
 
-    return Stores(IncognitoDocuments(documents(), _open_memory_documents))
+    return Stores(IncognitoDocuments(_sealed_documents(), _open_memory_documents))
+
+
+@cache
+def sealed_stores() -> Stores:
+    """Return stores that read what is cached of sealed chats."""
+    return Stores(_sealed_documents())
+
+
+@cache
+def _sealed_documents() -> ports.Documents:
+    from shared.adapters.sealed_documents import SealedDocuments
+
+    return SealedDocuments(documents(), data_keys(), clock())
+
+
+@cache
+def data_keys() -> "DataKeys":
+    from shared.data.data_keys import DataKeys
+
+    return DataKeys(documents(), sealing_keys, clock())
 
 
 def _open_memory_documents() -> ports.Documents:
@@ -607,6 +628,12 @@ def delegations() -> "Delegations":
 def keys() -> ports.Keys:
     """Build the key that wraps users' tokens."""
     return _build_keys("KMS_KEY", settings().kms_key, local_name="keys")
+
+
+@cache
+def sealing_keys() -> ports.Keys:
+    """Build the key that wraps users' data keys; who reads sealed chats need not read tokens."""
+    return _build_keys("SEALING_KMS_KEY", settings().sealing_kms_key, local_name="sealing_keys")
 
 
 @cache

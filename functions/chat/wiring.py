@@ -93,5 +93,5 @@ def closing_deps() -> ClosingDeps:
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
-        stores=wiring.stores(),
+        stores=wiring.sealed_stores(),
     )

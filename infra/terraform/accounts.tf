@@ -10,11 +10,13 @@ locals {
     KMS_KEY         = google_kms_crypto_key.tokens.id
     SIGNING_KMS_KEY = google_kms_crypto_key.signing.id
   }
+  sealing_functions = ["chat", "close_run"]
   accounts = {
     for name, _ in local.functions : name => merge(
       # Links, and browsers that come back, lead to the console's origin, whose Hosting passes our paths on.
       { WEB_SEARCH = var.web_search, PUBLIC_URL = var.console_origin },
       { for setting, value in local.key_settings : setting => value if contains(local.key_functions, name) },
+      { for setting, value in { SEALING_KMS_KEY = google_kms_crypto_key.sealing.id } : setting => value if contains(local.sealing_functions, name) },
       { for setting, value in local.account_settings : setting => value if contains(local.account_functions, name) },
     )
   }
@@ -69,5 +71,20 @@ resource "google_kms_crypto_key_iam_member" "wraps_signing_secrets" {
   }
   crypto_key_id = google_kms_crypto_key.signing.id
   role          = each.value
+  member        = google_service_account.function[each.key].member
+}
+
+# Destroying it, or a version of it, empties the cache of sealed chats: clients send their messages again.
+resource "google_kms_crypto_key" "sealing" {
+  name            = "sealing"
+  key_ring        = google_kms_key_ring.keepsake.id
+  purpose         = "ENCRYPT_DECRYPT"
+  rotation_period = "7776000s"
+}
+
+resource "google_kms_crypto_key_iam_member" "wraps_data_keys" {
+  for_each      = toset(local.sealing_functions)
+  crypto_key_id = google_kms_crypto_key.sealing.id
+  role          = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
   member        = google_service_account.function[each.key].member
 }

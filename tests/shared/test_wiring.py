@@ -75,6 +75,15 @@ def test_the_cloud_wraps_signing_secrets_with_a_key_of_their_own_t8() -> None:
     assert "SIGNING_KMS_KEY is missing: the cloud world needs it" in process.stderr
 
 
+def test_the_cloud_wraps_data_keys_with_a_key_of_their_own_m84() -> None:
+    program = KEYS.replace("keys()", "sealing_keys()")
+
+    process = run_program(program, KMS_KEY="projects/p/…/tokens")
+
+    assert run_program(program, SEALING_KMS_KEY="projects/p/…/sealing").stdout == "KmsKeys\n"
+    assert "SEALING_KMS_KEY is missing: the cloud world needs it" in process.stderr
+
+
 def test_the_cloud_keeps_files_in_its_bucket_only() -> None:
     program = "from shared import wiring; print(type(wiring._build_blobs()).__name__)"
 

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 from shared.adapters import firestore_limits as limits
 from shared.adapters.document_changes import apply_changes, project
+from shared.adapters.document_json import JsonFields, dumps, loads
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_json import JsonFields, dumps, loads
 from shared.adapters.embedded.sqlite_keys import build_index_keys, count_entries
 from shared.adapters.embedded.sqlite_queries import (
     build_create_index,

@@ -10,8 +10,8 @@ from typing import Any
 import anyio
 
 from shared import telemetry
+from shared.adapters.document_json import dumps, loads
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_json import dumps, loads
 from shared.domain.dead_letter import Kind, extract_ids
 from shared.domain.documents import Fields
 from shared.domain.value import value

@@ -19,6 +19,8 @@ from shared.data.projects import Projects
 from shared.data.sessions import Sessions
 from shared.domain.figures import Span
 from shared.domain.ids import AppId, ConversationId, ProjectId, SessionId, UserId
+from tests.fakes import FixedClock
+from tests.fixtures.sealed import seal
 
 INFRA = Path(__file__).parents[3] / "infra"
 ANN = UserId("ann")
@@ -28,9 +30,12 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: SqliteDatabase):
     indexes = FirestoreIndexes.read(INFRA / "firestore.indexes.json")
     documents = SqliteDocuments(database, indexes)
+    sealed = seal(documents, FixedClock())
 
-    await Messages(documents).list_newest(ANN, SessionId("main"), limit=20)
-    await Messages(documents).list_after(ANN, SessionId("main"), None, limit=20)
+    for store, chat in ((documents, "main"), (sealed, "sealed-c1")):
+        await Messages(store).list_newest(ANN, SessionId(chat), limit=20)
+        await Messages(store).list_after(ANN, SessionId(chat), None, limit=20)
+        await Embeds(store).list_of_session(ANN, SessionId(chat), limit=20)
     await Messages(documents).list_page(ANN, limit=20)
     await Messages(documents).clear(ANN, SessionId("main"))
     await Sessions(documents).list_page(ANN, limit=20)
@@ -39,7 +44,6 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: S
     await Sessions(documents).list_page(ANN, limit=20, app_id=AppId("chess"), starred=True)
     await Sessions(documents).list_page(ANN, limit=20, project_id=ProjectId("boat"))
     await Projects(documents).list_files(ANN, "boat")
-    await Embeds(documents).list_of_session(ANN, SessionId("main"), limit=20)
     await Embeds(documents).delete_for_session(ANN, SessionId("main"))
     await Conversations(documents).list_page(ANN, limit=20)
     await Conversations(documents).list_between(ANN, start=NOON, end=NOON, limit=20)

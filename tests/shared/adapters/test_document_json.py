@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from shared.adapters.embedded.sqlite_json import JsonFields, dumps, loads
+from shared.adapters.document_json import JsonFields, dumps, loads
 
 FIELDS = {"at": datetime(2026, 3, 1, tzinfo=UTC), "segments": [{"text": "hello"}], "hash": b"1"}
 
