@@ -74,6 +74,7 @@ async def _fill(world: ChatFixture, deps: ChatDeps, session_id: SessionId, count
     messages = _generate_messages(world, session_id, count)
     while batch := list(islice(messages, BATCH_MESSAGES)):
         await deps.stores.messages.add(ADA, session, *batch)
+        newest = batch[-1]
     after_turn_deps = AfterTurnDeps(
         tasks=deps.tasks,
         identity=deps.identity,
@@ -83,7 +84,7 @@ async def _fill(world: ChatFixture, deps: ChatDeps, session_id: SessionId, count
         stores=deps.stores,
         quotas=deps.quotas,
     )
-    await after_turn(after_turn_deps, ADA, session_id)
+    await after_turn(after_turn_deps, ADA, session_id, newest.id)
 
 
 def _generate_messages(world: ChatFixture, session_id: SessionId, count: int) -> Iterator[Message]:

@@ -18,7 +18,7 @@ _STREAMS = 40
 _TOKENS = 200
 _THROUGHPUT_ROUNDS = 5
 _AFTER_TURN_SCRIPTS = [
-    {"schema": "title", "text": '{"title": "Scripted"}', "sticky": True},
+    {"schema": "notes", "text": '{"title": "Scripted"}', "sticky": True},
     {"schema": "summary", "text": '{"summary": "Scripted."}', "sticky": True},
 ]
 HELLO: Mapping[str, Any] = {

@@ -1,12 +1,13 @@
 """Chat sessions: each a document that counts its messages and holds what is derived from them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, build_page, parse_cursor
 from shared.domain.chat import Fork, Message, Session
+from shared.domain.chat_notes import AnswerNotes
 from shared.domain.documents import Create, Order, Query, Set, Update, Where
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.exercise import ActiveExercise
@@ -169,6 +170,35 @@ class Sessions:
             return changed
 
         return await self._documents.transaction(work)
+
+    async def save_notes(
+        self,
+        uid: UserId,
+        session_id: SessionId,
+        answer: Message,
+        notes: AnswerNotes,
+        *,
+        harm: float | None,
+        change: Callable[[Session], Mapping[str, Any]],
+    ) -> None:
+        """Store the notes and the rating of an answer, once, with what changes in its chat.
+
+        Nothing where the answer has notes, or where it or the chat is gone.
+        """
+        paths = [session_path(uid, session_id), f"users/{uid}/messages/{answer.id}"]
+
+        async def work(tx: Transaction) -> None:
+            stored, message = await tx.get_many(paths)
+            if stored is None or message is None or load(Message, message).notes is not None:
+                return
+            session = load(Session, stored)
+            changes = change(session)
+            fields = dump(replace(session, **changes))
+            if changes:
+                tx.write(Update(paths[0], {name: fields[name] for name in changes}))
+            tx.write(Update(paths[1], {"notes": dump(notes), "harm": harm}))
+
+        await self._documents.transaction(work)
 
 
 async def load_stored_session(tx: Transaction, uid: UserId, session_id: SessionId) -> Session:

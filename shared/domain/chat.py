@@ -134,6 +134,18 @@ class Message:
         """Tell whether the owner wrote it here."""
         return self.sender == "human" and not self.is_imported
 
+    @property
+    def is_noted(self) -> bool:
+        """Tell whether it gets notes: an ordinary answer of the assistant, and none in a crisis."""
+        is_answer = self.sender == "ai" and self.route in ("answer", "lookup")
+        is_ours = not self.from_integration and not self.is_imported
+        return (
+            is_answer
+            and is_ours
+            and not self.crisis_level
+            and self.metadata.get("outcome") != "failed"
+        )
+
 
 @value
 class Fork:

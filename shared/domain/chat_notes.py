@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from shared.domain.ids import MemoryId, MessageId
+from shared.domain.ids import BranchId, MemoryId, MessageId
 from shared.domain.value import value
 
 Category = Literal[
@@ -36,14 +36,13 @@ ActionTool = Literal["remember", "update_memory", "delete_memory", "change_profi
 class SuggestedAction:
     """A change of the owner's memories or settings that they can make with a click.
 
-    `entry_id` is the memory it changes, `before` what that one says; a new one has none. `arguments`
-    are those of the route that makes the change.
+    `entry_id` is the memory it changes; a new one has none. `arguments` are those of the route that
+    makes the change.
     """
 
     tool: ActionTool
     arguments: Mapping[str, Any]
     entry_id: MemoryId | None = None
-    before: str = ""
 
 
 @value
@@ -52,20 +51,18 @@ class AnswerNotes:
 
     `follow_ups` are questions that its owner may ask next, in the language of the chat; `next_steps`
     are those for an answer that holds code. `new_categories` are kinds of memories that the owner has
-    none of yet and that would have helped. `harmful_response` is 0 to 10: how much the answer itself
-    could do harm.
+    none of yet and that would have helped.
     """
 
     follow_ups: tuple[str, ...] = ()
     next_steps: tuple[str, ...] = ()
     actions: tuple[SuggestedAction, ...] = ()
     new_categories: tuple[str, ...] = ()
-    harmful_response: float = 0.0
 
 
 @value
 class ChatNotes:
-    """What is noted about a chat, up to the answer at `noted_until`; None before its first one.
+    """What is noted about a chat, up to the answer at `noted_until` in `noted_branch`; None before its first one.
 
     `summary` is for people and other chats, of two or three sentences, and holds no details of memories
     or settings, and neither do `tags`. `icons` are names of the Lucide library. `category` is kept
@@ -83,3 +80,4 @@ class ChatNotes:
     needs_project_overview: bool = False
     new_chats: tuple[str, ...] = ()
     noted_until: tuple[datetime, MessageId] | None = None
+    noted_branch: BranchId = BranchId("")

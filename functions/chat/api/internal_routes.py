@@ -8,7 +8,7 @@ from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.stretches.end_stretch import end_stretch
 from functions.chat.turn.after_turn import after_turn
 from shared.domain.errors import Invalid
-from shared.domain.ids import SessionId, UserId
+from shared.domain.ids import MessageId, SessionId, UserId
 from shared.edge.cloudevents import parse_pubsub_event
 from shared.edge.routes import Call, route
 from shared.library.count_model_usage import count_model_usage
@@ -22,7 +22,7 @@ async def on_turn_ended(deps: AfterTurnDeps, call: Call[bytes]) -> None:
         raise Invalid("The message does not name a turn") from error
     uid = UserId(event.uid)
     async with count_model_usage(deps.quotas, deps.clock, uid):
-        await after_turn(deps, uid, SessionId(event.session_id))
+        await after_turn(deps, uid, SessionId(event.session_id), MessageId(event.run_id))
 
 
 @route("POST", "/", "A stretch of a chat ended", access="service", status=204)

@@ -1,12 +1,11 @@
-"""After-turn work: a chat gets a title, its older messages a summary, and so may results of tools.
+"""After-turn work: an answer gets notes, older messages a summary, and so may results of tools.
 
-Both are derived from the stored messages when an event arrives. The event of the next turn makes up
+All are derived from the stored messages when an event arrives. The event of the next turn makes up
 for a lost one, and a repeated one finds nothing to do.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import anyio
@@ -14,29 +13,27 @@ import anyio
 from functions.chat.context import history
 from functions.chat.context.budget import compute_budget, cut_text
 from functions.chat.deps import AfterTurnDeps
+from functions.chat.notes.note_answer import note_answer
 from functions.chat.stretches.schedule_stretch import schedule_stretch
-from functions.chat.turn.model_outputs import SummaryOutput, TitleOutput
+from functions.chat.turn.model_outputs import SummaryOutput
 from functions.chat.turn.result_summaries import summarise_results
 from shared import prompts, telemetry
 from shared.domain.branches import Path, build_shown_path, omit_foreign_summary
 from shared.domain.chat import Message, Session
 from shared.domain.errors import ModelFailed
-from shared.domain.ids import RunId, SessionId, UserId
+from shared.domain.ids import MessageId, RunId, SessionId, UserId
 from shared.domain.model import Prompt
-from shared.domain.words import truncate_words
 from shared.ports import ChatModel, Events
 from shared.security.visible_text import strip_invisible
 
 TURN_ENDED_TOPIC = "turn.ended"
 PUBLISH_TIMEOUT_S = 5.0
-MAX_TITLE_WORDS = 10
-MAX_TITLE_CHARS = 120
 MAX_SUMMARY_PARAGRAPHS = 3
 MAX_SUMMARY_CHARS = 4_000
 SUMMARY_PROMPT_TOKENS = 2_000
 """Room for the instructions of a summary, and for the summary before it."""
 MAX_MESSAGE_CHARS = 8_000
-"""Maximum that a title or a summary reads of one message."""
+"""Maximum that a summary reads of one message."""
 
 
 async def publish_turn_ended(
@@ -51,61 +48,20 @@ async def publish_turn_ended(
         telemetry.warning("turn_ended_unheard", error=type(error).__name__)
 
 
-async def after_turn(deps: AfterTurnDeps, uid: UserId, session_id: SessionId) -> None:
-    """Update the title and the summary of a chat to its messages.
+async def after_turn(
+    deps: AfterTurnDeps, uid: UserId, session_id: SessionId, answer_id: MessageId
+) -> None:
+    """Note what follows from an answer, and update the summary of its chat's older messages.
 
     Raises Unavailable when a retry may help. Where the model fails, the next turn tries again.
     """
     session = await deps.stores.sessions.get(uid, session_id)
     if session is None:
         return
-    if not session.title:
-        await _add_title(deps, uid, session)
+    await note_answer(deps, uid, session, answer_id)
     await schedule_stretch(deps.tasks, uid, session_id, session.updated_at)
     await summarise_results(deps, uid, session)
     await _summarise_history(deps, uid, session)
-
-
-async def _add_title(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
-    """Name a chat after its first answered question."""
-    newest_messages = await deps.stores.messages.list_newest(
-        uid, session.id, limit=history.MIN_VERBATIM, path=build_shown_path(session.forks)
-    )
-    exchange = _find_first_exchange(
-        [m for m in reversed(newest_messages) if not m.from_integration]
-    )
-    if exchange is not None:
-        _, answer = exchange
-        title = await _generate_title(deps, *exchange)
-        await deps.stores.sessions.update_derived(uid, session, source=answer, title=title)
-
-
-def _find_first_exchange(messages: Sequence[Message]) -> tuple[Message, Message] | None:
-    """Return the first question with its answer."""
-    pairs = pairwise(messages)
-    return next((pair for pair in pairs if [m.sender for m in pair] == ["human", "ai"]), None)
-
-
-async def _generate_title(deps: AfterTurnDeps, question: Message, answer: Message) -> str:
-    """Return the model's title, or else the beginning of the question."""
-    data = {
-        "question": question.text[:MAX_MESSAGE_CHARS],
-        "answer": answer.text[:MAX_MESSAGE_CHARS],
-    }
-    try:
-        output = await deps.model.complete_structured(
-            "fast", _build_prompt("title", data), TitleOutput
-        )
-    except ModelFailed:
-        return trim_title(question.text)
-    return trim_title(output.title) or trim_title(question.text)
-
-
-def trim_title(text: str) -> str:
-    """Fit a title to its limits."""
-    return truncate_words(strip_invisible(text).strip(" \n\"'“”«»"), MAX_TITLE_WORDS)[
-        :MAX_TITLE_CHARS
-    ]
 
 
 async def _summarise_history(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:

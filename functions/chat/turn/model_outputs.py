@@ -1,4 +1,4 @@
-"""Model outputs of the chat beside its answers: a verdict, a title, summaries."""
+"""Model outputs of the chat beside its answers: a verdict, summaries."""
 
 from typing import Literal
 
@@ -19,12 +19,6 @@ class CrisisOutput(ModelOutput):
     place: str = ""
     country: str = ""
     language: str = ""
-
-
-class TitleOutput(ModelOutput):
-    """Title of a chat."""
-
-    title: str
 
 
 class SummaryOutput(ModelOutput):

@@ -11,8 +11,10 @@ from shared.ports import ChatModel
 from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY
 from tests.fixtures.chat import ADA, ChatFixture
 
-TITLE, SUMMARY = "chat/title", "chat/summary"
+NOTES, SUMMARY = "chat/notes", "chat/summary"
 WORK = SessionId("work")
+GONE_ANSWER = MessageId("gone")
+"""An answer that gets no notes, where a test is about the rest of the work after a turn."""
 
 
 def build_after_turn_deps(world: ChatFixture, model: ChatModel) -> AfterTurnDeps:
@@ -53,8 +55,8 @@ async def load_session(world: ChatFixture, session_id: SessionId = MAIN_SESSION)
     return session
 
 
-def script_title(title: str) -> dict[str, Any]:
-    return {TITLE: [{"title": title}]}
+def script_notes(*outputs: object) -> dict[str, Any]:
+    return {NOTES: list(outputs)}
 
 
 def number_texts(count: int) -> list[str]:
@@ -62,4 +64,4 @@ def number_texts(count: int) -> list[str]:
 
 
 def script_summaries(*texts: str) -> dict[str, Any]:
-    return {TITLE: [{"title": "Numbers"}], SUMMARY: [{"summary": text} for text in texts]}
+    return {SUMMARY: [{"summary": text} for text in texts]}

@@ -17,7 +17,7 @@ from shared.domain.model import ToolResult
 from shared.domain.tokens import estimate_tokens
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
-from tests.functions.chat.chats import TITLE, build_after_turn_deps
+from tests.functions.chat.chats import GONE_ANSWER, build_after_turn_deps
 from tests.functions.chat.library import build_conversation, store_conversations
 from tests.functions.chat.test_steps import GONE
 from tests.functions.chat.test_versions import open_chat
@@ -32,13 +32,13 @@ async def answer_and_follow_up(
     """Ask once with a search and do the after-turn work twice; return the model and later results."""
     await store_conversations(world, ADA, build_conversation(1, "Ann likes Lisbon."))
     search = script_calls(("search_conversations", {"query": "Lisbon"}))
-    answers: dict[str, Sequence[Any]] = {TITLE: [{"title": "Lisbon"}], SUMMARIES: outputs}
+    answers: dict[str, Sequence[Any]] = {SUMMARIES: outputs}
     with ScriptedModel(search, script_answer("She likes Lisbon[1]."), answers=answers) as model:
         async with open_chat(world, model) as chat:
             await chat.http.patch("/v1/users/profile", json={"summarises_results": wanted})
             await chat.ask("What does Ann like?")
         for _ in range(2):
-            await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION)
+            await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER)
     turn = await prepare_turn(world.deps(), ADA, "And now?", None)
     messages = [each for earlier in turn.context.history for each in earlier.messages]
     return model, [each.text for each in messages if isinstance(each, ToolResult)]

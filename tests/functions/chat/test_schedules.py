@@ -14,7 +14,7 @@ from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import ModelFacts, Prompt
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
-from tests.functions.chat.chats import build_after_turn_deps, store_messages
+from tests.functions.chat.chats import GONE_ANSWER, build_after_turn_deps, store_messages
 
 STEPS = st.lists(
     st.one_of(
@@ -69,8 +69,10 @@ async def play_steps(world: ChatFixture, steps: list[tuple[str, int]]) -> None:
 
 
 async def deliver_event(world: ChatFixture, model: Any) -> None:
+    newest = await world.deps().stores.messages.list_newest(ADA, MAIN_SESSION, limit=2)
+    answer_id = next((m.id for m in newest if m.sender == "ai"), GONE_ANSWER)
     try:
-        await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION)
+        await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, answer_id)
     except Unavailable:
         return
 

@@ -39,10 +39,10 @@ from tests.fixtures.callers import (
 )
 from tests.fixtures.chat import ADA, EVE, PSEUDONYMS, ChatFixture, open_chat_fixture
 from tests.functions.chat.chats import (
+    GONE_ANSWER,
     WORK,
     build_after_turn_deps,
     load_session,
-    script_title,
     store_messages,
 )
 from tests.functions.chat.library import store_memories
@@ -130,9 +130,9 @@ async def test_a_stretch_has_one_arc_within_its_limits_c60(world: ChatFixture) -
 
 async def test_a_turn_has_one_task_twenty_minutes_after_it_c65(world: ChatFixture) -> None:
     await store_messages(world, DOG, "Nice.")
-    with ScriptedModel(answers=script_title("Bello")) as model:
+    with ScriptedModel() as model:
         for _ in range(2):
-            await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION)
+            await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER)
 
     (task,) = world.tasks.list_by_target("end_stretch")
     session = await load_session(world)

@@ -22,6 +22,7 @@ from shared.domain.run import LEASE_TTL
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.callers import build_auth_headers, open_client
 from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.functions.chat.chats import GONE_ANSWER
 
 UI = {"protocol": "ui-message-stream"}
 
@@ -294,16 +295,16 @@ async def test_a_summary_of_another_version_is_not_read_and_made_anew(world: Cha
     summaries: list[object] = [{"summary": f"Summary {n}"} for n in range(2)]
     model = ScriptedModel(
         *[script_answer(f"A{n}") for n in range(2 * turns)],
-        answers={"chat/title": [{"title": "Talk"}], "chat/summary": summaries},
+        answers={"chat/summary": summaries},
     )
     async with open_chat(world, model) as chat:
         ids = [(await chat.ask(f"Q{n}")).headers["x-run-id"] for n in range(turns)]
-        await after_turn(world.deps(model), ADA, MAIN_SESSION)  # type: ignore[arg-type]
+        await after_turn(world.deps(model), ADA, MAIN_SESSION, GONE_ANSWER)  # type: ignore[arg-type]
         await chat.add_version(f"{ids[1]}-q", "Another")
         read = read_conversation(model.calls[-1].messages)
         for n in range(turns - 2):
             await chat.ask(f"B{n}")
-        await after_turn(world.deps(model), ADA, MAIN_SESSION)  # type: ignore[arg-type]
+        await after_turn(world.deps(model), ADA, MAIN_SESSION, GONE_ANSWER)  # type: ignore[arg-type]
         session = await world.deps().stores.sessions.get(ADA, MAIN_SESSION)
 
     assert read == ["Q0", "A0", "Another"]
@@ -320,11 +321,11 @@ async def test_a_summary_from_before_the_edit_stays(world: ChatFixture) -> None:
     turns = 17
     model = ScriptedModel(
         *[script_answer(f"A{n}") for n in range(turns + 1)],
-        answers={"chat/title": [{"title": "Talk"}], "chat/summary": [{"summary": "Early talk"}]},
+        answers={"chat/summary": [{"summary": "Early talk"}]},
     )
     async with open_chat(world, model) as chat:
         ids = [(await chat.ask(f"Q{n}")).headers["x-run-id"] for n in range(turns)]
-        await after_turn(world.deps(model), ADA, MAIN_SESSION)  # type: ignore[arg-type]
+        await after_turn(world.deps(model), ADA, MAIN_SESSION, GONE_ANSWER)  # type: ignore[arg-type]
         world.clock.advance(seconds=timedelta(minutes=1).total_seconds())
         await chat.add_version(ids[-1])
 

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.turn.model_outputs import SummaryOutput, TitleOutput
+from functions.chat.notes.model_outputs import FirstNotesOutput
+from functions.chat.turn.model_outputs import SummaryOutput
 from shared.adapters.embedded.offline import EXTRACTORS
 
-TITLE, SUMMARY = EXTRACTORS["chat/title"], EXTRACTORS["chat/summary"]
+TITLE, SUMMARY = EXTRACTORS["chat/notes"], EXTRACTORS["chat/summary"]
 
 
 @pytest.mark.parametrize(
@@ -56,5 +57,5 @@ def test_a_summary_keeps_recurring_lines_with_their_speakers():
 def test_every_chat_gets_a_valid_title_and_summary(old, texts):
     messages = [{"sender": "owner", "text": text} for text in texts]
 
-    TitleOutput.model_validate(TITLE({"question": old, "answer": old}))
+    FirstNotesOutput.model_validate(TITLE({"question": old, "answer": old}))
     SummaryOutput.model_validate(SUMMARY({"summary": old, "messages": messages}))

@@ -1,0 +1,149 @@
+"""Notes about an answer and its chat, built from a model's output: each cut to its limits; pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from functions.chat.notes.model_outputs import FirstNotesOutput, NotesOutput
+from functions.chat.notes.suggested_questions import select_questions
+from shared.domain.chat import Message
+from shared.domain.chat_notes import (
+    DEFAULT_LANGUAGE,
+    AnswerNotes,
+    ChatNotes,
+    SuggestedAction,
+)
+from shared.domain.ids import BranchId
+from shared.domain.scripts import find_script, find_script_of_language
+from shared.domain.value import value
+from shared.domain.words import truncate_words
+from shared.library.private_details import has_private
+from shared.security.visible_text import strip_invisible
+
+MAX_TITLE_WORDS = 10
+MAX_TITLE_CHARS = 120
+MAX_SENTENCES = 3
+MAX_SUMMARY_CHARS = 600
+MAX_TAGS = 10
+MAX_TAG_CHARS = 40
+MAX_ICONS = 3
+MAX_NEXT_STEPS = 4
+MAX_CATEGORIES = 3
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+_ICON = re.compile(r"[a-z0-9]{1,24}(?:-[a-z0-9]{1,24}){0,4}")
+_LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]{2,8})*")
+
+
+@value
+class NotedExchange:
+    """A question and its answer; `private` are the terms that only memories and settings brought in.
+
+    `profile_language` is the one the owner chose; empty for none.
+    """
+
+    question: Message
+    answer: Message
+    private: frozenset[str] = frozenset()
+    profile_language: str = ""
+
+
+def build_answer_notes(
+    output: NotesOutput, exchange: NotedExchange, actions: Sequence[SuggestedAction] = ()
+) -> AnswerNotes:
+    """Return what is noted about an answer; next steps are for code alone."""
+    asked = exchange.question.text
+    script = find_script(asked)
+    steps = output.next_steps if has_code(exchange.answer.text) else ()
+    return AnswerNotes(
+        follow_ups=select_questions(output.follow_ups, script=script, asked=asked),
+        next_steps=select_questions(steps, script=script, asked=asked, limit=MAX_NEXT_STEPS),
+        actions=tuple(actions),
+        new_categories=_list_lines(output.new_categories, exchange.private, MAX_CATEGORIES),
+    )
+
+
+def build_chat_notes(
+    output: NotesOutput, exchange: NotedExchange, previous: ChatNotes, branch: BranchId
+) -> ChatNotes:
+    """Return what is noted about a chat with this answer, on top of what was noted before.
+
+    The category is kept until the topic clearly shifts, and icons once there are some.
+    """
+    language = parse_language(output.language)
+    is_kept = previous.noted_until is not None and output.topic_shift != "noticeable_shift"
+    summary = trim_summary(output.summary, exchange.private)
+    tags = _list_lines([*output.tags, *previous.tags], exchange.private, MAX_TAGS)
+    return ChatNotes(
+        summary=summary or previous.summary,
+        tags=tags,
+        icons=previous.icons or _select_icons(output),
+        category=previous.category if is_kept else output.category,
+        language=language,
+        topic_shift=output.topic_shift,
+        needs_project_overview=output.needs_project_overview,
+        new_chats=select_questions(
+            output.new_chats,
+            script=_find_profile_script(exchange, language),
+            asked=exchange.question.text,
+        ),
+        noted_until=exchange.answer.position,
+        noted_branch=branch,
+    )
+
+
+def mark_noted(notes: ChatNotes, answer: Message, branch: BranchId) -> ChatNotes:
+    """Return what was noted before, where the model says nothing about this answer."""
+    return replace(notes, noted_until=answer.position, noted_branch=branch)
+
+
+def choose_title(output: NotesOutput | None, question: Message) -> str:
+    """Return the model's title, or else the beginning of the question."""
+    title = trim_title(output.title) if isinstance(output, FirstNotesOutput) else ""
+    return title or trim_title(question.text)
+
+
+def trim_title(text: str) -> str:
+    """Fit a title to its limits."""
+    return truncate_words(strip_invisible(text).strip(" \n\"'“”«»"), MAX_TITLE_WORDS)[
+        :MAX_TITLE_CHARS
+    ]
+
+
+def trim_summary(text: str, private: frozenset[str]) -> str:
+    """Fit a summary to its limits; a sentence with a detail that is private is left out."""
+    sentences = _SENTENCE_END.split(" ".join(strip_invisible(text).split()))
+    fitting = [sentence for sentence in sentences if not has_private(sentence, private)]
+    return " ".join(fitting[:MAX_SENTENCES])[:MAX_SUMMARY_CHARS].strip()
+
+
+def parse_language(code: str) -> str:
+    """Return the primary part of a language code; English for what is none."""
+    match = _LANGUAGE.fullmatch(code.strip())
+    return match[1].lower() if match else DEFAULT_LANGUAGE
+
+
+def has_code(text: str) -> bool:
+    """Tell whether an answer holds a block of code."""
+    return "```" in text
+
+
+def _find_profile_script(exchange: NotedExchange, language: str) -> str:
+    wanted = exchange.profile_language.partition("-")[0].lower()
+    if not wanted or wanted == language:
+        return find_script(exchange.question.text)
+    return find_script_of_language(wanted)
+
+
+def _list_lines(lines: Iterable[str], private: frozenset[str], limit: int) -> tuple[str, ...]:
+    """Return short lines, each once whatever its case, without those that hold a private detail."""
+    cleaned = (" ".join(strip_invisible(line).split()).strip(" #") for line in lines)
+    unique: dict[str, str] = {}
+    for line in cleaned:
+        if line and len(line) <= MAX_TAG_CHARS and not has_private(line, private):
+            unique.setdefault(line.casefold(), line)
+    return tuple(unique.values())[:limit]
+
+
+def _select_icons(output: NotesOutput) -> tuple[str, ...]:
+    names = output.icons if isinstance(output, FirstNotesOutput) else ()
+    return tuple(dict.fromkeys(filter(_ICON.fullmatch, names)))[:MAX_ICONS]

@@ -1,0 +1,61 @@
+"""Given details: what an answer may have from memories and settings, so that its notes do without."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from functions.chat.tools.toolkit import MAX_SHOWN_CHARS
+from shared.data.memories import Memories
+from shared.domain.chat import Message
+from shared.domain.ids import UserId
+from shared.domain.profile import Profile
+from shared.domain.steps import CUT_NOTE, CallStep
+from shared.library.private_details import find_private_terms
+
+_READING_TOOLS = frozenset({"get_memories", "search_memories"})
+_WRITING_TOOLS = frozenset({"remember", "update_memory", "delete_memories"})
+_QUOTED = re.compile(r"“([^”]*)”")
+MAX_GIVEN_MEMORIES = 200
+"""Most that one call gives."""
+
+
+async def load_private_terms(
+    memories: Memories,
+    uid: UserId,
+    profile: Profile,
+    question: Message,
+    messages: Sequence[Message],
+) -> frozenset[str]:
+    """Return the terms that only memories and settings bring into an answer.
+
+    `messages` are those that the model read, with the answer. What its owner had remembered counts
+    even where the question says it; a result that people were shown in part is read again.
+    """
+    read = [*_list_settings(profile), *_list_outputs(messages, _READING_TOOLS)]
+    read += [m.text for m in messages if m.route == "command" and m.sender == "ai"]
+    if any(map(_is_cut, read)):
+        newest = await memories.list_newest(uid, limit=MAX_GIVEN_MEMORIES)
+        read += [memory.content for memory in newest]
+    written = [
+        words
+        for output in _list_outputs(messages, _WRITING_TOOLS)
+        for words in _QUOTED.findall(output)
+    ]
+    return find_private_terms(read, said=question.text) | find_private_terms(written, said="")
+
+
+def _is_cut(text: str) -> bool:
+    return len(text) >= MAX_SHOWN_CHARS or text.endswith(CUT_NOTE)
+
+
+def _list_settings(profile: Profile) -> Iterator[str]:
+    yield from (profile.name, profile.learning_style)
+    yield from (*profile.own_names, *profile.interests)
+
+
+def _list_outputs(messages: Iterable[Message], tools: frozenset[str]) -> list[str]:
+    return [
+        step.output
+        for message in messages
+        for step in message.steps
+        if isinstance(step, CallStep) and step.tool in tools
+    ]

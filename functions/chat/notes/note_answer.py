@@ -1,0 +1,186 @@
+"""Notes of an answer: one model call writes them down, once, and they are stored with the chat's.
+
+It may happen again at any point, and for an answer that is not the newest any more.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from functions.chat.context import history
+from functions.chat.deps import AfterTurnDeps
+from functions.chat.notes.build_notes import (
+    NotedExchange,
+    build_answer_notes,
+    build_chat_notes,
+    choose_title,
+    mark_noted,
+)
+from functions.chat.notes.given_details import load_private_terms
+from functions.chat.notes.model_outputs import FirstNotesOutput, NotesOutput
+from functions.chat.notes.suggested_actions import build_actions, has_memory_suggestions
+from shared import prompts, telemetry
+from shared.domain.branches import Path, build_path_to
+from shared.domain.chat import Message, Session
+from shared.domain.chat_notes import AnswerNotes, ChatNotes, SuggestedAction
+from shared.domain.errors import ModelFailed, NotFound
+from shared.domain.ids import MessageId, UserId
+from shared.domain.model import Prompt
+from shared.domain.profile import Profile
+from shared.domain.value import value
+from shared.library.private_details import hide_private
+
+MAX_TEXT_CHARS = 8_000
+"""Maximum that the call reads of the question and of the answer."""
+MAX_KNOWN = 100
+"""Memories among which the one that a suggestion is about is looked for."""
+NOTES_PROMPT, TITLE_PROMPT = "chat/notes", "chat/title"
+
+
+async def note_answer(
+    deps: AfterTurnDeps, uid: UserId, session: Session, answer_id: MessageId
+) -> None:
+    """Note what follows from an answer, unless it is noted already; nothing of one that is gone.
+
+    Where the model fails, the notes are empty and the title is the beginning of the question.
+    Raises Unavailable when a retry may help.
+    """
+    answer = await _find_answer(deps, uid, session, answer_id)
+    if answer is None or not answer.is_noted or answer.notes is not None:
+        return
+    path = build_path_to(session.forks, answer.branch)
+    earlier, profile = await asyncio.gather(
+        deps.stores.messages.list_newest(
+            uid, session.id, limit=history.MAX_VERBATIM, before=answer.position, path=path
+        ),
+        deps.stores.profiles.get(uid),
+    )
+    question = next((message for message in earlier if message.is_owners), None)
+    if question is not None:
+        read = _Read(question=question, newest_first=[answer, *earlier], profile=profile, path=path)
+        await _note_exchange(deps, uid, session, read)
+
+
+@value
+class _Read:
+    """What the notes of an answer rest on; the answer is the first of the messages."""
+
+    question: Message
+    newest_first: Sequence[Message]
+    profile: Profile
+    path: Path
+
+
+async def _find_answer(
+    deps: AfterTurnDeps, uid: UserId, session: Session, answer_id: MessageId
+) -> Message | None:
+    try:
+        answer = await deps.stores.messages.get(uid, answer_id)
+    except NotFound:
+        return None
+    return answer if answer.session_id == session.id else None
+
+
+async def _note_exchange(deps: AfterTurnDeps, uid: UserId, session: Session, read: _Read) -> None:
+    question, profile = read.question, read.profile
+    exchange = NotedExchange(
+        question=question,
+        answer=read.newest_first[0],
+        private=await load_private_terms(
+            deps.stores.memories, uid, profile, question, read.newest_first
+        ),
+        profile_language=profile.language or "",
+    )
+    data = _build_data(exchange, get_notes_on(session, read.path), read.newest_first)
+    output = await _ask_model(deps, data, is_first=not session.title)
+    actions = await _suggest_actions(deps, uid, session, read, output)
+    await deps.stores.sessions.save_notes(
+        uid,
+        session.id,
+        exchange.answer,
+        build_answer_notes(output, exchange, actions) if output else AnswerNotes(),
+        harm=output.harmful_response if output else None,
+        change=partial(_change_session, output, exchange),
+    )
+
+
+def get_notes_on(session: Session, path: Path) -> ChatNotes:
+    """Return the notes of a chat as far as a path goes; blank ones where they cover what is beside it."""
+    notes = session.notes
+    is_on_path = notes.noted_until is None or path.passes(notes.noted_branch, notes.noted_until)
+    return notes if is_on_path else ChatNotes()
+
+
+def _change_session(
+    output: NotesOutput | None, exchange: NotedExchange, session: Session
+) -> Mapping[str, Any]:
+    """Return the fields of a chat that change: its notes with its newest answer, its title once."""
+    answer = exchange.answer
+    path = build_path_to(session.forks, answer.branch)
+    previous = get_notes_on(session, path)
+    changes: dict[str, Any] = {}
+    if not session.title:
+        changes["title"] = choose_title(output, exchange.question)
+    if previous.noted_until is None or previous.noted_until < answer.position:
+        branch = path.find_branch(answer.position)
+        changes["notes"] = (
+            build_chat_notes(output, exchange, previous, branch)
+            if output
+            else mark_noted(previous, answer, branch)
+        )
+    return changes
+
+
+def _build_data(
+    exchange: NotedExchange, previous: ChatNotes, newest_first: Sequence[Message]
+) -> Mapping[str, Any]:
+    """Return what the call reads: nothing that only memories and settings brought into the answer."""
+    noted_before = (message.notes for message in newest_first if message.notes is not None)
+    last_notes = next(noted_before, AnswerNotes())
+    return {
+        "question": hide_private(exchange.question.text[:MAX_TEXT_CHARS], exchange.private),
+        "answer": hide_private(exchange.answer.text[:MAX_TEXT_CHARS], exchange.private),
+        "summary": previous.summary,
+        "tags": previous.tags,
+        "category": previous.category if previous.noted_until else "",
+        "profile_language": exchange.profile_language,
+        "wanted_categories": last_notes.new_categories,
+    }
+
+
+async def _ask_model(
+    deps: AfterTurnDeps, data: Mapping[str, Any], *, is_first: bool
+) -> NotesOutput | None:
+    """Return the model's notes; only a chat without a title is asked for one. None where it fails."""
+    parts = [NOTES_PROMPT, TITLE_PROMPT] if is_first else [NOTES_PROMPT]
+    prompt = Prompt(
+        name=NOTES_PROMPT,
+        version="-".join(map(prompts.compute_version, parts)),
+        instructions="\n\n".join(map(prompts.render, parts)),
+        data=data,
+    )
+    schema: type[NotesOutput] = FirstNotesOutput if is_first else NotesOutput
+    try:
+        return await deps.model.complete_structured("fast", prompt, schema)
+    except ModelFailed:
+        telemetry.add_fields(outcome="not_noted")
+        return None
+
+
+async def _suggest_actions(
+    deps: AfterTurnDeps, uid: UserId, session: Session, read: _Read, output: NotesOutput | None
+) -> Sequence[SuggestedAction]:
+    """Return what the owner may change; memories are read only where one is suggested.
+
+    None in the chat of an app, whose words may be play.
+    """
+    if output is None or session.app_id is not None:
+        return ()
+    asked = read.question.text
+    memories = (
+        await deps.stores.memories.list_newest(uid, limit=MAX_KNOWN)
+        if has_memory_suggestions(output, asked)
+        else ()
+    )
+    return build_actions(output, asked, memories, read.profile)
