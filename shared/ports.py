@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         ToolSpec,
     )
     from shared.domain.speech import Transcription, Voice
+    from shared.domain.tool_data import ToolData
     from shared.domain.vectors import Filter, Hit, Row, SparseVector
     from shared.domain.voice_session import RealtimeSecret, RealtimeSetup
 
@@ -333,8 +334,8 @@ class ToolBox(Protocol):
         *,
         call_id: str,
         pin: str,
-    ) -> str:
-        """Return text for the model. Raises ToolRefused or ToolFailed.
+    ) -> ToolData:
+        """Return what the tool says. Raises ToolRefused or ToolFailed.
 
         `pin` names the version of the tool that the call is meant for; another one does not run.
         `call_id` fits `[A-Za-z0-9_-]{1,64}`. A repeat of a call has the same one and reaches the
@@ -349,7 +350,7 @@ class ToolBox(Protocol):
         arguments: Mapping[str, Any],
         *,
         call_id: str,
-    ) -> str:
+    ) -> ToolData:
         """Call a tool of a connected service, as call() does."""
 
     async def disconnect_all(self, uid: UserId) -> None:

@@ -31,6 +31,7 @@ from shared.domain.model import (
     ToolSpec,
 )
 from shared.domain.speech import Transcription, Utterance, Voice
+from shared.domain.tool_data import ToolData
 from shared.ports import Documents, PushMessage, PushOutcome, Transaction
 
 T = TypeVar("T")
@@ -200,9 +201,9 @@ class ScriptedModerator:
 
 @dataclass
 class RecordingToolbox:
-    """Record calls, and answer each with a fixed text."""
+    """Record calls, and answer each with a fixed text, or fixed data."""
 
-    answer: str = "done"
+    answer: str | ToolData = "done"
     calls: list[tuple[str, str, str, Mapping[str, Any]]] = field(default_factory=list)
     call_ids: list[str] = field(default_factory=list)
 
@@ -215,10 +216,10 @@ class RecordingToolbox:
         *,
         call_id: str,
         pin: str,
-    ) -> str:
+    ) -> ToolData:
         self.calls.append((uid, app_id, tool, arguments))
         self.call_ids.append(call_id)
-        return self.answer
+        return self.answer if isinstance(self.answer, ToolData) else ToolData(content=self.answer)
 
     async def call_service(
         self,
@@ -228,7 +229,7 @@ class RecordingToolbox:
         arguments: Mapping[str, Any],
         *,
         call_id: str,
-    ) -> str:
+    ) -> ToolData:
         return await self.call(uid, service, tool, arguments, call_id=call_id, pin="")
 
     async def disconnect_all(self, uid: UserId) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from shared.domain.app import App, ChatTool
 from shared.domain.attachments import Geolocation
 from shared.domain.ids import UserId
+from shared.domain.tool_data import ToolData
 from shared.domain.value import value
 
 TransportName = Literal["http", "mcp"]
@@ -39,8 +40,8 @@ class Transport(Protocol):
 
     def prepare(
         self, call: OutgoingCall, arguments: Mapping[str, Any]
-    ) -> Callable[[], Awaitable[str]]:
-        """Return what sends the call, once, and returns text for the model or raises CallFailed.
+    ) -> Callable[[], Awaitable[ToolData]]:
+        """Return what sends the call, once, and returns what the tool says or raises CallFailed.
 
         Raises ToolRefused for arguments that cannot be sent: nothing has gone out by then.
         """

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shared import telemetry
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.ids import UserId
+from shared.domain.tool_data import ToolData
 from shared.ports import Clock, ServiceIdentity
 from shared.resilience.retry import retry
 from shared.security.delegations import DELEGATION_HEADER, DISCONNECT_CALL_ID, Delegations
@@ -48,7 +49,7 @@ class HttpToolbox:
         *,
         call_id: str,
         pin: str,
-    ) -> str:
+    ) -> ToolData:
         call = {"app_id": app_id, "tool": tool, "pin": pin, "arguments": dict(arguments)}
         return await self._call_proxy("/", uid, {"call_id": call_id, **call})
 
@@ -60,7 +61,7 @@ class HttpToolbox:
         arguments: Mapping[str, Any],
         *,
         call_id: str,
-    ) -> str:
+    ) -> ToolData:
         call = {"service": service, "tool": tool, "arguments": dict(arguments)}
         return await self._call_proxy("/services", uid, {"call_id": call_id, **call})
 
@@ -73,11 +74,16 @@ class HttpToolbox:
         if response.status_code != 200:
             raise Unavailable("The service that calls apps could not disconnect the accounts.")
 
-    async def _call_proxy(self, path: str, uid: UserId, body: Mapping[str, Any]) -> str:
+    async def _call_proxy(self, path: str, uid: UserId, body: Mapping[str, Any]) -> ToolData:
         sign = partial(self._delegations.sign, "tool_call", uid, body["call_id"])
         response = await self._post(path, body, sign)
         if response.status_code == 200:
-            return str(response.json()["text"])
+            result = response.json()
+            return ToolData(
+                content=result["content"],
+                entry_type=result["entry_type"],
+                hidden_fields=tuple(result["hidden_fields"]),
+            )
         if response.status_code == 422:
             raise ToolRefused(response.json()["detail"])
         if response.status_code == 424:

@@ -1,6 +1,6 @@
 """Service definition: the tools of a third-party service, and how its accounts are connected.
 
-Tools return text for a model: at most MAX_TEXT_CHARS characters, without invisible ones.
+Tools return text, or data: at most MAX_TEXT_CHARS characters of it, without invisible ones.
 """
 
 from base64 import b64encode
@@ -16,6 +16,7 @@ from pydantic_core import to_json
 from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Service, Tokens
 from shared.domain.errors import KeepsakeError
+from shared.domain.tool_data import ToolData
 from shared.domain.value import positional_value, value
 from shared.ports import EgressRequest, EgressResponse
 from shared.security.tool_class import ToolClass
@@ -78,7 +79,7 @@ class Account(Protocol):
 
 @positional_value
 class ServiceTool:
-    """A tool of a service. `run` takes validated arguments and returns text for the model.
+    """A tool of a service. `run` takes validated arguments and returns text for the model, or data.
 
     `status` is shown while it runs. A call that gives one of `sensitive_arguments` is sensitive
     whatever `tool_class` says: it reaches other people. One that is not `is_grantable` is never allowed
@@ -88,7 +89,7 @@ class ServiceTool:
     name: str
     status: str
     arguments_type: type[Arguments]
-    run: Callable[[Account, Any], Awaitable[str]]
+    run: Callable[[Account, Any], Awaitable[str | ToolData]]
     tool_class: ToolClass = "read"
     sensitive_arguments: tuple[str, ...] = ()
     is_grantable: bool = True

@@ -5,7 +5,11 @@ removed from answers and errors alike, by their form.
 """
 
 import re
+from typing import Any
 
+from pydantic_core import from_json
+
+from shared.domain.tool_data import is_deep, to_compact_json
 from shared.security.secrets import redact_secrets
 from shared.security.visible_text import strip_invisible
 
@@ -42,6 +46,23 @@ def sanitize_result(text: str) -> str:
     """Return at most MAX_RESULT_CHARS without secrets, stack traces and invisible characters."""
     visible_text = _make_visible(text[: 2 * MAX_RESULT_CHARS])
     return redact_secrets(_STACK_TRACE.sub(_REMOVED, visible_text))[:MAX_RESULT_CHARS]
+
+
+def sanitize_content(content: Any) -> Any:
+    """Return an answer as sanitize_result() leaves it: as data, or else as text.
+
+    An object or a list that is too long or too deep, or no JSON any more without what is removed, is text.
+    """
+    if isinstance(content, str):
+        return sanitize_result(content)
+    text = sanitize_result(to_compact_json(content))
+    if not isinstance(content, dict | list):
+        return text
+    try:
+        data = from_json(text, allow_inf_nan=False)
+    except ValueError:
+        return text
+    return text if is_deep(data) else data
 
 
 def sanitize_error(text: str) -> str:

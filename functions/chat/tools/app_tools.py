@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from functions.chat.tools.tool_ranking import rank_tools
-from functions.chat.tools.toolkit import ResultRenderer, Tool, ToolSearchResult, render_fixed
+from functions.chat.tools.toolkit import DataResult, ResultRenderer, Tool, ToolSearchResult
 from shared import telemetry
 from shared.arguments import Arguments, build_tool_spec, parse_arguments
 from shared.data.cached_apps import PinnedApp
@@ -208,8 +208,10 @@ def _build_tool(
     standing = _get_standing(grant, pin)
 
     async def run(arguments: Mapping[str, Any], call_id: str) -> ResultRenderer:
-        return render_fixed(
-            await toolbox.call(uid, app.id, chat_tool.name, arguments, call_id=call_id, pin=pin)
+        return DataResult(
+            data=await toolbox.call(
+                uid, app.id, chat_tool.name, arguments, call_id=call_id, pin=pin
+            )
         )
 
     return Tool(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from functions.chat.deps import ChatDeps
-from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
+from functions.chat.tools.toolkit import DataResult, ResultRenderer, Tool
 from shared.arguments import build_tool_spec
 from shared.domain.connection import Connection, Service
 from shared.domain.consent import Consent, Grant
@@ -44,8 +44,10 @@ def _build_tool(
     """Build a tool; its version is part of our release, which is what the owner trusts."""
 
     async def run(arguments: Mapping[str, Any], call_id: str) -> ResultRenderer:
-        return render_fixed(
-            await toolbox.call_service(uid, service.service, tool.name, arguments, call_id=call_id)
+        return DataResult(
+            data=await toolbox.call_service(
+                uid, service.service, tool.name, arguments, call_id=call_id
+            )
         )
 
     return Tool(

@@ -8,6 +8,7 @@ import anyio
 
 from functions.chat.context.citations import Citations
 from functions.chat.tools.parsed_call import ParsedCall
+from functions.chat.tools.result_text import write_for_model
 from shared import telemetry
 from shared.domain.chart import Chart
 from shared.domain.chat import FilePage
@@ -18,6 +19,7 @@ from shared.domain.library_change import LibraryChange
 from shared.domain.model import ToolSpec
 from shared.domain.provenance import Source
 from shared.domain.sizes import truncate
+from shared.domain.tool_data import ToolData
 from shared.domain.value import value
 from shared.security.tool_class import ToolClass
 from shared.security.visible_text import strip_invisible
@@ -85,6 +87,16 @@ class OwnResult:
 
 
 @value
+class DataResult:
+    """A rendered result of a tool of others, which is kept as data beside the answer."""
+
+    data: ToolData
+
+    def __call__(self, _: Citations) -> str:
+        return write_for_model(self.data)
+
+
+@value
 class Tool:
     """One tool. `run` gets the arguments and the call's unique id.
 
@@ -146,7 +158,7 @@ class ToolOutcome:
 
     `source` is whose words the text holds, None for our own. `connect_url` leads to the page where
     the owner can connect a missing account. `change` is what the call changed in the library, `chart`
-    what it draws.
+    what it draws, `data` what a tool of others returned.
     """
 
     call_id: str
@@ -156,7 +168,13 @@ class ToolOutcome:
     connect_url: str | None
     change: LibraryChange | None = None
     chart: Chart | None = None
+    data: ToolData | None = None
     shown_text: str = ""
+
+    @property
+    def values_text(self) -> str:
+        """What the model read in a form in which each value stands by itself."""
+        return self.data.visible_text if self.data else self.text
 
     @property
     def display_text(self) -> str:
@@ -219,6 +237,7 @@ class Toolkit:
             connect_url=result.connect_url,
             change=result.render.change if isinstance(result.render, ChangeResult) else None,
             chart=result.render.chart if isinstance(result.render, OwnResult) else None,
+            data=result.render.data if isinstance(result.render, DataResult) else None,
             shown_text=strip_invisible(result.shown_text),
         )
 
@@ -294,6 +313,8 @@ class _CallResult:
     def shown_text(self) -> str:
         if isinstance(self.render, WordedResult | ChangeResult | OwnResult):
             return self.render.shown_text
+        if isinstance(self.render, DataResult):
+            return self.render.data.visible_text
         return self.failure_notice
 
 

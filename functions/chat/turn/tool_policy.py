@@ -92,12 +92,12 @@ class ToolPolicy:
             if tool is not None and outcome.source is not None:
                 self._own_words_only = False
                 maker = "" if outcome.failed else tool.maker
-                self._results.append((maker, outcome.text))
+                self._results.append((maker, outcome.values_text))
                 self._known_texts.pop(maker, None)
                 self._known_texts.pop(WEB_PAGES, None)
                 for other_maker, private_texts in self._private_texts.items():
                     if not _is_known_to(other_maker, maker):
-                        private_texts.include(self._index(outcome.text))
+                        private_texts.include(self._index(outcome.values_text))
 
     def judge(self, tool: Tool | None, call: ParsedCall) -> Verdict:
         """Return what becomes of a call. What cannot run anyway needs no question."""

@@ -28,6 +28,7 @@ from shared.domain.errors import (
     Unreadable,
 )
 from shared.domain.ids import UserId
+from shared.domain.tool_data import ToolData
 from shared.domain.value import value
 from shared.integrations import load_integration
 from shared.integrations.service import (
@@ -57,8 +58,8 @@ async def call_service(
     arguments: Mapping[str, Any],
     *,
     call_id: str | None = None,
-) -> str:
-    """Return text for the model. Raises ToolRefused and ToolFailed."""
+) -> ToolData:
+    """Return what the tool says. Raises ToolRefused and ToolFailed."""
     service = _require_service(name)
     service_tool = _require_tool(service, tool)
     parsed_arguments = parse_arguments(tool, service_tool.arguments_type, arguments)
@@ -67,13 +68,14 @@ async def call_service(
     try:
         async with _count_call(deps, uid, service):
             with anyio.fail_after(TIMEOUT_S):
-                return await service_tool.run(account, parsed_arguments)
+                result = await service_tool.run(account, parsed_arguments)
     except TimeoutError as timeout:
         raise ToolFailed(f"{service.label} did not answer in time.") from timeout
     except ServiceItemNotFound as not_found:
         raise ToolFailed(f"{service.label} did not find it.") from not_found
     except ServiceItemExists as duplicate:
         raise ToolFailed(f"{service.label} already has it.") from duplicate
+    return result if isinstance(result, ToolData) else ToolData(content=result)
 
 
 def _require_service(name: str) -> Integration:

@@ -12,6 +12,7 @@ from shared.data.app_calls import AppCallContext
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
+from shared.domain.tool_data import ToolData
 from shared.resilience.call_quota import check_quota
 from shared.resilience.hour_windows import floor_to_hour
 from shared.security.tool_pin import compute_pin
@@ -26,8 +27,8 @@ async def call_tool(
     *,
     pin: str,
     call_id: str | None = None,
-) -> str:
-    """Return text for the model. Raises ToolRefused and ToolFailed.
+) -> ToolData:
+    """Return what the tool says. Raises ToolRefused and ToolFailed.
 
     The call is refused where the tool is not the version that `pin` names, which its user judged.
 

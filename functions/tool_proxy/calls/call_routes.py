@@ -32,10 +32,10 @@ MAX_CALL_BYTES = 262_144
 )
 async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
     body, uid = call.body, _verify_user(deps, call, "tool_call", call.body.call_id)
-    text = await call_tool(
+    data = await call_tool(
         deps, uid, body.app_id, body.tool, body.arguments, pin=body.pin, call_id=body.call_id
     )
-    return ToolCallOut(text=text)
+    return ToolCallOut.of(data)
 
 
 @route(
@@ -49,10 +49,10 @@ async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
 async def run_service(deps: ToolProxyDeps, call: Call[ServiceCallIn]) -> ToolCallOut:
     body, uid = call.body, _verify_user(deps, call, "tool_call", call.body.call_id)
     telemetry.add_fields(service=body.service, tool=body.tool)
-    text = await call_service(
+    data = await call_service(
         deps.services, uid, body.service, body.tool, body.arguments, call_id=body.call_id
     )
-    return ToolCallOut(text=text)
+    return ToolCallOut.of(data)
 
 
 @route(

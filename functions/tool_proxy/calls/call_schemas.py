@@ -1,10 +1,13 @@
 """Request and response bodies of tool calls."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 from pydantic import Field
 
+from shared.domain.embed import EmbedType
 from shared.domain.ids import AppId, UserId
+from shared.domain.tool_data import ToolData
 from shared.edge.schemas import ID_PATTERN, Wire
 
 
@@ -39,6 +42,14 @@ class ServiceCallIn(_CallIn):
 
 
 class ToolCallOut(Wire):
-    """The text that the model reads."""
+    """What the tool returned: text, or JSON. `hidden_fields` are not for models."""
 
-    text: str
+    content: Any
+    entry_type: EmbedType | None
+    hidden_fields: Sequence[str]
+
+    @classmethod
+    def of(cls, data: ToolData) -> Self:
+        return cls(
+            content=data.content, entry_type=data.entry_type, hidden_fields=data.hidden_fields
+        )

@@ -5,10 +5,11 @@ from functools import partial
 from typing import Any
 
 from functions.tool_proxy.calls.failures import TIMEOUT_S, translate_egress_errors
-from functions.tool_proxy.calls.result_mapping import to_compact_json, to_model_text
+from functions.tool_proxy.calls.result_mapping import to_tool_data
 from functions.tool_proxy.ports import OutgoingCall
 from shared.data.signing_secrets import SigningSecrets
 from shared.domain.errors import ToolRefused
+from shared.domain.tool_data import ToolData, to_compact_json
 from shared.domain.value import value
 from shared.outbound.addresses import with_query
 from shared.outbound.webhook_signature import build_message_id, sign
@@ -26,15 +27,15 @@ class HttpTransport:
 
     def prepare(
         self, call: OutgoingCall, arguments: Mapping[str, Any]
-    ) -> Callable[[], Awaitable[str]]:
+    ) -> Callable[[], Awaitable[ToolData]]:
         url, body = _encode(call, arguments)
         return partial(self._send, call, url, body)
 
-    async def _send(self, call: OutgoingCall, url: str, body: bytes) -> str:
+    async def _send(self, call: OutgoingCall, url: str, body: bytes) -> ToolData:
         request = await self._build_request(call, url, body)
         with translate_egress_errors(call.tool.name):
             response = await self.egress.send(request)
-        return to_model_text(call, response)
+        return to_tool_data(call, response)
 
     async def _build_request(self, call: OutgoingCall, url: str, body: bytes) -> EgressRequest:
         """Sign a call. Its id is the same for every call with the same `call_id`, to drop repeats."""

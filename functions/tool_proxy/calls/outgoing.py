@@ -10,6 +10,7 @@ from functions.tool_proxy.ports import OutgoingCall
 from functions.tool_proxy.registry.auto_disable import disable_if_failing
 from shared import telemetry
 from shared.domain.app import AppCall
+from shared.domain.tool_data import ToolData
 from shared.outbound.app_limiter import AppLimiter
 from shared.resilience.best_effort import run_best_effort
 from shared.resilience.hour_windows import floor_to_hour
@@ -19,22 +20,25 @@ _CALLER_LEFT = CallFailed("", error="broken off")
 
 
 async def execute(
-    deps: ToolProxyDeps, limiter: AppLimiter, call: OutgoingCall, send: Callable[[], Awaitable[str]]
-) -> str:
+    deps: ToolProxyDeps,
+    limiter: AppLimiter,
+    call: OutgoingCall,
+    send: Callable[[], Awaitable[ToolData]],
+) -> ToolData:
     """Return what `send` returns and raise what it raises. Raises ToolFailed if not admitted."""
     started_at = deps.clock.now()
     limiter.admit(started_at)
     await count_call(deps, call.uid)
     failure: CallFailed | None = _CALLER_LEFT
     try:
-        text = await send()
+        data = await send()
         failure = None
     except CallFailed as error:
         failure = error
         raise
     finally:
         await run_best_effort(_record_call(deps, limiter, call, started_at, failure))
-    return text
+    return data
 
 
 async def _record_call(

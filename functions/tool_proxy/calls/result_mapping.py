@@ -1,4 +1,4 @@
-"""Result mapping: an app's response, sanitized, as text for the model; nothing private in it."""
+"""Result mapping: an app's response, sanitized, as text or data; nothing private in it."""
 
 import json
 from http import HTTPStatus
@@ -7,13 +7,14 @@ from typing import Any
 from functions.tool_proxy.calls.failures import CallFailed
 from functions.tool_proxy.ports import OutgoingCall
 from shared.domain.app import App
+from shared.domain.tool_data import ToolData, to_compact_json
 from shared.outbound.addresses import with_query
-from shared.outbound.untrusted_text import sanitize_error, sanitize_reason, sanitize_result
+from shared.outbound.untrusted_text import sanitize_content, sanitize_error, sanitize_reason
 from shared.ports import EgressResponse
 
 
-def to_model_text(call: OutgoingCall, response: EgressResponse) -> str:
-    """Return text for the model. Raises CallFailed for a status other than 2xx."""
+def to_tool_data(call: OutgoingCall, response: EgressResponse) -> ToolData:
+    """Return what the app says. Raises CallFailed for a status other than 2xx."""
     status = response.status
     error = f"HTTP {status}"
     if status in (401, 403):
@@ -24,17 +25,17 @@ def to_model_text(call: OutgoingCall, response: EgressResponse) -> str:
         reason = _extract_reason(response) or _describe_status(status)
         message = f"Error calling {call.tool.name}: HTTP {status} - {reason}"
         raise CallFailed(message, error=error, is_down=status >= 500)
-    return _to_success_text(_parse_body(response))
+    return ToolData(content=_find_content(_parse_body(response)))
 
 
-def _to_success_text(content: Any) -> str:
+def _find_content(content: Any) -> Any:
     if isinstance(content, dict):
         for name in ("result", "message"):
             if content.get(name) is not None:
-                return sanitize_result(_to_text(content[name]))
+                return sanitize_content(content[name])
         if content.get("error") is not None:
             return f"Error: {sanitize_error(_to_text(content['error'])) or 'no reason given'}"
-    return sanitize_result(_to_text(content))
+    return sanitize_content(content)
 
 
 def _build_connect_text(app: App, response: EgressResponse, url: str | None) -> str:
@@ -82,8 +83,3 @@ def _parse_body(response: EgressResponse) -> Any:
 
 def _to_text(content: Any) -> str:
     return content if isinstance(content, str) else to_compact_json(content)
-
-
-def to_compact_json(content: Any) -> str:
-    """Encode as JSON without spaces."""
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))

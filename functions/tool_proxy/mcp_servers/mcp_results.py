@@ -1,25 +1,38 @@
-"""MCP result mapping: a server's result as text for the model."""
+"""MCP result mapping: a server's result as text or data."""
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
+
+from pydantic_core import from_json
 
 from functions.tool_proxy.calls.failures import CallFailed
-from functions.tool_proxy.calls.result_mapping import to_compact_json
 from shared.domain.app import ChatTool
-from shared.outbound.untrusted_text import sanitize_reason, sanitize_result
+from shared.domain.tool_data import ToolData
+from shared.outbound.untrusted_text import sanitize_content, sanitize_reason
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, ContentBlock
 
 
-def to_model_text(tool: ChatTool, result: "CallToolResult") -> str:
-    """Return text for the model. Raises CallFailed for a result that the server marks as an error."""
+def to_tool_data(tool: ChatTool, result: "CallToolResult") -> ToolData:
+    """Return what the server says. Raises CallFailed for a result that it marks as an error.
+
+    Its structured content counts where its text says the same, as the protocol asks, or nothing.
+    """
     text = "\n".join(filter(None, map(_to_text, result.content)))
     if result.is_error:
         message = f"Error calling {tool.name}: {sanitize_reason(text) or 'no reason given'}"
         raise CallFailed(message, error="isError")
-    if not text and result.structured_content is not None:
-        text = to_compact_json(result.structured_content)
-    return sanitize_result(text)
+    structured = result.structured_content
+    is_same = structured is not None and (not text or _parse(text) == structured)
+    return ToolData(content=sanitize_content(structured if is_same else text))
+
+
+def _parse(text: str) -> Any:
+    """Return the JSON that a text is, None where it is none."""
+    try:
+        return from_json(text, allow_inf_nan=False)
+    except ValueError:
+        return None
 
 
 def _to_text(content: "ContentBlock") -> str:

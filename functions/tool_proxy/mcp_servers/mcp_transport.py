@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from functions.tool_proxy.calls.failures import CallFailed, translate_egress_errors
 from functions.tool_proxy.deps import McpDeps
 from functions.tool_proxy.mcp_servers.errors import ProtocolError, Unauthorized
-from functions.tool_proxy.mcp_servers.mcp_results import to_model_text
+from functions.tool_proxy.mcp_servers.mcp_results import to_tool_data
 from functions.tool_proxy.mcp_servers.tokens import call_with_token
 from functions.tool_proxy.ports import OutgoingCall
+from shared.domain.tool_data import ToolData
 from shared.domain.value import value
 from shared.outbound.untrusted_text import sanitize_reason
 
@@ -28,14 +29,14 @@ class McpTransport:
 
     def prepare(
         self, call: OutgoingCall, arguments: Mapping[str, Any]
-    ) -> Callable[[], Awaitable[str]]:
+    ) -> Callable[[], Awaitable[ToolData]]:
         return partial(self._send, call, arguments)
 
-    async def _send(self, call: OutgoingCall, arguments: Mapping[str, Any]) -> str:
+    async def _send(self, call: OutgoingCall, arguments: Mapping[str, Any]) -> ToolData:
         tool = call.tool
         try:
             with translate_egress_errors(tool.name):
-                return to_model_text(tool, await self._call_server(call, arguments))
+                return to_tool_data(tool, await self._call_server(call, arguments))
         except Unauthorized as challenge:
             message = (
                 f"{call.app.name} needs its user to connect an account first."

@@ -156,7 +156,7 @@ def measure_turn(world: ChatFixture, sent: Calls) -> float:
     for number, arguments in enumerate(sent):
         known = KnownText(
             message=QUESTION,
-            returned=[world.toolbox.answer] if number else [],
+            returned=[str(world.toolbox.answer)] if number else [],
             now=world.clock.now(),
         )
         bits += measure_disclosure(

@@ -7,6 +7,7 @@ import pytest
 
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
+from shared.domain.tool_data import ToolData
 from tests.fakes import RecordingToolbox, ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations
@@ -29,7 +30,7 @@ class BrokenToolbox(RecordingToolbox):
 
     async def call_service(
         self, uid: UserId, service: str, tool: str, arguments: Mapping[str, Any], *, call_id: str
-    ) -> str:
+    ) -> ToolData:
         raise ToolFailed("The search does not answer.")
 
 

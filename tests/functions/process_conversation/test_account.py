@@ -46,6 +46,7 @@ from shared.domain.documents import Query, Set
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Device, Profile
+from shared.domain.tool_data import ToolData
 from shared.ports import ToolBox
 from tests.fakes import FixedClock, ScriptedModel
 from tests.fault_injection import Crash
@@ -124,7 +125,7 @@ class DisconnectingToolBox:
         *,
         call_id: str,
         pin: str = "",
-    ) -> str:
+    ) -> ToolData:
         raise AssertionError("an erasure calls no tools")
 
     call_service = call

@@ -56,7 +56,8 @@ async def world(tmp_path: Path, provider: FakeProvider) -> AsyncIterator[Account
 
 
 async def list_events(world: AccountsFixture, uid: UserId = ADA) -> str:
-    return await call_service(world.services, uid, "google_calendar", "get_calendar_events", {})
+    result = await call_service(world.services, uid, "google_calendar", "get_calendar_events", {})
+    return result.visible_text
 
 
 async def load_tokens(world: AccountsFixture) -> Tokens:

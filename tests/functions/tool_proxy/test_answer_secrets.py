@@ -5,7 +5,7 @@ import json
 import pytest
 
 from functions.tool_proxy.calls.failures import CallFailed
-from functions.tool_proxy.calls.result_mapping import to_model_text
+from functions.tool_proxy.calls.result_mapping import to_tool_data
 from tests.fixtures.notes_app import NotesFixture
 from tests.fixtures.tool_proxy import ALICE
 from tests.functions.tool_proxy.test_results import CALL, build_response
@@ -85,7 +85,7 @@ def as_result(text: object) -> str:
     ],
 )
 def test_no_answer_passes_a_secret_on_s10(status, body, text):
-    assert to_model_text(CALL, build_response(status, body)) == text
+    assert to_tool_data(CALL, build_response(status, body)).visible_text == text
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_no_answer_passes_a_secret_on_s10(status, body, text):
 )
 def test_no_reason_passes_a_secret_on_s10(status, body, reason):
     with pytest.raises(CallFailed) as raised:
-        to_model_text(CALL, build_response(status, body))
+        to_tool_data(CALL, build_response(status, body))
 
     assert "abcdefgh" not in str(raised.value)
     if reason:
@@ -136,4 +136,4 @@ async def test_neither_developer_nor_log_reads_the_words_of_an_answer_s10(
     ],
 )
 def test_hostile_answers_are_sanitized_in_bounded_work_s10(text):
-    assert len(to_model_text(CALL, build_response(200, as_error(text)))) <= 20_100
+    assert len(to_tool_data(CALL, build_response(200, as_error(text))).visible_text) <= 20_100

@@ -52,7 +52,8 @@ async def call_and_read_failure(world: NotesFixture, app_id: AppId) -> str:
 
 async def call_find(deps: ToolProxyDeps, app_id: AppId) -> str:
     pin = await load_pin(deps.stores, app_id, "find")
-    return await call_tool(deps, ALICE, app_id, "find", {"q": "x"}, pin=pin)
+    result = await call_tool(deps, ALICE, app_id, "find", {"q": "x"}, pin=pin)
+    return result.visible_text
 
 
 async def read_call_log(world: NotesFixture, app_id: AppId) -> list[dict[str, Any]]:
@@ -237,7 +238,7 @@ async def test_calls_per_user_app_and_hour_are_limited_and_the_error_says_when_t
     )
     world.clock.advance(minutes=12)
 
-    assert (last_allowed_answer, answer_to_another_user) == ("Milk, eggs.", "Milk, eggs.")
+    assert last_allowed_answer == answer_to_another_user.content == "Milk, eggs."
     assert limit_text.startswith(
         f"The limit of {MAX_CALLS_PER_APP_HOUR} calls an hour to Notes is reached; 0 remain,"
     )

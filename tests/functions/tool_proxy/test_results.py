@@ -1,11 +1,12 @@
-"""Result mapping: responses of apps as text for the model (T6)."""
+"""Result mapping: responses of apps as text or data (T6)."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from functions.tool_proxy.calls.failures import CallFailed
-from functions.tool_proxy.calls.result_mapping import to_model_text
+from functions.tool_proxy.calls.result_mapping import to_tool_data
 from functions.tool_proxy.ports import OutgoingCall
 from shared.domain.app import App, ChatTool, ExternalIntegration
 from shared.domain.ids import AppId, UserId
@@ -56,7 +57,38 @@ def build_response(status: int, body: str) -> EgressResponse:
     ],
 )
 def test_any_2xx_is_text_for_the_model_t6(status, body, text):
-    assert to_model_text(CALL, build_response(status, body)) == text
+    assert to_tool_data(CALL, build_response(status, body)).visible_text == text
+
+
+@pytest.mark.parametrize(
+    ("body", "content"),
+    [
+        ('{"result": {"n": 2}}', {"n": 2}),
+        ('["a", "\u00fc"]', ["a", "\u00fc"]),
+        ('{"notes": [{"id": 1, "of": {"by": null}}]}', {"notes": [{"id": 1, "of": {"by": None}}]}),
+        ('{"result": [], "message": "none"}', []),
+        ('{"a\\nb": "Fo\\u202eund"}', {"a\nb": "Found"}),
+        ('{"key": "sk_0123456789abcdef"}', {"key": "[removed]"}),
+        ("[" * 32 + "]" * 32, "[" * 32 + "]" * 32),
+        ("[" * 33 + "]" * 33, "text"),
+        ("[" * 10_000 + "]" * 10_000, "text"),
+        ('{"n": NaN}', "text"),
+        ("[1e999]", "text"),
+        ('"[1, 2]"', "text"),
+        ('{"result": "{\\"n\\": 2}"}', "text"),
+        ('{"rows": "' + "x" * 90_000 + '"}', "text"),
+        ('{"same": 1, "same": 2}', {"same": 2}),
+        ("3", "text"),
+    ],
+)
+def test_an_object_or_a_list_is_data_and_what_is_no_sound_json_is_text_m111(body, content):
+    data = to_tool_data(CALL, build_response(200, body))
+
+    if content == "text":
+        assert isinstance(data.content, str)
+    else:
+        assert data.content == (json.loads(content) if isinstance(content, str) else content)
+    assert (data.entry_type, data.hidden_fields) == (None, ())
 
 
 @pytest.mark.parametrize(
@@ -80,7 +112,7 @@ def test_any_2xx_is_text_for_the_model_t6(status, body, text):
 )
 def test_another_status_fails_with_a_sanitized_reason_t6(status, body, reason):
     with pytest.raises(CallFailed) as raised:
-        to_model_text(CALL, build_response(status, body))
+        to_tool_data(CALL, build_response(status, body))
 
     assert str(raised.value) == f"Error calling find: HTTP {status} - {reason}"
     assert (raised.value.error, raised.value.is_down) == (f"HTTP {status}", status >= 500)
@@ -89,7 +121,7 @@ def test_another_status_fails_with_a_sanitized_reason_t6(status, body, reason):
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_missing_account_is_reported_with_the_apps_reason_and_the_connect_url_t7(status):
     with pytest.raises(CallFailed) as raised:
-        to_model_text(CALL, build_response(status, '{"error": "Please connect your account."}'))
+        to_tool_data(CALL, build_response(status, '{"error": "Please connect your account."}'))
 
     assert str(raised.value) == (
         "Notes needs its user to connect an account first. It says: Please connect your account."
@@ -104,7 +136,7 @@ def test_a_connect_url_that_is_not_http_is_dropped_t7():
     app = replace(NOTES, external_integration=ExternalIntegration(auth_steps=(step,)))
 
     with pytest.raises(CallFailed) as raised:
-        to_model_text(replace(CALL, app=app), build_response(401, ""))
+        to_tool_data(replace(CALL, app=app), build_response(401, ""))
 
     assert str(raised.value) == "Notes needs its user to connect an account first."
     assert raised.value.connect_url is None
@@ -115,6 +147,6 @@ def test_an_app_without_auth_steps_is_connected_at_its_home_url_t7():
     app = replace(NOTES, external_integration=home)
 
     with pytest.raises(CallFailed) as raised:
-        to_model_text(replace(CALL, app=app), build_response(403, ""))
+        to_tool_data(replace(CALL, app=app), build_response(403, ""))
 
     assert raised.value.connect_url == "https://notes.example.com/?from=keepsake&uid=ann+b"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from shared.adapters.http_toolbox import HttpToolbox
@@ -19,7 +19,8 @@ from tests.fixtures.callers import DELEGATIONS, SERVICE_IDENTITY
 from tests.servers import run_server
 from tests.servers.receiver import Receiver
 
-ANSWER = b'HTTP/1.1 200 OK\r\ncontent-length: 15\r\nconnection: close\r\n\r\n{"text":"done"}'
+RESULT = b'{"content":"done","entry_type":null,"hidden_fields":[]}'
+ANSWER = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n" + RESULT
 PROXY_DOWN = "^The service that calls apps does not answer.$"
 
 
@@ -44,7 +45,8 @@ def find_free_port() -> int:
 async def call(url: str, clock: AutoAdvanceClock) -> str:
     toolbox = HttpToolbox(url, SERVICE_IDENTITY, DELEGATIONS, clock, caller="chat")
     try:
-        return await toolbox.call(UserId("ada"), "APP1", "send", {}, call_id="c1", pin="p1")
+        result = await toolbox.call(UserId("ada"), "APP1", "send", {}, call_id="c1", pin="p1")
+        return result.visible_text
     finally:
         await toolbox.aclose()
 
@@ -91,8 +93,8 @@ async def test_a_call_that_was_sent_is_never_sent_again_c55() -> None:
 async def test_a_proxy_mounted_under_a_path_is_called_at_its_root(end: str) -> None:
     """The local gateway serves nothing at the mount's name without its slash."""
 
-    async def answer(_: Request) -> JSONResponse:
-        return JSONResponse({"text": "done"})
+    async def answer(_: Request) -> Response:
+        return Response(RESULT, media_type="application/json")
 
     mount = Mount("/tool_proxy", routes=[Route("/", answer, methods=["POST"])])
     with run_server(Starlette(routes=[mount])) as url:

@@ -1,0 +1,26 @@
+"""Result text: data that a tool returned, written for a model as TOON where that is shorter than JSON."""
+
+from typing import Any
+
+from shared.domain.tokens import estimate_tokens
+from shared.domain.tool_data import ToolData, to_compact_json
+
+
+def write_for_model(data: ToolData) -> str:
+    """Return text as it is, and data without its hidden fields, in the shorter of both forms."""
+    content = data.visible_content
+    if isinstance(content, str):
+        return content
+    compact = to_compact_json(content)
+    toon = _to_toon(content)
+    return toon if toon and estimate_tokens(toon) < estimate_tokens(compact) else compact
+
+
+def _to_toon(content: Any) -> str | None:
+    """Return None where TOON cannot write it, such as a text with half a surrogate pair."""
+    from toon_format import encode
+
+    try:
+        return encode(content)
+    except (TypeError, ValueError):
+        return None

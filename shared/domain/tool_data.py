@@ -1,0 +1,66 @@
+"""Tool data: what a tool of an app or a service returned, as text or as JSON; untrusted.
+
+Who reads it decides how it is written: a model, the API, or the screen of its owner.
+"""
+
+import json
+from typing import Any
+
+from shared.domain.embed import EmbedType
+from shared.domain.value import value
+
+MAX_DEPTH = 32
+"""Levels of lists and objects; what nests deeper is text."""
+
+
+@value
+class ToolData:
+    """What a tool returned. `content` is a text, or an object or a list of JSON.
+
+    `entry_type` is how clients draw it, or each entry of its list, where the tool says so.
+    `hidden_fields` are fields, at any depth, that clients are shown and models are not given.
+    """
+
+    content: Any
+    entry_type: EmbedType | None = None
+    hidden_fields: tuple[str, ...] = ()
+
+    @property
+    def visible_content(self) -> Any:
+        """What models are given of it."""
+        return _omit(self.content, frozenset(self.hidden_fields))
+
+    @property
+    def visible_text(self) -> str:
+        """What models are given of it, as text or compact JSON."""
+        content = self.visible_content
+        return content if isinstance(content, str) else to_compact_json(content)
+
+
+def to_compact_json(content: Any) -> str:
+    """Encode as JSON without spaces."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+
+
+def is_deep(content: Any, max_depth: int = MAX_DEPTH) -> bool:
+    """Tell whether lists and objects nest in more levels than `max_depth`."""
+    level = [content]
+    for _ in range(max_depth):
+        level = [child for node in level for child in _list_nested(node)]
+    return bool(level)
+
+
+def _list_nested(node: Any) -> list[Any]:
+    children = node.values() if isinstance(node, dict) else node
+    return [child for child in children if isinstance(child, dict | list)]
+
+
+def _omit(content: Any, hidden_fields: frozenset[str]) -> Any:
+    if not hidden_fields:
+        return content
+    if isinstance(content, dict):
+        shown = {name: each for name, each in content.items() if name not in hidden_fields}
+        return {name: _omit(each, hidden_fields) for name, each in shown.items()}
+    if isinstance(content, list):
+        return [_omit(each, hidden_fields) for each in content]
+    return content
