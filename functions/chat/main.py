@@ -1,7 +1,7 @@
 """Entry points: `chat`, `after_turn`, `end_stretch` (a chat fell silent) and `close_run` (a process ended)."""
 
-from functions.chat.api.internal_routes import AFTER_TURN_ROUTES, CLOSE_RUN_ROUTES, STRETCH_ROUTES
-from functions.chat.api.routes import ROUTES
+from functions.chat.api import late_routes
+from functions.chat.api.first_routes import FIRST_ROUTES
 from functions.chat.deps import ChatDeps
 from functions.chat.wiring import after_turn_deps, closing_deps, deps, start, stretch_deps
 from shared.edge.entry_point import serve
@@ -17,7 +17,13 @@ def _build_chat_deps() -> ChatDeps:
     return deps()
 
 
-chat = serve("chat", ROUTES, _build_chat_deps, cors_origins=cors_origins)
-after_turn = serve("after_turn", AFTER_TURN_ROUTES, after_turn_deps)
-end_stretch = serve("end_stretch", STRETCH_ROUTES, stretch_deps)
-close_run = serve("close_run", CLOSE_RUN_ROUTES, closing_deps)
+chat = serve(
+    "chat",
+    FIRST_ROUTES,
+    _build_chat_deps,
+    load_all=late_routes.load_routes,
+    cors_origins=cors_origins,
+)
+after_turn = serve("after_turn", (), after_turn_deps, load_all=late_routes.load_after_turn_routes)
+end_stretch = serve("end_stretch", (), stretch_deps, load_all=late_routes.load_stretch_routes)
+close_run = serve("close_run", (), closing_deps, load_all=late_routes.load_closing_routes)

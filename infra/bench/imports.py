@@ -50,8 +50,8 @@ BARE_SDK = Loading(
     code="import functions_framework.aio, openai, google.cloud.firestore",
 )
 BARE_CLOUD = Loading(
-    name="functions_framework.aio + httpx + google.cloud.firestore",
-    code="import functions_framework.aio, httpx, google.cloud.firestore",
+    name="functions_framework.aio + httpx + pydantic + google.cloud.firestore",
+    code="import functions_framework.aio, httpx, google.cloud.firestore, pydantic.main, pydantic.types",
 )
 
 

@@ -21,16 +21,20 @@ def serve(
     routes: Sequence[Route[DepsT]],
     build_deps: Callable[[], DepsT],
     *,
+    load_all: Callable[[], Sequence[Route[DepsT]]] | None = None,
     cors_origins: Callable[[], Sequence[str]] = tuple,
 ) -> EntryPoint:
     """Make the entry point `function`, which answers by its routes.
 
-    Its application is built with the first request, in the event loop that serves it.
+    Its application is built with the first request, in the event loop that serves it. `load_all` imports
+    the routes that few requests need, with the first request for one of them, and returns all there are.
     """
 
     @cache
     def build() -> Starlette:
-        return build_application(function, routes, build_deps(), cors_origins=cors_origins())
+        return build_application(
+            function, routes, build_deps(), load_all=load_all, cors_origins=cors_origins()
+        )
 
     async def entry_point(_: Request) -> Starlette:
         return build()

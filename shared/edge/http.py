@@ -4,7 +4,7 @@ Every failure is answered as problem+json: errors of ours by their status, anyth
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeVar
 
 from starlette import routing
@@ -14,6 +14,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from shared import telemetry
 from shared.data.codec import type_adapter
@@ -49,23 +50,26 @@ def build_application(
     routes: Sequence[Route[DepsT]],
     deps: DepsT,
     *,
+    load_all: Callable[[], Sequence[Route[DepsT]]] | None = None,
     cors_origins: Sequence[str] = (),
 ) -> Starlette:
     """Build a function's application from its routes, with a health check beside them.
 
+    `load_all` returns all routes there are, for the first request that none of `routes` serves.
     Pages of `cors_origins` may call it from a browser.
     """
 
     async def check_health(_: Request) -> Response:
         return JSONResponse({"status": "ok", "function": function})
 
+    def build(rows: Sequence[Route[DepsT]]) -> list[routing.BaseRoute]:
+        return [_build_route(function, row, deps) for row in rows]
+
     return Starlette(
         routes=[
             routing.Route("/healthz", check_health),
-            *(
-                routing.Route(row.path, _build_endpoint(function, row, deps), methods=[row.method])
-                for row in routes
-            ),
+            *build(routes),
+            *([routing.Mount("", _LateRouter(lambda: build(load_all())))] if load_all else []),
         ],
         exception_handlers={HTTPException: handle_http_exception},
         middleware=[
@@ -73,6 +77,20 @@ def build_application(
             *_build_cors_middleware(cors_origins),
         ],
     )
+
+
+class _LateRouter:
+    """A router that is built with its first request."""
+
+    def __init__(self, load: Callable[[], Sequence[routing.BaseRoute]]) -> None:
+        self._load = load
+
+    @cached_property
+    def _router(self) -> routing.Router:
+        return routing.Router(self._load())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._router(scope, receive, send)
 
 
 def _build_cors_middleware(origins: Sequence[str]) -> list[Middleware]:
@@ -93,6 +111,10 @@ async def handle_http_exception(_: Request, error: Exception) -> Response:
     """Answer what the router refuses, an unknown path or method, as a problem."""
     assert isinstance(error, HTTPException)
     return build_problem(error.status_code, error.detail, headers=error.headers)
+
+
+def _build_route(function: str, row: Route[DepsT], deps: DepsT) -> routing.Route:
+    return routing.Route(row.path, _build_endpoint(function, row, deps), methods=[row.method])
 
 
 def _build_endpoint(

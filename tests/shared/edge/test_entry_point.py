@@ -56,3 +56,45 @@ async def test_an_entry_point_serves_its_routes_and_builds_its_deps_with_the_fir
     assert [answer.json() for answer in answers] == [{"status": "ok"}] * 2
     assert answers[0].headers["access-control-allow-origin"] == "https://ours.example"
     assert len(built) == 1
+
+
+LATE_SOURCE = """
+from shared.edge.entry_point import serve
+from shared.edge.routes import Call, route
+from shared.edge.schemas import OkOut
+from tests.shared.edge.test_entry_point import build_deps, loads
+
+@route("GET", "/orders", "List orders", access="anyone")
+async def list_orders(_deps: object, _call: Call) -> OkOut:
+    return OkOut()
+
+@route("DELETE", "/orders", "Delete all orders", access="anyone")
+async def delete_orders(_deps: object, _call: Call) -> OkOut:
+    return OkOut()
+
+def load_all():
+    loads.append(1)
+    return list_orders, delete_orders
+
+shop = serve("shop", (list_orders,), build_deps, load_all=load_all)
+"""
+loads: list[int] = []
+
+
+async def test_late_routes_are_loaded_with_the_first_request_for_one_of_them(tmp_path: Path):
+    source = tmp_path / "main.py"
+    source.write_text(LATE_SOURCE)
+    loads.clear()
+    transport = httpx.ASGITransport(create_asgi_app("shop", str(source), "http"))
+
+    async with httpx.AsyncClient(transport=transport, base_url="http://shop") as client:
+        first = [await client.get("/orders"), await client.get("/healthz")]
+        loads_before = len(loads)
+        late = [await client.delete("/orders") for _ in range(2)]
+        refused = [await client.put("/orders"), await client.get("/carts")]
+
+    assert [answer.status_code for answer in first] == [200, 200]
+    assert [answer.status_code for answer in late] == [200, 200]
+    assert [answer.status_code for answer in refused] == [405, 404]
+    assert refused[1].headers["content-type"] == "application/problem+json"
+    assert (loads_before, len(loads)) == (0, 1)
