@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from shared.domain.value import value
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
@@ -355,6 +355,16 @@ class ToolBox(Protocol):
 
     async def disconnect_all(self, uid: UserId) -> None:
         """Revoke and delete all tokens of a user. Raises Unavailable."""
+
+
+class LinkChecker(Protocol):
+    """Looks up whether addresses that an answer names still lead anywhere."""
+
+    async def find_broken(self, urls: Sequence[str]) -> Collection[str]:
+        """Return those of at most 10 https addresses whose servers say that there is nothing.
+
+        Who serves an address learns it, but neither for whom nor why it is asked for. Raises Unavailable.
+        """
 
 
 @value

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 from ipaddress import ip_network
+from math import inf
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -40,6 +41,8 @@ DEFAULT_REALTIME_MODEL = "gpt-realtime-2.1"
 DEFAULT_OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_OPENROUTER_URL = "https://openrouter.ai/api/v1"
 DEFAULT_TOOL_PROXY_URL = "http://127.0.0.1:8081"
+DEFAULT_HARM_LIMIT = 7.0
+"""From here on, of 0 to 10, an answer is written again."""
 MIN_KEY_CHARS = 32
 MIN_WINDOW_TOKENS = 8_000
 """With less there is no room for our rules, the tools and an answer."""
@@ -106,6 +109,8 @@ class Settings:
     public_url: str = ""
     oauth_clients: Mapping[str, OauthClient] = field(default_factory=dict)
     web_search: bool = False
+    link_checks: bool = True
+    harm_limit: float = DEFAULT_HARM_LIMIT
     quotas: Mapping[QuotaName, int] = field(default_factory=lambda: EMBEDDED_LIMITS)
 
     @classmethod
@@ -169,6 +174,8 @@ class Settings:
             public_url=env.get("PUBLIC_URL", f"http://127.0.0.1:{port}").rstrip("/"),
             oauth_clients=_parse_oauth_clients(env),
             web_search=env.get("WEB_SEARCH") == "perplexity",
+            link_checks=env.get("LINK_CHECKS") != "off",
+            harm_limit=_parse_harm_limit(env.get("HARM_LIMIT", "")),
             quotas=_parse_quotas(env),
         )
 
@@ -203,6 +210,14 @@ def _parse_oauth_clients(env: Mapping[str, str]) -> dict[str, OauthClient]:
         for name in _PROVIDERS
         if env.get(f"{name}_CLIENT_ID") or env.get(f"{name}_API_KEY")
     }
+
+
+def _parse_harm_limit(text: str) -> float:
+    return inf if text == "off" else float(text or DEFAULT_HARM_LIMIT)
+
+
+def _is_harm_limit(text: str) -> bool:
+    return text in ("", "off") or (re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) is not None)
 
 
 def _parse_list(text: str) -> tuple[str, ...]:
@@ -333,4 +348,8 @@ def _find_account_errors(env: Mapping[str, str]) -> list[str]:
         ]
     if env.get("WEB_SEARCH", "") not in ("", "perplexity"):
         errors.append(f"WEB_SEARCH={env['WEB_SEARCH']!r}: want perplexity, or none")
+    if not _is_harm_limit(env.get("HARM_LIMIT", "")):
+        errors.append(f"HARM_LIMIT={env['HARM_LIMIT']!r}: want a number from 0 to 10, or off")
+    if env.get("LINK_CHECKS", "on") not in ("", "on", "off"):
+        errors.append(f"LINK_CHECKS={env['LINK_CHECKS']!r}: want on or off")
     return errors

@@ -677,6 +677,16 @@ def toolbox(caller: str) -> ports.ToolBox:
     )
 
 
+@cache
+def link_checker(caller: str) -> ports.LinkChecker | None:
+    """Build what looks addresses up; None where the web is not searched, or links are not checked."""
+    if not (settings().web_search and settings().link_checks):
+        return None
+    from shared.adapters.http_link_checker import HttpLinkChecker
+
+    return HttpLinkChecker(settings().tool_proxy_url, service_identity(), caller=caller)
+
+
 def _require(name: str, value: str | None) -> str:
     if not value:
         raise SettingsError(f"{name} is missing: the cloud world needs it")

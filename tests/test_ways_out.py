@@ -17,6 +17,7 @@ NETWORK_ALLOW_LIST = {
     "functions/tool_proxy/mcp_servers/egress_transport.py": "hands the SDK's requests to the Egress port",
     "shared/adapters/cloud/firestore_documents.py": "looks whether the emulator of the settings is up",
     "shared/adapters/guarded_egress.py": "the one way to addresses that others chose",
+    "shared/adapters/http_link_checker.py": "calls our own tool_proxy, at an address of the settings",
     "shared/adapters/http_toolbox.py": "calls our own tool_proxy, at an address of the settings",
     "shared/adapters/cloud/gcs_blobs.py": "keeps uploaded files in our bucket",
     "shared/adapters/cloud/oidc_service_identity.py": "asks Google for tokens and keys",

@@ -14,7 +14,7 @@ locals {
   accounts = {
     for name, _ in local.functions : name => merge(
       # Links, and browsers that come back, lead to the console's origin, whose Hosting passes our paths on.
-      { WEB_SEARCH = var.web_search, PUBLIC_URL = var.console_origin },
+      { WEB_SEARCH = var.web_search, LINK_CHECKS = var.link_checks, HARM_LIMIT = var.harm_limit, PUBLIC_URL = var.console_origin },
       { for setting, value in local.key_settings : setting => value if contains(local.key_functions, name) },
       { for setting, value in { SEALING_KMS_KEY = google_kms_crypto_key.sealing.id } : setting => value if contains(local.sealing_functions, name) },
       { for setting, value in local.account_settings : setting => value if contains(local.account_functions, name) },

@@ -78,6 +78,18 @@ variable "web_search" {
   default     = ""
 }
 
+variable "link_checks" {
+  description = "off: links of answers are not looked up."
+  type        = string
+  default     = "on"
+}
+
+variable "harm_limit" {
+  description = "From which rating on, of 0 to 10, a harmful answer is written again; off: none is."
+  type        = string
+  default     = "7"
+}
+
 variable "max_instances" {
   description = "The most instances of one function; it bounds what a flood can cost."
   type        = number

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from email.message import Message
 from functools import partial
 from typing import Annotated
-from urllib.parse import quote, urldefrag, urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin
 
 import anyio.to_thread
 from pydantic import Field
@@ -21,6 +21,7 @@ from shared.integrations.service import (
     ServiceTool,
     to_one_line,
 )
+from shared.outbound.addresses import to_ascii
 from shared.ports import EgressResponse
 from shared.security.visible_text import strip_invisible
 
@@ -29,7 +30,6 @@ MAX_PAGE_BYTES = 2 * 1_048_576
 HTML = ("text/html", "application/xhtml+xml")
 ACCEPTED: Sequence[str] = (*HTML, "text/*", "application/json")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_SIGNS = "!$%&'()*+,/:;=?@[]~"
 _TEXT_CODECS = ("utf-8", "utf-16", "utf-32", "ascii", "iso8859", "cp", "koi8", "gb", "big5",
                 "shift_jis", "euc_")  # fmt: skip
 """Codecs of texts; some others of Python's take time that grows with the square."""
@@ -82,14 +82,11 @@ def _find_charset(content_type: str) -> str | None:
 
 
 def _to_ascii(url: str) -> str:
-    """Write an address as it is sent, without a fragment. Raises ToolRefused."""
+    """Write an address as it is sent. Raises ToolRefused."""
     try:
-        parts = urlsplit(urldefrag(url.strip())[0])
-        host = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode()
+        return to_ascii(url)
     except ValueError as error:
         raise ToolRefused("This is no web address. Give one that begins with https://.") from error
-    path, query = (quote(part, safe=_SIGNS) for part in (parts.path, parts.query))
-    return urlunsplit((parts.scheme, host, path, query, ""))
 
 
 INTEGRATION = Integration(

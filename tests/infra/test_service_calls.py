@@ -107,7 +107,7 @@ def test_each_direct_call_of_the_tool_proxy_has_a_row_s8() -> None:
         ("chat", "call_service"),
         ("process_conversation", "disconnect_all"),
     }
-    assert callers == {"chat", "erase_account"}
+    assert callers == {"chat", "erase_account", "after_turn"}
     assert {row.function for row in CALLS if row.via == "request"} == {"tool_proxy"}
 
 
@@ -196,7 +196,7 @@ def test_terraform_lets_only_those_create_tasks_and_publish_who_do_s8(
 
     assert set(terraform_values["task_creators"]) == creators
     assert publishers == {(t, name) for t, names in TABLE["publishers"].items() for name in names}
-    assert terraform_values["direct_callers"] == ["chat", "erase_account"]
+    assert terraform_values["direct_callers"] == ["after_turn", "chat", "erase_account"]
     assert {n for n, queue in terraform_values["queue_names"].items() if queue == "webhooks"} == {
         "on_conversation_processed",
         "deliver_webhook",

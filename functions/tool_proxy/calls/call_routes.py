@@ -3,7 +3,15 @@
 from functions.tool_proxy.accounts import connections
 from functions.tool_proxy.accounts.service_calls import call_service
 from functions.tool_proxy.calls.call import call_tool
-from functions.tool_proxy.calls.call_schemas import ServiceCallIn, ToolCallIn, ToolCallOut, UserIn
+from functions.tool_proxy.calls.call_schemas import (
+    LinksIn,
+    LinksOut,
+    ServiceCallIn,
+    ToolCallIn,
+    ToolCallOut,
+    UserIn,
+)
+from functions.tool_proxy.calls.link_checks import find_broken_links
 from functions.tool_proxy.deps import ToolProxyDeps
 from shared import telemetry
 from shared.domain.errors import NotAllowed
@@ -68,6 +76,18 @@ async def disconnect_all(deps: ToolProxyDeps, call: Call[UserIn]) -> OkOut:
     return OkOut()
 
 
+@route(
+    "POST",
+    "/links",
+    "Tell which addresses of an answer lead nowhere any more",
+    access="service",
+    errors=(422, 503),
+    max_bytes=MAX_CALL_BYTES,
+)
+async def check_links(deps: ToolProxyDeps, call: Call[LinksIn]) -> LinksOut:
+    return LinksOut(broken=await find_broken_links(deps.egress, call.body.urls))
+
+
 def _verify_user(deps: ToolProxyDeps, call: Call[UserIn], purpose: Purpose, call_id: str) -> UserId:
     """Return for whom the call is made, which the caller signed. Raises NotAllowed."""
     token = call.headers.get(DELEGATION_HEADER, "")
@@ -81,5 +101,6 @@ def _verify_user(deps: ToolProxyDeps, call: Call[UserIn], purpose: Purpose, call
 ROUTES = (
     run_service,
     disconnect_all,
+    check_links,
     run_tool,
 )

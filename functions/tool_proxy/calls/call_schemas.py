@@ -1,7 +1,7 @@
 """Request and response bodies of tool calls."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field
 
@@ -9,6 +9,9 @@ from shared.domain.embed import EmbedType
 from shared.domain.ids import AppId, UserId
 from shared.domain.tool_data import ToolData
 from shared.edge.schemas import ID_PATTERN, Wire
+
+MAX_LINKS = 10
+MAX_LINK_CHARS = 2_100
 
 
 class UserIn(Wire):
@@ -53,3 +56,17 @@ class ToolCallOut(Wire):
         return cls(
             content=data.content, entry_type=data.entry_type, hidden_fields=data.hidden_fields
         )
+
+
+class LinksIn(Wire):
+    """Addresses that an answer names; nothing says whose answer."""
+
+    urls: Annotated[
+        Sequence[Annotated[str, Field(max_length=MAX_LINK_CHARS)]], Field(max_length=MAX_LINKS)
+    ]
+
+
+class LinksOut(Wire):
+    """Those of the addresses that lead nowhere any more."""
+
+    broken: Sequence[str]
