@@ -1,6 +1,7 @@
 """Dependencies of the chat function: the ports, stores and limits that its stories use."""
 
 from collections.abc import Callable
+from math import inf
 
 from functions.chat.runs.incognito_chats import IncognitoChats
 from functions.chat.runs.run_registry import RunRegistry
@@ -19,6 +20,7 @@ from shared.ports import (
     Clock,
     Events,
     Identity,
+    LinkChecker,
     Moderator,
     NewId,
     Realtime,
@@ -75,7 +77,11 @@ class ChatDeps:
 
 @value
 class AfterTurnDeps:
-    """What follows a turn: titles and summaries, and the end of its stretch."""
+    """What follows a turn: titles, summaries and corrections, and the end of its stretch.
+
+    An answer whose harm is rated `harm_limit` or more, of 0 to 10, is written again. Without a
+    `link_checker`, links are not looked up.
+    """
 
     identity: Identity
     service_identity: ServiceIdentity
@@ -84,6 +90,8 @@ class AfterTurnDeps:
     model: ChatModel
     stores: Stores
     quotas: Quotas
+    harm_limit: float = inf
+    link_checker: LinkChecker | None = None
 
 
 @value

@@ -53,6 +53,12 @@ CHAT_LOCKED = (
     "Because of what was asked in this chat, it is closed until {time}. You can begin a new chat. If "
     "you are in need yourself, write it here: that is always answered."
 )
+ANSWER_WRITTEN_AGAIN = (
+    "I wrote this answer again: a check of the first one found something in it that could do harm."
+)
+ANSWER_WITHDRAWN = "I should not have answered like that. I gladly help you with something else."
+LINKS_REPLACED = "A page that I linked to is gone. A search for it stands in its place."
+SEARCH_FOR = "Search for “{words}”"
 QUOTA_USED_UP = "You used up today's {limit} {noun}. It continues at {time}."
 GREETING = (
     "Hi{name}! {app} here. Ask me what was said, agreed or planned, and I will show you where it "

@@ -70,6 +70,8 @@ def after_turn_deps() -> AfterTurnDeps:
         model=wiring.model(),
         stores=wiring.stores(),
         quotas=wiring.quotas(),
+        harm_limit=wiring.settings().harm_limit,
+        link_checker=wiring.link_checker("after_turn"),
     )
 
 

@@ -22,7 +22,7 @@ from shared.domain.documents import (
     Write,
     build_cursor,
 )
-from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed
+from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed, Unavailable
 from shared.domain.ids import MessageId, SessionId, UserId, is_id
 from shared.domain.steps import Step
 from shared.ports import Documents, Transaction
@@ -188,6 +188,28 @@ class Messages:
 
         await self._documents.transaction(work)
 
+    async def add_correction(
+        self, uid: UserId, session: Session, fork: Fork, correction: Message
+    ) -> None:
+        """Store a correction in a branch of its own, which `fork` says whether the chat shows.
+
+        A repeat changes nothing, and neither does one for a chat that was deleted. Raises Unavailable
+        where the chat has changed since `session` was read.
+        """
+        paths = [session_path(uid, session.id), message_path(uid, correction.id)]
+
+        async def work(tx: Transaction) -> bool:
+            stored, known = await tx.get_many(paths)
+            if stored is None or known is not None:
+                return True
+            if load(Session, stored) != session:
+                return False
+            tx.write(*_build_correction_writes(uid, session, fork, correction))
+            return True
+
+        if not await self._documents.transaction(work):
+            raise Unavailable("The chat has changed meanwhile")
+
     async def _create_session(self, uid: UserId, session: Session) -> None:
         """Create a session anew: where it was cleared meanwhile, nothing derived is left."""
         empty_session = build_session(session.id, app_id=session.app_id, now=session.created_at)
@@ -242,6 +264,23 @@ def build_message_writes(
         "preview": build_preview(messages[-1]),
     }
     return [*creates, Update(session_path(uid, session_id), session_changes)]
+
+
+def _build_correction_writes(
+    uid: UserId, session: Session, fork: Fork, correction: Message
+) -> list[Write]:
+    """Return the writes of a correction; one that is not shown is not the chat's last message."""
+    forks = add_fork(session.forks, fork) if fork.is_shown else (*session.forks, fork)
+    changes: dict[str, Any] = {
+        "forks": dump(replace(session, forks=tuple(forks)))["forks"],
+        "message_count": Increment(1),
+    }
+    if fork.is_shown:
+        changes |= {"updated_at": correction.created_at, "preview": build_preview(correction)}
+    return [
+        Create(message_path(uid, correction.id), dump(correction)),
+        Update(session_path(uid, session.id), changes),
+    ]
 
 
 def build_preview(message: Message) -> str:

@@ -32,6 +32,8 @@ QUESTION_WORDS_KEY = "question_words"
 """In the metadata of an answer: what the owner has to type where yes is not enough."""
 LISTED_KEY = "listed"
 """In the metadata of an answer: the memories that it numbers, for the commands that follow."""
+CORRECTS_KEY = "corrects"
+"""In the metadata of an answer that we wrote again: the one that it corrects, and why."""
 ROOT = BranchId("")
 """The branch of a chat's first messages, and of all of them until there are versions."""
 
@@ -78,6 +80,14 @@ class FileCitation:
 
 
 @value
+class LinkChoice:
+    """Addresses of an answer that may be looked up, and the bits that this tells those who serve them."""
+
+    urls: tuple[str, ...]
+    bits: float
+
+
+@value
 class Message:
     """One message.
 
@@ -88,7 +98,8 @@ class Message:
     `voices` are the models that answered at once, empty for one alone, and `voice` is the number of the
     one whose answer this is; those of the others are its alternatives. `route` and `crisis_level` are the
     verdict on the question that it answers, for its owner alone. `harm` is how harmful an answer was rated
-    after it was given, 0 to 10, None for one that nobody rated.
+    after it was given, 0 to 10, None for one that nobody rated. `links` are those of an answer that may be
+    looked up, to see whether they still lead anywhere.
     `diagnostics` are names, counts and times of the turn. `branch` is the part of the chat to which
     it belongs; a notification of an app belongs to all of them. One that `is_imported` came with a file:
     whoever it names as its sender, it counts as nobody's words. `notes` of an answer are made after its
@@ -117,6 +128,7 @@ class Message:
     route: Route = "answer"
     crisis_level: CrisisLevel = 0
     harm: float | None = None
+    links: LinkChoice | None = None
     reported: bool = False
     report_reason: str | None = None
     rating: Literal[1, -1] | None = None

@@ -7,6 +7,7 @@ from functions.chat.deps import AfterTurnDeps, ClosingDeps, StretchDeps
 from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.stretches.end_stretch import end_stretch
 from functions.chat.turn.after_turn import after_turn
+from functions.chat.turn.corrections import correct_answer
 from shared.domain.errors import Invalid
 from shared.domain.ids import MessageId, SessionId, UserId
 from shared.edge.cloudevents import parse_pubsub_event
@@ -22,7 +23,9 @@ async def on_turn_ended(deps: AfterTurnDeps, call: Call[bytes]) -> None:
         raise Invalid("The message does not name a turn") from error
     uid = UserId(event.uid)
     async with count_model_usage(deps.quotas, deps.clock, uid):
-        await after_turn(deps, uid, SessionId(event.session_id), MessageId(event.run_id))
+        answer_id = MessageId(event.run_id)
+        await after_turn(deps, uid, SessionId(event.session_id), answer_id)
+        await correct_answer(deps, uid, answer_id)
 
 
 @route("POST", "/", "A stretch of a chat ended", access="service", status=204)

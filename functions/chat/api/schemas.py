@@ -299,6 +299,8 @@ class MessageOut(Wire):
     of messages, `metadata.versions` has the ids of all versions of a message that has several, oldest
     first, and `metadata.run` is the run that answers the newest question. Where several models answered
     at once, `metadata.voices` names them and `metadata.voice` says whose answer this is, from 0.
+    `metadata.corrects` of an answer that was written again has the `id` of the first one, and the `reason`:
+    `harm` or `broken_links`.
     """
 
     id: str

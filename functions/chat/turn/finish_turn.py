@@ -18,7 +18,7 @@ from functions.chat.turn.chat_safety import rate_question
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
 from shared.data.alternatives import build_alternative_writes
-from shared.domain.chat import Message
+from shared.domain.chat import LinkChoice, Message
 from shared.domain.run import Outcome, Run, RunEnded, VoiceEnded
 from shared.domain.value import value
 from shared.domain.voices import list_unended
@@ -142,8 +142,17 @@ class TurnEnd:
             "layers": list_rule_versions(),
             "model_reason": self.turn.model_reason,
         }
-        main = replace(main, diagnostics={**telemetry.get_fields(), **details})
+        main = replace(
+            main,
+            links=self._choose_links(main),
+            diagnostics={**telemetry.get_fields(), **details},
+        )
         return replace(answers, main=main)
+
+    def _choose_links(self, answer: Message) -> LinkChoice | None:
+        if len(self.agents) <= answer.voice:
+            return None  # a command answered, without a model
+        return self.agents[answer.voice].call_review.policy.choose_links(answer.text)
 
     @property
     def _diagnostic_path(self) -> Literal["simple", "tools", "persona"]:

@@ -1,4 +1,4 @@
-"""Model outputs of the chat beside its answers: a verdict, summaries."""
+"""Model outputs of the chat beside its streamed answers: a verdict, summaries."""
 
 from typing import Literal
 
@@ -19,6 +19,12 @@ class CrisisOutput(ModelOutput):
     place: str = ""
     country: str = ""
     language: str = ""
+
+
+class SafeAnswerOutput(ModelOutput):
+    """Another answer in the place of one that could do harm."""
+
+    answer: str
 
 
 class SummaryOutput(ModelOutput):

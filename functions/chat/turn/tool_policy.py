@@ -9,12 +9,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from functions.chat.context.links import list_links
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool, ToolOutcome
 from shared.domain.app import App
-from shared.domain.chat import Message, Session
+from shared.domain.chat import LinkChoice, Message, Session
 from shared.domain.confirmation import ConfirmationReason
 from shared.domain.value import value
+from shared.security.link_choice import choose_links
 from shared.security.link_filter import extract_urls
 
 if TYPE_CHECKING:
@@ -113,6 +115,25 @@ class ToolPolicy:
         """Tell whether an address stands in the owner's messages or in a result of this turn."""
         texts = (self._user_text, *self._own_texts, *(text for _, text in self._results))
         return any(url in text and url in self._extract_urls(text) for text in texts)
+
+    def choose_links(self, text: str) -> LinkChoice | None:
+        """Choose which links of an answer may be looked up: of those that the web itself named.
+
+        An address from a mail, an app or the owner's own words may be a secret, or work only once.
+        """
+        found = {
+            url
+            for maker, result in self._results
+            if maker in (WEB_SEARCH, WEB_PAGES)
+            for url in self._extract_urls(result)
+        }
+        if not found:
+            return None
+        from shared.security.disclosure import TURN_BUDGET_BITS
+
+        shown = [url for url in list_links(text) if url in found]
+        spent = self._bits_by_maker.get(WEB_PAGES, 0.0)
+        return choose_links(shown, found, TURN_BUDGET_BITS - spent)
 
     def _extract_urls(self, text: str) -> Collection[str]:
         """Extract the addresses of a text once: an answer may repeat hundreds of them."""

@@ -2,6 +2,7 @@
 
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.chat_sessions import get_session
+from shared.data.stores import Stores
 from shared.domain import branches
 from shared.domain.chat import Fork, Message, Position, Session
 from shared.domain.errors import Conflict, Invalid, NotFound
@@ -53,17 +54,17 @@ async def load_wanted(
         return WantedVersion(session=session, target=target, question=target, text=text)
     if text is not None:
         raise Invalid("An answer is asked again with the text of its question.")
-    question = await _load_question(deps, uid, session, target)
+    question = await load_question(deps.stores, uid, session, target)
     return WantedVersion(session=session, target=target, question=question, text=question.text)
 
 
-async def _load_question(deps: ChatDeps, uid: UserId, session: Session, answer: Message) -> Message:
+async def load_question(stores: Stores, uid: UserId, session: Session, answer: Message) -> Message:
     """Return the question that an answer belongs to. Raises Invalid where there is none."""
     question_id = branches.find_retried_question(session.forks, answer.id) or build_question_id(
         RunId(answer.id)
     )
     try:
-        question = await deps.stores.messages.get(uid, question_id)
+        question = await stores.messages.get(uid, question_id)
     except NotFound:
         raise Invalid(NOT_ANSWERED) from None
     if question.session_id != session.id or answer.from_integration:

@@ -232,6 +232,7 @@ def _build_message(fields: Fields, now: datetime) -> Message:
         files=(),  # they would name files of the importer's own
         metadata=metadata,
         notes=None,  # they suggest changes, which no file does
+        links=None,  # no file has addresses looked up
         is_imported=True,
     )
 

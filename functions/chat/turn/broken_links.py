@@ -1,0 +1,45 @@
+"""Broken links: what an answer links to is looked up, and a search stands where a page is gone."""
+
+from functools import partial
+
+from functions.chat import user_texts
+from functions.chat.context.links import build_search_link, replace_links
+from functions.chat.deps import AfterTurnDeps
+from functions.chat.turn.tool_policy import WEB_PAGES
+from shared import telemetry
+from shared.domain.chat import LinkChoice, Message
+from shared.domain.errors import Unavailable
+from shared.domain.ids import UserId
+from shared.languages import translate
+
+
+async def replace_broken_links(
+    deps: AfterTurnDeps, uid: UserId, answer: Message, language: str | None
+) -> str:
+    """Return the text of an answer without links that lead nowhere; empty where all of them hold.
+
+    A check that fails changes nothing: whoever follows a link sees that for themselves.
+    """
+    links = answer.links
+    if links is None or deps.link_checker is None or not await _may_look_up(deps, uid, links):
+        return ""
+    try:
+        broken = await deps.link_checker.find_broken(links.urls)
+    except Unavailable as error:
+        telemetry.warning("links_not_checked", error=type(error).__name__)
+        return ""
+    telemetry.add_fields(links=len(links.urls), broken_links=len(broken))
+    if not broken:
+        return ""
+    write = partial(build_search_link, label=translate(user_texts.SEARCH_FOR, language))
+    return replace_links(answer.marked_text or answer.text, broken, write)
+
+
+async def _may_look_up(deps: AfterTurnDeps, uid: UserId, links: LinkChoice) -> bool:
+    """Count what the look-up tells, in the ledger of the day's calls that nobody was asked about."""
+    from shared.security.disclosure import DAY_BUDGET_BITS
+
+    admitted = await deps.stores.disclosure_ledger.spend(
+        uid, {WEB_PAGES: links.bits}, limit=DAY_BUDGET_BITS, now=deps.clock.now()
+    )
+    return WEB_PAGES in admitted

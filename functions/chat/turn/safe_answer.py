@@ -1,0 +1,54 @@
+"""Safe answer: an answer that could do harm is asked for again, with a reminder of what must not be in it."""
+
+from functions.chat.context import history
+from functions.chat.deps import AfterTurnDeps
+from functions.chat.turn.model_outputs import SafeAnswerOutput
+from shared import prompts
+from shared.domain.branches import build_path_to
+from shared.domain.chat import Message, Session
+from shared.domain.errors import ModelFailed
+from shared.domain.ids import UserId
+from shared.domain.model import Prompt
+from shared.security.link_filter import extract_urls, filter_links
+from shared.security.visible_text import strip_invisible
+
+MAX_TEXT_CHARS = 20_000
+"""Of the question and of each answer; of an earlier message a tenth."""
+PROMPT_NAME = "chat/safe_answer"
+
+
+async def write_safe_answer(
+    deps: AfterTurnDeps, uid: UserId, session: Session, question: Message, answer: Message
+) -> str:
+    """Return another answer to a question, with citation markers; empty where the model gives none.
+
+    Raises Unavailable.
+    """
+    shown_text = answer.marked_text or answer.text
+    earlier = await deps.stores.messages.list_newest(
+        uid,
+        session.id,
+        limit=history.MIN_VERBATIM,
+        before=question.position,
+        path=build_path_to(session.forks, question.branch),
+    )
+    data = {
+        "earlier": [
+            {"sender": message.sender, "text": message.text[: MAX_TEXT_CHARS // 10]}
+            for message in reversed(earlier)
+        ],
+        "question": question.text[:MAX_TEXT_CHARS],
+        "answer": shown_text[:MAX_TEXT_CHARS],
+    }
+    prompt = Prompt(
+        name=PROMPT_NAME,
+        version=prompts.compute_version(PROMPT_NAME),
+        instructions=prompts.render(PROMPT_NAME),
+        data=data,
+    )
+    try:
+        output = await deps.model.complete_structured("standard", prompt, SafeAnswerOutput)
+    except ModelFailed:
+        return ""
+    text = strip_invisible(output.answer).strip()[:MAX_TEXT_CHARS]
+    return filter_links(text, extract_urls(shown_text) | extract_urls(question.text))
