@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from shared.data.codec import dump, load, load_all
-from shared.data.memories import memory_path
+from shared.data.memories import forgotten_path, memory_path
 from shared.data.messages import message_path
 from shared.data.records import Records
 from shared.domain.arc import Arc
@@ -12,6 +12,7 @@ from shared.domain.chat import Message
 from shared.domain.documents import Create, Delete, Document, Query, Set, Update, Where, Write
 from shared.domain.ids import ArcId, SessionId, UserId
 from shared.domain.memory import Memory
+from shared.domain.profile import Profile
 from shared.ports import Transaction
 
 _MAX_DELETED = 100
@@ -34,14 +35,17 @@ class Arcs(Records[Arc]):
         return load_all(Arc, await self._documents.get_many(paths))
 
     async def begin(self, uid: UserId, arc: Arc, last: Message) -> Arc | None:
-        """Store an arc, once, and return what is stored; None where it or its `last` message is gone."""
+        """Store an arc, once, and return what is stored.
+
+        None where it or its `last` message is gone, or its owner wanted something forgotten meanwhile.
+        """
         path = self.document_path(uid, arc.id)
 
         async def work(tx: Transaction) -> Arc | None:
-            message, tombstone, stored = await tx.get_many(
-                [message_path(uid, last.id), _tombstone_path(uid, arc.id), path]
+            profile, message, tombstone, stored = await tx.get_many(
+                [f"users/{uid}", message_path(uid, last.id), forgotten_path(uid, arc.id), path]
             )
-            if message is None or tombstone is not None:
+            if message is None or tombstone is not None or _has_forgotten(profile, arc):
                 return None
             if stored is not None:
                 return load(Arc, stored)
@@ -51,25 +55,34 @@ class Arcs(Records[Arc]):
         return await self._documents.transaction(work)
 
     async def write_facts(
-        self, uid: UserId, last: Message, facts: Sequence[Memory], corrections: Sequence[Update]
+        self,
+        uid: UserId,
+        arc: Arc,
+        last: Message,
+        facts: Sequence[Memory],
+        corrections: Sequence[Update],
     ) -> bool:
-        """Store facts of a stretch and what they correct, once; False where its chat is gone.
+        """Store facts of a stretch and what they correct, once; False where begin() returns None.
 
-        A correction is left out where its memory was deleted, corrected or taken over by its owner.
+        A fact is left out where its owner deleted it, and a correction where its memory was deleted,
+        corrected or taken over by its owner.
         """
         paths = [memory_path(uid, fact.id) for fact in facts]
+        tombstone_paths = [forgotten_path(uid, fact.id) for fact in facts]
         corrected_paths = [correction.path for correction in corrections]
 
         async def work(tx: Transaction) -> bool:
-            message, *found = await tx.get_many(
-                [message_path(uid, last.id), *paths, *corrected_paths]
-            )
-            if message is None:
+            profile, message = await tx.get_many([f"users/{uid}", message_path(uid, last.id)])
+            stored = await tx.get_many(paths)
+            tombstones = await tx.get_many(tombstone_paths)
+            corrected = await tx.get_many(corrected_paths)
+            if message is None or _has_forgotten(profile, arc):
                 return False
-            stored, corrected = found[: len(paths)], found[len(paths) :]
-            new = zip(facts, paths, stored, strict=True)
+            new = zip(facts, paths, stored, tombstones, strict=True)
             writes: list[Write] = [
-                Set(path, dump(fact.with_wording())) for fact, path, known in new if known is None
+                Set(path, dump(fact.with_wording()))
+                for fact, path, known, tombstone in new
+                if known is None and tombstone is None
             ]
             open_corrections = zip(corrections, corrected, strict=True)
             writes += [update for update, known in open_corrections if _is_open(known)]
@@ -98,12 +111,12 @@ class Arcs(Records[Arc]):
             await self._documents.write(*chain.from_iterable(writes))
 
     def _build_forgetting(self, uid: UserId, arc_id: ArcId) -> Sequence[Write]:
-        tombstone = Set(_tombstone_path(uid, arc_id), {"of": self.collection})
+        tombstone = Set(forgotten_path(uid, arc_id), {"of": self.collection})
         return Delete(self.document_path(uid, arc_id)), tombstone
 
 
-def _tombstone_path(uid: UserId, arc_id: ArcId) -> str:
-    return f"users/{uid}/forgotten/{arc_id}"
+def _has_forgotten(profile: Document | None, arc: Arc) -> bool:
+    return profile is not None and load(Profile, profile).has_forgotten(arc.started_at)
 
 
 def _is_open(document: Document | None) -> bool:

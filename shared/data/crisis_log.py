@@ -57,13 +57,17 @@ class CrisisLog:
         await self._add(event)
 
     async def find_highest_level(
-        self, uid: UserId, session_id: SessionId, *, since: datetime
+        self, uid: UserId, session_id: SessionId, *, since: datetime, before: datetime
     ) -> CrisisLevel:
-        """Return the highest level that a chat had since then, 0 for none."""
+        """Return the highest level that a chat had between these, 0 for none."""
         session = self._pseudonyms.hash_session(uid, session_id)
         query = Query(collection="crisis_log", where=(Where("session", "==", session),))
         events = await self._documents.query(query)
-        levels = (event.fields["level"] for event in events if event.fields["created_at"] >= since)
+        levels = (
+            event.fields["level"]
+            for event in events
+            if since <= event.fields["created_at"] < before
+        )
         highest: CrisisLevel = max(levels, default=0)
         return highest
 

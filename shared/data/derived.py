@@ -39,10 +39,14 @@ class DerivedRecords(Records[D]):
 
         The writes `also` are made with it, all or none.
         """
-        tombstones = []
+        await self._documents.write(*self.build_deletion(uid, record), *also)
+
+    def build_deletion(self, uid: UserId, record: D) -> list[Write]:
+        """Return the writes that delete it, and keep its conversation from bringing it back."""
+        deletion: list[Write] = [Delete(self.document_path(uid, record.id))]
         if record.conversation_id is not None:
-            tombstones = [self.tombstone(uid, record.conversation_id, record.id)]
-        await self._documents.write(Delete(self.document_path(uid, record.id)), *tombstones, *also)
+            deletion.append(self.tombstone(uid, record.conversation_id, record.id))
+        return deletion
 
     def prepare(self, record: D) -> D:
         return record.with_wording()

@@ -1,6 +1,6 @@
 """Memories: facts about a user, current and superseded."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,6 +14,8 @@ from shared.domain.words import build_wording
 
 _MAX_REPEATED = 200
 _SESSION_PAGE_SIZE = 100
+_MAX_WRITES = 400
+"""At once; Firestore takes 500."""
 IS_CURRENT = Where("valid_to", "==", None)
 
 
@@ -85,12 +87,17 @@ class Memories(DerivedRecords[Memory]):
         )
 
     async def has_tombstone(self, uid: UserId, memory_id: MemoryId) -> bool:
-        """Tell whether the owner deleted the memory that an app wrote under this id."""
-        return await self._documents.get(_tombstone_path(uid, memory_id)) is not None
+        """Tell whether the owner deleted the memory that an app or a chat made under this id."""
+        return await self._documents.get(forgotten_path(uid, memory_id)) is not None
 
-    def app_tombstone(self, uid: UserId, memory_id: MemoryId) -> Write:
-        """Return the write that keeps an app from bringing a memory back."""
-        return Set(_tombstone_path(uid, memory_id), {"of": self.collection})
+    def id_tombstone(self, uid: UserId, memory_id: MemoryId) -> Write:
+        """Return the write that keeps an app, or the end of a stretch, from bringing a memory back."""
+        return Set(forgotten_path(uid, memory_id), {"of": self.collection})
+
+    async def delete_many(self, deletions: Sequence[Sequence[Write]]) -> None:
+        """Make the writes of many deletions, each whole, as many at once as the store takes."""
+        for writes in _pack(deletions):
+            await self._documents.write(*writes)
 
     async def find_conflicting(self, uid: UserId, facts: Sequence[Memory]) -> list[Memory]:
         """Return current memories that repeat these facts or concern the same aspect."""
@@ -107,8 +114,21 @@ class Memories(DerivedRecords[Memory]):
         return replace(super()._build_newest_query(uid, limit), where=(IS_CURRENT,))
 
 
-def _tombstone_path(uid: UserId, memory_id: MemoryId) -> str:
-    return f"users/{uid}/forgotten/{memory_id}"
+def _pack(groups: Sequence[Sequence[Write]]) -> Iterator[Sequence[Write]]:
+    """Yield groups together, at most _MAX_WRITES in all; a group is never divided."""
+    packed: list[Write] = []
+    for group in groups:
+        if packed and len(packed) + len(group) > _MAX_WRITES:
+            yield packed
+            packed = []
+        packed.extend(group)
+    if packed:
+        yield packed
+
+
+def forgotten_path(uid: UserId, name: str) -> str:
+    """Return where it stands that the owner deleted a memory or an arc for good."""
+    return f"users/{uid}/forgotten/{name}"
 
 
 def memory_path(uid: UserId, memory_id: MemoryId) -> str:

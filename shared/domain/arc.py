@@ -19,7 +19,6 @@ MAX_LINES = 5
 MAX_LINE_CHARS = 120
 MAX_STATEMENTS = 20
 
-FORGETTING_COMMANDS = ("/forget", "/wipe")
 FORGETTING_TOOL = "delete_memories"
 
 StatementUse = Literal["fact", "rule"]
@@ -108,18 +107,11 @@ def _take_until_silence(newest_first: Sequence[Message]) -> Iterator[Message]:
 
 
 def select_own_exchanges(stretch: Sequence[Message]) -> list[Message]:
-    """Leave out what came with a file, and what no model answered: crises and commands."""
-    unused = {m.id for m in stretch if m.sender == "ai" and m.route != "answer"}
+    """Leave out what came with a file, what no model answered, crises and commands, and forgetting."""
+    unused = {m.id for m in stretch if m.sender == "ai" and (m.route != "answer" or _forgets(m))}
     unused |= {build_question_id(RunId(name)) for name in unused}
     return [message for message in stretch if not (message.is_imported or message.id in unused)]
 
 
-def has_forgotten(stretch: Sequence[Message]) -> bool:
-    """Tell whether the owner wanted something forgotten in it, by a command or of the assistant."""
-    return any(
-        (message.is_owners and message.text.startswith(FORGETTING_COMMANDS))
-        or any(
-            isinstance(step, CallStep) and step.tool == FORGETTING_TOOL for step in message.steps
-        )
-        for message in stretch
-    )
+def _forgets(answer: Message) -> bool:
+    return any(isinstance(step, CallStep) and step.tool == FORGETTING_TOOL for step in answer.steps)

@@ -37,7 +37,8 @@ class Profile:
     call ends with. A turn is told some of their `interests`, and their `learning_style`. A chat may have
     one of the `focus_modes`; all keep to the `rules`. With `summarises_results`, later turns read in a sentence what tools found. Answers use
     what is remembered only while the profile `recalls_memories`, and bring it up unasked if it
-    `volunteers_memories`. A question is answered by the `preferred_model`, unless it or its chat names another.
+    `volunteers_memories`. What was said before `forgot_at`, when they last wanted something forgotten, is
+    not remembered any more. A question is answered by the `preferred_model`, unless it or its chat names another.
     """
 
     name: str = ""
@@ -64,6 +65,7 @@ class Profile:
     summarises_results: bool = False
     recalls_memories: bool = True
     volunteers_memories: bool = False
+    forgot_at: datetime | None = None
     preferred_model: PreferredModel = "auto"
 
     @property
@@ -73,6 +75,10 @@ class Profile:
             return ZoneInfo(self.time_zone)
         except (KeyError, ValueError, OSError):
             return ZoneInfo("UTC")
+
+    def has_forgotten(self, time: datetime) -> bool:
+        """Tell whether the owner wanted something forgotten since then."""
+        return self.forgot_at is not None and time <= self.forgot_at
 
     def find_focus_mode(self, mode_id: FocusModeId | None) -> FocusMode | None:
         """Return a saved mode; None for one that was deleted."""

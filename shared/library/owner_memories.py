@@ -59,6 +59,23 @@ async def delete_memory(
     return memory
 
 
+async def forget_memories(
+    memories: Memories, index: LibraryIndex, uid: UserId, forgotten: Sequence[Memory]
+) -> None:
+    """Delete memories for good with all that they corrected, which would be current again otherwise.
+
+    The oldest go first: the next attempt completes an interrupted one.
+    """
+    generations = [list(forgotten)]
+    ids = {memory.id for memory in forgotten}
+    while generations[-1]:
+        corrected = await memories.list_superseded_by(uid, [m.id for m in generations[-1]])
+        generations.append([memory for memory in corrected if memory.id not in ids])
+        ids |= {memory.id for memory in corrected}
+    for generation in reversed(generations):
+        await _delete_batch(memories, index, uid, generation)
+
+
 async def delete_all_memories(memories: Memories, index: LibraryIndex, uid: UserId) -> int:
     """Delete all memories for good, superseded ones included, and return how many there were."""
     count = 0
@@ -72,15 +89,19 @@ async def _delete_batch(
     memories: Memories, index: LibraryIndex, uid: UserId, batch: Sequence[Memory]
 ) -> None:
     await index.remove_memories(uid, [memory.id for memory in batch])
-    for memory in batch:
-        tombstones = _build_tombstones(memories, uid, memory)
-        await memories.delete_with_tombstone(uid, memory, also=tombstones)
+    await memories.delete_many(
+        [
+            [*memories.build_deletion(uid, memory), *_build_tombstones(memories, uid, memory)]
+            for memory in batch
+        ]
+    )
 
 
 def _build_tombstones(memories: Memories, uid: UserId, memory: Memory) -> list[Write]:
-    """Return the writes that keep its app and the conversations that repeat it from restoring it."""
-    app_tombstones = [memories.app_tombstone(uid, memory.id)] if memory.app_id else []
-    return app_tombstones + [
+    """Return the writes that keep its app or chat, and the conversations that repeat it, from restoring it."""
+    has_own_id = memory.app_id is not None or memory.session_id is not None
+    own_tombstones = [memories.id_tombstone(uid, memory.id)] if has_own_id else []
+    return own_tombstones + [
         memories.tombstone(
             uid, conversation_id, build_derived_id(conversation_id, "memory", memory.content)
         )

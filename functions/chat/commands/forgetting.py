@@ -8,14 +8,14 @@ from functools import partial
 
 from functions.chat import user_texts
 from functions.chat.commands.command import FORGET, WIPE, Command
-from functions.chat.commands.command_turn import CommandReply, CommandTurn, Item, build_name
+from functions.chat.commands.command_turn import MAX_FOUND, CommandReply, CommandTurn, build_name
 from shared.domain.arc import Arc
 from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation
 from shared.domain.errors import NotFound
 from shared.domain.memory import Memory
 from shared.domain.provenance import LIBRARY
-from shared.domain.rule import remove_rule
-from shared.library.owner_memories import delete_all_memories, delete_memory
+from shared.domain.rule import Rule, remove_rule
+from shared.library.owner_memories import delete_all_memories, forget_memories
 from shared.resilience.retry import retry
 
 
@@ -25,10 +25,14 @@ async def forget(turn: CommandTurn, command: Command) -> CommandReply:
     if command.numbers:
         return await _ask_to_forget(turn, command.pick())
     found = await turn.find(command.argument)
+    if not found:
+        await _leave_out_what_was_said(turn)
     if len(found) < 2:
         return await _ask_to_forget(turn, [build_name(memory) for memory in found])
     choice = turn.number(user_texts.WHICH_TO_FORGET, found)
-    return CommandReply(text=choice.text, listed=choice.listed, is_choice=True)
+    more = f"\n\n{turn.translate(user_texts.MORE_FOUND)}"
+    text = choice.text + (more if len(found) >= MAX_FOUND else "")
+    return CommandReply(text=text, listed=choice.listed, is_choice=True)
 
 
 async def choose(turn: CommandTurn, command: Command) -> CommandReply:
@@ -65,24 +69,31 @@ async def decide(turn: CommandTurn, command: Command) -> CommandReply:
     decided = command.decided
     if decided is None or decided.decision not in ("approved", "always"):
         return turn.say(user_texts.NOTHING_FORGOTTEN)
+    await _leave_out_what_was_said(turn)
     if decided.tool == WIPE:
         await delete_all_memories(turn.deps.stores.memories, turn.deps.index, turn.uid)
         await turn.deps.stores.arcs.forget_all(turn.uid)
         await turn.deps.stores.profiles.change(turn.uid, rules=())
         return turn.say(user_texts.WIPED)
     items = await turn.load(json.loads(decided.arguments)["items"])
+    memories = [item for item in items if isinstance(item, Memory)]
+    await forget_memories(turn.deps.stores.memories, turn.deps.index, turn.uid, memories)
     for item in items:
-        await _delete(turn, item)
+        if not isinstance(item, Memory):
+            await _delete(turn, item)
     return CommandReply(text=turn.number(user_texts.FORGOTTEN, items).text)
 
 
-async def _delete(turn: CommandTurn, item: Item) -> None:
+async def _leave_out_what_was_said(turn: CommandTurn) -> None:
+    """Let no stretch that is still to be read bring back what is forgotten now."""
+    await turn.deps.stores.profiles.change(turn.uid, forgot_at=turn.deps.clock.now())
+
+
+async def _delete(turn: CommandTurn, item: Arc | Rule) -> None:
     """Delete what may be gone already."""
     stores = turn.deps.stores
     with suppress(NotFound):
-        if isinstance(item, Memory):
-            await delete_memory(stores.memories, turn.deps.index, turn.uid, item.id)
-        elif isinstance(item, Arc):
+        if isinstance(item, Arc):
             await stores.arcs.forget(turn.uid, item.id)
         else:
             await stores.profiles.change_rules(turn.uid, partial(remove_rule, rule_id=item.id))

@@ -5,7 +5,6 @@ It may happen again at any point: each step finds what it did before.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -15,9 +14,9 @@ from functions.chat.stretches.build_arc import build_arc, build_arc_id
 from functions.chat.stretches.model_outputs import StretchOutput
 from shared import prompts, telemetry
 from shared.domain.arc import (
+    SILENCE,
     Arc,
     Statement,
-    has_forgotten,
     select_own_exchanges,
     take_stretch,
 )
@@ -62,9 +61,8 @@ async def end_stretch(
     newest_first = await deps.stores.messages.list_newest(
         uid, session_id, limit=history.MAX_READ, path=build_shown_path(session.forks)
     )
-    stretch = await _leave_out_ended(
-        deps, uid, take_stretch(newest_first, until, is_asked=is_asked)
-    )
+    taken = take_stretch(newest_first, until, is_asked=is_asked)
+    stretch = await _leave_out_forgotten(deps, uid, await _leave_out_ended(deps, uid, taken))
     messages = select_own_exchanges(stretch)
     said = [message.text for message in messages if message.is_owners]
     if sum(map(len, said)) < MIN_OWNER_CHARS:
@@ -99,10 +97,18 @@ async def _leave_out_ended(
     return [m for m in stretch if m.created_at > max(ends)] if ends else stretch
 
 
+async def _leave_out_forgotten(
+    deps: StretchDeps, uid: UserId, stretch: Sequence[Message]
+) -> Sequence[Message]:
+    """Leave out what was said before its owner wanted something forgotten: it may be about that."""
+    profile = await deps.stores.profiles.get(uid)
+    return [message for message in stretch if not profile.has_forgotten(message.created_at)]
+
+
 async def _load_or_build(
     deps: StretchDeps, uid: UserId, stretch: Sequence[Message], messages: Sequence[Message]
 ) -> Arc | None:
-    """Return the arc as it is stored; None where the model fails or the chat is gone."""
+    """Return the arc as it is stored; None where the model fails, or the chat or what was said is gone."""
     stored = await deps.stores.arcs.find(uid, build_arc_id(stretch[-1]))
     if stored is not None:
         return stored
@@ -115,11 +121,12 @@ async def _load_or_build(
         telemetry.add_fields(outcome="stretch_not_read")
         return None
     level = await deps.crisis_log.find_highest_level(
-        uid, stretch[0].session_id, since=stretch[0].created_at
+        uid,
+        stretch[0].session_id,
+        since=stretch[0].created_at,
+        before=stretch[-1].created_at + SILENCE,
     )
     arc = build_arc(output, stretch, messages, known, level)
-    if has_forgotten(stretch):
-        arc = replace(arc, statements=())
     return await deps.stores.arcs.begin(uid, arc, stretch[-1])
 
 
@@ -177,7 +184,7 @@ async def _write_facts(
     known = {m.id: m for m in (*newest, *conflicting, *named.values()) if m.is_current}
     decided = reconcile(candidates, [m for m in known.values() if m.id not in own_ids])
     corrections = build_correction_writes(uid, decided.corrections)
-    if not await deps.stores.arcs.write_facts(uid, last, decided.memories, corrections):
+    if not await deps.stores.arcs.write_facts(uid, arc, last, decided.memories, corrections):
         return
     written = [memory for memory in decided.memories if memory.is_current]
     await deps.index.remove_memories(uid, [each.old.id for each in decided.corrections])

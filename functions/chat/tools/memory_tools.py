@@ -15,7 +15,7 @@ from shared.domain.library_change import LibraryChange
 from shared.domain.memory import MAX_WORDS, Memory, MemoryCategory, is_short_enough
 from shared.library.manual_memories import build_manual_memory, find_manual_memory
 from shared.library.memory_index import index_memories
-from shared.library.owner_memories import change_memory, delete_memory
+from shared.library.owner_memories import change_memory, forget_memories
 
 Fact = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 MAX_DELETED = 20
@@ -148,8 +148,8 @@ async def _delete_memories(
     memories = [await _get_memory(deps, uid, memory_id) for memory_id in found]
     if [memory.content for memory in memories] != list(found.values()):
         raise ToolRefused("a memory says something else. Call get_memories for what it says.")
-    for memory in memories:
-        await delete_memory(deps.stores.memories, deps.index, uid, memory.id)
+    await deps.stores.profiles.change(uid, forgot_at=deps.clock.now())
+    await forget_memories(deps.stores.memories, deps.index, uid, memories)
     return render_fixed(f"Deleted: {', '.join(f'“{memory.content}”' for memory in memories)}.")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from shared.adapters.firestore_limits import MAX_WRITES
 from shared.data.codec import dump
 from shared.data.conversations import conversation_path
 from shared.data.library_index import LibraryIndex
@@ -60,5 +61,7 @@ async def store_memories(
         )
         for n, fact in enumerate(facts)
     ]
-    await world.documents.write(*(Set(memory_path(uid, m.id), dump(m)) for m in memories))
-    await LibraryIndex(world.vectors).put_memories(uid, memories)
+    for start in range(0, len(memories), MAX_WRITES):
+        written = memories[start : start + MAX_WRITES]
+        await world.documents.write(*(Set(memory_path(uid, m.id), dump(m)) for m in written))
+        await LibraryIndex(world.vectors).put_memories(uid, written)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import anyio
@@ -379,10 +380,10 @@ async def test_an_event_is_counted_once_however_often_it_is_recorded_c48(
 
     assert len(await list_events(world)) == 1
     assert await deps.crisis_log.count_day(now.date()) == {"answered-3-rules": 1}
-    since = now.replace(hour=0)
-    highest = deps.crisis_log.find_highest_level
-    assert await highest(ADA, turn.session.id, since=since) == 3
-    assert await highest(EVE, turn.session.id, since=since) == 0
+    find, second = deps.crisis_log.find_highest_level, timedelta(seconds=1)
+    assert await find(ADA, turn.session.id, since=now, before=now + second) == 3
+    assert await find(ADA, turn.session.id, since=now - second, before=now) == 0
+    assert await find(EVE, turn.session.id, since=now, before=now + second) == 0
 
 
 async def test_an_erasure_takes_the_user_out_of_the_log_c47(world: ChatFixture) -> None:

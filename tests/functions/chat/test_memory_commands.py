@@ -240,7 +240,9 @@ async def test_a_wipe_leaves_the_crisis_log_as_it_is_c74(world: ChatFixture) -> 
         deps = world.deps(model)
         await say(deps, CERTAIN, "/wipe", "delete everything")
 
-    level = await deps.crisis_log.find_highest_level(ADA, SessionId("main"), since=since)
+    level = await deps.crisis_log.find_highest_level(
+        ADA, SessionId("main"), since=since, before=world.clock.now()
+    )
     assert level == 3
     assert await list_facts(world) == []
 
@@ -398,3 +400,40 @@ async def test_arcs_about_somebody_are_forgotten_with_them_c50(
     assert "Soup" not in which + sure + done
     assert [arc.id for arc in await arcs.list_newest(ADA, limit=9)] == ["a3"]
     assert await list_facts(world) == ["User has a dog called Bello"]
+
+
+async def test_what_a_forgotten_memory_corrected_does_not_come_back_c50(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    await store_memories(world, ADA, ["Ann lives in Ulm", "Ann lives in Bonn", "Ann lives in Kiel"])
+    memories = deps.stores.memories
+    for old, new in (("m000", "m001"), ("m001", "m002")):
+        await memories.change(ADA, MemoryId(old), valid_to=NOW, superseded_by=MemoryId(new))
+
+    await say(deps, "/forget Ann", "yes")
+
+    assert await memories.list_all(ADA, limit=9) == []
+    assert await find_facts(world, "Ann") == []
+
+
+async def test_more_than_a_list_holds_is_forgotten_in_several_rounds_c50(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    await store_memories(world, ADA, [f"User paints boat {n}" for n in range(70)])
+
+    first, _, _, second, _, _ = await say(deps, *["/forget boat", "0", "yes"] * 2)
+
+    assert "There may be more." in first
+    assert "There may be more" not in second
+    assert await list_facts(world) == []
+
+
+async def test_five_thousand_memories_are_wiped_within_the_limits_of_a_write_c52(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    await store_memories(world, ADA, [f"User paints boat {n}" for n in range(5_000)])
+
+    _, wiped = await say(deps, "/wipe", "delete everything")
+
+    assert wiped == "All that was remembered about you is deleted."
+    assert await list_facts(world) == await find_facts(world, "boat") == []

@@ -27,6 +27,7 @@ from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import AppId, ConversationId, MessageId, SessionId
 from shared.domain.memory import Memory
 from shared.domain.model import ModelRole, Prompt
+from shared.library.owner_memories import delete_memory
 from shared.library.promotion import is_promoted
 from shared.ports import ChatModel, Documents
 from tests.fakes import FixedClock, ScriptedModel, script_answer
@@ -91,6 +92,14 @@ def build_deps(
 def script(*statements: dict[str, Any], **changes: Any) -> ScriptedModel:
     answer = {**STRETCH, "statements": list(statements), **changes}
     return ScriptedModel(answers={"chat/stretch": [answer]})
+
+
+class EndlessScript(ScriptedModel):
+    """Answers as often as it is asked."""
+
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        answer = {**STRETCH, "statements": [HAS_DOG]}
+        return cast("T", type_adapter(schema).validate_python(answer))
 
 
 async def end(
@@ -335,15 +344,115 @@ async def test_a_crisis_is_no_memory_and_its_level_is_from_the_log_c60(world: Ch
     assert (arc.crisis_level_max, arc.turn_count) == (3, 2)
 
 
-async def test_what_was_to_be_forgotten_leaves_no_statement_behind_c64(world: ChatFixture) -> None:
-    await store_messages(world, DOG, "Nice.")
+async def say(world: ChatFixture, *texts: str, session_id: SessionId = MAIN_SESSION) -> None:
+    """Send commands, after a moment."""
     with ScriptedModel() as model:
-        await ask(world.deps(model), {"text": "/forget Bello"})
+        for text in texts:
+            world.clock.advance(seconds=5)
+            await ask(world.deps(model), {"text": text}, chat_session_id=session_id)
 
-    await end_with(world, HAS_DOG)
+
+async def test_what_was_said_before_a_forgetting_is_in_no_arc_c64(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    await say(world, "/forget Bello")
+    await store_messages(world, "Let us speak of something else entirely, please", "Yes.")
+
+    with script() as model:
+        await end(world, model)
+
+    ((_, prompt),) = model.prompts
+    assert "Bello" not in str(prompt.data)
+    (arc,) = await list_arcs(world)
+    assert arc.turn_count == 1
+
+
+async def test_a_forgetting_that_is_not_confirmed_keeps_what_was_said_c64(
+    world: ChatFixture,
+) -> None:
+    await store_memories(world, ADA, ["User has a dog called Bello"])
+    await store_messages(world, f"Oh, {DOG}", "Nice.")
+    await say(world, "/forget Bello", "no")
+
+    await end_with(world)
+
+    assert len(await list_arcs(world)) == 1
+
+
+@pytest.mark.parametrize("commands", [("/forget Bello",), ("/wipe", "delete everything")])
+async def test_a_late_task_brings_back_nothing_that_was_forgotten_elsewhere_c64(
+    world: ChatFixture, commands: tuple[str, ...]
+) -> None:
+    await store_memories(world, ADA, ["User has a cat"])
+    await store_messages(world, DOG, "Nice.", session_id=WORK)
+    until = (await load_session(world, WORK)).updated_at
+    await say(world, *commands)
+
+    await end_stretch(build_deps(world), ADA, WORK, until)
+
+    assert await list_arcs(world) == []
+    assert HAS_DOG["text"] not in [memory.content for memory in await list_memories(world)]
+
+
+class ForgettingModel(EndlessScript):
+    """Lets the owner forget all while it reads a stretch."""
+
+    def __init__(self, world: ChatFixture) -> None:
+        super().__init__()
+        self._world = world
+
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        await say(self._world, "/wipe", "delete everything", session_id=WORK)
+        return await super().complete_structured(role, prompt, schema)
+
+
+async def test_what_is_forgotten_while_a_stretch_is_read_stays_forgotten_c64(
+    world: ChatFixture,
+) -> None:
+    await store_memories(world, ADA, ["User has a cat"])
+    await store_messages(world, "Hello.", "Hello.", session_id=WORK)
+    await store_messages(world, DOG, "Nice.")
+
+    await end(world, ForgettingModel(world))
+
+    assert await list_arcs(world) == []
+    assert await list_memories(world) == []
+
+
+async def test_a_fact_that_was_deleted_meanwhile_is_not_written_again_c64(
+    world: ChatFixture,
+) -> None:
+    await store_messages(world, DOG, "Nice.")
+    until = (await load_session(world)).updated_at
+    injector = FaultInjector(fail_at_call=0)
+    for at in range(1, MAX_STEPS):
+        injector = FaultInjector(fail_at_call=at)
+        deps = build_deps(world, EndlessScript(), WatchedPort(world.documents, injector))
+        try:
+            await end_stretch(deps, ADA, MAIN_SESSION, until)
+        except (Crash, Unavailable):
+            if memories := await list_memories(world):
+                break
+    async with open_chat(world.deps()) as http:
+        assert (await http.get("/v2/arcs")).status_code == 200
+    await delete_memory(world.deps().stores.memories, world.deps().index, ADA, memories[0].id)
+
+    await end_stretch(build_deps(world, EndlessScript()), ADA, MAIN_SESSION, until)
 
     assert await list_memories(world) == []
-    assert len(await list_arcs(world)) == 1
+
+
+async def test_a_crisis_of_a_later_stretch_is_in_no_earlier_arc_c60(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    until = (await load_session(world)).updated_at
+    world.clock.advance(seconds=SILENCE.total_seconds())
+    with ScriptedModel() as model:
+        await ask(world.deps(model), {"text": CERTAIN})
+
+    with script() as model:
+        await end_stretch(build_deps(world, model), ADA, MAIN_SESSION, until)
+
+    (arc,) = await list_arcs(world)
+    assert arc.crisis_level_max == 0
 
 
 async def test_a_persona_is_play_c60(world: ChatFixture) -> None:
@@ -440,14 +549,6 @@ def open_world(folder: Path) -> ChatFixture:
     return open_chat_fixture(folder)
 
 
-class EndlessModel(ScriptedModel):
-    """Answers as often as it is asked."""
-
-    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
-        answer = {**STRETCH, "statements": [HAS_DOG]}
-        return cast("T", type_adapter(schema).validate_python(answer))
-
-
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before", "after"])
 async def test_a_stretch_that_is_cut_at_any_call_ends_once_c60(
     tmp_path: Path, *, after_effect: bool
@@ -458,7 +559,7 @@ async def test_a_stretch_that_is_cut_at_any_call_ends_once_c60(
         await store_messages(world, DOG, "Nice.")
         until = (await load_session(world)).updated_at
         injector = FaultInjector(fail_at_call=at, fails_after_effect=after_effect)
-        deps = build_deps(world, EndlessModel(), WatchedPort(world.documents, injector))
+        deps = build_deps(world, EndlessScript(), WatchedPort(world.documents, injector))
         watched_index = LibraryIndex(WatchedPort(world.vectors, injector))
         for _ in range(3):
             try:

@@ -8,6 +8,7 @@ import pytest
 from shared.data.arcs import Arcs
 from shared.data.memories import Memories
 from shared.data.messages import Messages
+from shared.data.profiles import Profiles
 from shared.domain.arc import Arc
 from shared.domain.chat import MAIN_SESSION, Message, build_session
 from shared.domain.ids import ArcId, MemoryId, MessageId, SessionId, UserId
@@ -63,7 +64,7 @@ async def test_neither_a_cleared_chat_nor_a_forgotten_arc_gets_one_c60(
     cleared = await arcs.begin(ALICE, replace(ARC, id=ArcId("a2")), LAST)
 
     assert (forgotten, cleared) == (None, None)
-    assert not await arcs.write_facts(ALICE, LAST, [FACT], [])
+    assert not await arcs.write_facts(ALICE, ARC, LAST, [FACT], [])
     assert await arcs.list_newest(ALICE, limit=5) == []
 
 
@@ -80,7 +81,7 @@ async def test_facts_are_written_once_with_what_they_correct_c63(
     for content in ("User lives in Porto", "User lives in Rome"):
         facts = [replace(FACT, content=content)]
         writes = build_correction_writes(ALICE, corrections)
-        assert await arcs.write_facts(ALICE, LAST, facts, writes)
+        assert await arcs.write_facts(ALICE, ARC, LAST, facts, writes)
 
     stored = await memories.get_many(ALICE, [FACT.id, old.id, own.id, MemoryId("gone")])
     assert {name: m.superseded_by for name, m in stored.items()} == {
@@ -89,6 +90,30 @@ async def test_facts_are_written_once_with_what_they_correct_c63(
         "f2": None,
     }
     assert stored[FACT.id].content == "User lives in Porto"
+
+
+@pytest.mark.parametrize("minutes", [5, 6])
+async def test_what_was_said_before_a_forgetting_is_not_kept_c64(
+    arcs: Arcs, any_documents: Documents, minutes: int
+) -> None:
+    forgot_at = START - timedelta(minutes=minutes)
+    await Profiles(any_documents).change(ALICE, forgot_at=forgot_at)
+
+    begun = await arcs.begin(ALICE, ARC, LAST)
+    is_written = await arcs.write_facts(ALICE, ARC, LAST, [FACT], [])
+
+    assert (begun is not None, is_written) == (minutes == 6, minutes == 6)
+
+
+async def test_a_fact_that_its_owner_deleted_is_not_written_again_c64(
+    arcs: Arcs, any_documents: Documents
+) -> None:
+    memories = Memories(any_documents)
+    await any_documents.write(memories.id_tombstone(ALICE, FACT.id))
+
+    await arcs.write_facts(ALICE, ARC, LAST, [FACT, replace(FACT, id=MemoryId("f2"))], [])
+
+    assert [fact.id for fact in await memories.list_newest(ALICE, limit=5)] == ["f2"]
 
 
 async def test_only_the_arcs_of_one_chat_are_deleted_c60(arcs: Arcs) -> None:
