@@ -42,6 +42,7 @@ STATUS_DESCRIPTIONS: Mapping[int, str] = {
     202: "Accepted; the work continues.",
     204: "Done, without a body.",
     206: "A part of what was asked for.",
+    304: "Unchanged.",
     400: "The request cannot be read, or a required part is missing.",
     401: "The caller is not authenticated.",
     403: "The caller is not allowed to do this.",
@@ -240,7 +241,7 @@ def _build_responses(row: Route[Any], schemas: Schemas) -> Json:
 
 
 def _build_content(row: Route[Any], status: int, schemas: Schemas) -> Json:
-    if status == 204:
+    if status in (204, 304):
         return {}
     if row.media_type == EVENT_STREAM:
         return {"content": build_stream_content(f"{row.method} {row.path}", schemas)}

@@ -370,6 +370,10 @@ class ChatPromptOut(TypedDict):
     is_default: bool
 
 
+class ChatSuggestionsOut(TypedDict):
+    suggestions: list[str]
+
+
 class ChatToolOut(TypedDict):
     name: str
     description: str
@@ -1570,6 +1574,11 @@ class SessionOut(TypedDict):
     storage_mode: Literal["managed", "incognito"]
     exercise: ActiveExerciseOut | None
     locked_until: str | None
+    summary: str
+    tags: list[str]
+    icons: list[str]
+    category: Literal["general", "software", "science", "medicine", "law", "finance", "business", "marketing", "design", "making", "cooking", "history", "culture", "travel", "learning", "society", "wellbeing"]
+    language: str
 
 
 class ShareOut(TypedDict):
@@ -1730,6 +1739,13 @@ class SubscriptionOut(TypedDict):
 
 class SuccessOut(TypedDict):
     success: NotRequired[Literal[True]]
+
+
+class SuggestedActionOut(TypedDict):
+    tool: Literal["remember", "update_memory", "delete_memory", "change_profile"]
+    arguments: dict[str, Any]
+    entry_id: str | None
+    entry_text: str | None
 
 
 class SuggestedQuestionsOut(TypedDict):
@@ -2311,6 +2327,15 @@ class MessagePart(TypedDict, closed=True):
     type: Literal["data-message"]
     id: str
     data: MessageOut
+
+
+class NotesOut(TypedDict):
+    message_id: str
+    follow_ups: list[str]
+    next_steps: list[str]
+    actions: list[SuggestedActionOut]
+    new_categories: list[str]
+    chat: SessionOut
 
 
 class OwnMetadata(TypedDict, closed=True):

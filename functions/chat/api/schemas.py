@@ -14,6 +14,7 @@ from shared.data.library_changes import METADATA_FIELD, load_changes
 from shared.domain.branches import find_answering_run, list_versions
 from shared.domain.chart import ChartType
 from shared.domain.chat import FileCitation, Message, Session, build_main_session_id
+from shared.domain.chat_notes import Category
 from shared.domain.custom_agent import AgentRole
 from shared.domain.feedback import Thumb
 from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
@@ -568,7 +569,9 @@ class SessionOut(Wire):
     `focus_mode_id` is the focus mode that is active, `agent_id` the custom agent that answers, and
     `project_id` the project it belongs to.
     `is_summarised`: the assistant reads a summary of the oldest messages, which all stay listed.
-    Until `locked_until` its questions are refused with 423, except in a crisis.
+    Until `locked_until` its questions are refused with 423, except in a crisis. After each answer it is
+    noted anew: `summary` and `tags` hold no details of memories and settings, `icons` are names of the
+    Lucide library, and `language` is the one in which its owner writes (ISO 639-1).
     """
 
     id: str
@@ -588,6 +591,11 @@ class SessionOut(Wire):
     storage_mode: StorageMode
     exercise: ActiveExerciseOut | None
     locked_until: datetime | None
+    summary: str
+    tags: Sequence[str]
+    icons: Sequence[str]
+    category: Category
+    language: str
 
 
 def to_session_out(session: Session) -> SessionOut:
@@ -610,6 +618,11 @@ def to_session_out(session: Session) -> SessionOut:
         storage_mode="incognito" if session.is_incognito else "managed",
         exercise=ActiveExerciseOut.model_validate(session.exercise) if session.exercise else None,
         locked_until=session.safety.locked_until,
+        summary=session.notes.summary,
+        tags=session.notes.tags,
+        icons=session.notes.icons,
+        category=session.notes.category,
+        language=session.notes.language,
     )
 
 

@@ -41,11 +41,13 @@ NOTES_PROMPT, TITLE_PROMPT = "chat/notes", "chat/title"
 async def note_answer(
     deps: AfterTurnDeps, uid: UserId, session: Session, answer_id: MessageId
 ) -> None:
-    """Note what follows from an answer, unless it is noted already; nothing of one that is gone.
+    """Note what follows from an answer, once; nothing of one that is gone, or of a private chat.
 
     Where the model fails, the notes are empty and the title is the beginning of the question.
     Raises Unavailable when a retry may help.
     """
+    if session.is_private:
+        return
     answer = await _find_answer(deps, uid, session, answer_id)
     if answer is None or not answer.is_noted or answer.notes is not None:
         return

@@ -68,6 +68,11 @@ async def test_a_chat_is_created_read_renamed_starred_and_deleted_p16(world: Cha
         "storage_mode": "managed",
         "exercise": None,
         "locked_until": None,
+        "summary": "",
+        "tags": [],
+        "icons": [],
+        "category": "general",
+        "language": "en",
     }
     assert (renamed_chat["title"], renamed_chat["starred"]) == ("Tax return", False)
     assert read_chat == starred_chat == {**chat, "title": "Tax return", "starred": True}

@@ -1,0 +1,113 @@
+"""Routes of notes: what follows an answer, for clients to ask for, and how to begin another chat."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+from starlette.responses import Response
+
+from functions.chat.api.schemas import SessionOut, to_session_out
+from functions.chat.deps import ChatDeps
+from functions.chat.notes.read_notes import ShownNotes, read_notes, suggest_chats
+from shared.domain.chat_notes import ActionTool
+from shared.domain.ids import MemoryId, MessageId
+from shared.edge.routes import Call, route
+from shared.edge.schemas import Wire
+
+RETRY_AFTER_S = 1
+
+
+class KnownVersionHeaders(Wire):
+    """The ETag of what the client has: unchanged, it is not sent again."""
+
+    if_none_match: Annotated[str, Field(alias="If-None-Match", max_length=1_000)] = ""
+
+
+class SuggestedActionOut(Wire):
+    """A change that its owner may make by a route of its own.
+
+    `remember`: POST /v3/memories with `arguments`; `update_memory`: PATCH /v3/memories/{entry_id}?value=…
+    of the `content`; `delete_memory`: DELETE /v3/memories/{entry_id}; `change_profile`: PATCH
+    /v1/users/profile with `arguments`, of `interests` together with those there are. `entry_text` is what
+    the memory says now.
+    """
+
+    tool: ActionTool
+    arguments: Mapping[str, Any]
+    entry_id: str | None
+    entry_text: str | None
+
+
+class NotesOut(Wire):
+    """What follows an answer: `follow_ups` are questions to go on with, `next_steps` those for code.
+
+    `actions` are changes that the owner's words suggest, `new_categories` kinds of memories that would have
+    helped, and `chat` is the chat as it is noted now.
+    """
+
+    message_id: str
+    follow_ups: Sequence[str]
+    next_steps: Sequence[str]
+    actions: Sequence[SuggestedActionOut]
+    new_categories: Sequence[str]
+    chat: SessionOut
+
+
+class ChatSuggestionsOut(Wire):
+    """Questions to begin a chat with."""
+
+    suggestions: Sequence[str]
+
+
+@route(
+    "GET",
+    "/v2/messages/{id}/notes",
+    "Read what follows an answer; 204 while it may still come, with Retry-After",
+    headers=KnownVersionHeaders,
+    other_statuses=(204, 304),
+    errors=(404,),
+)
+async def get_notes(deps: ChatDeps, call: Call) -> NotesOut | Response:
+    message_id = MessageId(call.path["id"])
+    shown = await read_notes(deps, call.uid, message_id)
+    if shown is None:
+        return Response(status_code=204, headers={"Retry-After": str(RETRY_AFTER_S)})
+    body = _to_out(message_id, shown).model_dump_json().encode()
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    if tag in call.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(body, media_type="application/json", headers=headers)
+
+
+def _to_out(message_id: MessageId, shown: ShownNotes) -> NotesOut:
+    notes = shown.notes
+    return NotesOut(
+        message_id=message_id,
+        follow_ups=notes.follow_ups,
+        next_steps=notes.next_steps,
+        actions=[
+            SuggestedActionOut(
+                tool=action.tool,
+                arguments=action.arguments,
+                entry_id=action.entry_id,
+                entry_text=_find_text(shown, action.entry_id),
+            )
+            for action in notes.actions
+        ],
+        new_categories=notes.new_categories,
+        chat=to_session_out(shown.session),
+    )
+
+
+def _find_text(shown: ShownNotes, entry_id: MemoryId | None) -> str | None:
+    return shown.memories[entry_id].said_to_owner if entry_id else None
+
+
+@route("GET", "/v2/chat-suggestions", "List questions to begin a chat with, six at most")
+async def list_chat_suggestions(deps: ChatDeps, call: Call) -> ChatSuggestionsOut:
+    return ChatSuggestionsOut(suggestions=await suggest_chats(deps, call.uid))
+
+
+ROUTES = (get_notes, list_chat_suggestions)

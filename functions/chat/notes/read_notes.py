@@ -1,0 +1,88 @@
+"""Reading of notes: what follows an answer, once it is there, and questions to begin a chat with."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from itertools import chain, zip_longest
+
+from functions.chat.deps import ChatDeps
+from functions.chat.notes.suggested_actions import is_open
+from functions.chat.notes.suggested_questions import MAX_SUGGESTIONS
+from shared.domain.chat import Message, Session
+from shared.domain.chat_notes import AnswerNotes, SuggestedAction
+from shared.domain.errors import NotFound
+from shared.domain.ids import MemoryId, MessageId, UserId
+from shared.domain.memory import Memory
+from shared.domain.storage_mode import is_private
+from shared.domain.value import value
+from shared.domain.words import build_wording, normalise
+
+WAITING_TIME = timedelta(minutes=10)
+"""After that nothing more is expected to follow an answer."""
+MAX_CHATS = 5
+"""Number of the newest chats that say how to begin another."""
+
+
+@value
+class ShownNotes:
+    """The notes of an answer and its chat; `memories` are the entries that its actions are about."""
+
+    session: Session
+    notes: AnswerNotes
+    memories: Mapping[MemoryId, Memory]
+
+
+async def read_notes(deps: ChatDeps, uid: UserId, message_id: MessageId) -> ShownNotes | None:
+    """Return what follows an answer; None while it may still come. Raises NotFound.
+
+    Actions that the owner has made meanwhile, or whose memory is gone, are left out.
+    """
+    message = await deps.stores.messages.get(uid, message_id)
+    if message.sender != "ai":
+        raise NotFound("Message not found")
+    if message.notes is None and _is_awaited(deps, message):
+        return None
+    session = await deps.stores.sessions.get(uid, message.session_id)
+    if session is None:
+        raise NotFound("Chat session not found")
+    notes = message.notes or AnswerNotes()
+    actions, memories = await _select_open(deps, uid, notes.actions)
+    open_notes = AnswerNotes(
+        follow_ups=notes.follow_ups,
+        next_steps=notes.next_steps,
+        actions=tuple(actions),
+        new_categories=notes.new_categories,
+    )
+    return ShownNotes(session=session, notes=open_notes, memories=memories)
+
+
+def _is_awaited(deps: ChatDeps, message: Message) -> bool:
+    is_recent = deps.clock.now() < message.created_at + WAITING_TIME
+    return message.is_noted and is_recent and not is_private(message.session_id)
+
+
+async def _select_open(
+    deps: ChatDeps, uid: UserId, actions: Sequence[SuggestedAction]
+) -> tuple[Sequence[SuggestedAction], Mapping[MemoryId, Memory]]:
+    if not actions:
+        return (), {}
+    entry_ids = [action.entry_id for action in actions if action.entry_id]
+    facts = [action.arguments["content"] for action in actions if "content" in action.arguments]
+    wordings = sorted({build_wording(fact) for fact in facts})
+    profile, entries, same_wording = await asyncio.gather(
+        deps.stores.profiles.get(uid),
+        deps.stores.memories.get_many(uid, entry_ids),
+        deps.stores.memories.list_by_values(uid, "wording", wordings),
+    )
+    memories = [m for m in (*entries.values(), *same_wording) if m.is_current]
+    shown = [action for action in actions if is_open(action, memories, profile)]
+    return shown, {memory.id: memory for memory in memories}
+
+
+async def suggest_chats(deps: ChatDeps, uid: UserId) -> Sequence[str]:
+    """Return questions to begin a chat with, those of the newest chats in turn, each once."""
+    page = await deps.stores.sessions.list_page(uid, limit=MAX_CHATS)
+    of_chats = (session.notes.new_chats for session in page.items)
+    in_turn = filter(None, chain.from_iterable(zip_longest(*of_chats)))
+    unique = {normalise(text): text for text in reversed(list(in_turn))}
+    return list(reversed(unique.values()))[:MAX_SUGGESTIONS]
