@@ -12,7 +12,7 @@ from starlette.responses import Response
 from shared.oauth.state import AUTHORIZATION_TTL, NotConnected
 
 COOKIE_NAME = "__session"
-"""The one cookie that Firebase Hosting passes on."""
+"""The one cookie that Firebase Hosting passes on, where somebody puts it before us."""
 
 
 def set_binding_cookie(

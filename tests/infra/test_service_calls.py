@@ -3,8 +3,6 @@
 import ast
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -16,9 +14,9 @@ import pytest
 from infra.local.routing import load_service_calls
 from shared.domain.service_calls import Via
 from shared.ports import ToolBox
+from tests.infra.terraform.stack import evaluate, load_stack
 
 ROOT = Path(__file__).parents[2]
-TERRAFORM = ROOT / "infra/terraform"
 TABLE: dict[str, Any] = json.loads((ROOT / "infra/routes.json").read_text())
 FUNCTIONS: dict[str, Any] = TABLE["functions"]
 CALLS = load_service_calls().rows
@@ -60,7 +58,7 @@ def is_method_of(port: str, method: str, node: ast.expr) -> bool:
     return name.lstrip("_") == port
 
 
-def evaluate(node: ast.expr, module: str) -> str:
+def evaluate_name(node: ast.expr, module: str) -> str:
     """Return a literal, or the constant of this name in the module."""
     if isinstance(node, ast.Constant):
         return str(node.value)
@@ -70,7 +68,7 @@ def evaluate(node: ast.expr, module: str) -> str:
 
 def test_each_task_that_code_creates_has_a_row_and_each_row_its_code_s8() -> None:
     created: Uses = {
-        (package, evaluate(call.args[0], module))
+        (package, evaluate_name(call.args[0], module))
         for package, call, module in list_method_calls("tasks", "create")
     }
     listed: Uses = {(get_package(row.caller), row.function) for row in CALLS if row.via == "task"}
@@ -84,7 +82,7 @@ def test_each_task_that_code_creates_has_a_row_and_each_row_its_code_s8() -> Non
 
 def test_each_event_that_code_publishes_has_its_publishers_s8() -> None:
     published: Uses = {
-        (package, evaluate(call.args[0], module))
+        (package, evaluate_name(call.args[0], module))
         for package, call, module in list_method_calls("events", "publish")
     }
     listed: Uses = {
@@ -141,29 +139,10 @@ def test_each_call_has_an_account_of_its_own_that_google_accepts_s8() -> None:
 
 
 @pytest.fixture(scope="module")
-def terraform_values(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The values of calls.tf, as Terraform itself evaluates them; they need no provider."""
-    terraform = shutil.which("terraform")
-    if terraform is None:
-        pytest.skip("terraform is not installed")
-    folder = tmp_path_factory.mktemp("infra")
-    (folder / "terraform").mkdir()
-    shutil.copy(TERRAFORM / "calls.tf", folder / "terraform")
-    shutil.copy(ROOT / "infra/routes.json", folder)
-    names = ("calls", "task_accounts", "delivery_accounts", "direct_callers", "task_creators",
-             "publishers", "ingress", "queue_names")  # fmt: skip
-    expression = ", ".join(f"{name} = local.{name}" for name in names)
-    result = subprocess.run(
-        [terraform, "console"],
-        cwd=folder / "terraform",
-        input=f"jsonencode({{ {expression} }})",
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    values: dict[str, Any] = json.loads(json.loads(result.stdout))
-    return values
+def terraform_values() -> dict[str, Any]:
+    """The values of calls.tf, as Terraform itself evaluates them."""
+    names = ("calls", "task_accounts", "delivery_accounts", "direct_callers", "task_creators", "queue_names")  # fmt: skip
+    return evaluate("services", *names)
 
 
 def test_terraform_makes_the_calls_of_the_table_s8(terraform_values: dict[str, Any]) -> None:
@@ -186,133 +165,40 @@ def test_terraform_makes_the_calls_of_the_table_s8(terraform_values: dict[str, A
     }
 
 
-def test_terraform_lets_only_those_create_tasks_and_publish_who_do_s8(
-    terraform_values: dict[str, Any],
-) -> None:
-    creators = {row.caller for row in CALLS if row.via == "task"}
-    publishers = {
-        (row["topic"], row["function"]) for row in terraform_values["publishers"].values()
-    }
+def test_deliveries_to_apps_have_a_queue_of_their_own_s8(terraform_values: dict[str, Any]) -> None:
+    queues = terraform_values["queue_names"]
 
-    assert set(terraform_values["task_creators"]) == creators
-    assert publishers == {(t, name) for t, names in TABLE["publishers"].items() for name in names}
+    assert set(terraform_values["task_creators"]) == {r.caller for r in CALLS if r.via == "task"}
     assert terraform_values["direct_callers"] == ["after_turn", "chat", "erase_account"]
-    assert {n for n, queue in terraform_values["queue_names"].items() if queue == "webhooks"} == {
+    assert {name for name, queue in queues.items() if queue == "keepsake-webhooks"} == {
         "on_conversation_processed",
         "deliver_webhook",
     }
 
 
-def test_nobody_outside_reaches_an_internal_function_s8(terraform_values: dict[str, Any]) -> None:
-    def expect(function: dict[str, Any]) -> str:
-        if function["access"] == "internal":
-            return "ALLOW_INTERNAL_ONLY"
-        return "ALLOW_INTERNAL_AND_GCLB" if function.get("streaming") else "ALLOW_ALL"
-
-    assert terraform_values["ingress"] == {name: expect(row) for name, row in FUNCTIONS.items()}
-
-
-def list_resources() -> Iterator[tuple[str, str]]:
-    """List the resources of Terraform: type and name as `type.name`, and the text of the block."""
-    for path in TERRAFORM.glob("*.tf"):
-        blocks = re.findall(
-            r'^resource "(\w+)" "(\w+)" \{\n(.*?)^\}', path.read_text(), re.DOTALL | re.MULTILINE
-        )
-        yield from ((f"{kind}.{name}", text) for kind, name, text in blocks)
-
-
-def find_grants(role: str) -> dict[str, str]:
-    """Return what each grant of a role is made for: its resource, and its for_each."""
-    return {
-        name: (re.search(r"for_each\s*= (.*)", text) or ["", "once"])[1]
-        for name, text in list_resources()
-        if role in text
-    }
-
-
-@pytest.mark.parametrize(
-    ("role", "grants"),
-    [
-        ("roles/run.invoker", {
-            "google_cloud_run_service_iam_member.public": "local.public",
-            "google_cloud_run_service_iam_member.call": "local.calls",
-        }),
-        ("roles/iam.serviceAccountUser", {
-            "google_service_account_iam_member.creates_tasks_as": "local.task_calls",
-        }),
-        ("roles/cloudtasks.enqueuer", {
-            "google_cloud_tasks_queue_iam_member.creates_tasks": "local.task_creators",
-        }),
-        ("roles/iam.serviceAccountTokenCreator", {}),
-        ("roles/eventarc.eventReceiver", {
-            "google_project_iam_member.receives_events": "local.routes.triggers",
-        }),
-    ],
-)  # fmt: skip
-def test_terraform_grants_a_right_to_call_nowhere_else_s8(
-    role: str, grants: dict[str, str]
-) -> None:
-    assert find_grants(role) == grants
-
-
-def test_no_right_to_call_holds_for_the_whole_project_s8() -> None:
-    for name, text in list_resources():
-        if name.startswith("google_project_iam_member."):
-            assert not re.search(r"run\.|cloudtasks\.|pubsub\.|roles/iam\.|/editor|/owner", text), (
-                name
-            )
-
-
-def test_the_grants_name_caller_and_callee_of_their_row_s8() -> None:
-    resources = dict(list_resources())
-    tasks = resources["google_service_account_iam_member.creates_tasks_as"]
-    publishes = resources["google_pubsub_topic_iam_member.publishes"]
-
-    assert "google_service_account.call[each.key].name" in tasks
-    assert "google_service_account.function[each.value.caller].member" in tasks
-    assert "google_service_account.function[each.value.function].member" in publishes
-    assert 'member   = "allUsers"' in resources["google_cloud_run_service_iam_member.public"]
-    assert (
-        "roles/storage.objectViewer" in resources["google_storage_bucket_iam_member.reads_console"]
-    )
-    assert "".join(resources.values()).count("allUsers") == 2
-
-
-@pytest.mark.parametrize(
-    ("secret", "readers"),
-    [
-        ("TOOL_CALL_KEYS", ["chat", "tool_proxy"]),
-        ("DISCONNECT_KEYS", ["erase_account", "tool_proxy"]),
-    ],
-)
-def test_a_key_that_signs_for_users_is_shared_by_two_functions_s8(
-    secret: str, readers: list[str]
-) -> None:
-    match = re.search(rf"{secret}\s*= (\[.*\])", (TERRAFORM / "secrets.tf").read_text())
-
-    assert match is not None
-    assert json.loads(match[1]) == readers
-
-
 def test_an_unknown_host_is_refused_and_an_unknown_path_is_a_file_of_the_console_s8() -> None:
-    url_map = dict(list_resources())["google_compute_url_map.api"]
-    refusal = r"default_route_action \{\s+fault_injection_policy \{\s+abort \{\s+http_status = 404\s+percentage  = 100"
+    url_map = load_stack("services").resources["google_compute_url_map.api"]
+    [action], [paths] = url_map["default_route_action"], url_map["path_matcher"]
+    [refusal] = action["fault_injection_policy"][0]["abort"]
 
-    assert len(re.findall(refusal, url_map)) == 1
-    assert re.findall(r"default_service = (\S+)", url_map) == [
-        'google_compute_backend_service.function["chat"].id',
-        'google_compute_backend_bucket.console["**"].id',
-    ]
+    assert (refusal["http_status"], refusal["percentage"]) == (404, 100)
+    assert "default_route_action" not in paths
+    assert paths["default_service"] == '${google_compute_backend_bucket.console["**"].id}'
 
 
-def test_hosting_sends_the_content_policy_of_the_page_s8() -> None:
+def test_console_and_api_send_their_policies_as_headers_s8() -> None:
     page = (ROOT / "web/index.html").read_text()
     policy = re.search(r'Content-Security-Policy"\s+content="([^"]+)"', page)
-    hosting = json.loads((ROOT / "firebase.json").read_text())["hosting"]
-    [everywhere] = [row["headers"] for row in hosting["headers"] if row["source"] == "**"]
-    headers = {header["key"]: header["value"] for header in everywhere}
+    headers = json.loads((ROOT / "infra/console_headers.json").read_text())
+    resources = load_stack("services").resources
 
     assert policy is not None
-    directives = headers["Content-Security-Policy"].split("; ")
+    directives = headers["**"]["Content-Security-Policy"].split("; ")
     assert set(policy[1].split("; ")) < set(directives)
     assert {"frame-ancestors 'none'", "form-action 'self'"} <= set(directives)
+    assert all("Content-Security-Policy" in row for row in headers.values())
+    for name in (
+        "google_compute_backend_bucket.console",
+        "google_compute_backend_service.function",
+    ):
+        assert "local.strict_transport" in str(resources[name]["custom_response_headers"])

@@ -42,15 +42,13 @@ CONFIG = {
     "signUp": True,
 }
 GOOGLE = "https://accounts.google.com/o/oauth2/v2/auth"
-[HOSTING_HEADERS] = [
-    row["headers"]
-    for row in json.loads((ROOT / "firebase.json").read_text())["hosting"]["headers"]
-    if row["source"] == "**"
+CONSOLE_HEADERS: dict[str, str] = json.loads((ROOT / "infra/console_headers.json").read_text())[
+    "**"
 ]
 
 
 class CloudConsole:
-    """The console's files with Hosting's headers, and the library behind the same address."""
+    """The console's files with the load balancer's headers, and the library behind the same address."""
 
     def __init__(self, library: ASGIApp) -> None:
         self._library = library
@@ -67,7 +65,7 @@ class CloudConsole:
 def add_hosting_headers(send: Send) -> Send:
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            added = [(h["key"].lower().encode(), h["value"].encode()) for h in HOSTING_HEADERS]
+            added = [(k.lower().encode(), v.encode()) for k, v in CONSOLE_HEADERS.items()]
             message["headers"] = [*message["headers"], *added]
         await send(message)
 

@@ -9,7 +9,7 @@ from shared.domain.ids import UserId
 
 POLL_S = 0.5
 MAX_POLLS = 90
-"""Firebase Hosting hands on nothing of a stream before its end, and waits for a minute."""
+"""Some proxies hand on nothing of a stream before its end, and wait for a minute."""
 HEARTBEAT = b": \n\n"
 
 

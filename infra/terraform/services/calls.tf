@@ -1,7 +1,7 @@
-# Which function calls which, read from ../routes.json: plain values, which tests evaluate.
+# Which function calls which, read from ../../../routes.json: plain values, which tests evaluate.
 
 locals {
-  routes = jsondecode(file("${path.module}/../routes.json"))
+  routes = jsondecode(file("${path.module}/../../routes.json"))
   # A direct call is made as the caller; what the platform delivers, as an account of its own.
   calls           = { for call in local.routes.calls : call.account => call }
   delivered_calls = { for account, call in local.calls : account => call if call.via != "request" }
@@ -17,7 +17,7 @@ locals {
   webhook_functions = ["on_conversation_processed", "deliver_webhook"]
   queue_names = {
     for name, _ in local.routes.functions :
-    name => contains(local.webhook_functions, name) ? "webhooks" : "tasks"
+    name => contains(local.webhook_functions, name) ? "keepsake-webhooks" : "keepsake"
   }
   # Function → { function that its tasks call → account }.
   task_accounts = {
@@ -27,11 +27,10 @@ locals {
   publishers = merge([
     for topic, names in local.routes.publishers : { for name in names : "${topic}.${name}" => { topic = topic, function = name } }
   ]...)
-  # Hosting comes from outside to functions that do not stream, the load balancer to those that do.
+  # From outside only the load balancer comes in, and to public functions alone.
   ingress = {
     for name, function in local.routes.functions : name => (
-      function.access == "internal" ? "ALLOW_INTERNAL_ONLY" :
-      try(function.streaming, false) ? "ALLOW_INTERNAL_AND_GCLB" : "ALLOW_ALL"
+      function.access == "public" ? "INGRESS_TRAFFIC_INTERNAL_LOAD_BALANCER" : "INGRESS_TRAFFIC_INTERNAL_ONLY"
     )
   }
 }

@@ -1,29 +1,33 @@
-# One origin for console and API. It passes streams on as they come, which Hosting does not.
+# One origin for console and API, which passes streams on as they come.
 
 resource "google_compute_region_network_endpoint_group" "function" {
   for_each              = local.public
   name                  = local.services[each.key]
-  region                = var.region
+  region                = local.region
   network_endpoint_type = "SERVERLESS"
   cloud_run {
-    service = google_cloudfunctions2_function.function[each.key].name
+    service = google_cloud_run_v2_service.function[each.key].name
   }
 }
 
 resource "google_compute_backend_service" "function" {
-  for_each              = local.public
-  name                  = local.services[each.key]
-  load_balancing_scheme = "EXTERNAL_MANAGED"
-  protocol              = "HTTPS"
+  for_each                = local.public
+  name                    = local.services[each.key]
+  load_balancing_scheme   = "EXTERNAL_MANAGED"
+  protocol                = "HTTPS"
+  security_policy         = google_compute_security_policy.public.id
+  custom_response_headers = [local.strict_transport]
   backend {
     group = google_compute_region_network_endpoint_group.function[each.key].id
   }
+  # Old apps write content into addresses (`?title=…`), and these would stand in its log.
   log_config {
-    enable = true
+    enable = false
   }
 }
 
 locals {
+  strict_transport = "Strict-Transport-Security: max-age=63072000; includeSubDomains"
   # A name in braces is one segment of a path: `*`; `**` stands as it is.
   all_templates = flatten([
     for name, function in local.public : [
@@ -51,7 +55,7 @@ resource "google_compute_url_map" "api" {
   }
 
   host_rule {
-    hosts        = [var.domain]
+    hosts        = [local.foundation.domain]
     path_matcher = "routes"
   }
 
@@ -84,14 +88,13 @@ resource "google_compute_url_map" "api" {
 }
 
 resource "google_compute_global_address" "api" {
-  name       = "keepsake"
-  depends_on = [google_project_service.used]
+  name = "keepsake"
 }
 
 resource "google_compute_managed_ssl_certificate" "api" {
   name = "keepsake"
   managed {
-    domains = [var.domain]
+    domains = [local.foundation.domain]
   }
 }
 
@@ -106,6 +109,29 @@ resource "google_compute_target_https_proxy" "api" {
   url_map          = google_compute_url_map.api.id
   ssl_certificates = [google_compute_managed_ssl_certificate.api.id]
   ssl_policy       = google_compute_ssl_policy.api.id
+}
+
+# Who types the address without https is sent on; nothing is served without.
+resource "google_compute_url_map" "redirect" {
+  name = "keepsake-redirect"
+  default_url_redirect {
+    https_redirect         = true
+    redirect_response_code = "MOVED_PERMANENTLY_DEFAULT"
+    strip_query            = false
+  }
+}
+
+resource "google_compute_target_http_proxy" "redirect" {
+  name    = "keepsake-redirect"
+  url_map = google_compute_url_map.redirect.id
+}
+
+resource "google_compute_global_forwarding_rule" "redirect" {
+  name                  = "keepsake-redirect"
+  load_balancing_scheme = "EXTERNAL_MANAGED"
+  ip_address            = google_compute_global_address.api.id
+  port_range            = "80"
+  target                = google_compute_target_http_proxy.redirect.id
 }
 
 resource "google_compute_global_forwarding_rule" "api" {

@@ -6,10 +6,10 @@ resource "google_service_account" "call" {
   display_name = "${each.value.caller} calls ${each.value.function} by ${each.value.via}"
 }
 
-resource "google_cloud_run_service_iam_member" "call" {
+resource "google_cloud_run_v2_service_iam_member" "call" {
   for_each = local.calls
-  location = var.region
-  service  = google_cloudfunctions2_function.function[each.value.function].name
+  location = local.region
+  name     = google_cloud_run_v2_service.function[each.value.function].name
   role     = "roles/run.invoker"
   member = (
     each.value.via == "request"
@@ -28,8 +28,8 @@ resource "google_service_account_iam_member" "creates_tasks_as" {
 
 resource "google_cloud_tasks_queue_iam_member" "creates_tasks" {
   for_each = local.task_creators
-  name     = local.queues[local.queue_names[each.key]].name
-  location = var.region
+  name     = google_cloud_tasks_queue.queue[local.queue_names[each.key]].name
+  location = local.region
   role     = "roles/cloudtasks.enqueuer"
   member   = google_service_account.function[each.key].member
 }

@@ -3,13 +3,12 @@
 resource "google_compute_network" "internal" {
   name                    = "keepsake"
   auto_create_subnetworks = false
-  depends_on              = [google_project_service.used]
 }
 
 # Each instance of a caller takes two addresses while it is replaced.
 resource "google_compute_subnetwork" "internal" {
   name                     = "keepsake"
-  region                   = var.region
+  region                   = local.region
   network                  = google_compute_network.internal.id
   ip_cidr_range            = "10.8.0.0/24"
   private_ip_google_access = true
@@ -26,7 +25,6 @@ resource "google_dns_managed_zone" "run" {
       network_url = google_compute_network.internal.id
     }
   }
-  depends_on = [google_project_service.used]
 }
 
 resource "google_dns_record_set" "run" {

@@ -3,9 +3,26 @@ output "api_address" {
   value       = google_compute_global_address.api.address
 }
 
-output "function_urls" {
-  description = "The URL of each function's own service."
-  value       = local.urls
+output "origin" {
+  description = "Where console and API are."
+  value       = "https://${local.foundation.domain}"
+}
+
+output "release" {
+  value = var.release
+}
+
+output "image" {
+  value = var.image
+}
+
+output "canary" {
+  value = var.canary
+}
+
+output "functions" {
+  description = "The functions that have this release."
+  value       = keys(google_cloud_run_v2_service.function)
 }
 
 output "task_accounts" {

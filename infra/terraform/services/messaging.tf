@@ -4,11 +4,8 @@ locals {
   subscriptions = merge([
     for topic, names in local.routes.topics : { for name in names : "${topic}.${name}" => { topic = topic, function = name } }
   ]...)
-  queues = {
-    tasks    = google_cloud_tasks_queue.tasks
-    webhooks = google_cloud_tasks_queue.webhooks
-  }
-  pubsub_agent = "serviceAccount:service-${data.google_project.this.number}@gcp-sa-pubsub.iam.gserviceaccount.com"
+  # Eventarc knows no multi-region: its triggers of these are in one of their regions.
+  trigger_region = lookup({ nam5 = "us-central1", eur3 = "europe-west4" }, local.foundation.firestore_location, local.foundation.firestore_location)
 }
 
 resource "google_pubsub_topic" "event" {
@@ -41,7 +38,7 @@ resource "google_pubsub_subscription" "dead_letters" {
   expiration_policy {
     ttl = ""
   }
-  depends_on = [google_cloudfunctions2_function.function]
+  depends_on = [google_cloud_run_v2_service_iam_member.call]
 }
 
 resource "google_pubsub_subscription" "event" {
@@ -68,51 +65,40 @@ resource "google_pubsub_subscription" "event" {
   expiration_policy {
     ttl = ""
   }
-  depends_on = [google_cloudfunctions2_function.function]
+  depends_on = [google_cloud_run_v2_service_iam_member.call, google_pubsub_topic_iam_member.buries]
 }
 
 resource "google_pubsub_topic_iam_member" "buries" {
   topic  = google_pubsub_topic.dead_letters.id
   role   = "roles/pubsub.publisher"
-  member = local.pubsub_agent
+  member = local.foundation.pubsub_agent
 }
 
 resource "google_pubsub_subscription_iam_member" "takes_what_it_buries" {
   for_each     = google_pubsub_subscription.event
   subscription = each.value.id
   role         = "roles/pubsub.subscriber"
-  member       = local.pubsub_agent
+  member       = local.foundation.pubsub_agent
 }
 
-resource "google_cloud_tasks_queue" "tasks" {
-  name     = "keepsake"
-  location = var.region
-  retry_config {
-    max_attempts = 10
-    min_backoff  = "1s"
-    max_backoff  = "60s"
-  }
-  depends_on = [google_project_service.used]
-}
-
-resource "google_cloud_tasks_queue" "webhooks" {
-  name     = "keepsake-webhooks"
-  location = var.region
+resource "google_cloud_tasks_queue" "queue" {
+  for_each = local.queues
+  name     = each.key
+  location = local.region
   rate_limits {
-    max_concurrent_dispatches = 500
+    max_concurrent_dispatches = each.key == "keepsake-webhooks" ? 500 : 1000
   }
   retry_config {
     max_attempts = 10
     min_backoff  = "1s"
     max_backoff  = "60s"
   }
-  depends_on = [google_project_service.used]
 }
 
 resource "google_eventarc_trigger" "document" {
   for_each                = local.routes.triggers
   name                    = local.services[each.value]
-  location                = var.firestore_location
+  location                = local.trigger_region
   service_account         = google_service_account.call[local.delivery_accounts["${each.key}.${each.value}"]].email
   event_data_content_type = "application/protobuf"
 
@@ -122,7 +108,7 @@ resource "google_eventarc_trigger" "document" {
   }
   matching_criteria {
     attribute = "database"
-    value     = google_firestore_database.documents.name
+    value     = local.foundation.database
   }
   matching_criteria {
     attribute = "document"
@@ -131,11 +117,11 @@ resource "google_eventarc_trigger" "document" {
   }
   destination {
     cloud_run_service {
-      service = google_cloudfunctions2_function.function[each.value].name
-      region  = var.region
+      service = google_cloud_run_v2_service.function[each.value].name
+      region  = local.region
     }
   }
-  depends_on = [google_project_iam_member.receives_events]
+  depends_on = [google_project_iam_member.receives_events, google_cloud_run_v2_service_iam_member.call]
 }
 
 resource "google_project_iam_member" "receives_events" {

@@ -1,7 +1,7 @@
 # Documents; indexes and what expires are read from the file that the embedded store obeys too.
 
 locals {
-  index_file = jsondecode(file("${path.module}/../firestore.indexes.json"))
+  index_file = jsondecode(file("${path.module}/../../firestore.indexes.json"))
 }
 
 resource "google_firestore_database" "documents" {
@@ -44,5 +44,40 @@ resource "google_firestore_field" "override" {
   dynamic "ttl_config" {
     for_each = try(each.value.ttl, false) ? [true] : []
     content {}
+  }
+}
+
+# What clients may read and write by themselves. The new rules are there before the old ones go.
+resource "google_firebaserules_ruleset" "documents" {
+  source {
+    files {
+      name    = "firestore.rules"
+      content = file("${path.module}/../../firestore.rules")
+    }
+  }
+  lifecycle {
+    create_before_destroy = true
+  }
+  depends_on = [google_firebase_project.this]
+}
+
+resource "google_firebaserules_release" "documents" {
+  name         = "cloud.firestore"
+  ruleset_name = "projects/${var.project}/rulesets/${google_firebaserules_ruleset.documents.name}"
+  depends_on   = [google_firestore_database.documents]
+}
+
+# Beside every minute of the last seven days: a backup of each day for two weeks, and of each week for longer.
+resource "google_firestore_backup_schedule" "daily" {
+  database  = google_firestore_database.documents.name
+  retention = "1209600s"
+  daily_recurrence {}
+}
+
+resource "google_firestore_backup_schedule" "weekly" {
+  database  = google_firestore_database.documents.name
+  retention = "${var.backup_weeks * 604800}s"
+  weekly_recurrence {
+    day = "SUNDAY"
   }
 }

@@ -1,7 +1,7 @@
 # The console's files, at the API's own address: its requests need no other origin, and streams pass as they come.
 
 locals {
-  web           = "${path.module}/../../web"
+  web           = "${path.module}/../../../web"
   console_files = toset([for file in fileset(local.web, "**") : file if file != "config.json"])
   media_types = {
     css         = "text/css"
@@ -17,7 +17,7 @@ locals {
 
 resource "google_storage_bucket" "console" {
   name                        = "${var.project}-console"
-  location                    = var.region
+  location                    = local.region
   uniform_bucket_level_access = true
   force_destroy               = true
   website {
@@ -40,28 +40,31 @@ resource "google_storage_bucket_object" "console" {
   cache_control = "no-cache"
 }
 
+# The page of the API shows it.
+resource "google_storage_bucket_object" "console_openapi" {
+  bucket        = google_storage_bucket.console.name
+  name          = "openapi.json"
+  source        = "${path.module}/../../../docs/openapi.json"
+  content_type  = "application/json"
+  cache_control = "no-cache"
+}
+
 # What the console asks of whoever signs in. Nothing in it is secret.
 resource "google_storage_bucket_object" "console_config" {
   bucket        = google_storage_bucket.console.name
   name          = "config.json"
   content_type  = "application/json"
   cache_control = "no-store"
-  content = jsonencode({
-    sign_in        = "firebase"
-    apiKey         = var.firebase_api_key
-    authDomain     = "${var.project}.firebaseapp.com"
-    providers      = var.sign_in_providers
-    googleClientId = var.google_sign_in_client_id
-    signUp         = var.sign_up
-  })
+  content = jsonencode(merge(local.foundation.sign_in, {
+    sign_in    = "firebase"
+    authDomain = "${var.project}.firebaseapp.com"
+  }))
 }
 
 # The page of the API has a policy of its own, so it is a backend of its own over the same bucket.
 resource "google_compute_backend_bucket" "console" {
-  for_each    = { for row in jsondecode(file("${path.module}/../../firebase.json")).hosting.headers : row.source => row.headers }
-  name        = each.key == "**" ? "keepsake-console" : "keepsake${replace(replace(each.key, "/**", ""), "/", "-")}"
-  bucket_name = google_storage_bucket.console.name
-  custom_response_headers = [
-    for header in each.value : "${header.key}: ${header.value}" if header.key != "Cache-Control"
-  ]
+  for_each                = { for source, headers in jsondecode(file("${path.module}/../../console_headers.json")) : source => headers }
+  name                    = each.key == "**" ? "keepsake-console" : "keepsake${replace(replace(each.key, "/**", ""), "/", "-")}"
+  bucket_name             = google_storage_bucket.console.name
+  custom_response_headers = concat([local.strict_transport], [for key, value in each.value : "${key}: ${value}"])
 }

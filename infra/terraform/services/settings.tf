@@ -1,0 +1,68 @@
+# Settings of each function, all plain values: tests evaluate them and compare them with shared/settings.py.
+
+locals {
+  urls = {
+    for name, service in local.services :
+    name => "https://${service}-${local.foundation.project_number}.${local.region}.run.app"
+  }
+  queues = {
+    for queue in ["keepsake", "keepsake-webhooks"] :
+    queue => "projects/${var.project}/locations/${local.region}/queues/${queue}"
+  }
+  account_emails = {
+    for account, _ in local.calls : account => "${account}@${var.project}.iam.gserviceaccount.com"
+  }
+
+  # These build the same dependencies and so are told both keys; which of them may use which, rights.tf says.
+  key_functions   = ["apps", "deliver_webhook", "on_conversation_processed", "tool_proxy"]
+  token_functions = ["apps", "tool_proxy"]
+  # Who opens the documents of sealed chats.
+  sealing_functions = ["chat", "close_run"]
+
+  common_settings = {
+    KEEPSAKE_WORLD       = "cloud"
+    GOOGLE_CLOUD_PROJECT = var.project
+    PUBLIC_URL           = "https://${local.foundation.domain}"
+    OWN_ORIGINS          = join(",", concat(["https://${local.foundation.domain}"], values(local.urls)))
+    PINECONE_SPARSE_HOST = var.pinecone_sparse_host
+    PINECONE_DENSE_HOST  = var.pinecone_dense_host
+    BLOBS_BUCKET         = local.foundation.blobs_bucket
+    TOOL_PROXY_URL       = local.urls["tool_proxy"]
+    WEB_SEARCH           = local.foundation.web_search
+    # Eventarc asks for a token for the service's URL and cannot be told another audience.
+    SERVICE_AUDIENCES = join(",", [for name in values(local.routes.triggers) : "${name}=${local.urls[name]}"])
+  }
+  # What shared/settings.py knows beyond these, an operator may set for all functions.
+  optional_settings = toset(concat(
+    ["CORS_ORIGINS", "FALLBACK_BASE_URL", "FALLBACK_MODELS", "HARM_LIMIT", "LINK_CHECKS", "OPENAI_BASE_URL", "OPENROUTER_BASE_URL", "REALTIME_MODEL"],
+    ["TRANSCRIPTION_BASE_URL", "TRANSCRIPTION_MODEL", "MODEL_EMBEDDINGS"],
+    flatten([for role in ["AGENT", "FAST", "PERSONA", "PERSONA_PREMIUM", "STANDARD"] : ["MODEL_${role}", "MODEL_${role}_WINDOW"]]),
+    [for quota in ["FOLLOWERS", "INGESTED_BYTES", "OUTBOUND_CALLS", "SOUND_BYTES", "STORED_BYTES", "TOKENS", "TURNS"] : "QUOTA_${quota}"],
+  ))
+
+  settings = {
+    for name, _ in local.functions : name => merge(
+      var.settings,
+      local.common_settings,
+      contains(local.key_functions, name) ? {
+        KMS_KEY         = local.foundation.tokens_key
+        SIGNING_KMS_KEY = local.foundation.signing_key
+      } : {},
+      contains(local.sealing_functions, name) ? { SEALING_KMS_KEY = local.foundation.sealing_key } : {},
+      contains(local.token_functions, name) ? { for provider, id in local.foundation.oauth_clients : "${upper(provider)}_CLIENT_ID" => id } : {},
+      # A task calls an internal function at its URL, as the account of this call.
+      {
+        TASKS_QUEUE   = local.queues[local.queue_names[name]]
+        TASK_ACCOUNTS = join(",", [for function, account in local.task_accounts[name] : "${function}=${local.account_emails[account]}"])
+        FUNCTION_URLS = join(",", [for function, _ in local.task_accounts[name] : "${function}=${local.urls[function]}"])
+      },
+    )
+  }
+}
+
+check "settings" {
+  assert {
+    condition     = length(setsubtract(keys(var.settings), local.optional_settings)) == 0
+    error_message = "settings names what nobody may set here: ${join(", ", setsubtract(keys(var.settings), local.optional_settings))}. See local.optional_settings."
+  }
+}

@@ -1,0 +1,162 @@
+"""Completeness of Terraform: it makes what the code names, and nothing else (D1, D2)."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.local.routing import ROOT
+from shared.settings import Settings
+from tests.infra.terraform.stack import SECRETS, evaluate, load_stack
+
+TABLE: dict[str, Any] = json.loads((ROOT / "infra/routes.json").read_text())
+FUNCTIONS: dict[str, Any] = TABLE["functions"]
+OAUTH_PROVIDERS = ("GOOGLE", "WHOOP", "NOTION", "X", "GITHUB")
+PROVIDERS = (*OAUTH_PROVIDERS, "PERPLEXITY")
+NEVER_IN_THE_CLOUD = {
+    "ALLOW_REMOTE", "DATA_DIR", "EGRESS_DEV_ORIGINS", "EMBEDDER", "FIREBASE_AUTH_EMULATOR_HOST", "KEEPSAKE_PASSWORD",
+    "KEEPSAKE_USER", "LOCAL_KEY", "PASSWORD_FILE", "TRUSTED_PROXIES",
+    *(f"{provider}_BASE_URL" for provider in PROVIDERS),
+}  # fmt: skip
+"""Settings of the embedded world, and addresses that only tests change."""
+SET_BY_CLOUD_RUN = {"HOST", "K_SERVICE", "PORT"}
+
+
+class RecordingEnvironment(dict[str, str]):
+    """An environment that notes what is asked of it."""
+
+    def __init__(self, values: dict[str, str]) -> None:
+        super().__init__(values)
+        self.asked: set[str] = set()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.asked.add(key)
+        return super().get(key, default)
+
+    def __getitem__(self, key: str) -> str:
+        self.asked.add(key)
+        return super().__getitem__(key)
+
+    def __contains__(self, key: object) -> bool:
+        self.asked.add(str(key))
+        return super().__contains__(key)
+
+
+def list_settings() -> set[str]:
+    """List every variable that settings.py asks for when all providers have a client."""
+    clients = {f"{name}_CLIENT_ID": "id" for name in OAUTH_PROVIDERS}
+    keys = {f"{name}_CLIENT_SECRET": "secret" for name in OAUTH_PROVIDERS}
+    needed = {"GOOGLE_CLOUD_PROJECT": "demo", "TOOL_PROXY_URL": "https://x", "PSEUDONYM_KEY": "k",
+              "PUBLIC_URL": "https://x", "KMS_KEY": "k", "KEEPSAKE_WORLD": "cloud", "K_SERVICE": "chat"}  # fmt: skip
+    environment = RecordingEnvironment({**clients, **keys, **needed})
+    Settings.from_env(environment)
+    return environment.asked
+
+
+def list_given_settings(**variables: Any) -> set[str]:
+    values = evaluate("services", "settings", "secrets", "optional_settings", **variables)
+    given = {name for settings in values["settings"].values() for name in settings}
+    return {*given, *values["secrets"], *values["optional_settings"]}
+
+
+def test_each_setting_is_given_can_be_given_or_is_of_another_world_d1() -> None:
+    of_clients = {f"{name}_{part}" for name in PROVIDERS for part in ("CLIENT_ID", "CLIENT_SECRET", "API_KEY")}  # fmt: skip
+    known = list_settings() - NEVER_IN_THE_CLOUD - SET_BY_CLOUD_RUN
+
+    assert known - list_given_settings() - of_clients == set()
+    assert list_given_settings() - known == set()
+
+
+def test_a_client_of_each_provider_reaches_the_functions_that_connect_accounts_d1() -> None:
+    values = evaluate("services", "settings", "secrets")
+    with_client = {name for name, row in values["settings"].items() if "GOOGLE_CLIENT_ID" in row}
+
+    assert with_client == {"apps", "tool_proxy"} == set(values["secrets"]["GOOGLE_CLIENT_SECRET"])
+
+
+def test_each_secret_that_is_made_is_read_and_each_that_is_read_is_made_d1() -> None:
+    made = evaluate("foundation", "secrets", domain="d", alert_email="m", monthly_budget=1)["secrets"]  # fmt: skip
+
+    assert sorted(made) == SECRETS == sorted(evaluate("services", "secrets")["secrets"])
+
+
+def test_each_entry_point_is_a_service_of_the_image_with_a_size_d2() -> None:
+    values = evaluate("services", "functions", "sizes", "services", "own_sizes")
+    commands = {name: row["source"] for name, row in values["functions"].items()}
+
+    assert commands == {name: row["source"] for name, row in FUNCTIONS.items()}
+    assert values["sizes"].keys() == FUNCTIONS.keys() >= values["own_sizes"].keys()
+    assert {len(size) for size in values["sizes"].values()} == {5}
+    assert all(re.fullmatch(r"[a-z][a-z0-9-]{0,48}", name) for name in values["services"].values())
+
+
+@pytest.mark.parametrize(
+    ("canary", "expected"),
+    [
+        (None, {"r1": 100}),
+        ({"stable": "r0", "functions": ["chat"], "percent": 10}, {"r1": 10, "r0": 90}),
+        ({"stable": "r0", "functions": ["chat"], "percent": 0}, {"r0": 100}),
+        ({"stable": "r0", "functions": ["library"], "percent": 10}, {"r1": 100}),
+    ],
+)
+def test_a_canary_shares_the_requests_and_a_rollback_gives_them_back_d2(
+    canary: dict[str, Any] | None, expected: dict[str, int]
+) -> None:
+    traffic = evaluate("services", "traffic", canary=canary)["traffic"]
+
+    assert traffic["chat"] == expected
+    assert {sum(shares.values()) for shares in traffic.values()} == {100}
+
+
+def test_streaming_functions_keep_their_processor_and_their_callers_d2() -> None:
+    [template] = load_stack("services").resources["google_cloud_run_v2_service.function"][
+        "template"
+    ]
+    [container] = template["containers"]
+
+    assert template["session_affinity"] == "${try(each.value.streaming, false)}"
+    assert container["resources"][0]["cpu_idle"] == "${!try(each.value.streaming, false)}"
+    assert container["resources"][0]["startup_cpu_boost"] is True
+
+
+def test_each_topic_queue_and_trigger_of_the_table_is_made_d1() -> None:
+    values = evaluate("services", "subscriptions", "queues", "queue_names", "routes", "settings")
+
+    assert {(row["topic"], row["function"]) for row in values["subscriptions"].values()} == {
+        (topic, name) for topic, names in TABLE["topics"].items() for name in names
+    }
+    assert set(values["queue_names"].values()) == values["queues"].keys()
+    assert {row["TASKS_QUEUE"] for row in values["settings"].values()} == set(
+        values["queues"].values()
+    )
+    topics = load_stack("services").resources["google_pubsub_topic.event"]
+    assert topics["for_each"] == "${local.routes.topics}"
+    triggers = load_stack("services").resources["google_eventarc_trigger.document"]
+    assert triggers["for_each"] == "${local.routes.triggers}"
+
+
+def test_a_trigger_of_a_multi_region_is_in_a_region_that_eventarc_knows_d1() -> None:
+    """Of eur3, where the foundation of these tests has its documents."""
+    assert evaluate("services", "trigger_region")["trigger_region"] == "europe-west4"
+
+
+def test_indexes_and_expiry_are_those_of_the_file_that_the_embedded_store_obeys_d1() -> None:
+    file = json.loads((ROOT / "infra/firestore.indexes.json").read_text())
+    resources = load_stack("foundation").resources
+    index_file = evaluate("foundation", "index_file", domain="d", alert_email="m", monthly_budget=1)["index_file"]  # fmt: skip
+
+    assert index_file == file
+    assert "local.index_file.indexes" in resources["google_firestore_index.composite"]["for_each"]
+    assert "local.index_file.fieldOverrides" in resources["google_firestore_field.override"]["for_each"]  # fmt: skip
+
+
+def test_each_file_of_the_console_is_served_with_its_type_d3() -> None:
+    values = evaluate("services", "console_files", "media_types")
+    files = {str(path.relative_to(ROOT / "web")) for path in (ROOT / "web").rglob("*") if path.is_file()}  # fmt: skip
+    suffixes = {Path(name).suffix[1:] for name in files} - {"", "md", "sh"}
+
+    assert set(values["console_files"]) == files - {"config.json"}
+    assert suffixes <= values["media_types"].keys()
+    assert "google_storage_bucket_object.console_openapi" in load_stack("services").resources

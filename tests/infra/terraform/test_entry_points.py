@@ -1,0 +1,154 @@
+"""Entry points as deployed: each starts by the command, settings and secrets that Terraform gives it (D2)."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import cache_from_source
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from infra.emulators.process import find_free_port, run_server
+from infra.local.routing import ROOT, load_entry_points
+from tests.infra.containers.test_containers import copy_what_the_image_gets
+from tests.infra.terraform.stack import evaluate, load_stack
+
+FUNCTIONS = {function.name: function for function in load_entry_points()}
+UNCHECKED_HASH = 0b01
+FRAMEWORK = Path(sys.executable).with_name("functions-framework")
+
+
+CREDENTIALS = {
+    "type": "authorized_user",
+    "client_id": "c",
+    "client_secret": "s",
+    "refresh_token": "r",
+}
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the image, beside credentials of nobody: nothing is asked of Google here."""
+    app = tmp_path_factory.mktemp("image") / "app"
+    copy_what_the_image_gets(app)
+    (app.parent / "credentials.json").write_text(json.dumps(CREDENTIALS))
+    return app
+
+
+def build_environment(function: str, app: Path, port: int) -> dict[str, str]:
+    """Build what Cloud Run gives a container: its settings, its secrets, its port, and no more."""
+    values = evaluate("services", "settings", "secrets")
+    secrets = {name for name, readers in values["secrets"].items() if function in readers}
+    return {
+        **values["settings"][function],
+        **dict.fromkeys(secrets, "a value of at least thirty-two characters"),
+        "K_SERVICE": function,
+        "PORT": str(port),
+        "HOST": "127.0.0.1",
+        "GOOGLE_APPLICATION_CREDENTIALS": str(app.parent / "credentials.json"),
+        "PYTHONPATH": str(app),
+        "HOME": str(app.parent),
+        "PATH": os.environ["PATH"],
+    }
+
+
+def list_command() -> list[Any]:
+    service = load_stack("services").resources["google_cloud_run_v2_service.function"]
+    [container] = service["template"][0]["containers"]
+    return [*container["command"], *container["args"]]
+
+
+def ask_for_health(command: list[str], environment: dict[str, str], app: Path) -> httpx.Response:
+    """Start an entry point and ask for its health, for which it builds everything that it needs."""
+    port, log = int(environment["PORT"]), app.parent / f"{environment['K_SERVICE']}.log"
+    fields = [f"{name}={value}" for name, value in environment.items()]
+    with run_server(["env", "-i", *fields, *command], port=port, log=log, cwd=app):
+        answer = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60)
+    assert answer.is_success, log.read_text()[-3000:]
+    return answer
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_image_starts_each_entry_point_with_its_settings_alone_d2(
+    name: str, image: Path
+) -> None:
+    assert list_command() == ["functions-framework", "--asgi", "--target", "${each.key}", "--source", "${each.value.source}"]  # fmt: skip
+    source = str(FUNCTIONS[name].source.relative_to(ROOT))
+    command = [str(FRAMEWORK), "--asgi", "--target", name, "--source", source]
+
+    answer = ask_for_health(command, build_environment(name, image, find_free_port()), image)
+
+    assert answer.json() == {"status": "ok", "function": name}
+
+
+LOAD_CODE = """
+import os, sys
+import functions_framework
+for name in sys.argv[1:]:
+    os.environ["FUNCTION_TARGET"] = name
+    print(name, type(functions_framework.create_app(name, os.environ["GOOGLE_FUNCTION_SOURCE"])).__name__)
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `gcloud functions deploy --source=.` uploads: the repository without .gcloudignore's files."""
+    folder = tmp_path_factory.mktemp("package") / "workspace"
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    for name in tracked.stdout.decode().split("\0"):
+        if (ROOT / name).is_file() and not is_ignored(name):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def is_ignored(name: str) -> bool:
+    patterns = (ROOT / ".gcloudignore").read_text().splitlines()[1:]
+    return any(name == pattern or name.startswith(f"{pattern}/") for pattern in patterns)
+
+
+@pytest.mark.parametrize("source", sorted({str(f.source) for f in FUNCTIONS.values()}))
+def test_the_packaged_source_starts_as_functions_d2(source: str, package: Path) -> None:
+    names = [name for name, function in FUNCTIONS.items() if str(function.source) == source]
+    relative = str(Path(source).relative_to(ROOT))
+    environment = {"PYTHONPATH": str(package), "PATH": os.environ["PATH"], "HOME": str(package)}
+
+    answer = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", LOAD_CODE, *names],
+        cwd=package,
+        env={**environment, "GOOGLE_FUNCTION_SOURCE": relative},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    assert answer.stdout.split() == [word for name in names for word in (name, "Starlette")], (
+        answer.stderr[-2000:]
+    )
+
+
+def test_the_image_holds_bytecode_that_is_taken_as_it_is_d2(image: Path) -> None:
+    """The image's own command, on the code alone: packages are compiled in the same way."""
+    [command] = [
+        line for line in (ROOT / "Dockerfile").read_text().splitlines() if "compileall" in line
+    ]
+    options = command.partition("-m compileall ")[2].replace("/opt/venv/lib ", "").split()
+
+    subprocess.run(
+        [sys.executable, "-m", "compileall", *options], cwd=image, check=True, timeout=300
+    )
+
+    sources = [path for name in ("functions", "shared") for path in (image / name).rglob("*.py")]
+    flags = {read_flags(Path(cache_from_source(str(path)))) for path in sources}
+    assert len(sources) > 400
+    assert flags == {UNCHECKED_HASH}
+
+
+def read_flags(bytecode: Path) -> int:
+    """Read the second word of a .pyc: bit 0 is set for a hash, bit 1 where it is checked."""
+    return int.from_bytes(bytecode.read_bytes()[4:8], "little")
