@@ -59,6 +59,8 @@ const LIBRARY_TOOLS = {
   search_files: t("Search files"),
   create_chart: t("Draw a chart"),
   get_product_info: t("Look it up in the manual"),
+  search_web: t("Search the web"),
+  perplexity_web_search: t("Search the web"),
   read_web_page: t("Read a web page"),
 };
 

@@ -44,6 +44,7 @@ REPLY_ALWAYS = "Reply yes, always or no."
 REPLY_ONCE = "Reply yes or no."
 BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."
 NO_SOURCE = "I searched the web and found no source that confirms an answer, so I give none rather than guess."
+NO_WEB_SEARCH = "I cannot search the web here, so I could not check this, and I give no answer rather than guess."
 SOURCES = "Sources:"
 CHAT_SLOWED = (
     "Because of what was asked in this chat, it answers only {limit} questions an hour. It continues at "

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 from functions.chat import user_texts
 from functions.chat.tools.toolkit import Tool, ToolOutcome
+from functions.chat.tools.web_tools import MISSING_WEB_SEARCH
 from functions.chat.turn.tool_policy import WEB_PAGES, WEB_SEARCH
 from shared import telemetry
 from shared.security.link_filter import extract_urls
@@ -12,7 +13,7 @@ MAX_SOURCES = 5
 
 
 class NoSource(Exception):
-    """The web was searched and gave no source; the message is the text that the owner reads."""
+    """The web gave no source, or cannot be searched; the message is the text that the owner reads."""
 
 
 class LookupGate:
@@ -24,6 +25,7 @@ class LookupGate:
     def __init__(self) -> None:
         self._sources: list[str] = []
         self._searched = False
+        self._can_search = True
         self._read_page = False
         self._used_others = False
         self._answer = ""
@@ -42,7 +44,9 @@ class LookupGate:
         for position, (tool, outcome) in enumerate(zip(tools, outcomes, strict=True)):
             if tool is None or position in skipped:
                 continue
-            if tool.maker == WEB_SEARCH:
+            if tool.name == MISSING_WEB_SEARCH and not tool.maker:
+                self._searched, self._can_search = True, False
+            elif tool.maker == WEB_SEARCH:
                 self._searched = True
                 self._sources += [] if outcome.failed else _list_sources(outcome.text)
             elif tool.maker == WEB_PAGES:
@@ -54,7 +58,7 @@ class LookupGate:
         """Raise NoSource where the model would answer a lookup from its own memory."""
         if self.is_lookup and not self._sources and not self._read_page:
             telemetry.add_fields(lookup="no_verified_answer")
-            raise NoSource(user_texts.NO_SOURCE)
+            raise NoSource(user_texts.NO_SOURCE if self._can_search else user_texts.NO_WEB_SEARCH)
 
     def end_answer(self, text: str) -> None:
         """Take the last text of the model. Raises NoSource."""

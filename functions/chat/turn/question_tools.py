@@ -20,6 +20,7 @@ from functions.chat.tools.service_tools import build_service_tools
 from functions.chat.tools.summary_tools import build_summary_tools
 from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.toolkit import Tool
+from functions.chat.tools.web_tools import build_web_tools
 from functions.chat.turn.turn_context import TurnContext
 from shared.domain.chat import Message
 from shared.domain.confirmation import Confirmation, build_always_grant
@@ -92,6 +93,7 @@ class QuestionTools:
             *build_file_tools(deps, uid, can_search=not documents.project.are_given(facts)),
             *build_chart_tools(),
             *build_product_tools(),
+            *build_web_tools(can_search=deps.web_search),
             *build_exercise_tools(deps, uid, session),
             *build_summary_tools(deps, uid),
             *build_focus_tools(deps, uid, session, profile.focus_modes),

@@ -1,10 +1,13 @@
 """Lookups in a turn: what was searched on the web alone has sources, or an honest no (C53)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from functions.chat.deps import ChatDeps
+from functions.chat.user_texts import NO_WEB_SEARCH
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
 from shared.domain.tool_data import ToolData
@@ -37,8 +40,12 @@ class BrokenToolbox(RecordingToolbox):
 async def ask(
     world: ChatFixture, model: ScriptedModel, text: str = QUESTION
 ) -> tuple[RenderedAnswer, dict[str, Any]]:
+    return await ask_with(build_deps(world, model), text)
+
+
+async def ask_with(deps: ChatDeps, text: str) -> tuple[RenderedAnswer, dict[str, Any]]:
     """Ask; return what the app shows, and the diagnostics."""
-    async with open_chat(build_deps(world, model)) as http:
+    async with open_chat(deps) as http:
         answer = await http.post("/v2/messages", json={"text": text})
         path = f"/v2/messages/{answer.headers['x-run-id']}/diagnostics"
         diagnostics = (await http.get(path)).json()
@@ -151,3 +158,44 @@ async def test_a_doubt_keeps_its_level_and_its_question_beside_a_lookup_c53(
     assert screen.text.startswith(NO_SOURCE)
     assert screen.text.endswith("hurting yourself?")
     assert (diagnostics["route"], diagnostics["crisis_level"]) == ("lookup", 1)
+
+
+LOOK_UP_NOWHERE = script_calls(("search_web", {"query": "bread cost"}))
+
+
+async def play_without_search(
+    world: ChatFixture, *turns: ScriptedTurn
+) -> tuple[str, dict[str, Any]]:
+    with ScriptedModel(*turns) as model:
+        deps = replace(build_deps(world, model), web_search=False)
+        screen, diagnostics = await ask_with(deps, QUESTION)
+    return screen.text, diagnostics
+
+
+async def test_what_cannot_be_looked_up_is_answered_by_no_guess_c53(world: ChatFixture) -> None:
+    text, diagnostics = await play_without_search(world, LOOK_UP_NOWHERE, GUESS)
+
+    assert text == NO_WEB_SEARCH
+    assert (diagnostics["route"], diagnostics["lookup"]) == ("lookup", "no_verified_answer")
+    assert diagnostics["outcome"] == "completed"
+    assert world.toolbox.calls == []
+
+
+async def test_what_the_library_knows_needs_no_web_c53(world: ChatFixture) -> None:
+    search = script_calls(("search_conversations", {"query": "bread"}))
+
+    text, diagnostics = await play_without_search(
+        world, LOOK_UP_NOWHERE, search, script_answer("Bo said 9.")
+    )
+
+    assert (text, diagnostics["route"]) == ("Bo said 9.", "answer")
+
+
+@pytest.mark.parametrize("can_search", [True, False])
+async def test_one_tool_searches_the_web_c53(world: ChatFixture, *, can_search: bool) -> None:
+    with ScriptedModel(script_answer("Hello.")) as model:
+        await ask_with(replace(build_deps(world, model), web_search=can_search), QUESTION)
+
+    (call,) = model.calls
+    names = {tool.name for tool in call.tools} & {"search_web", "perplexity_web_search"}
+    assert names == {"perplexity_web_search" if can_search else "search_web"}

@@ -17,6 +17,7 @@ from functions.chat.tools.product_tools import build_product_tools
 from functions.chat.tools.summary_tools import build_summary_tools
 from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.toolkit import Tool, Toolkit, ToolOutcome
+from functions.chat.tools.web_tools import build_web_tools
 from shared.domain.model import ToolCall
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
@@ -50,6 +51,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "datasets": [{"label": "Steps", "values": [8200]}],
     },
     "get_product_info": {"query": "import chats"},
+    "search_web": {"query": "bread"},
 }
 CALLS_BY_ID = ("update_action_item", "update_memory", "delete_memories")
 
@@ -65,6 +67,7 @@ def build_tools(world: ChatFixture) -> list[Tool]:
         *build_file_tools(deps, ADA, can_search=True),
         *build_chart_tools(),
         *build_product_tools(),
+        *build_web_tools(can_search=False),
     ]
 
 
