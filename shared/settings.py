@@ -12,6 +12,7 @@ from typing import Literal, get_args
 from shared.domain.connection import OauthClient
 from shared.domain.ids import is_id
 from shared.domain.quota import CLOUD_LIMITS, EMBEDDED_LIMITS, QuotaName
+from shared.domain.safety import SafetyThresholds
 from shared.domain.value import value
 
 World = Literal["embedded", "cloud"]
@@ -31,6 +32,9 @@ _WINDOW_ROLES = {
     f"MODEL_{role.upper()}_WINDOW": role for role in DEFAULT_MODELS if role != "embeddings"
 }
 """Variables of the tokens that the models of a role take, its fallback included."""
+
+_THRESHOLDS = {f"{score.upper()}_THRESHOLD": score for score in ("harm", "misuse", "injection")}
+"""Variables of the scores as of which a question is refused, or its answer warned."""
 
 _FALLBACK_ROLES = sorted(DEFAULT_MODELS.keys() - {"embeddings"})
 """No fallback for embeddings: vectors of two models cannot be compared."""
@@ -112,6 +116,7 @@ class Settings:
     link_checks: bool = True
     harm_limit: float = DEFAULT_HARM_LIMIT
     quotas: Mapping[QuotaName, int] = field(default_factory=lambda: EMBEDDED_LIMITS)
+    thresholds: SafetyThresholds = SafetyThresholds()
 
     @classmethod
     def from_env(cls, environment: Mapping[str, str] | None = None) -> "Settings":
@@ -177,6 +182,9 @@ class Settings:
             link_checks=env.get("LINK_CHECKS") != "off",
             harm_limit=_parse_harm_limit(env.get("HARM_LIMIT", "")),
             quotas=_parse_quotas(env),
+            thresholds=SafetyThresholds(
+                **{score: float(env[name]) for name, score in _THRESHOLDS.items() if env.get(name)}
+            ),
         )
 
     def get_function_url(self, name: str) -> str:
@@ -274,9 +282,18 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
         for variable in map(_quota_variable, EMBEDDED_LIMITS)
         if not (env.get(variable) or "0").isdecimal()
     ]
+    errors += [
+        f"{name}={env[name]!r}: want a score above 0 and up to 10, such as 7.5"
+        for name in _THRESHOLDS
+        if env.get(name) and not _is_score(env[name])
+    ]
     if not _is_port(env.get("PORT", "8080")):
         errors.append(f"PORT={env['PORT']!r}: want a number up to 65535")
     return errors + _find_sign_in_errors(env) + _find_model_errors(env) + _find_account_errors(env)
+
+
+def _is_score(text: str) -> bool:
+    return re.fullmatch(r"\d{1,2}(\.\d+)?", text) is not None and 0 < float(text) <= 10
 
 
 def _find_sign_in_errors(env: Mapping[str, str]) -> list[str]:

@@ -13,6 +13,7 @@ from shared.data.quotas import Quotas
 from shared.data.search import Search
 from shared.data.stores import Stores
 from shared.domain.model_failure import ModelPlace
+from shared.domain.safety import SafetyThresholds
 from shared.domain.value import value
 from shared.ports import (
     Blobs,
@@ -71,6 +72,7 @@ class ChatDeps:
     incognito_chats: IncognitoChats
     quotas: Quotas
     limits: Limits
+    thresholds: SafetyThresholds = SafetyThresholds()
     model_place: ModelPlace = "service"
     web_search: bool = False
 

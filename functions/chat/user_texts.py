@@ -46,6 +46,10 @@ BUSY = "⚠️ I'm processing a lot of information. Your response might take a m
 NO_SOURCE = "I searched the web and found no source that confirms an answer, so I give none rather than guess."
 NO_WEB_SEARCH = "I cannot search the web here, so I could not check this, and I give no answer rather than guess."
 SOURCES = "Sources:"
+REFUSED = (
+    "I do not help with this, because it could hurt other people. If I misread you, tell me what it is for. And if "
+    "you are in need yourself, or somebody threatens you, write that: I am there for it."
+)
 CHAT_SLOWED = (
     "Because of what was asked in this chat, it answers only {limit} questions an hour. It continues at "
     "{time}."

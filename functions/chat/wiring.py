@@ -55,6 +55,7 @@ def deps() -> ChatDeps:
         incognito_chats=IncognitoChats(),
         quotas=wiring.quotas(),
         limits=Limits(),
+        thresholds=wiring.settings().thresholds,
         model_place=wiring.model_place(),
         web_search=wiring.settings().web_search,
     )

@@ -99,7 +99,8 @@ class Message:
     one whose answer this is; those of the others are its alternatives. `route` and `crisis_level` are the
     verdict on the question that it answers, for its owner alone. `harm` is how harmful an answer was rated
     after it was given, 0 to 10, None for one that nobody rated. `links` are those of an answer that may be
-    looked up, to see whether they still lead anywhere.
+    looked up, to see whether they still lead anywhere. `injection_score` of a question is how likely a text
+    that it quotes holds instructions for a model, 0 to 10; kept where that is likely.
     `diagnostics` are names, counts and times of the turn. `branch` is the part of the chat to which
     it belongs; a notification of an app belongs to all of them. One that `is_imported` came with a file:
     whoever it names as its sender, it counts as nobody's words. `notes` of an answer are made after its
@@ -129,6 +130,7 @@ class Message:
     crisis_level: CrisisLevel = 0
     harm: float | None = None
     links: LinkChoice | None = None
+    injection_score: float = 0.0
     reported: bool = False
     report_reason: str | None = None
     rating: Literal[1, -1] | None = None

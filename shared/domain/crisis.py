@@ -7,9 +7,9 @@ from shared.domain.value import value
 
 CrisisLevel = Literal[0, 1, 2, 3]
 """None, in need of a gentle question, serious, acute."""
-Route = Literal["answer", "crisis", "command", "lookup"]
-"""Who writes an answer: the model, in a crisis our own reviewed words, a command its result, or the model
-from what it looked up on the web alone."""
+Route = Literal["answer", "crisis", "command", "lookup", "refusal"]
+"""Who writes an answer: the model, in a crisis our own reviewed words, a command its result, the model
+from what it looked up on the web alone, or we where it would do harm to others."""
 
 
 Judge = Literal["rules", "classifier", "fallback"]

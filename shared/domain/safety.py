@@ -22,6 +22,15 @@ class SafetyScore:
 
 
 @value
+class SafetyThresholds:
+    """Scores, 0 to 10, as of which a question is refused, and its answer warned of what it quotes."""
+
+    harm: float = 7.0
+    misuse: float = 8.0
+    injection: float = 7.0
+
+
+@value
 class SafetyReview:
     """A chat that an operator shall look at: who and which, no word of it."""
 

@@ -24,6 +24,11 @@ def has_language(language: str | None) -> bool:
     return bool(_find_primary(language))
 
 
+def choose_language(written: str | None, chosen: str | None) -> str | None:
+    """Return the language that somebody writes in where we have it, else the one that they chose."""
+    return written if written == "en" or has_language(written) else chosen
+
+
 def _find_primary(language: str | None) -> str:
     primary = (language or "").replace("_", "-").partition("-")[0].lower()
     return primary if primary in LANGUAGES else ""

@@ -12,7 +12,7 @@ from typing import Literal
 
 from shared.domain.crisis import CrisisVerdict
 from shared.domain.value import value
-from shared.languages import has_language, translate
+from shared.languages import translate
 
 MAX_RESOURCES = 5
 NOT_ALONE = (
@@ -97,12 +97,6 @@ def build_addition(verdict: CrisisVerdict, language: str | None) -> str:
         contacts = ", ".join(f"{row.name} ({row.contact})" for row in list_resources(None))
         return translate(CONTACTS, language, contacts=contacts)
     return ""
-
-
-def choose_language(verdict: CrisisVerdict, chosen: str | None) -> str | None:
-    """Return the language of the message where we have it, else the one that its writer chose."""
-    is_ours = verdict.language == "en" or has_language(verdict.language)
-    return verdict.language if is_ours else chosen
 
 
 def _list_lines(resources: Sequence[CrisisResource], language: str | None) -> Iterator[str]:

@@ -2234,7 +2234,7 @@ class DiagnosticsOut(TypedDict):
     request_id: str
     outcome: Literal["completed", "limited", "stopped", "interrupted", "failed"]
     path: Literal["simple", "tools", "persona"]
-    route: NotRequired[Literal["answer", "crisis", "command", "lookup"]]
+    route: NotRequired[Literal["answer", "crisis", "command", "lookup", "refusal"]]
     crisis_level: NotRequired[Literal[0, 1, 2, 3]]
     lookup: NotRequired[Literal["answered", "no_verified_answer"] | None]
     safety: SafetyOut

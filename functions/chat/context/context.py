@@ -62,7 +62,7 @@ class Context:
     do the files of the chat's project, or `project_notes` that name them. `forgotten_files` were given with messages that are no longer
     in `history`. `files` and `pictures` came with the latest message, which is `page` (what the owner looks at,
     fenced by the caller), `lines` (facts such as the time) and `question`. `exchanges` are this
-    turn's calls so far. `reminder` is the owner's, and comes last.
+    turn's calls so far. `reminder` is the owner's, and comes last, with a `warning` of ours.
     """
 
     question: str
@@ -83,6 +83,7 @@ class Context:
     lines: tuple[str, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
     reminder: str = ""
+    warning: str = ""
     facts: ModelFacts = UNKNOWN_MODEL
 
     def add_exchange(self, turn: AssistantTurn, results: Sequence[ToolResult]) -> "Context":
@@ -99,7 +100,9 @@ class Context:
         beside the tools and an answer: results of tools are cut, then the oldest history is left
         out, then the files of the message are cut. Raises TooLarge where the rest is too much.
         """
-        reminder = build_reminder(self.reminder, searched=searched, is_last=n > 1 and not tools)
+        reminder = build_reminder(
+            self.reminder, self.warning, searched=searched, is_last=n > 1 and not tools
+        )
         budget = compute_budget(self.facts.window_tokens, tools)
         context = self if self.facts.takes_images else _hide_history_pictures(self)
         required = _cut_to_fit(context, budget, reminder)

@@ -51,6 +51,7 @@ def build_context(
     forgotten: Sequence[FileNote] = (),
     exercise: str = "",
     caution: str = "",
+    warning: str = "",
     now: datetime,
     facts: ModelFacts = UNKNOWN_MODEL,
 ) -> Context:
@@ -76,6 +77,7 @@ def build_context(
         page="" if is_persona else page,
         question=question,
         reminder="" if is_persona else profile.chat_reminder,
+        warning=warning,
         pictures=() if is_persona else tuple(list_pictures(files)),
         facts=facts,
     )

@@ -6,13 +6,16 @@ from shared import prompts
 from shared.domain.model import UserText
 
 
-def build_reminder(owner_text: str, *, searched: bool, is_last: bool) -> Sequence[UserText]:
-    """Return one message with the owner's reminder and ours.
+def build_reminder(
+    owner_text: str, warning: str, *, searched: bool, is_last: bool
+) -> Sequence[UserText]:
+    """Return one message with the owner's reminder, a warning and ours.
 
     `searched` says that there are documents to cite; `is_last` that no further call is possible.
     """
     parts = [
         owner_text,
+        warning,
         prompts.render("chat/citation_reminder") if searched else "",
         prompts.render("chat/last_cycle") if is_last else "",
     ]

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from functions.chat import user_texts
 from functions.chat.context.context import Context
@@ -178,8 +178,10 @@ class Agent:
 
     def _build_messages(self, tools: Sequence[ToolSpec]) -> list[ModelMessage]:
         """Build the input of the next model call. Raises LimitReached where no window holds it."""
+        warning = self.output_gate.warning
+        context = replace(self._context, warning=warning) if warning else self._context
         try:
-            return self._context.for_cycle(self.cycles, tools, searched=self._searched)
+            return context.for_cycle(self.cycles, tools, searched=self._searched)
         except TooLarge:
             raise LimitReached(user_texts.TOO_MUCH_CONTEXT) from None
 

@@ -10,9 +10,10 @@ from functions.chat.runs.recorder import Recorder
 from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.turn.agent_run import AgentRun, VoiceRun
 from functions.chat.turn.command_run import CommandRun
-from functions.chat.turn.crisis_gate import run_chosen_route
 from functions.chat.turn.finish_turn import TurnEnd
+from functions.chat.turn.harm_gate import run_unless_refused
 from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.question_watch import QuestionWatch
 from functions.chat.turn.start_turn import TurnStart
 from shared.domain.run import LEASE_TTL, Outcome, Run, VoicesStarted
 
@@ -28,6 +29,7 @@ async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> N
     recorder = Recorder(deps.stores.runs, deps.clock, turn.uid, run, turn.session, journal)
     start = TurnStart(deps, turn, recorder, active_run)
     voice_runs = _build_voice_runs(deps, turn, active_run)
+    watch = QuestionWatch(deps, turn)
     end = TurnEnd(
         deps=deps,
         turn=turn,
@@ -35,19 +37,22 @@ async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> N
         recorder=recorder,
         journal=journal,
         agents=[run.agent for run in voice_runs if isinstance(run, AgentRun)],
+        watch=watch,
     )
     outcomes: list[Outcome] = ["interrupted" for _ in voice_runs]
     if run.voices:
         journal.append(VoicesStarted(run.voices))
     with deps.active_runs.register(turn.uid, turn.run_id, active_run):
-        try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(start.record)
-                outcomes = await run_chosen_route(deps, turn, voice_runs, active_run)
-                tasks.cancel_scope.cancel()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await end.finish(outcomes, is_question_stored=start.is_question_stored)
+        async with anyio.create_task_group() as watching:
+            watching.start_soon(watch.run)
+            try:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(start.record)
+                    outcomes = await run_unless_refused(deps, turn, voice_runs, active_run, watch)
+                    tasks.cancel_scope.cancel()
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await end.finish(outcomes, is_question_stored=start.is_question_stored)
 
 
 def _build_voice_runs(

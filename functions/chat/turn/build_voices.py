@@ -13,7 +13,6 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.files import check_sizes
 from functions.chat.turn.model_choice import (
-    ORDER,
     AskedInput,
     ModelChoice,
     choose_by_input,
@@ -23,6 +22,7 @@ from functions.chat.turn.prepared_turn import Voice
 from functions.chat.turn.question_tools import QuestionTools
 from functions.chat.turn.tool_policy import ToolPolicy, build_tool_policy
 from functions.chat.turn.turn_context import TurnContext
+from shared import prompts
 from shared.domain.custom_agent import AgentRole
 from shared.domain.errors import Invalid
 from shared.domain.model import ModelRole
@@ -49,8 +49,7 @@ def choose_model(
     )
     if chosen is not None:
         return chosen
-    facts = {role: deps.model.describe(role) for role in ORDER}
-    return choose_by_input(_measure(text, documents), facts)
+    return choose_by_input(_measure(text, documents), deps.model.describe)
 
 
 def _measure(text: str, documents: TurnContext) -> AskedInput:
@@ -104,9 +103,17 @@ class VoiceBuilder:
             forgotten=files.forgotten,
             exercise=describe_exercise(session.exercise, documents.newest_messages),
             caution=describe_caution(session.safety, self.now),
+            warning=self._describe_warning(),
             now=self.now,
             facts=self.deps.model.describe(role),
         )
+
+    def _describe_warning(self) -> str:
+        """Warn of an injection that the owner quoted earlier, while the model reads that message."""
+        threshold = self.deps.thresholds.injection
+        read = history.select_window(self.documents.newest_messages, self.documents.session)
+        is_quoted = any(message.injection_score >= threshold for message in read)
+        return prompts.render("chat/injection") if is_quoted else ""
 
     def _build_main(self, role: ModelRole, context: Context) -> Voice:
         is_persona = self.documents.persona is not None

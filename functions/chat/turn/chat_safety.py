@@ -1,33 +1,23 @@
-"""Safety of a chat in a turn: what its question asks for is rated once the answer is out."""
+"""Safety of a chat in a turn: what was found out about its question is kept once the answer is out."""
 
 import anyio
 
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepared_turn import PreparedTurn
-from shared import telemetry
-from shared.safety.crisis_verdict import mask_contacts
+from functions.chat.turn.question_watch import QuestionWatch
 from shared.safety.safety_score import is_worth_keeping
 
 
-async def rate_question(deps: ChatDeps, turn: PreparedTurn) -> None:
-    """Add what a question asks for to the score of its chat.
+async def keep_rating(deps: ChatDeps, turn: PreparedTurn, watch: QuestionWatch) -> None:
+    """Add a question's harm to the score of its chat, and mark a question that quotes an injection.
 
-    Commands are not rated, nor is somebody who may be in a crisis. A question that nobody rates in time
-    counts as harmless. Raises what the store raises.
+    A question that nobody rated in time counts as harmless. Raises what the store raises.
     """
-    verdict = turn.output_gate.verdict
-    if verdict is None or not verdict.is_clear or turn.command:
-        return
-    harm = await _rate(deps, turn.question.text)
-    now = deps.clock.now()
-    if is_worth_keeping(turn.session.safety, harm, now):
-        await deps.stores.safety_reviews.add_harm(turn.uid, turn.session.id, harm, now)
-
-
-async def _rate(deps: ChatDeps, text: str) -> float:
     with anyio.move_on_after(deps.limits.moderation_timeout_s):
-        try:
-            return await deps.moderator.rate_harm(mask_contacts(text))
-        except Exception as error:  # noqa: BLE001 - whatever fails, the question counts as harmless
-            telemetry.warning("question_not_rated", error=type(error).__name__)
-    return 0.0
+        await watch.wait_done()
+    now = deps.clock.now()
+    if watch.is_rated and is_worth_keeping(turn.session.safety, watch.harm, now):
+        await deps.stores.safety_reviews.add_harm(turn.uid, turn.session.id, watch.harm, now)
+    if watch.rating.injection >= deps.thresholds.injection:
+        score = watch.rating.injection
+        await deps.stores.messages.change(turn.uid, turn.question.id, injection_score=score)

@@ -16,7 +16,8 @@ from functions.chat.turn.judge_text import judge_text
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared.domain.crisis import CrisisVerdict
 from shared.domain.run import AnswerText, Outcome, RouteChosen, Stage
-from shared.safety.crisis_plan import build_addition, build_plan, choose_language
+from shared.languages import choose_language
+from shared.safety.crisis_plan import build_addition, build_plan
 
 
 async def run_chosen_route(
@@ -32,7 +33,7 @@ async def run_chosen_route(
     if verdict.route == "answer":
         return outcomes
     for voice_run in voice_runs:
-        _write_plan(voice_run.journal, verdict, choose_language(verdict, turn.language))
+        _write_plan(voice_run.journal, verdict, choose_language(verdict.language, turn.language))
     return ["completed" for _ in voice_runs]
 
 
@@ -65,7 +66,7 @@ def _release(turn: PreparedTurn, voice_runs: Sequence[VoiceRun], verdict: Crisis
     if verdict.level:
         for voice_run in voice_runs:
             voice_run.journal.append(RouteChosen(verdict.route, verdict.level))
-    language = choose_language(verdict, turn.language)
+    language = choose_language(verdict.language, turn.language)
     turn.output_gate.release(build_addition(verdict, language))
 
 

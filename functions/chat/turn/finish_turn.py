@@ -14,8 +14,9 @@ from functions.chat.runs.journal import Journal, VoiceJournal
 from functions.chat.runs.recorder import OwnershipLost, Recorder
 from functions.chat.turn.after_turn import publish_turn_ended
 from functions.chat.turn.agent import Agent
-from functions.chat.turn.chat_safety import rate_question
+from functions.chat.turn.chat_safety import keep_rating
 from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.question_watch import QuestionWatch
 from shared import telemetry
 from shared.data.alternatives import build_alternative_writes
 from shared.domain.chat import LinkChoice, Message
@@ -43,6 +44,7 @@ class TurnEnd:
     recorder: Recorder
     journal: Journal
     agents: Sequence[Agent]
+    watch: QuestionWatch
 
     async def finish(self, outcomes: Sequence[Outcome], *, is_question_stored: bool) -> None:
         """Store the answers, given how each voice ended, and emit RunEnded.
@@ -64,7 +66,7 @@ class TurnEnd:
             tasks.start_soon(self._free_slot)
             tasks.start_soon(self._count_tokens)
             tasks.start_soon(self._log_crisis)
-            tasks.start_soon(self._rate_question)
+            tasks.start_soon(self._keep_rating)
             if not self.turn.session.is_private:
                 await publish_turn_ended(
                     self.deps.events, self.turn.uid, message.session_id, self.turn.run_id
@@ -100,8 +102,8 @@ class TurnEnd:
             )
             await _log_failure("crisis_not_logged", record)
 
-    async def _rate_question(self) -> None:
-        await _log_failure("harm_not_counted", rate_question(self.deps, self.turn))
+    async def _keep_rating(self) -> None:
+        await _log_failure("rating_not_kept", keep_rating(self.deps, self.turn, self.watch))
 
     async def _count_tokens(self) -> None:
         now = self.turn.accepted_at

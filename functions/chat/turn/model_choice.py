@@ -5,7 +5,7 @@ first model of the order answers that takes what came with the question.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from functions.chat.context.budget import compute_budget
@@ -55,16 +55,18 @@ def choose_by_owner(
     return None
 
 
-def choose_by_input(asked: AskedInput, facts: Mapping[AgentRole, ModelFacts]) -> ModelChoice:
-    """Return the first model that takes the pictures and the size; the usual one where none does."""
+def choose_by_input(asked: AskedInput, describe: Callable[[AgentRole], ModelFacts]) -> ModelChoice:
+    """Return the first model that takes the pictures and the size; where none does, the usual one."""
     usual = ORDER[0]
-    seeing = [role for role in ORDER if facts[role].takes_images or not asked.has_pictures]
-    holding = [role for role in seeing if _holds(facts[role], asked.tokens)]
+    sees_usual = describe(usual).takes_images or not asked.has_pictures
+    if sees_usual and _holds(describe(usual), asked.tokens):
+        return ModelChoice(roles=[usual], reason="code" if has_code(asked.text) else "usual")
+    seeing = [role for role in ORDER if describe(role).takes_images or not asked.has_pictures]
+    holding = [role for role in seeing if _holds(describe(role), asked.tokens)]
     role = next(iter(holding or seeing), usual)
     if role == usual:
-        return ModelChoice(roles=[usual], reason="code" if has_code(asked.text) else "usual")
-    sees_first = seeing[0] == role
-    return ModelChoice(roles=[role], reason="pictures" if sees_first else "size")
+        return ModelChoice(roles=[usual], reason="usual")
+    return ModelChoice(roles=[role], reason="size" if sees_usual else "pictures")
 
 
 def has_code(text: str) -> bool:

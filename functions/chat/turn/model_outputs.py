@@ -1,8 +1,10 @@
 """Model outputs of the chat beside its streamed answers: a verdict, summaries."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from shared.safety.question_rating import read_score
 
 
 class ModelOutput(BaseModel):
@@ -18,6 +20,18 @@ class CrisisOutput(ModelOutput):
     quote: str = ""
     place: str = ""
     country: str = ""
+    language: str = ""
+
+
+Score = Annotated[float, BeforeValidator(read_score)]
+
+
+class RatingOutput(ModelOutput):
+    """Rating of a question, 0 to 10 each; what is missing or no number counts as 0."""
+
+    harm: Score = 0.0
+    misuse: Score = 0.0
+    injection: Score = 0.0
     language: str = ""
 
 

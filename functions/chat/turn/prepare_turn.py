@@ -28,6 +28,7 @@ from shared.domain.run import build_question_id
 from shared.domain.storage_mode import name_within
 from shared.safety.crisis_rules import CrisisFinding, find_crisis
 from shared.safety.crisis_verdict import judge_alone
+from shared.safety.safety_score import find_step
 from shared.security.visible_text import strip_invisible
 
 MAX_QUESTION_CHARS = 20_000
@@ -115,6 +116,7 @@ async def prepare_turn(
         output_gate=OutputGate(
             is_stored=False,
             verdict=CLEAR if decided else verdict,
+            is_rated=find_step(documents.session.safety, now) == "none",
         ),
         finding=finding,
         earlier_texts=earlier_texts,

@@ -17,6 +17,7 @@ from shared.domain.ids import BranchId, RunId, UserId
 from shared.domain.model import ModelRole
 from shared.domain.value import value
 from shared.safety.crisis_rules import CrisisFinding
+from shared.safety.safety_score import find_step
 
 UTC = ZoneInfo("UTC")
 
@@ -62,6 +63,11 @@ class PreparedTurn:
     command: Command | None = None
     zone: ZoneInfo = UTC
     model_reason: ModelReason = "usual"
+
+    @property
+    def went_towards_harm(self) -> bool:
+        """Whether the chat before it asked for harm to others."""
+        return find_step(self.session.safety, self.accepted_at) != "none"
 
     @property
     def context(self) -> Context:

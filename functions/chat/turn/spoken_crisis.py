@@ -9,7 +9,8 @@ from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, UserId
 from shared.domain.run import get_answering_run_id
 from shared.domain.storage_mode import is_incognito
-from shared.safety.crisis_plan import build_plan, choose_language
+from shared.languages import choose_language
+from shared.safety.crisis_plan import build_plan
 from shared.safety.crisis_rules import find_crisis
 from shared.safety.crisis_verdict import judge_alone
 
@@ -22,7 +23,7 @@ async def audit_spoken(deps: ChatDeps, uid: UserId, question: Message) -> str:
         return ""
     await _log(deps, uid, question, run_id, verdict)
     profile = await deps.stores.profiles.get(uid)
-    return build_plan(verdict, choose_language(verdict, profile.language))
+    return build_plan(verdict, choose_language(verdict.language, profile.language))
 
 
 async def _judge(deps: ChatDeps, text: str) -> CrisisVerdict:

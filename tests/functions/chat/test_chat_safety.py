@@ -1,6 +1,6 @@
 """Safety of a chat in its turns: what is rated, what its score does, and what its owner reads."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -9,7 +9,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.turn.open_chat import MAX_SLOWED_QUESTIONS
 from shared.domain.chat import MAIN_SESSION, build_session
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.model import UserText
+from shared.domain.model import ModelRole, Prompt, UserText
 from shared.domain.quota import EMBEDDED_LIMITS
 from shared.safety import crisis_plan
 from tests.fakes import ScriptedModel, script_answer
@@ -18,12 +18,22 @@ from tests.functions.chat.test_crisis_gate import CERTAIN, PLAIN, read, script_j
 from tests.functions.chat.test_message_routes import open_chat
 from tests.old_app import parse_as_fixed_app
 
+T = TypeVar("T")
 GRADUAL = [0.0, 0.2, 0.4, 0.6, 0.8, 0.9]
 CAUTION = "went towards harm for other people"
 
 
+class TrustingModel(ScriptedModel):
+    """A model that finds no question harmful which a moderator doubts."""
+
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        if prompt.name == "chat/rating":
+            return schema()
+        return await super().complete_structured(role, prompt, schema)
+
+
 def script_answers(count: int) -> ScriptedModel:
-    return ScriptedModel(*[script_answer("Here you go.")] * count)
+    return TrustingModel(*[script_answer("Here you go.")] * count)
 
 
 async def ask(deps: ChatDeps, text: str = "And then?", **query: str) -> httpx.Response:

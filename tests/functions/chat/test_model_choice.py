@@ -46,7 +46,7 @@ BOOK = AskedInput(text="Sum it up", tokens=150_000)
 def test_the_first_model_that_takes_the_question_answers_m96(
     asked: AskedInput, facts: Mapping[AgentRole, ModelFacts], role: str, reason: str
 ) -> None:
-    choice = choose_by_input(asked, facts)
+    choice = choose_by_input(asked, facts.__getitem__)
 
     assert ([role], reason) == (choice.roles, choice.reason)
     assert choice.roles[0] in get_args(AgentRole)
@@ -94,7 +94,7 @@ def test_code_is_known_by_its_shape_m96(text: str, *, expected: bool) -> None:
 
 async def test_diagnostics_name_the_model_and_why_it_answered_m96(world: ChatFixture) -> None:
     persona = build_app(world, persona_prompt="You are Poe.")
-    with ScriptedModel(*[script_answer("Yes.")] * 6) as model:
+    with ScriptedModel(*[script_answer("Yes.")] * 6, answers={"chat/rating": [{}]}) as model:
         deps = world.deps(model)
         await deps.stores.apps.create(persona)
         async with open_chat(deps) as http:

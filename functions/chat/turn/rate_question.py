@@ -1,0 +1,57 @@
+"""Rating of a question by a model, beside its answer: the chat before it in blocks, all at once."""
+
+from collections.abc import Sequence
+
+import anyio
+
+from functions.chat.context.budget import compute_budget
+from functions.chat.context.token_blocks import MAX_BLOCK_TOKENS, split_blocks
+from functions.chat.deps import ChatDeps
+from functions.chat.turn.model_outputs import RatingOutput
+from shared import prompts, telemetry
+from shared.domain.model import Prompt
+from shared.domain.tokens import estimate_tokens
+from shared.safety.crisis_verdict import mask_contacts
+from shared.safety.question_rating import QuestionRating, merge_ratings
+
+_PROMPT = "chat/rating"
+_PROMPT_TOKENS = 1_000
+"""Room for the instructions and for the answer's form."""
+_MIN_BLOCK_TOKENS = 1_000
+
+
+async def rate_question(deps: ChatDeps, text: str, earlier: Sequence[str]) -> QuestionRating:
+    """Rate a question beside each block of `earlier`; a block that is not rated in time counts as harmless."""
+    blocks = split_blocks(earlier, _compute_room(deps, text))
+    ratings = [QuestionRating() for _ in blocks]
+
+    async def rate(n: int) -> None:
+        ratings[n] = await _rate_block(deps, text, blocks[n])
+
+    with anyio.move_on_after(deps.limits.moderation_timeout_s):
+        async with anyio.create_task_group() as tasks:
+            for n in range(len(blocks)):
+                tasks.start_soon(rate, n)
+    return merge_ratings(ratings)
+
+
+def _compute_room(deps: ChatDeps, text: str) -> int:
+    window = compute_budget(deps.model.describe("fast").window_tokens, ())
+    return max(
+        min(MAX_BLOCK_TOKENS, window - _PROMPT_TOKENS - estimate_tokens(text)), _MIN_BLOCK_TOKENS
+    )
+
+
+async def _rate_block(deps: ChatDeps, text: str, block: Sequence[str]) -> QuestionRating:
+    prompt = Prompt(
+        name=_PROMPT,
+        version=prompts.compute_version(_PROMPT),
+        instructions=prompts.render(_PROMPT),
+        data={"message": mask_contacts(text), "earlier": list(map(mask_contacts, block))},
+    )
+    try:
+        output = await deps.model.complete_structured("fast", prompt, RatingOutput)
+    except Exception as error:  # noqa: BLE001 - whatever fails, the block counts as harmless
+        telemetry.warning("question_not_read", error=type(error).__name__)
+        return QuestionRating()
+    return QuestionRating(**output.model_dump())
