@@ -161,6 +161,23 @@ class ChatModel(Protocol):
         """
 
 
+class Models(Protocol):
+    """The language models, before it is known whose words they are asked about."""
+
+    def name(self, role: ModelRole) -> str:
+        """Name the model behind a role, as diagnostics show it."""
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        """Return what every model that may answer for a role can be given."""
+
+    def for_user(self, uid: UserId, *, is_masked: bool, chat: str = "") -> ChatModel:
+        """Return the models for one user's words, of one chat if they belong to one.
+
+        Where the settings mask at all, and `is_masked` says that the user wants it, they read
+        placeholders for private data: the same for the same value in all turns of a chat.
+        """
+
+
 class Moderator(Protocol):
     """Rates what texts ask for."""
 
@@ -172,13 +189,13 @@ class Moderator(Protocol):
 
 
 class Embedder(Protocol):
-    """Embeds texts as vectors of one length; similar meanings are close by cosine."""
+    """Embeds texts of a user as vectors of one length; similar meanings are close by cosine."""
 
     @property
     def name(self) -> str:
         """Name the model: vectors of different ones cannot be compared."""
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
         """Return one vector a text, in their order. Raises Unavailable or ModelFailed."""
 
 

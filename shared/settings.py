@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 from shared.domain.connection import OauthClient
 from shared.domain.ids import is_id
+from shared.domain.model import Masking
 from shared.domain.quota import CLOUD_LIMITS, EMBEDDED_LIMITS, QuotaName
 from shared.domain.safety import SafetyThresholds
 from shared.domain.value import value
@@ -52,6 +53,7 @@ MIN_WINDOW_TOKENS = 8_000
 """With less there is no room for our rules, the tools and an answer."""
 _PROVIDERS = ("GOOGLE", "WHOOP", "NOTION", "X", "GITHUB", "PERPLEXITY")
 """OAuth providers, and services called with our own API key."""
+_MASKINGS: Mapping[str, Masking] = {"auto": "auto", "on": "on", "off": "off"}
 _EMBEDDERS: Mapping[str, EmbedderKind] = {"openai": "openai", "local": "local"}
 
 
@@ -90,6 +92,7 @@ class Settings:
     pinecone_sparse_host: str | None = None
     pinecone_dense_host: str | None = None
     embedder: EmbedderKind | None = None
+    masking: Masking = "auto"
     models: Mapping[str, str] = field(default_factory=lambda: DEFAULT_MODELS)
     model_windows: Mapping[str, int] = field(default_factory=dict)
     fallback_models: Mapping[str, str] = field(default_factory=dict)
@@ -151,6 +154,7 @@ class Settings:
             pinecone_sparse_host=env.get("PINECONE_SPARSE_HOST") or None,
             pinecone_dense_host=env.get("PINECONE_DENSE_HOST") or None,
             embedder=_EMBEDDERS.get(env.get("EMBEDDER", "")),
+            masking=_MASKINGS[env.get("MASKING") or "auto"],
             models={
                 role: env.get(f"MODEL_{role.upper()}", name)
                 for role, name in DEFAULT_MODELS.items()
@@ -256,6 +260,8 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
         errors.append(f"KEEPSAKE_WORLD={world!r}: want embedded or cloud")
     if env.get("EMBEDDER", "") not in ("", *_EMBEDDERS):
         errors.append(f"EMBEDDER={env['EMBEDDER']!r}: want openai or local, or none")
+    if (env.get("MASKING") or "auto") not in _MASKINGS:
+        errors.append(f"MASKING={env['MASKING']!r}: want auto, on or off")
     if world == "embedded" and "K_SERVICE" in env:
         errors.append("KEEPSAKE_WORLD=embedded cannot run on Cloud Run: set KEEPSAKE_WORLD=cloud")
     if "K_SERVICE" in env and env.get("FIREBASE_AUTH_EMULATOR_HOST"):

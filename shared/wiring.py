@@ -27,6 +27,7 @@ from shared.adapters.erasure_guard import (
 from shared.adapters.metered_documents import MeteredDocuments
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.stores import Stores
+from shared.domain.local_address import is_local_url
 from shared.domain.service_calls import ServiceCalls, parse_service_calls
 from shared.settings import Settings, SettingsError
 
@@ -323,6 +324,21 @@ def _build_vectors() -> ports.Vectors:
 @cache
 def embedder() -> ports.Embedder | None:
     """Build the embedder; None means that search uses words alone."""
+    built = _build_embedder()
+    if built is None or not _masks_embedder():
+        return built
+    from shared.adapters.masked_embedder import MaskedEmbedder
+
+    return MaskedEmbedder(built, secret=_read_pseudonym_key())
+
+
+def _masks_embedder() -> bool:
+    """Decide it for all users alike: what was masked is found only by masked questions."""
+    is_local = settings().embedder == "local" or is_local_url(settings().openai_base_url)
+    return settings().masking == "on" or (settings().masking == "auto" and not is_local)
+
+
+def _build_embedder() -> ports.Embedder | None:
     if settings().embedder == "local":
         from shared.adapters.embedded.local_embedder import LocalEmbedder
 
@@ -340,7 +356,14 @@ def embedder() -> ports.Embedder | None:
 
 
 @cache
-def model() -> ports.ChatModel:
+def model() -> ports.Models:
+    from shared.adapters.masked_model import MaskedModels
+
+    secret = _read_pseudonym_key()
+    return MaskedModels(_build_model(), masking=settings().masking, secret=secret)
+
+
+def _build_model() -> ports.ChatModel:
     """Build the model: with a key OpenAI's, with fallbacks; without one, if embedded, the console's."""
     if settings().openai_api_key is None and settings().world == "embedded":
         from shared.adapters.embedded.configured_model import ConfiguredModel

@@ -32,6 +32,7 @@ from shared.domain.model import (
 )
 from shared.domain.speech import Transcription, Utterance, Voice
 from shared.domain.tool_data import ToolData
+from shared.domain.value import value
 from shared.ports import Documents, PushMessage, PushOutcome, Transaction
 
 T = TypeVar("T")
@@ -182,6 +183,23 @@ class ScriptedTranscriber:
                 for speaker, start, end, text in answer
             )
         )
+
+
+@value
+class UnmaskedModels:
+    """The models of a server that masks nothing."""
+
+    model: Any
+
+    def name(self, role: ModelRole) -> str:
+        return str(self.model.name(role))
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        facts: ModelFacts = self.model.describe(role)
+        return facts
+
+    def for_user(self, uid: UserId, *, is_masked: bool, chat: str = "") -> Any:
+        return self.model
 
 
 @dataclass

@@ -34,6 +34,7 @@ from shared.security.consent_reply import parse_reply
 from shared.security.egress_rules import find_host_refusal
 from shared.security.known_text import normalize_text
 from shared.security.link_filter import LinkFilter, extract_urls
+from shared.security.private_data import find_private
 from shared.security.reserved_names import find_reserved_name
 from shared.security.secrets import find_secrets, redact_secrets
 from shared.security.time_code import parse_time
@@ -51,7 +52,7 @@ HOSTILE_UNITS = (
     " ", "\n", "\n ", "a", "A ", "a.", "? ", ", ", "and ", "no, ", "a: ", "1:", "00:01 ", "<", "<v ",
     "[", "[1, ", "![", "](", "`", "„", '"', "'", "http://a.", "://", "x@x.", "Bearer ", "eyJ", "4 ",
     "{", "\u200b", "。", "e\u0301", "\\n", "\n at ", 'File "', "/", "&", "I will ", "my name is ",
-    "en ", "token: ", "AB", "aB", "-", "-----BEGIN PRIVATE KEY",
+    "en ", "token: ", "AB", "aB", "-", "7", "0", "4111 ", "212-555-0123,", "(1) ", "+1 ", "1.", "-----BEGIN PRIVATE KEY",
 )  # fmt: skip
 PREFIXES = ("", "I love a", "00:01.000 --> 00:02.000\n<v")
 
@@ -137,6 +138,7 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "find_host_refusal": find_host_refusal,
     "normalize_text": normalize_text,
     "find_reserved_name": lambda text: find_reserved_name(text, ["Gmail"]),
+    "find_private": find_private,
     "find_secrets": find_secrets,
     "redact_secrets": redact_secrets,
     "parse_time": lambda text: parse_time(text, NOW),

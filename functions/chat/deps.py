@@ -17,11 +17,11 @@ from shared.domain.safety import SafetyThresholds
 from shared.domain.value import value
 from shared.ports import (
     Blobs,
-    ChatModel,
     Clock,
     Events,
     Identity,
     LinkChecker,
+    Models,
     Moderator,
     NewId,
     Realtime,
@@ -54,7 +54,7 @@ class ChatDeps:
     service_identity: ServiceIdentity
     clock: Clock
     new_id: NewId
-    model: ChatModel
+    model: Models
     moderator: Moderator
     build_transcriber: Callable[[], Transcriber]
     build_realtime: Callable[[], Realtime]
@@ -89,7 +89,7 @@ class AfterTurnDeps:
     service_identity: ServiceIdentity
     clock: Clock
     tasks: Tasks
-    model: ChatModel
+    model: Models
     stores: Stores
     quotas: Quotas
     harm_limit: float = inf
@@ -103,7 +103,7 @@ class StretchDeps:
     identity: Identity
     service_identity: ServiceIdentity
     clock: Clock
-    model: ChatModel
+    model: Models
     stores: Stores
     index: LibraryIndex
     crisis_log: CrisisLog

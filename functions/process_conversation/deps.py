@@ -15,10 +15,10 @@ from shared.domain.model_failure import ModelPlace
 from shared.domain.value import value
 from shared.ports import (
     Blobs,
-    ChatModel,
     Clock,
     Events,
     Identity,
+    Models,
     NewId,
     ResidualData,
     ServiceIdentity,
@@ -67,7 +67,7 @@ class LibraryDeps(ImportDeps):
     links lead, without a slash at its end.
     """
 
-    model: ChatModel
+    model: Models
     events: Events
     erasures: Erasures
     erasure_note: str
@@ -121,7 +121,7 @@ class FileDeps(EndpointDeps):
 class ProcessDeps(EndpointDeps):
     """What processing a conversation needs."""
 
-    model: ChatModel
+    model: Models
     events: Events
     tasks: Tasks
     stores: Stores
@@ -136,7 +136,7 @@ class ProcessDeps(EndpointDeps):
 class DayDeps(EndpointDeps):
     """What summarising a day when it is due needs."""
 
-    model: ChatModel
+    model: Models
     tasks: Tasks
     stores: Stores
     quotas: Quotas

@@ -25,7 +25,7 @@ from infra.progress import create_progress_bar
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.chat import Message, build_session
 from shared.domain.ids import MessageId, SessionId
-from tests.fakes import CountingDocuments
+from tests.fakes import CountingDocuments, UnmaskedModels
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
 
 BATCH_MESSAGES = 100
@@ -80,7 +80,7 @@ async def _fill(world: ChatFixture, deps: ChatDeps, session_id: SessionId, count
         identity=deps.identity,
         service_identity=deps.service_identity,
         clock=deps.clock,
-        model=OfflineModel(),
+        model=UnmaskedModels(model=OfflineModel()),
         stores=deps.stores,
         quotas=deps.quotas,
     )

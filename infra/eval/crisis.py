@@ -14,8 +14,9 @@ from functions.chat.turn.judge_text import judge_text
 from infra.eval.crisis_gold import GoldMessage, load_messages
 from shared import wiring
 from shared.domain.crisis import CrisisVerdict
+from shared.domain.ids import UserId
 from shared.domain.value import value
-from shared.ports import ChatModel
+from shared.ports import Models
 from shared.safety.crisis_rules import find_crisis
 from shared.safety.crisis_verdict import judge_alone
 
@@ -68,11 +69,14 @@ def list_false_alarms(messages: Sequence[GoldMessage]) -> Iterator[str]:
             yield f"false alarm, {message.half}, {message.kind}: {message.id}{words}"
 
 
+READER = UserId("eval")
+
+
 @value
 class GateDeps:
     """What a judgement needs."""
 
-    model: ChatModel
+    model: Models
     limits: Limits
 
 
@@ -80,11 +84,11 @@ async def judge(deps: GateDeps, text: str) -> CrisisVerdict:
     """Judge a text as the gate of a chat does that has no crisis before it."""
     finding = find_crisis(text)
     if finding.certainty == "unsure":
-        return await judge_text(deps, text, finding, earlier=())
+        return await judge_text(deps, READER, text, finding, earlier=())
     return judge_alone(finding)
 
 
-async def render_judged(model: ChatModel, messages: Sequence[GoldMessage]) -> list[str]:
+async def render_judged(model: Models, messages: Sequence[GoldMessage]) -> list[str]:
     """Return a line for each half: the crises that are answered as such, and the false alarms."""
     deps = GateDeps(model=model, limits=Limits(crisis_timeout_s=30.0))
     lines = [

@@ -59,10 +59,10 @@ class CachingEmbedder:
         self._embedder = embedder
         self._vectors: dict[str, Sequence[float]] = {}
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
-            self._vectors.update(zip(new, await self._embedder.embed(new), strict=True))
+            self._vectors.update(zip(new, await self._embedder.embed(uid, new), strict=True))
         return [self._vectors[text] for text in texts]
 
 

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from infra.local.attempts import AttemptLimits
 from infra.local.deliver_jobs import open_queue_worker
-from infra.local.gateway import build_internal_app, build_public_app, is_loopback, list_served_hosts
+from infra.local.gateway import build_internal_app, build_public_app, list_served_hosts
 from infra.local.local_key import LocalKey, LocalKeyCheck, open_local_key
 from infra.local.model_check import find_failure_at_start
 from infra.local.model_endpoint import ModelEndpoint
@@ -34,6 +34,7 @@ from shared.adapters.embedded.offline.offline_model import MODEL_NAME as OFFLINE
 from shared.adapters.embedded.password_file import PasswordFile
 from shared.adapters.embedded.sqlite_database import LayoutMismatch
 from shared.adapters.embedded.web_push import read_application_server_key
+from shared.domain.local_address import is_loopback
 from shared.domain.model_failure import describe_model_failure
 from shared.security.egress_rules import EgressRules
 from shared.settings import Settings, SettingsError

@@ -1,7 +1,6 @@
 """Local gateway: one origin for every public function, the console and its sign-in."""
 
 from collections.abc import Sequence
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from infra.local.model_endpoint import ModelEndpoint
 from infra.local.routing import ROOT, EntryPoint, to_starlette_path
 from infra.local.token_endpoint import TokenEndpoint
+from shared.domain.local_address import is_loopback
 from shared.edge.http import handle_http_exception
 from shared.edge.problems import build_problem
 from shared.settings import Settings
@@ -148,10 +148,3 @@ def list_served_hosts(settings: Settings) -> list[str]:
     if settings.allow_remote:
         hosts.append(urlsplit(settings.public_url).netloc.rpartition("@")[2])
     return [_drop_port(host) for host in hosts]
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -31,7 +31,7 @@ class DenseVectors:
         reused_rows = {row.id: _reuse_dense(row, stored) for row in named_rows}
         new_recipes = [recipe for row, recipe in rows if reused_rows[row.id] is None]
         try:
-            vectors = await self._embed_texts(self._embedder, new_recipes)
+            vectors = await self._embed_texts(uid, self._embedder, new_recipes)
         except (Unavailable, ModelFailed):
             telemetry.add_fields(embedder="down")
             return [reused_rows[row.id] or row for row, _ in rows]
@@ -50,7 +50,7 @@ class DenseVectors:
             telemetry.add_fields(retrieval_path="words")
             return []
         try:
-            [query_vector] = await self._embedder.embed([question])
+            [query_vector] = await self._embedder.embed(uid, [question])
             hits = await self._vectors.query_dense(uid, query_vector, limit=limit, where=where)
         except (Unavailable, ModelFailed):
             telemetry.add_fields(retrieval_path="words, embedder down")
@@ -59,10 +59,10 @@ class DenseVectors:
         return hits
 
     async def _embed_texts(
-        self, embedder: Embedder, recipes: Sequence[Recipe]
+        self, uid: UserId, embedder: Embedder, recipes: Sequence[Recipe]
     ) -> Mapping[str, Embedding]:
         texts = list(dict.fromkeys(text for recipe in recipes for text, _ in recipe))
-        return dict(zip(texts, await embedder.embed(texts), strict=True)) if texts else {}
+        return dict(zip(texts, await embedder.embed(uid, texts), strict=True)) if texts else {}
 
 
 def _add_recipe_name(row: Row, recipe: Recipe, embedder: str) -> Row:

@@ -16,13 +16,20 @@ SAFE_WINDOW_TOKENS = 32_000
 
 @value
 class ModelFacts:
-    """What a model can be given: `window_tokens` in all, its answer included, and perhaps images."""
+    """What a model can be given: `window_tokens` in all, its answer included, and perhaps images.
+
+    What a model `is_local` reads stays on the machine that asks it.
+    """
 
     window_tokens: int = SAFE_WINDOW_TOKENS
     takes_images: bool = False
+    is_local: bool = False
 
 
 UNKNOWN_MODEL = ModelFacts()
+
+Masking = Literal["auto", "on", "off"]
+"""Models that read placeholders for private data: all but local ones (auto), all (on), or none (off)."""
 
 
 @value

@@ -114,9 +114,9 @@ class Secret:
     kind: Kind
 
 
-def find_secrets(text: str) -> list[Secret]:
-    """Find secrets of all kinds, in the order of the text. Spans do not overlap."""
-    found = [Secret(start, end, kind) for kind in _PATTERNS for start, end in _find(kind, text)]
+def find_secrets(text: str, *, kinds: Collection[Kind] = tuple(_PATTERNS)) -> list[Secret]:
+    """Find secrets of the given kinds, in the order of the text. Spans do not overlap."""
+    found = [Secret(start, end, kind) for kind in kinds for start, end in _find(kind, text)]
     return list(_drop_overlaps(found))
 
 
@@ -125,8 +125,7 @@ def redact_secrets(
 ) -> str:
     """Replace secrets of the given kinds; names beside them, such as `password=`, stay."""
     parts, end = [], 0
-    found = [Secret(start, stop, kind) for kind in kinds for start, stop in _find(kind, text)]
-    for secret in _drop_overlaps(found):
+    for secret in find_secrets(text, kinds=kinds):
         parts += [text[end : secret.start], replacement]
         end = secret.end
     return "".join([*parts, text[end:]])

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.adapters.embedded.offline.offline_model import OfflineModel
+from shared.adapters.masked_model import MaskedModel
 from shared.adapters.resilient_model import ResilientModel
 from shared.adapters.system_clock import SystemClock
 from shared.domain.errors import ModelFailed
@@ -25,6 +26,7 @@ from shared.domain.model import (
     UserText,
 )
 from shared.ports import ChatModel
+from shared.security.masking import Masker
 from tests.servers.openai import Script, ScriptedCall, scripted_openai
 
 SEARCH = ToolSpec(
@@ -45,7 +47,7 @@ class UnknownOutput(BaseModel):
     number: int
 
 
-@pytest.fixture(params=["openai", "offline"])
+@pytest.fixture(params=["openai", "offline", "masked"])
 async def model(request: pytest.FixtureRequest) -> AsyncIterator[ChatModel]:
     if request.param == "offline":
         yield OfflineModel()
@@ -59,7 +61,13 @@ async def model(request: pytest.FixtureRequest) -> AsyncIterator[ChatModel]:
             base_url=server.url,
             models={"agent": "scripted", "fast": "scripted"},
         )
-        yield ResilientModel({"agent": [openai_model], "fast": [openai_model]}, SystemClock())
+        resilient_model = ResilientModel(
+            {"agent": [openai_model], "fast": [openai_model]}, SystemClock()
+        )
+        if request.param == "masked":
+            yield MaskedModel(resilient_model, Masker(b"key"), also_local=True)
+        else:
+            yield resilient_model
         await openai_model.aclose()
 
 

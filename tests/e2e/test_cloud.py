@@ -54,7 +54,7 @@ from shared.edge.http import build_application
 from shared.security.pseudonyms import Pseudonyms
 from tests.conftest import ROOT, run_or_skip
 from tests.e2e.waiting import wait_until_async
-from tests.fakes import MemoryBlobs, RecordingTasks, RecordingToolbox
+from tests.fakes import MemoryBlobs, RecordingTasks, RecordingToolbox, UnmaskedModels
 from tests.fixtures.callers import SERVICE_IDENTITY
 from tests.old_app import parse_as_fixed_app
 from tests.servers import run_server
@@ -96,7 +96,7 @@ def build_chat_app(vectors: PineconeVectors) -> Starlette:
         service_identity=SERVICE_IDENTITY,
         clock=SystemClock(),
         new_id=RandomIds(),
-        model=OfflineModel(),
+        model=UnmaskedModels(model=OfflineModel()),
         moderator=SilentModerator(),
         build_transcriber=MissingTranscriber,
         build_realtime=MissingRealtime,
@@ -124,7 +124,7 @@ def build_after_turn_app(_: PineconeVectors) -> Starlette:
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICE_IDENTITY,
         clock=SystemClock(),
-        model=OfflineModel(),
+        model=UnmaskedModels(model=OfflineModel()),
         stores=Stores(create_documents()),
         quotas=Quotas(create_documents(), CLOUD_LIMITS),
     )
@@ -137,7 +137,7 @@ def build_process_app(vectors: PineconeVectors) -> Starlette:
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICE_IDENTITY,
         clock=SystemClock(),
-        model=OfflineModel(),
+        model=UnmaskedModels(model=OfflineModel()),
         events=PubsubEvents(project=PROJECT),
         tasks=RecordingTasks(),
         stores=Stores(documents),

@@ -18,12 +18,13 @@ import asyncio, sys
 from shared import wiring
 from shared.domain.model import UserText
 async def ask(role):
-    async with wiring.model().stream(role, [UserText(text="Hello")]) as events:
+    model = wiring.model().for_user("ann", is_masked=True)
+    async with model.stream(role, [UserText(text="Hello")]) as events:
         async for event in events:
             pass
 asyncio.run(ask(sys.argv[1]))
 """
-CLOUD = {"KEEPSAKE_WORLD": "cloud", "GOOGLE_CLOUD_PROJECT": "demo"}
+CLOUD = {"KEEPSAKE_WORLD": "cloud", "GOOGLE_CLOUD_PROJECT": "demo", "PSEUDONYM_KEY": "p" * 32}
 TASKS = {
     "TASKS_QUEUE": "projects/demo/locations/us-central1/queues/keepsake",
     "TASK_ACCOUNTS": "deliver_notification=notifications-to-deliver@demo.iam.gserviceaccount.com",

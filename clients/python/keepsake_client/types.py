@@ -1323,6 +1323,7 @@ class ProfileIn(TypedDict):
     recalls_memories: NotRequired[bool | None]
     volunteers_memories: NotRequired[bool | None]
     preferred_model: NotRequired[Literal["auto", "fast", "standard", "agent"] | None]
+    masks_private_data: NotRequired[bool | None]
 
 
 class ProfileOut(TypedDict):
@@ -1339,6 +1340,7 @@ class ProfileOut(TypedDict):
     recalls_memories: bool
     volunteers_memories: bool
     preferred_model: Literal["auto", "fast", "standard", "agent"]
+    masks_private_data: bool
     data_protection_level: NotRequired[Literal["standard"]]
     migration_status: NotRequired[None]
 

@@ -458,6 +458,9 @@ class ProfileIn(Wire):
     `recalls_memories` is false where answers shall use nothing of what is remembered, and
     `volunteers_memories` true where they may bring it up unasked. The `preferred_model` answers unless a
     question or the agent of its chat names another; `auto` leaves the choice to each question.
+    With `masks_private_data`, models read placeholders in the place of e-mail addresses, phone
+    numbers, IBANs, card numbers, national ids, keys and passwords, where this server masks at all.
+    Names of people and street addresses are not masked.
     """
 
     name: Annotated[str | None, Field(max_length=200)] = None
@@ -473,6 +476,7 @@ class ProfileIn(Wire):
     recalls_memories: bool | None = None
     volunteers_memories: bool | None = None
     preferred_model: PreferredModel | None = None
+    masks_private_data: bool | None = None
 
 
 class ProfileOut(Wire):
@@ -496,6 +500,7 @@ class ProfileOut(Wire):
     recalls_memories: bool
     volunteers_memories: bool
     preferred_model: PreferredModel
+    masks_private_data: bool
     data_protection_level: Literal["standard"] = "standard"
     migration_status: None = None
 

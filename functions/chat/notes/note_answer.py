@@ -30,6 +30,7 @@ from shared.domain.model import Prompt
 from shared.domain.profile import Profile
 from shared.domain.value import value
 from shared.library.private_details import hide_private
+from shared.ports import ChatModel
 
 MAX_TEXT_CHARS = 8_000
 """Maximum that the call reads of the question and of the answer."""
@@ -95,7 +96,8 @@ async def _note_exchange(deps: AfterTurnDeps, uid: UserId, session: Session, rea
         profile_language=profile.language or "",
     )
     data = _build_data(exchange, get_notes_on(session, read.path), read.newest_first)
-    output = await _ask_model(deps, data, is_first=not session.title)
+    model = deps.model.for_user(uid, is_masked=profile.masks_private_data, chat=session.id)
+    output = await _ask_model(model, data, is_first=not session.title)
     actions = await _suggest_actions(deps, uid, session, read, output)
     await deps.stores.sessions.save_notes(
         uid,
@@ -152,7 +154,7 @@ def _build_data(
 
 
 async def _ask_model(
-    deps: AfterTurnDeps, data: Mapping[str, Any], *, is_first: bool
+    model: ChatModel, data: Mapping[str, Any], *, is_first: bool
 ) -> NotesOutput | None:
     """Return the model's notes; only a chat without a title is asked for one. None where it fails."""
     parts = [NOTES_PROMPT, TITLE_PROMPT] if is_first else [NOTES_PROMPT]
@@ -164,7 +166,7 @@ async def _ask_model(
     )
     schema: type[NotesOutput] = FirstNotesOutput if is_first else NotesOutput
     try:
-        return await deps.model.complete_structured("fast", prompt, schema)
+        return await model.complete_structured("fast", prompt, schema)
     except ModelFailed:
         telemetry.add_fields(outcome="not_noted")
         return None

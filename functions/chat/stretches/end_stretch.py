@@ -34,6 +34,7 @@ from shared.library.promotion import is_promoted
 from shared.library.reconcile import Candidate, reconcile
 from shared.library.settle_memories import settle_memories
 from shared.library.superseded import build_correction_writes
+from shared.library.user_model import load_model
 
 MIN_OWNER_CHARS = 40
 """Who says less in a stretch made small talk."""
@@ -113,8 +114,9 @@ async def _load_or_build(
     if stored is not None:
         return stored
     known = await deps.stores.memories.list_newest(uid, limit=MAX_KNOWN)
+    model = await load_model(deps, uid, chat=stretch[0].session_id)
     try:
-        output = await deps.model.complete_structured(
+        output = await model.complete_structured(
             "standard", _build_prompt(messages, known), StretchOutput
         )
     except ModelFailed:

@@ -23,6 +23,7 @@ from shared.domain.chat import Message, Session
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import MessageId, RunId, SessionId, UserId
 from shared.domain.model import Prompt
+from shared.library.user_model import load_model
 from shared.ports import ChatModel, Events
 from shared.security.visible_text import strip_invisible
 
@@ -84,12 +85,13 @@ async def _summarise_batch(
 
     Return None when the model gives none, or when another process was first.
     """
+    model = await load_model(deps, uid, chat=session.id)
     data = {
         "summary": omit_foreign_summary(session, path).summary,
-        "messages": _to_prompt_messages(batch, _compute_message_tokens(deps.model, len(batch))),
+        "messages": _to_prompt_messages(batch, _compute_message_tokens(model, len(batch))),
     }
     try:
-        output = await deps.model.complete_structured(
+        output = await model.complete_structured(
             "standard", _build_prompt("summary", data), SummaryOutput
         )
     except ModelFailed:

@@ -76,7 +76,7 @@ class AgentRun:
         self._deadline = Deadline(deps.limits.deadline_s)
         self.agent = Agent(
             run_id=RunId(f"{turn.run_id}/{number}") if number else turn.run_id,
-            model=deps.model,
+            model=turn.model,
             role=voice.role,
             toolkit=Toolkit(
                 voice.tools,

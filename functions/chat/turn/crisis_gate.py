@@ -52,7 +52,7 @@ async def _run_beside_classifier(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run)
         verdict = await judge_text(
-            deps, turn.question.text, turn.finding, earlier=turn.earlier_texts
+            deps, turn.uid, turn.question.text, turn.finding, earlier=turn.earlier_texts
         )
         turn.output_gate.judge(verdict)
         if verdict.route == "crisis":

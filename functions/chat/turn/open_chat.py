@@ -66,7 +66,7 @@ async def _may_be_crisis(deps: ChatDeps, uid: UserId, question: WatchedQuestion)
         return not question.verdict.is_clear
     if not await _take_slot(deps, uid):
         return judge_alone(question.finding).level > 0
-    judged = await judge_text(deps, question.text, question.finding, earlier=question.earlier)
+    judged = await judge_text(deps, uid, question.text, question.finding, earlier=question.earlier)
     return not judged.is_clear
 
 

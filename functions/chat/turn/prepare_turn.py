@@ -122,6 +122,9 @@ async def prepare_turn(
         earlier_texts=earlier_texts,
         can_confirm=can_confirm,
         slot=slot,
+        model=deps.model.for_user(
+            uid, is_masked=documents.profile.masks_private_data, chat=documents.session.id
+        ),
         language=documents.profile.language,
         fingerprint=key.fingerprint if key else "",
         fork=place.fork,

@@ -85,7 +85,9 @@ class QuestionWatch:
 
     async def _read(self) -> None:
         earlier = list(self._list_earlier()) if self._is_doubtful else []
-        self.rating = await rate_question(self._deps, self._turn.question.text, earlier)
+        self.rating = await rate_question(
+            self._deps, self._turn.uid, self._turn.question.text, earlier
+        )
         if self.rating.injection >= self._deps.thresholds.injection:
             self._gate.warning = prompts.render("chat/injection")
 

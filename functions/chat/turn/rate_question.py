@@ -9,8 +9,10 @@ from functions.chat.context.token_blocks import MAX_BLOCK_TOKENS, split_blocks
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.model_outputs import RatingOutput
 from shared import prompts, telemetry
+from shared.domain.ids import UserId
 from shared.domain.model import Prompt
 from shared.domain.tokens import estimate_tokens
+from shared.ports import ChatModel
 from shared.safety.crisis_verdict import mask_contacts
 from shared.safety.question_rating import QuestionRating, merge_ratings
 
@@ -20,13 +22,16 @@ _PROMPT_TOKENS = 1_000
 _MIN_BLOCK_TOKENS = 1_000
 
 
-async def rate_question(deps: ChatDeps, text: str, earlier: Sequence[str]) -> QuestionRating:
+async def rate_question(
+    deps: ChatDeps, uid: UserId, text: str, earlier: Sequence[str]
+) -> QuestionRating:
     """Rate a question beside each block of `earlier`; a block that is not rated in time counts as harmless."""
     blocks = split_blocks(earlier, _compute_room(deps, text))
+    model = deps.model.for_user(uid, is_masked=True)
     ratings = [QuestionRating() for _ in blocks]
 
     async def rate(n: int) -> None:
-        ratings[n] = await _rate_block(deps, text, blocks[n])
+        ratings[n] = await _rate_block(model, text, blocks[n])
 
     with anyio.move_on_after(deps.limits.moderation_timeout_s):
         async with anyio.create_task_group() as tasks:
@@ -42,7 +47,7 @@ def _compute_room(deps: ChatDeps, text: str) -> int:
     )
 
 
-async def _rate_block(deps: ChatDeps, text: str, block: Sequence[str]) -> QuestionRating:
+async def _rate_block(model: ChatModel, text: str, block: Sequence[str]) -> QuestionRating:
     prompt = Prompt(
         name=_PROMPT,
         version=prompts.compute_version(_PROMPT),
@@ -50,7 +55,7 @@ async def _rate_block(deps: ChatDeps, text: str, block: Sequence[str]) -> Questi
         data={"message": mask_contacts(text), "earlier": list(map(mask_contacts, block))},
     )
     try:
-        output = await deps.model.complete_structured("fast", prompt, RatingOutput)
+        output = await model.complete_structured("fast", prompt, RatingOutput)
     except Exception as error:  # noqa: BLE001 - whatever fails, the block counts as harmless
         telemetry.warning("question_not_read", error=type(error).__name__)
         return QuestionRating()

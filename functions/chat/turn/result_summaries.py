@@ -20,6 +20,7 @@ from shared.domain.errors import ModelFailed, NotFound
 from shared.domain.ids import UserId
 from shared.domain.model import Prompt
 from shared.domain.steps import CallStep, Step
+from shared.library.user_model import load_model
 from shared.security.visible_text import strip_invisible
 
 MAX_SUMMARY_TOKENS = 60
@@ -57,8 +58,9 @@ def _list_calls(answer: Message) -> list[CallStep]:
 
 async def _summarise(deps: AfterTurnDeps, uid: UserId, question: Message, answer: Message) -> None:
     calls = _list_calls(answer)
+    model = await load_model(deps, uid, chat=answer.session_id)
     try:
-        output = await deps.model.complete_structured(
+        output = await model.complete_structured(
             "fast", _build_prompt(question, answer, calls), ResultSummariesOutput
         )
     except ModelFailed:

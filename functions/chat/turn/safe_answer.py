@@ -9,6 +9,7 @@ from shared.domain.chat import Message, Session
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
 from shared.domain.model import Prompt
+from shared.library.user_model import load_model
 from shared.security.link_filter import extract_urls, filter_links
 from shared.security.visible_text import strip_invisible
 
@@ -46,8 +47,9 @@ async def write_safe_answer(
         instructions=prompts.render(PROMPT_NAME),
         data=data,
     )
+    model = await load_model(deps, uid, chat=session.id)
     try:
-        output = await deps.model.complete_structured("standard", prompt, SafeAnswerOutput)
+        output = await model.complete_structured("standard", prompt, SafeAnswerOutput)
     except ModelFailed:
         return ""
     text = strip_invisible(output.answer).strip()[:MAX_TEXT_CHARS]

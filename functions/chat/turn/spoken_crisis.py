@@ -17,7 +17,7 @@ from shared.safety.crisis_verdict import judge_alone
 
 async def audit_spoken(deps: ChatDeps, uid: UserId, question: Message) -> str:
     """Judge what the owner said; return the crisis plan, or nothing. An event is logged once."""
-    verdict = await _judge(deps, question.text)
+    verdict = await _judge(deps, uid, question.text)
     run_id = get_answering_run_id(question)
     if verdict.route != "crisis" or run_id is None:
         return ""
@@ -26,14 +26,14 @@ async def audit_spoken(deps: ChatDeps, uid: UserId, question: Message) -> str:
     return build_plan(verdict, choose_language(verdict.language, profile.language))
 
 
-async def _judge(deps: ChatDeps, text: str) -> CrisisVerdict:
+async def _judge(deps: ChatDeps, uid: UserId, text: str) -> CrisisVerdict:
     finding = find_crisis(text)
     match finding.certainty:
         case "clear":
             return CLEAR
         case "certain":
             return judge_alone(finding)
-    return await judge_text(deps, text, finding, earlier=())
+    return await judge_text(deps, uid, text, finding, earlier=())
 
 
 async def _log(

@@ -81,6 +81,7 @@ NOT_TAKEN_SETTINGS: Mapping[str, str] = {
     "chat_reminder": "it steers every answer: enter it again, if you want that",
     "focus_modes": "they steer answers: enter them again, if you want that",
     "rules": "they steer every answer: enter them again, if you want that",
+    "masks_private_data": "it decides what models read of you: set it again, if you want that",
     "learning_style": "it steers every answer: enter it again, if you want that",
 }
 TAKEN_SETTINGS = (

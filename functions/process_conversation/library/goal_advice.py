@@ -20,6 +20,7 @@ from shared.domain.errors import ModelFailed
 from shared.domain.goal import Goal, GoalType
 from shared.domain.ids import UserId
 from shared.domain.model import Prompt
+from shared.library.user_model import load_model
 from shared.security.link_filter import filter_links
 from shared.security.visible_text import strip_invisible
 
@@ -69,8 +70,9 @@ async def suggest_goal(deps: LibraryDeps, uid: UserId) -> GoalSuggestionOut:
     await deps.quotas.take(uid, "turns", now=deps.clock.now())
     goals = await deps.stores.goals.list_active(uid)
     data = {**await _load_library(deps, uid), "goals": [goal.title for goal in goals]}
+    model = await load_model(deps, uid)
     try:
-        output = await deps.model.complete_structured(
+        output = await model.complete_structured(
             "standard", _build_prompt("goal_suggestion", data), SuggestionOutput
         )
     except ModelFailed:
@@ -85,8 +87,9 @@ async def advise(deps: LibraryDeps, uid: UserId) -> str:
         return NO_GOAL
     await deps.quotas.take(uid, "turns", now=deps.clock.now())
     data = {**await _load_library(deps, uid), "goal": _to_prompt_goal(goals[0])}
+    model = await load_model(deps, uid)
     try:
-        output = await deps.model.complete_structured(
+        output = await model.complete_structured(
             "standard", _build_prompt("goal_advice", data), AdviceOutput
         )
     except ModelFailed:

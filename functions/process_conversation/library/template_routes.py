@@ -35,8 +35,9 @@ async def try_prompt(deps: LibraryDeps, call: Call[PromptIn]) -> SummaryOut:
         raise Conflict("The transcript of this conversation was deleted.")
     await deps.quotas.take(call.uid, "turns", now=deps.clock.now())
     profile = await deps.stores.profiles.get(call.uid)
+    model = deps.model.for_user(call.uid, is_masked=profile.masks_private_data)
     async with count_model_usage(deps.quotas, deps.clock, call.uid):
-        summary = await try_template(deps.model, conversation, call.body.prompt, profile.zone.key)
+        summary = await try_template(model, conversation, call.body.prompt, profile.zone.key)
     return SummaryOut(summary=summary)
 
 

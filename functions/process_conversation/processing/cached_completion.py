@@ -10,6 +10,7 @@ from shared.domain.conversation import Conversation
 from shared.domain.ids import UserId
 from shared.domain.model import ModelRole, Prompt
 from shared.domain.sizes import split_by_size
+from shared.library.user_model import load_model
 
 A = TypeVar("A", bound=ProcessingOutput)
 MAX_BLOCK_CHARS = 600_000
@@ -41,10 +42,11 @@ async def complete_once(
     stored_answer = await deps.claims.load_answer(uid, conversation, stage)
     if stored_answer is not None and stored_answer["prompt_version"] == prompt.version:
         return schema.model_validate(stored_answer["answer"])
-    answer = finish(await deps.model.complete_structured(role, prompt, schema))
+    model = await load_model(deps, uid)
+    answer = finish(await model.complete_structured(role, prompt, schema))
     record = {
         "prompt_version": prompt.version,
-        "model": deps.model.name(role),
+        "model": model.name(role),
         "answer": answer.model_dump(mode="json"),
     }
     await deps.claims.store_answer(uid, conversation, stage, record)

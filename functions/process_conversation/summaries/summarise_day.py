@@ -64,8 +64,9 @@ async def _make_scheduled(
     if material is None:
         return None
     now = deps.clock.now()
+    model = deps.model.for_user(uid, is_masked=profile.masks_private_data)
     try:
-        output = await complete_day(deps.model, material)
+        output = await complete_day(model, material)
     except Unavailable:
         telemetry.add_fields(outcome="postponed")
         if now - profile.daily_summary.find_due(day, profile.zone) < MAX_LATE:

@@ -65,8 +65,9 @@ async def request_summary(
     if material is None:
         await deps.quotas.give_back(call.uid, "turns", now=now)
         return build_problem(400, NO_CONVERSATIONS)
+    model = deps.model.for_user(call.uid, is_masked=profile.masks_private_data)
     async with count_model_usage(deps.quotas, deps.clock, call.uid):
-        output = await complete_day(deps.model, material)
+        output = await complete_day(model, material)
     summary = build_summary(output, material, now=now, is_scheduled=False)
     await deps.stores.daily_summaries.put(call.uid, day, summary)
     return SummaryRequestOut(summary_id=summary.id)

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ValidationError
 
 from shared.adapters.cloud.openai_http import OpenaiHttp
 from shared.domain.errors import ModelFailed
+from shared.domain.ids import UserId
 from shared.ports import Clock
 from shared.resilience.retry import retry
 
@@ -36,7 +37,7 @@ class OpenaiEmbedder:
         self._http = OpenaiHttp(api_key=api_key, base_url=base_url, timeout_s=_TIMEOUT_S)
         self._clock = clock
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
         batches = [
             texts[start : start + MAX_BATCH_TEXTS]
             for start in range(0, len(texts), MAX_BATCH_TEXTS)

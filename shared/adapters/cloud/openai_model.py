@@ -15,6 +15,7 @@ from shared.adapters.cloud.openai_chunks import ChunkReader
 from shared.adapters.cloud.openai_http import OpenaiHttp
 from shared.data.codec import type_adapter
 from shared.domain.errors import ModelFailed
+from shared.domain.local_address import is_local_url
 from shared.domain.model import (
     AssistantTurn,
     ModelCallFinished,
@@ -54,6 +55,7 @@ class OpenaiModel:
         `windows` are tokens by role, for models whose name does not tell.
         """
         self._http = OpenaiHttp(api_key=api_key, base_url=base_url, timeout_s=_CHUNK_TIMEOUT_S)
+        self._is_local = is_local_url(base_url)
         self._models = models
         self._windows = windows or {}
 
@@ -62,7 +64,8 @@ class OpenaiModel:
 
     def describe(self, role: ModelRole) -> ModelFacts:
         facts = find_model_facts(self.name(role))
-        return replace(facts, window_tokens=self._windows.get(role, facts.window_tokens))
+        window_tokens = self._windows.get(role, facts.window_tokens)
+        return replace(facts, window_tokens=window_tokens, is_local=self._is_local)
 
     @asynccontextmanager
     async def stream(

@@ -7,6 +7,8 @@ from typing import Any
 
 from anyio import to_thread
 
+from shared.domain.ids import UserId
+
 MAX_BATCH_TEXTS = 64
 
 
@@ -18,7 +20,7 @@ class LocalEmbedder:
     def __init__(self) -> None:
         self._lock = threading.Lock()
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
         return await to_thread.run_sync(self._embed, list(texts))
 
     def _embed(self, texts: list[str]) -> list[Sequence[float]]:

@@ -8,6 +8,7 @@ from shared.data.stores import Stores
 from shared.domain.chat import MAIN_SESSION, Message, Session, build_session
 from shared.domain.ids import MessageId, SessionId
 from shared.ports import ChatModel
+from tests.fakes import UnmaskedModels
 from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY
 from tests.fixtures.chat import ADA, ChatFixture
 
@@ -23,7 +24,7 @@ def build_after_turn_deps(world: ChatFixture, model: ChatModel) -> AfterTurnDeps
         identity=IDENTITY,
         service_identity=SERVICE_IDENTITY,
         clock=world.clock,
-        model=model,
+        model=UnmaskedModels(model=model),
         stores=Stores(world.documents),
         quotas=Quotas(world.documents, {}),
     )

@@ -303,7 +303,7 @@ async def test_a_long_chat_is_rated_in_blocks_at_once_and_merged_m92(world: Chat
     scores = [rate(2, language="de"), rate(9), rate(1, language="fr")]
     facts = ModelFacts(window_tokens=128_000)
     with MeetingModel(*scores, facts=facts) as model:
-        rating = await rate_question(world.deps(model), "How?", earlier)
+        rating = await rate_question(world.deps(model), ADA, "How?", earlier)
 
     assert [len(prompt.data["earlier"]) > 0 for _, prompt in model.prompts] == [True] * 3
     assert rating == QuestionRating(harm=9, language="fr")
@@ -313,7 +313,7 @@ async def test_a_small_window_gets_smaller_blocks_m92(world: ChatFixture) -> Non
     earlier = ["word " * 4_000] * 12
     facts = ModelFacts(window_tokens=32_000)
     with MeetingModel(*[rate(0)] * 3, facts=facts) as model:
-        await rate_question(world.deps(model), "How?", earlier)
+        await rate_question(world.deps(model), ADA, "How?", earlier)
 
     assert len(model.prompts) == 3
 
@@ -324,7 +324,7 @@ async def test_a_block_that_fails_leaves_the_others_m93(world: ChatFixture) -> N
         RATING: [rate(3), Unavailable("down"), {"harm": "much", "misuse": [8], "language": "es"}]
     }
     with ScriptedModel(answers=answers) as model:
-        rating = await rate_question(world.deps(model), "How?", earlier)
+        rating = await rate_question(world.deps(model), ADA, "How?", earlier)
 
     assert rating == QuestionRating(harm=3, language="es")
 

@@ -266,6 +266,7 @@ async def test_changing_the_profile_keeps_the_fields_that_are_not_sent_p32(
         "recalls_memories": True,
         "volunteers_memories": False,
         "preferred_model": "auto",
+        "masks_private_data": True,
     }
     assert initial_profile == {"name": "", "time_zone": "UTC", "language": None, **kept}
     assert updated_profile.json() == {

@@ -30,7 +30,7 @@ from shared.domain.model import ModelRole, Prompt
 from shared.library.owner_memories import delete_memory
 from shared.library.promotion import is_promoted
 from shared.ports import ChatModel, Documents
-from tests.fakes import FixedClock, ScriptedModel, script_answer
+from tests.fakes import FixedClock, ScriptedModel, UnmaskedModels, script_answer
 from tests.fault_injection import Crash, FaultInjector, WatchedPort
 from tests.fixtures.callers import (
     IDENTITY,
@@ -81,7 +81,7 @@ def build_deps(
         identity=IDENTITY,
         service_identity=SERVICE_IDENTITY,
         clock=world.clock,
-        model=model or ScriptedModel(),
+        model=UnmaskedModels(model=model or ScriptedModel()),
         stores=Stores(documents),
         index=LibraryIndex(world.vectors),
         crisis_log=CrisisLog(documents, PSEUDONYMS),

@@ -19,7 +19,7 @@ from shared.domain.speech import Transcription, Voice
 from shared.library.recordings import NO_TRANSCRIBER
 from shared.library.sound import NO_SOUND
 from shared.library.voice_sound import TOO_LONG
-from tests.fakes import ScriptedModel, ScriptedTranscriber, script_answer
+from tests.fakes import ScriptedModel, ScriptedTranscriber, UnmaskedModels, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.fixtures.sounds import build_tone, encode_for_device
 from tests.functions.chat.test_message_routes import open_chat
@@ -100,7 +100,7 @@ async def test_a_process_that_dies_behind_the_text_costs_no_second_transcription
     deps = world.deps(transcriber=ScriptedTranscriber([WORDS]))
     transcribed = await post(deps, TRANSCRIBE)
     with ScriptedModel(script_answer("In the hall.")) as model:
-        screen = await speak(replace(deps, model=model))
+        screen = await speak(replace(deps, model=UnmaskedModels(model=model)))
 
     assert transcribed.json() == {"transcript": "Where are my keys?", "language": None}
     assert screen.text == "In the hall."

@@ -22,7 +22,7 @@ from shared.domain.ids import MessageId, RunId
 from shared.domain.model import ModelCallFinished, TextDelta, Usage
 from shared.domain.run import ConfirmationRequested, RunEnded, RunEvent, VoiceEnded, VoicesStarted
 from shared.domain.voices import get_voice, select_voice
-from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
+from tests.fakes import ScriptedModel, ScriptedTurn, UnmaskedModels, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_consent import FIND, MILK, SEND, install
 from tests.functions.chat.test_message_routes import ask, open_chat
@@ -378,7 +378,7 @@ async def test_the_next_turn_reads_the_chosen_answer_x31(world: ChatFixture) -> 
     async with open_chat(deps) as http:
         await http.put(f"/v2/messages/{run_id}/chosen", json={"voice": 1})
     with ScriptedModel(script_answer("Yes.")) as model:
-        await ask(replace(deps, model=model), {"text": "Go on"})
+        await ask(replace(deps, model=UnmaskedModels(model=model)), {"text": "Go on"})
 
     texts = [getattr(message, "text", "") for message in model.calls[0].messages]
     assert "Two." in texts
@@ -398,7 +398,7 @@ async def test_the_preview_of_a_chat_follows_the_choice(world: ChatFixture) -> N
 async def test_only_the_last_answer_of_a_chat_can_be_exchanged_x31(world: ChatFixture) -> None:
     deps, run_id = await ask_all(world, "One.", "Two.")
     with ScriptedModel(script_answer("Yes.")) as model:
-        await ask(replace(deps, model=model), {"text": "Go on"})
+        await ask(replace(deps, model=UnmaskedModels(model=model)), {"text": "Go on"})
     async with open_chat(deps) as http:
         response = await http.put(f"/v2/messages/{run_id}/chosen", json={"voice": 1})
 
@@ -449,7 +449,7 @@ async def test_erasing_an_account_deletes_the_answers_of_all_models(world: ChatF
 async def test_another_answer_can_be_asked_for_beside_several(world: ChatFixture) -> None:
     deps, run_id = await ask_all(world, "One.", "Two.")
     with ScriptedModel(script_answer("Three.")) as model:
-        async with open_chat(replace(deps, model=model)) as http:
+        async with open_chat(replace(deps, model=UnmaskedModels(model=model))) as http:
             await http.post(f"/v2/messages/{run_id}/versions", json={})
             newest = (await http.get("/v2/messages")).json()[0]
             hidden = await http.put(f"/v2/messages/{run_id}/chosen", json={"voice": 1})

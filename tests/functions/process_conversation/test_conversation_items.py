@@ -14,7 +14,7 @@ OUTPUTS = build_outputs(items=[PRINTER, TRAIN, HOTEL])
 
 @pytest.fixture
 async def processed_world(world, alice):
-    world.deps.model._answers[STRUCTURE] = [OUTPUTS[STRUCTURE]]
+    world.model._answers[STRUCTURE] = [OUTPUTS[STRUCTURE]]
     await alice.post(CONVERSATIONS, json=BODY)
     await world.deliver_all()
     return world
@@ -38,7 +38,7 @@ async def find_task(alice, description):
 async def reprocess(world, alice, outputs=OUTPUTS):
     """Process the conversation again; by default the model answers as before."""
     for name in (STRUCTURE, MEMORIES):
-        world.deps.model._answers[name].append(outputs[name])
+        world.model._answers[name].append(outputs[name])
     world.events.published.clear()
     await alice.patch(TALK, json={"title": "Other words"})
     path = "users/alice/conversations/talk/answers"

@@ -122,7 +122,7 @@ async def processed_world(world, alice):
     await alice.post(CONVERSATIONS, json=BODY)
     await world.deliver_all()
     for name, output in build_answers().items():
-        world.deps.model._answers[name].append(output)
+        world.model._answers[name].append(output)
     return world
 
 
@@ -159,7 +159,7 @@ async def test_asking_again_while_it_is_processed_waits_for_the_same_work(proces
 
     assert answer.json()["status"] == "completed"
     # The answers of the first attempt were used: none of those that were added.
-    assert all(answers for answers in processed_world.deps.model._answers.values())
+    assert all(answers for answers in processed_world.model._answers.values())
 
 
 @pytest.mark.parametrize(("app_id", "status"), [("nothing", 404), ("a/b", 422)])

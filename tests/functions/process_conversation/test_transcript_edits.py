@@ -32,7 +32,7 @@ async def add(world, alice, lines=LINES):
 async def processed_world(world, alice):
     outputs = build_outputs()
     for name in (STRUCTURE, MEMORIES):
-        world.deps.model._answers[name] += [outputs[name]] * 5
+        world.model._answers[name] += [outputs[name]] * 5
     await add(world, alice)
     await alice.post("/v1/users/people", json={"id": "ann", "name": "Ann"})
     return world
@@ -54,7 +54,7 @@ async def assign(alice, *ids, kind="person_id", value="ann"):
 
 
 async def test_corrected_words_are_kept_found_and_processed_again_r5(processed_world, alice):
-    prompt_count = len(processed_world.deps.model.prompts)
+    prompt_count = len(processed_world.model.prompts)
     await alice.patch(TALK, json={"title": "My own title"})
 
     body = {"segment_id": "s2", "text": "We meet at the lighthouse."}
@@ -66,7 +66,7 @@ async def test_corrected_words_are_kept_found_and_processed_again_r5(processed_w
     assert segments[2]["text"] == "We meet at the lighthouse."
     assert segments[1]["text"] == "The harbour is lovely."
     assert await processed_world.search_ids("lighthouse") == ["talk"]
-    assert len(processed_world.deps.model.prompts) > prompt_count
+    assert len(processed_world.model.prompts) > prompt_count
     conversation = (await alice.get(TALK)).json()
     assert (conversation["status"], conversation["structured"]["title"]) == (
         "completed",

@@ -24,7 +24,7 @@ async def processed_world(world, alice):
 
 async def process_again(world, alice, **outputs):
     """Process the conversation again; by default the model answers as before."""
-    model = world.deps.model
+    model = world.model
     for name in (STRUCTURE, MEMORIES):
         model._answers[name].append(outputs.get(name) or DEFAULT_OUTPUTS[name])
     answer = await reprocess(world, alice)
@@ -44,12 +44,12 @@ async def test_a_title_written_by_the_user_is_shown_found_and_kept(processed_wor
 
 
 async def test_an_edit_calls_no_model(processed_world, alice):
-    prompt_count = len(processed_world.deps.model.prompts)
+    prompt_count = len(processed_world.model.prompts)
 
     await alice.patch(TALK, json={"title": "Zanzibar plan"})
     await processed_world.deliver_all()
 
-    assert len(processed_world.deps.model.prompts) == prompt_count
+    assert len(processed_world.model.prompts) == prompt_count
     assert (await alice.get(TALK)).json()["status"] == "completed"
 
 
@@ -321,7 +321,7 @@ async def test_a_conversation_that_its_owner_discards_leaves_nothing_and_can_com
 ):
     before = await processed_world.load_everything()
     row_ids = await processed_world.list_row_ids()
-    prompt_count = len(processed_world.deps.model.prompts)
+    prompt_count = len(processed_world.model.prompts)
     conversations = processed_world.deps.stores.conversations
     now = processed_world.clock.now()
 
@@ -337,4 +337,4 @@ async def test_a_conversation_that_its_owner_discards_leaves_nothing_and_can_com
     assert await processed_world.list_row_ids() == row_ids
     assert after["documents"].keys() == before["documents"].keys()
     assert (await processed_world.load_conversation()).structured.title == "Berlin launch in May"
-    assert len(processed_world.deps.model.prompts) == prompt_count
+    assert len(processed_world.model.prompts) == prompt_count

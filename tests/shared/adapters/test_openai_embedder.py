@@ -12,8 +12,11 @@ from starlette.routing import Route
 
 from shared.adapters.cloud.openai_embedder import MAX_BATCH_TEXTS, MAX_TEXT_CHARS, OpenaiEmbedder
 from shared.domain.errors import KeepsakeError, ModelFailed, Unavailable
+from shared.domain.ids import UserId
 from tests.fakes import AutoAdvanceClock
 from tests.servers import run_server
+
+ANN = UserId("ann")
 
 
 @dataclass
@@ -61,7 +64,7 @@ async def embedder(server: FakeEmbeddings) -> AsyncIterator[OpenaiEmbedder]:
 async def test_vectors_come_in_the_order_of_their_texts_c58(
     server: FakeEmbeddings, embedder: OpenaiEmbedder
 ):
-    assert await embedder.embed(["a", "bcd"]) == [[1.0, 0.5], [3.0, 0.5]]
+    assert await embedder.embed(ANN, ["a", "bcd"]) == [[1.0, 0.5], [3.0, 0.5]]
     assert (embedder.name, server.requests[0]["model"]) == ("large", "large")
 
 
@@ -70,7 +73,7 @@ async def test_many_texts_go_in_batches_and_none_is_empty_or_too_long(
 ):
     texts = ["", "x" * 2 * MAX_TEXT_CHARS, *["y"] * MAX_BATCH_TEXTS]
 
-    vectors = await embedder.embed(texts)
+    vectors = await embedder.embed(ANN, texts)
 
     assert len(vectors) == len(texts)
     assert [len(body["input"]) for body in server.requests] == [MAX_BATCH_TEXTS, 2]
@@ -78,14 +81,14 @@ async def test_many_texts_go_in_batches_and_none_is_empty_or_too_long(
 
 
 async def test_no_texts_make_no_request(server: FakeEmbeddings, embedder: OpenaiEmbedder):
-    assert await embedder.embed([]) == []
+    assert await embedder.embed(ANN, []) == []
     assert server.requests == []
 
 
 async def test_a_transient_failure_is_retried_c67(server: FakeEmbeddings, embedder: OpenaiEmbedder):
     server.failure_statuses = [503, 429]
 
-    assert await embedder.embed(["a"]) == [[1.0, 0.5]]
+    assert await embedder.embed(ANN, ["a"]) == [[1.0, 0.5]]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +100,7 @@ async def test_a_permanent_failure_raises_our_own_error_c67(
     server.failure_statuses = [status] * 3
 
     with pytest.raises(expected):
-        await embedder.embed(["a"])
+        await embedder.embed(ANN, ["a"])
 
 
 async def test_an_unreachable_server_is_unavailable_c67():
@@ -106,4 +109,4 @@ async def test_an_unreachable_server_is_unavailable_c67():
     )
 
     with pytest.raises(Unavailable):
-        await embedder.embed(["a"])
+        await embedder.embed(ANN, ["a"])

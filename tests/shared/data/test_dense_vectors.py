@@ -33,7 +33,7 @@ class ThesaurusEmbedder:
     is_down: bool = False
     embedded_texts: list[str] = field(default_factory=list)
 
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+    async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
         if self.is_down:
             raise Unavailable("as the test wants it")
         self.embedded_texts += texts

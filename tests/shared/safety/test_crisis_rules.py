@@ -12,6 +12,7 @@ from infra.eval.crisis import (
 from infra.eval.crisis_gold import load_messages
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.safety.crisis_rules import CrisisFinding, find_crisis
+from tests.fakes import UnmaskedModels
 
 MESSAGES = load_messages()
 CERTAIN = CrisisFinding(certainty="certain", level=3, is_own=True, is_plain=True)
@@ -70,7 +71,7 @@ def test_missed_words_are_printed_only_of_sets_for_tuning_c44():
 async def test_the_gate_is_measured_with_a_model_c44():
     acute = [m for m in MESSAGES if m.half == "tuned"]
 
-    title, tuned, *others = await render_judged(OfflineModel(), acute)
+    title, tuned, *others = await render_judged(UnmaskedModels(model=OfflineModel()), acute)
 
     assert "offline" in title
     crises = sum(message.level >= 2 for message in acute)

@@ -59,7 +59,7 @@ class OfflineModel:
         return MODEL_NAME
 
     def describe(self, role: ModelRole) -> ModelFacts:
-        return ModelFacts(window_tokens=WINDOW_TOKENS)
+        return ModelFacts(window_tokens=WINDOW_TOKENS, is_local=True)
 
     @asynccontextmanager
     async def stream(

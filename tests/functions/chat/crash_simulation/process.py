@@ -17,6 +17,7 @@ from tests.fakes import (
     FixedClock,
     ScriptedModel,
     ScriptedStep,
+    UnmaskedModels,
     script_answer,
     script_calls,
 )
@@ -84,7 +85,7 @@ class SimulatedProcess:
     def build_run_deps(self) -> ChatDeps:
         """Give a run a model of its own: two runs of one question must not share a script."""
         self.models.append(ScriptedModel(*self._turns))
-        return replace(self.deps, model=self.models[-1])
+        return replace(self.deps, model=UnmaskedModels(model=self.models[-1]))
 
     async def run(self, work: Work) -> None:
         """Run work that continues when connections end."""

@@ -1,0 +1,103 @@
+"""Phone numbers in text: international ones anywhere, and the national formats of some countries."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+COUNTRIES = ("US", "GB", "DE", "FR", "ES", "IT", "JP", "BR", "IN", "CN", "MX", "AU")
+"""Countries whose national formats are known. Each more costs time, and finds numbers that are none."""
+
+_SEPARATOR = r"[ \u00a0.\-\u2010-\u2013/()]"
+_CANDIDATE = re.compile(
+    rf"(?<![\w#=&?%@/_-])[+(]{{0,2}}\d(?:{_SEPARATOR}{{0,2}}\d){{6,80}}+(?![\w%@=])"
+)
+_OTHER_NUMBER = re.compile(
+    r"(?<![\d./-])(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)?\d{2}"
+    r"|\d{1,3}(?:\.\d{1,3}){3}|\d+[.,]\d+)(?![./-]?\d)"
+    r"|\d{1,2}:\d{2}(?::\d{2})?"
+)
+"""Dates, addresses of the net, decimals and times, which may look like groups of a phone number."""
+_NEXT_NUMBER = re.compile(r"[ \u00a0](?=[+(0])")
+_GROUP = re.compile(r"\(([^()]*)\)")
+_NO_DIGITS = re.compile(r"\D+")
+_MIN_DIGITS = 7
+_MAX_DIGITS = 17
+"""A number has 15 at most, beside a prefix of two for a call abroad."""
+
+
+def find_phone_numbers(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of phone numbers in a text whose digits are ASCII.
+
+    A number without its country's code counts where it begins with 0 or a bracket, or is grouped as
+    its country groups them: other rows of digits may as well be the number of an order.
+    """
+    readable = _OTHER_NUMBER.sub(lambda number: "x" * len(number[0]), text)
+    for candidate in _CANDIDATE.finditer(readable):
+        if _is_phone_number(candidate[0]):
+            yield candidate.span()
+        else:
+            yield from _find_several(candidate)
+
+
+def _find_several(candidate: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Yield the numbers that stand side by side in a candidate."""
+    start = candidate.start()
+    for number in _NEXT_NUMBER.split(candidate[0]):
+        if number != candidate[0] and _is_phone_number(number):
+            yield start, start + len(number)
+        start += len(number) + 1
+
+
+def _is_phone_number(number: str) -> bool:
+    digits = _NO_DIGITS.sub("", number)
+    if not _MIN_DIGITS <= len(digits) <= _MAX_DIGITS:
+        return False
+    if "+" in number:
+        return _is_valid(number, None)
+    if digits.startswith("00") and _is_valid(f"+{digits[2:]}", None):
+        return True
+    begins_national = number.startswith(("0", "("))
+    return any(
+        _is_valid(number, country)
+        for country in COUNTRIES
+        if _compile_form(country).fullmatch(digits)
+        and (begins_national or _compile_groups(country).fullmatch(number))
+    )
+
+
+def _is_valid(number: str, country: str | None) -> bool:
+    from phonenumbers import NumberParseException, is_valid_number, parse
+
+    try:
+        return is_valid_number(parse(number, country))
+    except NumberParseException:
+        return False
+
+
+@cache
+def _compile_form(country: str) -> re.Pattern[str]:
+    """Compile the form of a country's numbers, which tells most others apart in no time."""
+    metadata = _load_metadata(country)
+    prefix = metadata.national_prefix_for_parsing or ""
+    return re.compile(rf"(?:{prefix})?(?:{metadata.general_desc.national_number_pattern})")
+
+
+@cache
+def _compile_groups(country: str) -> re.Pattern[str]:
+    """Compile the ways in which a country groups numbers that need no 0 before them."""
+    metadata = _load_metadata(country)
+    groups = (
+        _GROUP.findall(each.pattern)
+        for each in metadata.number_format
+        if each.national_prefix_optional_when_formatting
+        or not (each.national_prefix_formatting_rule or "").startswith("0")
+    )
+    forms = (rf"{_SEPARATOR}{{1,2}}".join(form) for form in groups if len(form) > 1)
+    return re.compile(rf"(?:{metadata.national_prefix}{_SEPARATOR}{{0,2}})?(?:{'|'.join(forms)})")
+
+
+def _load_metadata(country: str) -> Any:
+    from phonenumbers import PhoneMetadata
+
+    return PhoneMetadata.metadata_for_region(country)

@@ -1,0 +1,77 @@
+"""Private data in text: addresses and numbers that name a person, and secrets, found by their form.
+
+Names of people and street addresses have no form, so they are not found.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal
+
+from shared.domain.value import positional_value
+from shared.security import secrets
+from shared.security.national_ids import find_national_ids
+from shared.security.phone_numbers import find_phone_numbers
+
+Kind = Literal["email", "phone", "iban", "card", "id", "secret", "text"]
+"""`text` is what a caller adds: find_private() finds none."""
+
+_SECRET_KINDS: Final[frozenset[secrets.Kind]] = secrets.CREDENTIALS | {"card_number", "iban"}
+"""Not opaque tokens: those are as often ids of records, which a model passes on to tools."""
+_KIND_BY_SECRET: Final[Mapping[secrets.Kind, Kind]] = {"card_number": "card", "iban": "iban"}
+_LOCAL_PART = r"\w!#$%&'*+=?^`{|}~.-"
+_EMAIL = re.compile(
+    rf"(?<![{_LOCAL_PART}])[{_LOCAL_PART}]{{1,64}}+(?:@|\\u0040)"
+    r"(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}"
+)
+"""JSON may write the at sign as an escape."""
+_FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
+_FULL_WIDTH = {
+    ord(wide): narrow for wide, narrow in zip("＠＋－．（）／　", "@+-.()/ ", strict=True)
+}
+
+
+@positional_value
+class PrivateSpan:
+    """A span of private data in a text: from `start` up to, not including, `end`."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+def find_private(text: str) -> list[PrivateSpan]:
+    """Find private data, in the order of the text. Spans do not overlap."""
+    return list(join_overlaps(_find_all(_to_ascii_digits(text))))
+
+
+def _find_all(text: str) -> Iterator[PrivateSpan]:
+    for secret in secrets.find_secrets(text, kinds=_SECRET_KINDS):
+        kind = _KIND_BY_SECRET.get(secret.kind, "secret")
+        yield PrivateSpan(secret.start, secret.end, kind)
+    for match in _EMAIL.finditer(text):
+        yield PrivateSpan(*match.span(), "email")
+    for span in find_national_ids(text):
+        yield PrivateSpan(*span, "id")
+    for span in find_phone_numbers(text):
+        yield PrivateSpan(*span, "phone")
+
+
+def _to_ascii_digits(text: str) -> str:
+    """Write the digits and signs of other scripts as ASCII, each in its place."""
+    if text.isascii():
+        return text
+    return _FOREIGN_DIGIT.sub(lambda digit: str(int(digit[0])), text).translate(_FULL_WIDTH)
+
+
+def join_overlaps(spans: Iterable[PrivateSpan]) -> Iterator[PrivateSpan]:
+    """Join what overlaps: the kind of the first one stays."""
+    current: PrivateSpan | None = None
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if current is None or span.start >= current.end:
+            if current:
+                yield current
+            current = span
+        elif span.end > current.end:
+            current = PrivateSpan(current.start, span.end, current.kind)
+    if current:
+        yield current

@@ -1,0 +1,146 @@
+"""Private data: every form is found, and numbers that only look alike are left."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.security.private_data import find_private
+
+
+def find(text: str) -> list[tuple[str, str]]:
+    return [(span.kind, text[span.start : span.end]) for span in find_private(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("mail ann.lee+home@mail.example.co.uk.", "email", "ann.lee+home@mail.example.co.uk"),
+        ("<jürgen@köln.example>", "email", "jürgen@köln.example"),
+        ('{"to": "ann\\u0040example.com"}', "email", "ann\\u0040example.com"),
+        ("ann＠example.com", "email", "ann＠example.com"),
+        ("IBAN DE89 3704 0044 0532 0130 00.", "iban", "DE89 3704 0044 0532 0130 00"),
+        ("GB29NWBK60161331926819", "iban", "GB29NWBK60161331926819"),
+        ("4111 1111 1111 1111", "card", "4111 1111 1111 1111"),
+        ("card 4111111111111111, cvc", "card", "4111111111111111"),
+        ("My password: hunter2x!", "secret", "hunter2x!"),
+        ("sk-proj-abc123DEF456ghi", "secret", "sk-proj-abc123DEF456ghi"),
+        ("postgres://ann:hunter2@db:5432/x", "secret", "ann:hunter2"),
+    ],
+)
+def test_addresses_accounts_and_secrets_are_found_m101(text: str, kind: str, value: str):
+    assert find(text) == [(kind, value)]
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "+49 30 1234567",
+        "+1 (212) 555-0123",
+        "+81 3-1234-5678",
+        "00 49 30 1234567",
+        "(212) 555-0123",  # United States
+        "212-555-0123",
+        "1 800 555 0199",
+        "020 7946 0958",  # United Kingdom
+        "030/1234567",  # Germany
+        "0171-2345678",
+        "06 12 34 56 78",  # France
+        "612 34 56 78",  # Spain
+        "06 6982 1234",  # Italy
+        "03-1234-5678",  # Japan
+        "090-1234-5678",
+        "(11) 98765-4321",  # Brazil
+        "98765 43210",  # India
+        "138 1234 5678",  # China
+        "55 1234 5678",  # Mexico
+        "0412 345 678",  # Australia
+        "٠٣٠١٢٣٤٥٦٧",
+        "０３-１２３４-５６７８",
+    ],
+)
+def test_phone_numbers_are_found_as_people_write_them_m101(number: str):
+    assert find(f"Call {number}, please") == [("phone", number)]
+
+
+def test_phone_numbers_side_by_side_and_behind_a_date_are_found_m101():
+    text = "2026-11-24 030 1234567 0171 2345678; tel:+49301234567"
+
+    assert find(text) == [
+        ("phone", "030 1234567"),
+        ("phone", "0171 2345678"),
+        ("phone", "+49301234567"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "536-90-4399",  # United States
+        "54362315-K",  # Spain
+        "X-2482300W",
+        "RCCMNL83S18D969H",  # Italy
+        "1 85 05 78 006 084 91",  # France
+        "36 574 261 809",  # Germany
+        "44051401359",  # Poland
+        "390.533.447-05",  # Brazil
+        "880320-0016",  # Sweden
+        "131052-308T",  # Finland
+        "360426199101010071",  # China
+        "2341 2341 2346",  # India
+        "ACUPA7085R",
+        "971013-1019901",  # Korea
+        "BOXW310820HNERXN09",  # Mexico
+        "85.07.30-033 28",  # Belgium
+        "756.9217.0769.85",  # Switzerland
+        "943 476 5870",  # United Kingdom
+    ],
+)
+def test_national_ids_are_found_by_form_and_check_digits_m101(number: str):
+    found = find(f"Her id: {number}.")
+
+    assert [value for _, value in found] == [number]
+    assert found[0][0] in {"id", "phone"}  # an id may be grouped as a phone number is
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On 2026-11-24 at 18:11:12, or 24.11.2026 18:11, or 11/24/2026",
+        "2026-11-24T18:11:12.123456+01:00",
+        "from 2026-01-01 to 2026-02-02, 1990-2000, 10-20 people",
+        "8.30-10.00 and 14.00-15.30",
+        "version 10.15.7.1234, lodash@4.17.21, RFC 7231",
+        "$1,234,567.89, 1.234.567,89 €, 12 345 678 people",
+        "order 4471220913, order 2024-000123-77, item 0012345678",
+        "4111 1111 1111 1112",
+        "DE89 3704 0044 0532 0130 02",
+        "54362315-A, 36574261808",
+        "52.520008, 13.404954, 0.123456789",
+        "192.168.100.200, port 8080",
+        '{"id": "conv_0301234567", "c": "0f8fad5bd9cb469fa16570867728950e"}',
+        "keepsake://conversations/0301234567",
+        "0f8fad5b-d9cb-469f-a165-70867728950e",
+        "1700000000, 1764000000000",
+        "ISBN 978-3-16-148410-0",
+        "Ann Lee lives at 12 Elm Street, 10115 Berlin",
+        "@ann and ann@localhost",
+    ],
+)
+def test_what_names_nobody_is_left_m101(text: str):
+    assert find(text) == []
+
+
+def test_a_value_that_is_a_part_of_another_is_found_once_m101():
+    assert find("Ann: 030 1234567, joann@ann.example") == [
+        ("phone", "030 1234567"),
+        ("email", "joann@ann.example"),
+    ]
+    assert find("password: ann@example.com") == [("secret", "ann@example.com")]
+
+
+@given(st.text(alphabet="0123456789+-. /()@aA:=x٣９\u0040", max_size=80))
+def test_spans_are_in_order_and_never_overlap_m101(text: str):
+    ends = [end for span in find_private(text) for end in (span.start, span.end)]
+
+    assert ends == sorted(ends)
+    assert all(0 <= end <= len(text) for end in ends)
