@@ -15,6 +15,10 @@ TOO_MUCH_FOR_MODEL = (
     "Your message and what belongs to it are more than the language model takes at once. Please "
     "shorten it, or send it in parts."
 )
+DETAILS_REQUESTED = (
+    "I would like to read more about you in this chat: my later answers would be better. You can allow or "
+    "refuse that in Keepsake's console, at any time."
+)
 DEADLINE_PASSED = "This is taking longer than it should, so I stopped here. Please try again."
 ANSWER_TOO_LONG = "My answer was getting too long, so I stopped here."
 INTERNAL_ERROR = "Something went wrong while I was answering. Please try again."

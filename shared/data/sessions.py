@@ -8,6 +8,7 @@ from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, build_page, parse_cursor
 from shared.domain.chat import Fork, Message, Session
 from shared.domain.chat_notes import AnswerNotes
+from shared.domain.details_request import DetailsRequest, Requests, add_request
 from shared.domain.documents import Create, Order, Query, Set, Update, Where
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.exercise import ActiveExercise
@@ -104,6 +105,24 @@ class Sessions:
         Raises NotFound where any other was deleted, and what `change` raises.
         """
         return await self._set(uid, session, lambda stored: {"exercise": change(stored.exercise)})
+
+    async def add_request(self, uid: UserId, session: Session, request: DetailsRequest) -> None:
+        """Keep what was asked for in a chat; nothing that was asked for before.
+
+        Raises NotFound where any but a main chat was deleted.
+        """
+        await self._set(
+            uid, session, lambda stored: {"requests": add_request(stored.requests, request)}
+        )
+
+    async def change_requests(
+        self, uid: UserId, session_id: SessionId, change: Callable[[Requests], Requests]
+    ) -> Session:
+        """Change what was decided in a chat, and return the whole. Raises NotFound, and what `change` raises."""
+        session = await self.get(uid, session_id)
+        if session is None:
+            raise NotFound("Chat session not found")
+        return await self._set(uid, session, lambda stored: {"requests": change(stored.requests)})
 
     async def _set(
         self, uid: UserId, session: Session, change: Callable[[Session], dict[str, Any]]

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from shared.domain.chart import Chart
 from shared.domain.chat_notes import AnswerNotes, ChatNotes
 from shared.domain.crisis import CrisisLevel, Route
+from shared.domain.details_request import Requests
 from shared.domain.exercise import ActiveExercise
 from shared.domain.ids import (
     AgentId,
@@ -192,6 +193,7 @@ class Session:
     the project of `project_id`, whose files each question gets. A guided `exercise` goes on in it until it
     ends; a crisis interrupts it and leaves it where it is. `safety` is what its questions asked for
     against others. `notes` are what was noted of it after its last answer, for people and for later turns.
+    `requests` are what the assistant asked to read of its owner in it.
     """
 
     id: SessionId
@@ -213,6 +215,7 @@ class Session:
     exercise: ActiveExercise | None = None
     safety: SafetyScore = SafetyScore()
     notes: ChatNotes = ChatNotes()
+    requests: Requests = ()
 
     @property
     def is_main(self) -> bool:

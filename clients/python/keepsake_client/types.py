@@ -520,6 +520,21 @@ class DecisionOut(TypedDict):
     conversation_id: str | None
 
 
+class DetailsDecisionIn(TypedDict):
+    responses: dict[Literal["memories:manual", "memories:system", "memories:interesting", "settings:own_names", "settings:place"], Literal["accepted", "rejected"]]
+
+
+class DetailsResponseOut(TypedDict):
+    status: Literal["pending", "accepted", "rejected"]
+    content: list[str] | None
+
+
+class DetailsStatesOut(TypedDict):
+    request_id: str
+    created_at: str
+    states: dict[Literal["memories:manual", "memories:system", "memories:interesting", "settings:own_names", "settings:place"], Literal["pending", "accepted", "rejected"]]
+
+
 class DeveloperConversationChangeIn(TypedDict):
     title: NotRequired[str | None]
     discarded: NotRequired[bool | None]
@@ -1581,6 +1596,7 @@ class SessionOut(TypedDict):
     icons: list[str]
     category: Literal["general", "software", "science", "medicine", "law", "finance", "business", "marketing", "design", "making", "cooking", "history", "culture", "travel", "learning", "society", "wellbeing"]
     language: str
+    details_requests: list[DetailsStatesOut]
 
 
 class ShareOut(TypedDict):
@@ -2193,6 +2209,13 @@ class DayUsageOut(TypedDict):
     day: str
     turns: int
     models: list[RoleUsageOut]
+
+
+class DetailsRequestOut(TypedDict):
+    request_id: str
+    requested_keys: list[Literal["memories:manual", "memories:system", "memories:interesting", "settings:own_names", "settings:place"]]
+    responses: dict[Literal["memories:manual", "memories:system", "memories:interesting", "settings:own_names", "settings:place"], DetailsResponseOut]
+    created_at: str
 
 
 class DeveloperConversationOut(TypedDict):

@@ -1,7 +1,7 @@
 """Request and response bodies of chat, field by field as released apps read them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast, get_args
 
@@ -16,6 +16,7 @@ from shared.domain.chart import ChartType
 from shared.domain.chat import FileCitation, Message, Session, build_main_session_id
 from shared.domain.chat_notes import Category
 from shared.domain.custom_agent import AgentRole
+from shared.domain.details_request import DetailKey, RequestState
 from shared.domain.feedback import Thumb
 from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
 from shared.domain.interests import (
@@ -568,6 +569,14 @@ class ActiveExerciseOut(Wire):
     step: int
 
 
+class DetailsStatesOut(Wire):
+    """What the assistant asks to read in a chat, and what was decided on each key."""
+
+    request_id: str
+    created_at: datetime
+    states: Mapping[DetailKey, RequestState]
+
+
 class SessionOut(Wire):
     """A chat; `preview` is the beginning of its last message. `shared`: there is a link to it.
 
@@ -601,6 +610,7 @@ class SessionOut(Wire):
     icons: Sequence[str]
     category: Category
     language: str
+    details_requests: Sequence[DetailsStatesOut]
 
 
 def to_session_out(session: Session) -> SessionOut:
@@ -628,6 +638,10 @@ def to_session_out(session: Session) -> SessionOut:
         icons=session.notes.icons,
         category=session.notes.category,
         language=session.notes.language,
+        details_requests=[
+            DetailsStatesOut(request_id=each.id, created_at=each.created_at, states=each.states)
+            for each in session.requests
+        ],
     )
 
 

@@ -60,9 +60,10 @@ class Context:
     system messages, the owner's text exactly as it is. `history` is the part of the chat that `summary` does
     not cover, oldest first. `agent_prompt` stands above the latest message, in each turn anew, and so
     do the files of the chat's project, or `project_notes` that name them. `forgotten_files` were given with messages that are no longer
-    in `history`. `files` and `pictures` came with the latest message, which is `page` (what the owner looks at,
-    fenced by the caller), `lines` (facts such as the time) and `question`. `exchanges` are this
-    turn's calls so far. `reminder` is the owner's, and comes last, with a `warning` of ours.
+    in `history`. `files` and `pictures` came with the latest message, which is `details` (what the owner
+    allowed to read), `page` (what they look at), both fenced by the caller, `lines` (facts such as the
+    time) and `question`. `exchanges` are this turn's calls so far. `reminder` is the owner's, and comes
+    last, with a `warning` of ours.
     """
 
     question: str
@@ -79,6 +80,7 @@ class Context:
     forgotten_files: tuple[FileNote, ...] = ()
     files: tuple[GivenDocument, ...] = ()
     pictures: tuple[GivenPicture, ...] = ()
+    details: str = ""
     page: str = ""
     lines: tuple[str, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
@@ -204,7 +206,7 @@ def _build_latest_message(context: Context) -> list[ModelMessage]:
     """Return the message with what it came with; the question stands last."""
     lines = "\n".join(context.lines)
     facts = prompts.render("chat/context", context=lines) if lines else ""
-    text = "\n\n".join(filter(None, [context.page, facts, context.question]))
+    text = "\n\n".join(filter(None, [context.details, context.page, facts, context.question]))
     message: ModelMessage = add_pictures(UserText(text=text), context.pictures)
     message = message if context.facts.takes_images else hide_pictures(message)
     return [*build_document_messages(context.files), message]

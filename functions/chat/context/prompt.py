@@ -33,6 +33,10 @@ RULE_LAYERS = tuple(
     for name in ("identity", "tools", "memory", "policy", "consent", "answers")
 )
 """The reviewed files that our rules consist of."""
+PAUSED = (
+    "The owner paused memories: use nothing that was remembered about them, and say so if they ask."
+)
+PAUSED_BUT_ALLOWED = "The owner paused memories: use nothing that was remembered about them but what they allowed here."
 
 
 def build_context(
@@ -45,6 +49,7 @@ def build_context(
     chat_id: str = MAIN_SESSION,
     focus: FocusMode | None = None,
     agent: CustomAgent | None = None,
+    details: str = "",
     page: str = "",
     files: Sequence[FileText] = (),
     texts: FileTexts = NO_TEXTS,
@@ -70,10 +75,15 @@ def build_context(
         files=() if is_persona else tuple(number_documents(files)),
         lines=(
             *_build_lines(profile, app, now),
-            *(() if is_persona else _build_owner_lines(profile, question, chat_id, now)),
+            *(
+                ()
+                if is_persona
+                else _build_owner_lines(profile, question, chat_id, now, has_details=bool(details))
+            ),
             *([exercise] if exercise and not is_persona else []),
             *([caution] if caution else []),
         ),
+        details="" if is_persona else details,
         page="" if is_persona else page,
         question=question,
         reminder="" if is_persona else profile.chat_reminder,
@@ -165,7 +175,7 @@ def _build_lines(profile: Profile, app: App | None, now: datetime) -> list[str]:
 
 
 def _build_owner_lines(
-    profile: Profile, question: str, chat_id: str, now: datetime
+    profile: Profile, question: str, chat_id: str, now: datetime, *, has_details: bool
 ) -> Iterator[str]:
     """Tell what the owner likes and how they learn, quoted, as an import may have brought it."""
     day = now.astimezone(profile.zone).date()
@@ -173,7 +183,7 @@ def _build_owner_lines(
     if interests:
         yield f"Some of the owner's interests, for examples where they fit: {_quote(interests)}"
     if not profile.recalls_memories:
-        yield "The owner paused memories: use nothing that was remembered about them, and say so if they ask."
+        yield PAUSED_BUT_ALLOWED if has_details else PAUSED
     elif profile.volunteers_memories:
         yield "The owner likes to be reminded: look up memories that fit, and bring one up unasked."
     if profile.learning_style:

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functions.chat.tools.toolkit import MAX_SHOWN_CHARS
 from shared.data.memories import Memories
 from shared.domain.chat import Message
+from shared.domain.details_request import DetailKey
 from shared.domain.ids import UserId
 from shared.domain.profile import Profile
 from shared.domain.steps import CUT_NOTE, CallStep
+from shared.library.allowed_details import load_details
 from shared.library.private_details import find_private_terms
 
 _READING_TOOLS = frozenset({"get_memories", "search_memories"})
@@ -24,14 +26,19 @@ async def load_private_terms(
     profile: Profile,
     question: Message,
     messages: Sequence[Message],
+    *,
+    asked: Sequence[DetailKey] = (),
 ) -> frozenset[str]:
     """Return the terms that only memories and settings bring into an answer.
 
-    `messages` are those that the model read, with the answer. What its owner had remembered counts
+    `messages` are those that the model read, with the answer, and `asked` is what the chat may ever have
+    been allowed to read. What its owner had remembered counts
     even where the question says it; a result that people were shown in part is read again.
     """
     read = [*_list_settings(profile), *_list_outputs(messages, _READING_TOOLS)]
     read += [m.text for m in messages if m.route == "command" and m.sender == "ai"]
+    details = await load_details(memories, uid, profile, asked)
+    read += [text for texts in details.values() for text in texts]
     if any(map(_is_cut, read)):
         newest = await memories.list_newest(uid, limit=MAX_GIVEN_MEMORIES)
         read += [memory.content for memory in newest]

@@ -24,6 +24,7 @@ from shared import prompts, telemetry
 from shared.domain.branches import Path, build_path_to
 from shared.domain.chat import Message, Session
 from shared.domain.chat_notes import AnswerNotes, ChatNotes, SuggestedAction
+from shared.domain.details_request import list_asked
 from shared.domain.errors import ModelFailed, NotFound
 from shared.domain.ids import MessageId, UserId
 from shared.domain.model import Prompt
@@ -91,7 +92,12 @@ async def _note_exchange(deps: AfterTurnDeps, uid: UserId, session: Session, rea
         question=question,
         answer=read.newest_first[0],
         private=await load_private_terms(
-            deps.stores.memories, uid, profile, question, read.newest_first
+            deps.stores.memories,
+            uid,
+            profile,
+            question,
+            read.newest_first,
+            asked=list_asked(session.requests),
         ),
         profile_language=profile.language or "",
     )

@@ -135,6 +135,10 @@ class Agent:
                     yield event
             self._check_context_size()
 
+    def has_called(self, tool: str) -> bool:
+        """Tell whether a tool that is offered was called, however that ended."""
+        return self.toolkit.get(tool) is not None and any(c.name == tool for c in self.calls)
+
     def flush_pending_text(self) -> Iterator[RunEvent]:
         """Emit the text that is pending where the run ends in the middle of a model call."""
         return self._writer.flush()

@@ -11,6 +11,7 @@ from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import VoiceJournal
 from functions.chat.runs.run_registry import ActiveRun
+from functions.chat.tools.details_tools import REQUEST_DETAILS
 from functions.chat.tools.toolkit import Toolkit
 from functions.chat.turn.agent import Agent
 from functions.chat.turn.call_review import CallReview
@@ -72,6 +73,7 @@ class AgentRun:
         self._context = voice.context
         self._model_place = deps.model_place
         self._language = turn.language
+        self._shows_cards = turn.can_confirm
         self.journal = VoiceJournal(active_run.journal, number)
         self._deadline = Deadline(deps.limits.deadline_s)
         self.agent = Agent(
@@ -106,6 +108,8 @@ class AgentRun:
             return await self._end_with(self._explain(error), "failed")
         if not self.journal.answer_text:
             return await self._end_with(user_texts.ANSWER_EMPTY, "failed")
+        if not self._shows_cards and self.agent.has_called(REQUEST_DETAILS):
+            self.journal.append_notice(translate(user_texts.DETAILS_REQUESTED, self._language))
         return "limited" if self.agent.is_limited else "completed"
 
     def _explain(self, error: Exception) -> str:

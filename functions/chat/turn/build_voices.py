@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from functions.chat.context import history, prompt
+from functions.chat.context.allowed_details import build_details_text
 from functions.chat.context.caution import describe_caution
 from functions.chat.context.context import Context
 from functions.chat.context.exercise import describe_exercise
@@ -97,6 +98,7 @@ class VoiceBuilder:
             chat_id=session.id,
             focus=profile.find_focus_mode(session.focus),
             agent=documents.answering_agent,
+            details=build_details_text(documents.details),
             page=build_page_text(self.page, documents.page_item, profile.zone),
             files=[files.texts[file.id] for file in files.of_question],
             texts=files.texts,
@@ -158,7 +160,7 @@ def _list_blocks(context: Context, documents: TurnContext) -> dict[str, list[str
         context.reminder,
     ]
     files = [*documents.files.texts.values(), *documents.project.texts]
-    foreign = [*filter(None, [context.page]), *(each.text for each in files)]
+    foreign = [*filter(None, [context.page, context.details]), *(each.text for each in files)]
     if agent is not None and agent.is_foreign:
         foreign.append(context.own_prompt if agent.replaces_prompt else context.agent_prompt)
     return {

@@ -7,6 +7,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.app_tools import build_app_tools
 from functions.chat.tools.chart_tools import build_chart_tools
 from functions.chat.tools.chat_tools import build_chat_tools
+from functions.chat.tools.details_tools import build_details_tools
 from functions.chat.tools.exercise_tools import build_exercise_tools
 from functions.chat.tools.file_tools import build_file_tools
 from functions.chat.tools.focus_tools import build_focus_tools
@@ -97,6 +98,7 @@ class QuestionTools:
             *build_exercise_tools(deps, uid, session),
             *build_summary_tools(deps, uid),
             *build_focus_tools(deps, uid, session, profile.focus_modes),
+            *build_details_tools(deps, uid, session, profile),
             *build_service_tools(deps, uid, documents.connections, consent),
         ]
 

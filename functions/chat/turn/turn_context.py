@@ -2,6 +2,7 @@
 
 from asyncio import gather
 from collections.abc import Awaitable, Sequence
+from dataclasses import field
 
 from functions.chat.context import history
 from functions.chat.context.page import Page, PageItem
@@ -18,10 +19,12 @@ from shared.domain.chat import Fork, Message, Session
 from shared.domain.connection import Connection
 from shared.domain.consent import Consent, Grant, build_tool_key
 from shared.domain.custom_agent import CustomAgent
+from shared.domain.details_request import list_accepted
 from shared.domain.errors import Conflict
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Profile
 from shared.domain.value import value
+from shared.library.allowed_details import Details, load_details
 
 
 @value
@@ -53,6 +56,7 @@ class TurnContext:
     project: ProjectFiles
     agent: CustomAgent | None = None
     page_item: PageItem | None = None
+    details: Details = field(default_factory=dict)
 
     @property
     def persona(self) -> App | None:
@@ -93,11 +97,12 @@ async def load_context(
         (connections, consent, page_item, of_question),
     ) = await first_round
     installed_ids = [installation.app_id for installation in installed_apps]
-    (app, offered_apps), agent, files, project = await gather(
+    (app, offered_apps), agent, files, project, details = await gather(
         _load_apps(deps, uid, session.app_id, installed_ids),
         _load_agent(deps, uid, session),
         load_files(deps, uid, of_question, newest_messages),
         load_project(deps, uid, session.project_id),
+        load_details(deps.stores.memories, uid, profile, list_accepted(session.requests)),
     )
     return TurnContext(
         profile=profile,
@@ -112,6 +117,7 @@ async def load_context(
         page_item=page_item,
         files=files,
         project=project,
+        details=details,
     )
 
 

@@ -201,7 +201,7 @@ def _build_summary(fields: Fields, now: datetime) -> DailySummary:
 
 
 def _build_session(fields: Fields, now: datetime) -> Session:
-    """Build a chat without messages; its summary, its notes and its safety score are made anew."""
+    """Build a chat without messages; its summary, notes and safety score are made anew."""
     session = _load(Session, fields, bounded=("forks",))
     return replace(
         session,
@@ -214,6 +214,7 @@ def _build_session(fields: Fields, now: datetime) -> Session:
         summarised_until=None,
         safety=SafetyScore(),
         notes=ChatNotes(),
+        requests=(),  # what answers may read is decided here, by the owner
     )
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from functions.chat import user_texts
 from functions.chat.api.routes import ROUTES
 from functions.chat.context.question_text import REASONS
+from functions.chat.tools.details_tools import SHOWN
 from functions.chat.tools.library_tools import UNTITLED
 from functions.chat.tools.recall_tools import PAUSED, RESUMED
 from functions.chat.tools.task_tools import CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS
@@ -61,7 +62,7 @@ def list_fixed_texts() -> Iterator[str]:
     yield from (tool.status for key in INTEGRATIONS for tool in load_integration(key).tools)
     yield from SHOWN_RESULTS
     yield from (*calendar.day_name, *list(calendar.month_name)[1:], DAY_AND_TIME, UNTITLED)
-    yield from (CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS, PAUSED, RESUMED)
+    yield from (CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS, PAUSED, RESUMED, SHOWN)
 
 
 async def list_own_tools(world: ChatFixture) -> list[Tool]:
@@ -84,6 +85,7 @@ async def test_a_catalog_holds_what_is_said_and_nothing_else_p17(
         "Dropping a rule",  # without rules
         "Going on with the exercise",  # without one that goes on
         "Ending the exercise",
+        "Asking what it may read",  # where all is given
     }
     needed = {*list_fixed_texts(), *statuses, *not_offered} - {user_texts.STORE_DOWN}
 

@@ -73,6 +73,7 @@ async def test_a_chat_is_created_read_renamed_starred_and_deleted_p16(world: Cha
         "icons": [],
         "category": "general",
         "language": "en",
+        "details_requests": [],
     }
     assert (renamed_chat["title"], renamed_chat["starred"]) == ("Tax return", False)
     assert read_chat == starred_chat == {**chat, "title": "Tax return", "starred": True}
