@@ -10,12 +10,15 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from pydantic import ValidationError
 
+from functions.chat.tools.parsed_call import ParsedCall
+from functions.chat.tools.toolkit import ToolOutcome
 from functions.chat.turn.call_review import CallReview
 from functions.chat.turn.tool_policy import ToolPolicy
 from shared.adapters.blob_rules import check_path, check_size
 from shared.data.codec import type_adapter
 from shared.data.stores import Stores
 from shared.domain.documents import Document, Query, Write
+from shared.domain.embed import EmbedRef
 from shared.domain.errors import ModelFailed, NotFound, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.model import (
@@ -468,6 +471,13 @@ class SilentConfirmer:
 
     async def wait_for_decision(self, *_: object) -> None:
         raise AssertionError("nobody was asked")
+
+
+async def keep_nothing(
+    _calls: Sequence[ParsedCall], _outcomes: Sequence[ToolOutcome]
+) -> Sequence[EmbedRef]:
+    """Keep no results of tools."""
+    return ()
 
 
 async def admit_all(bits_by_maker: Mapping[str, float]) -> frozenset[str]:

@@ -24,7 +24,7 @@ from shared.domain.confirmation import (
 )
 from shared.domain.ids import RunId
 from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested
-from tests.fakes import ScriptedModel, admit_all, script_answer
+from tests.fakes import ScriptedModel, admit_all, keep_nothing, script_answer
 
 Step = tuple[str, Mapping[str, Any]]
 """A step: a tool by the model's name for it, and its arguments."""
@@ -117,6 +117,7 @@ async def run_turn(
         call_review=CallReview(policy=policy, confirmer=owner, spend_bits=admit_all),
         output_gate=OutputGate(),
         limits=limits,
+        keep_results=keep_nothing,
     )
     async with aclosing(agent.run(Context(question=message))) as events:
         async for _ in events:

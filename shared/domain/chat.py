@@ -9,6 +9,7 @@ from shared.domain.chart import Chart
 from shared.domain.chat_notes import AnswerNotes, ChatNotes
 from shared.domain.crisis import CrisisLevel, Route
 from shared.domain.details_request import Requests
+from shared.domain.embed import EmbedRef
 from shared.domain.exercise import ActiveExercise
 from shared.domain.ids import (
     AgentId,
@@ -95,7 +96,7 @@ class Message:
     `text` of an answer has no citation markers; `cards` are the conversations that it cites, in
     order, and `file_citations` the files. `marked_text` keeps the `[n]` markers for clients that link
     them; n is the number of a file, or else the next position in `memories_id`, from 1.
-    `steps` are the reasoning and the tool calls of an answer, for its owner alone.
+    `steps` are the reasoning and the tool calls of an answer, for its owner alone, `embeds` what they returned.
     `voices` are the models that answered at once, empty for one alone, and `voice` is the number of the
     one whose answer this is; those of the others are its alternatives. `route` and `crisis_level` are the
     verdict on the question that it answers, for its owner alone. `harm` is how harmful an answer was rated
@@ -125,6 +126,7 @@ class Message:
     files: tuple[FileCard, ...] = ()
     steps: tuple[Step, ...] = ()
     chart: Chart | None = None
+    embeds: tuple[EmbedRef, ...] = ()
     voices: tuple[str, ...] = ()
     voice: int = 0
     route: Route = "answer"

@@ -4,8 +4,10 @@ A list is a parent with a child for each of its entries; anything else is one em
 """
 
 import hashlib
+import json
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from shared.domain.ids import EmbedId, MessageId, SessionId
 from shared.domain.provenance import Source
@@ -32,6 +34,7 @@ class Embed:
     `content_hash` is SHA-256 of `content`, `length` its number of characters. `embed_ids` are the
     children in their order, None where it has none; a child names its parent. `session_ids` are the
     chats that refer to it: it goes with the last of them. `message_id` is the answer that it belongs to.
+    `hidden_fields` are fields of the content, at any depth, that models are not given.
     """
 
     id: EmbedId
@@ -48,6 +51,7 @@ class Embed:
     version: int = 1
     embed_ids: tuple[EmbedId, ...] | None = None
     parent_id: EmbedId | None = None
+    hidden_fields: tuple[str, ...] = ()
 
 
 @value
@@ -76,6 +80,19 @@ def build_preview(text: str) -> str:
     """Return the beginning of a text, in one line."""
     line = " ".join(text[: 4 * MAX_PREVIEW_CHARS].split())
     return line if len(line) <= MAX_PREVIEW_CHARS else f"{line[: MAX_PREVIEW_CHARS - 1]}…"
+
+
+def join_content(parent: Embed, children: Sequence[Embed]) -> Any:
+    """Return the content that the tool returned, from its embeds.
+
+    A parent says which of its fields, if any, is the list of the children.
+    """
+    content = json.loads(parent.content)
+    if parent.embed_ids is None:
+        return content
+    entries = [json.loads(child.content) for child in children]
+    name = content.get("list")
+    return entries if name is None else {**content.get("result", {}), name: entries}
 
 
 def build_ref(embed: Embed, call_id: str) -> EmbedRef:

@@ -12,7 +12,8 @@ from shared.domain.chart import Chart
 from shared.domain.chat import ROOT, Card, FileCitation, Message
 from shared.domain.confirmation import Confirmation, Decision
 from shared.domain.crisis import CrisisLevel, Route
-from shared.domain.ids import AppId, BranchId, MessageId, RunId, SessionId
+from shared.domain.embed import EmbedRef
+from shared.domain.ids import AppId, BranchId, EmbedId, MessageId, RunId, SessionId
 from shared.domain.library_change import LibraryChange
 from shared.domain.provenance import Source
 from shared.domain.value import positional_value, value
@@ -109,6 +110,20 @@ class ChartShown:
     chart: Chart
 
 
+@positional_value
+class EmbedShown:
+    """What a tool returned is stored, and the answer refers to it."""
+
+    ref: EmbedRef
+
+
+@positional_value
+class EmbedsRequested:
+    """Embeds of earlier answers that are not here: a client that has them sends them again."""
+
+    ids: tuple[EmbedId, ...]
+
+
 @value
 class CitationShown:
     """The next piece cites a conversation for the first time, as `number`, from 1."""
@@ -173,6 +188,8 @@ PlainEvent = (
     | ConfirmationResolved
     | LibraryChanged
     | ChartShown
+    | EmbedShown
+    | EmbedsRequested
     | CitationShown
     | FileCited
     | RouteChosen

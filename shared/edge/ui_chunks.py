@@ -9,6 +9,7 @@ from pydantic_core import from_json
 from shared.domain.chart import Chart
 from shared.domain.chat import Message
 from shared.domain.confirmation import Confirmation
+from shared.domain.embed import EmbedRef
 from shared.domain.placement import Placement, PlacementCounter
 from shared.domain.run import (
     AnswerText,
@@ -16,6 +17,8 @@ from shared.domain.run import (
     CitationShown,
     ConfirmationRequested,
     ConfirmationResolved,
+    EmbedShown,
+    EmbedsRequested,
     FileCited,
     LibraryChanged,
     MemoriesListed,
@@ -29,6 +32,7 @@ from shared.domain.run import (
     ToolStarted,
 )
 
+EMBEDS_PATH = "/v2/embeds"
 TOOL_ABANDONED = "The answer ended before this tool did."
 _ERROR_TEXTS: Mapping[Outcome, str] = {
     "failed": "The answer failed.",
@@ -43,6 +47,8 @@ _ProgressEvent = (
     | ToolEnded
     | LibraryChanged
     | ChartShown
+    | EmbedShown
+    | EmbedsRequested
     | CitationShown
     | FileCited
 )
@@ -197,7 +203,7 @@ def _to_chunk(
             }
         case ToolEnded():
             return _build_tool_end_chunk(event)
-        case LibraryChanged() | ChartShown():
+        case LibraryChanged() | ChartShown() | EmbedShown() | EmbedsRequested():
             return _build_data_part(event)
         case CitationShown() | FileCited():
             return _build_source(event, placement)
@@ -259,8 +265,15 @@ def _build_confirmation_chunk(confirmation: Confirmation, state: str) -> Chunk:
     return {"type": "data-confirmation", "id": confirmation.id, "data": data}
 
 
-def _build_data_part(event: LibraryChanged | ChartShown) -> Chunk:
-    """Build a part that clients keep with the answer."""
+def _build_data_part(
+    event: LibraryChanged | ChartShown | EmbedShown | EmbedsRequested,
+) -> Chunk:
+    """Build a part of ours; clients keep all but requests with the answer."""
+    if isinstance(event, EmbedsRequested):
+        requested = {"embed_ids": list(event.ids)}
+        return {"type": "data-request-embeds", "data": requested, "transient": True}
+    if isinstance(event, EmbedShown):
+        return build_embed_part(event.ref)
     if isinstance(event, ChartShown):
         return build_chart_part(event.chart)
     change = event.change
@@ -271,6 +284,23 @@ def _build_data_part(event: LibraryChanged | ChartShown) -> Chunk:
 def build_chart_part(chart: Chart) -> Chunk:
     """Build the part of a chart; a later one of the same answer takes its place."""
     return {"type": "data-chart", "id": "chart", "data": asdict(chart)}
+
+
+def build_embed_part(ref: EmbedRef) -> Chunk:
+    """Build the part by which a client shows what a tool returned, and loads it."""
+    data = {
+        "embed_id": ref.id,
+        "type": ref.type,
+        "call_id": ref.call_id,
+        "content_ref": f"{EMBEDS_PATH}/{ref.id}",
+        "content_hash": ref.content_hash,
+        "length": ref.length,
+        "preview": ref.preview,
+        "version": ref.version,
+        "embed_ids": None if ref.embed_ids is None else list(ref.embed_ids),
+        "source": asdict(ref.source),
+    }
+    return {"type": "data-embed", "id": ref.id, "data": data}
 
 
 def _build_tool_chunk(state: str, call_id: str) -> Chunk:

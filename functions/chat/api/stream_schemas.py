@@ -11,6 +11,7 @@ from typing_extensions import TypeAliasType, TypedDict
 
 from functions.chat.api.schemas import ChartOut, MessageOut
 from shared.domain.confirmation import ConfirmationReason, Decision
+from shared.domain.embed import EmbedType
 from shared.domain.run import Outcome, StageName
 
 _CONFIG = ConfigDict(extra="forbid")
@@ -254,6 +255,57 @@ class ChartPart(TypedDict):
     data: ChartOut
 
 
+class EmbedSource(TypedDict):
+    """Who returned an embed."""
+
+    kind: Literal["library", "app", "service"]
+    id: str
+    name: str
+
+
+class EmbedData(TypedDict):
+    """Reference to what a call returned.
+
+    `content_ref` is where its content is; `content_hash` is SHA-256 of that content, `length` its
+    characters. `embed_ids` are its children, null where it has none.
+    """
+
+    embed_id: str
+    type: EmbedType
+    call_id: str
+    content_ref: str
+    content_hash: str
+    length: int
+    preview: str
+    version: int
+    embed_ids: list[str] | None
+    source: EmbedSource
+
+
+@with_config(_CONFIG)
+class EmbedPart(TypedDict):
+    """What a tool of an app or a service returned; it is stored before the model goes on."""
+
+    type: Literal["data-embed"]
+    id: str
+    data: EmbedData
+
+
+class RequestedEmbeds(TypedDict):
+    """Embeds of earlier answers, by their ids."""
+
+    embed_ids: list[str]
+
+
+@with_config(_CONFIG)
+class RequestEmbedsPart(TypedDict):
+    """Embeds that are not at the server: a client that has them sends each by PUT /v2/embeds/{id}."""
+
+    type: Literal["data-request-embeds"]
+    data: RequestedEmbeds
+    transient: Literal[True]
+
+
 @with_config(_CONFIG)
 class MessagePart(TypedDict):
     """The answer as it is stored."""
@@ -324,6 +376,8 @@ _AnswerChunk = (
     | ConnectPart
     | ChangePart
     | ChartPart
+    | EmbedPart
+    | RequestEmbedsPart
     | FinishChunk
     | AbortChunk
     | ErrorChunk

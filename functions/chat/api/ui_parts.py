@@ -7,7 +7,7 @@ from functions.chat.api.schemas import MessageOut
 from shared.domain.branches import build_shown_path, omit_foreign_summary
 from shared.domain.chat import Message, Session
 from shared.domain.steps import CallStep, Step
-from shared.edge.ui_chunks import TOOL_ABANDONED, build_chart_part, parse_input
+from shared.edge.ui_chunks import TOOL_ABANDONED, build_chart_part, build_embed_part, parse_input
 
 
 def add_parts(
@@ -27,11 +27,12 @@ def _build_metadata(message: Message, session: Session) -> dict[str, Any]:
 
 
 def build_parts(message: Message) -> list[dict[str, Any]]:
-    """Return the steps of an answer, its chart, and its text with the markers of what it cites."""
+    """Return the steps of an answer, what they returned, its chart, and its text with the markers of what it cites."""
     text = message.text if message.marked_text is None else message.marked_text
     chart = [build_chart_part(message.chart)] if message.chart else []
     text_part = {"type": "text", "text": text, "state": "done"}
-    return [*map(_to_part, message.steps), *chart, text_part]
+    embeds = map(build_embed_part, message.embeds)
+    return [*map(_to_part, message.steps), *embeds, *chart, text_part]
 
 
 def _to_part(step: Step) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from functools import cache
 
 from functions.chat.context.blocks import FileNote
 from functions.chat.context.context import Context
+from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
 from functions.chat.context.file_texts import (
     NO_TEXTS,
     FileText,
@@ -54,6 +55,7 @@ def build_context(
     files: Sequence[FileText] = (),
     texts: FileTexts = NO_TEXTS,
     forgotten: Sequence[FileNote] = (),
+    results: EarlierResults = NO_RESULTS,
     exercise: str = "",
     caution: str = "",
     warning: str = "",
@@ -70,7 +72,7 @@ def build_context(
         agent_prompt="" if is_persona else _build_agent_prompt(agent),
         app_prompt=_build_app_prompt(app),
         summary=_build_summary(summary),
-        history=build_history(history, texts),
+        history=build_history(history, texts, results),
         forgotten_files=tuple(forgotten),
         files=() if is_persona else tuple(number_documents(files)),
         lines=(

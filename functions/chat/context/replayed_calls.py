@@ -1,4 +1,4 @@
-"""Replayed calls: the tool calls of an earlier answer, each with a sentence instead of its result."""
+"""Replayed calls: the tool calls of an earlier answer, each with its data or a sentence instead."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,6 +6,7 @@ from itertools import groupby
 
 from pydantic_core import from_json
 
+from functions.chat.context.earlier_results import EarlierResult
 from shared.domain.model import AssistantTurn, ModelMessage, ToolCall, ToolResult
 from shared.domain.steps import CallState, CallStep, Step
 
@@ -15,26 +16,37 @@ RESULT_TEXTS: Mapping[CallState, str] = {
     "skipped": "This tool call was not made: the owner did not allow it.",
     "abandoned": "The answer ended before this tool call did.",
 }
-"""Results are not repeated: they may be outdated, and are others' words.
+"""Text of others is not repeated: it may be outdated. Data is, as far as it was kept.
 
-A summary stands in their place where the owner wants one.
+Else a summary stands in its place where the owner wants one.
 """
+NOTHING_KEPT: Mapping[str, EarlierResult] = {}
 
 
-def replay_calls(steps: Sequence[Step]) -> list[ModelMessage]:
-    """Return the calls as the model made them, those of one model call together, and their results."""
+def replay_calls(
+    steps: Sequence[Step], results: Mapping[str, EarlierResult] = NOTHING_KEPT
+) -> list[ModelMessage]:
+    """Return the calls as the model made them, those of one model call together, and their results.
+
+    `results` are those that were kept, by the ids of their calls.
+    """
     calls = [step for step in steps if isinstance(step, CallStep)]
     return [
         message
         for _, of_cycle in groupby(calls, key=lambda step: step.cycle)
-        for message in _replay_cycle(list(of_cycle))
+        for message in _replay_cycle(list(of_cycle), results)
     ]
 
 
-def _replay_cycle(calls: Sequence[CallStep]) -> Iterator[ModelMessage]:
+def _replay_cycle(
+    calls: Sequence[CallStep], results: Mapping[str, EarlierResult]
+) -> Iterator[ModelMessage]:
     yield AssistantTurn(text="", tool_calls=tuple(map(_to_call, calls)))
     for call in calls:
-        yield ToolResult(call_id=call.call_id, text=call.summary or RESULT_TEXTS[call.state])
+        result = results.get(call.call_id)
+        text = result.text if result else call.summary or RESULT_TEXTS[call.state]
+        source = result.source if result else None
+        yield ToolResult(call_id=call.call_id, text=text, source=source)
 
 
 def _to_call(step: CallStep) -> ToolCall:

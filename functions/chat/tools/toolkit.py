@@ -7,8 +7,8 @@ from typing import Any
 import anyio
 
 from functions.chat.context.citations import Citations
+from functions.chat.context.result_text import write_for_model
 from functions.chat.tools.parsed_call import ParsedCall
-from functions.chat.tools.result_text import write_for_model
 from shared import telemetry
 from shared.domain.chart import Chart
 from shared.domain.chat import FilePage

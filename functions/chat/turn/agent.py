@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from functions.chat import user_texts
 from functions.chat.context.context import Context
@@ -17,6 +18,7 @@ from functions.chat.turn.lookup_gate import LookupGate, NoSource
 from functions.chat.turn.output_gate import OutputGate
 from shared import telemetry
 from shared.domain.confirmation import Confirmation
+from shared.domain.embed import EmbedRef
 from shared.domain.errors import TooLarge
 from shared.domain.ids import RunId
 from shared.domain.model import (
@@ -36,6 +38,7 @@ from shared.domain.model_usage import RoleUsage, to_role_usage
 from shared.domain.run import (
     ChartShown,
     ConfirmationRequested,
+    EmbedShown,
     LibraryChanged,
     ReasoningText,
     RouteChosen,
@@ -50,6 +53,15 @@ from shared.ports import ChatModel
 
 MAX_SHOWN_ARGUMENTS_CHARS = 20_000
 """Maximum that ToolStarted shows; the tool gets all of them."""
+
+
+class KeepResults(Protocol):
+    """Keeps the data that tools returned."""
+
+    async def __call__(
+        self, calls: Sequence[ParsedCall], outcomes: Sequence[ToolOutcome], /
+    ) -> Sequence[EmbedRef]:
+        """Return references to what is stored."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,6 +90,7 @@ class Agent:
     call_review: CallReview
     output_gate: OutputGate
     limits: Limits
+    keep_results: KeepResults
     language: str | None = None
     decided: Confirmation | None = None
     calls: list[ParsedCall] = field(default_factory=list)
@@ -237,6 +250,8 @@ class Agent:
                 yield LibraryChanged(outcome.change)
             if outcome.chart:
                 yield ChartShown(outcome.chart)
+        for ref in await self.keep_results(cycle.calls, outcomes):
+            yield EmbedShown(ref)
         self._searched = self._searched or any(
             tool is not None and tool.is_search and not outcome.failed
             for tool, outcome in zip(tools, outcomes, strict=True)

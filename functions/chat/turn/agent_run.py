@@ -23,6 +23,7 @@ from functions.chat.turn.confirmation import (
     SilentConfirmer,
 )
 from functions.chat.turn.deadline import Deadline
+from functions.chat.turn.keep_results import keep_results
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
 from shared.domain.errors import KeepsakeError, ModelFailed, ModelUnreachable, Unavailable
@@ -92,6 +93,7 @@ class AgentRun:
             ),
             output_gate=turn.output_gate,
             limits=deps.limits,
+            keep_results=partial(keep_results, deps, turn),
             language=turn.language,
             decided=turn.decided,
         )

@@ -15,7 +15,7 @@ from functions.chat.turn.harm_gate import run_unless_refused
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import QuestionWatch
 from functions.chat.turn.start_turn import TurnStart
-from shared.domain.run import LEASE_TTL, Outcome, Run, VoicesStarted
+from shared.domain.run import LEASE_TTL, EmbedsRequested, Outcome, Run, VoicesStarted
 
 
 async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> None:
@@ -42,6 +42,8 @@ async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> N
     outcomes: list[Outcome] = ["interrupted" for _ in voice_runs]
     if run.voices:
         journal.append(VoicesStarted(run.voices))
+    if turn.missing_embeds:
+        journal.append(EmbedsRequested(turn.missing_embeds))
     with deps.active_runs.register(turn.uid, turn.run_id, active_run):
         async with anyio.create_task_group() as watching:
             watching.start_soon(watch.run)

@@ -103,6 +103,7 @@ class VoiceBuilder:
             files=[files.texts[file.id] for file in files.of_question],
             texts=files.texts,
             forgotten=files.forgotten,
+            results=documents.results,
             exercise=describe_exercise(session.exercise, documents.newest_messages),
             caution=describe_caution(session.safety, self.now),
             warning=self._describe_warning(),
@@ -144,6 +145,7 @@ class VoiceBuilder:
             session=documents.session,
             app=documents.app,
             tools=tools,
+            results=documents.results,
             **_list_blocks(context, documents),
             local_time=self.now.astimezone(documents.profile.zone),
         )

@@ -131,6 +131,7 @@ async def prepare_turn(
         decided=decided,
         command=command,
         zone=documents.profile.zone,
+        missing_embeds=documents.results.missing,
         model_reason=choice.reason,
     )
 

@@ -13,7 +13,7 @@ from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.chat import Fork, Message, Session
 from shared.domain.confirmation import Confirmation
-from shared.domain.ids import BranchId, RunId, UserId
+from shared.domain.ids import BranchId, EmbedId, RunId, UserId
 from shared.domain.model import ModelRole
 from shared.domain.value import value
 from shared.ports import ChatModel
@@ -43,7 +43,7 @@ class PreparedTurn:
     `language` is that of our own texts in the answer, None for English.
     `command` is what the question is where it is for no model, and `zone` the owner's time zone.
     `fork` begins the branch of another version; the question of an answer that is asked again is
-    stored already. `decided` is the call that the answer before asked about, where the question is its owner's reply.
+    stored already. `missing_embeds` are results of earlier answers that are not here any more. `decided` is the call that the answer before asked about, where the question is its owner's reply.
     """
 
     uid: UserId
@@ -66,6 +66,7 @@ class PreparedTurn:
     command: Command | None = None
     zone: ZoneInfo = UTC
     model_reason: ModelReason = "usual"
+    missing_embeds: tuple[EmbedId, ...] = ()
 
     @property
     def went_towards_harm(self) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
 from functions.chat.context.links import list_links
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool, ToolOutcome
@@ -46,7 +47,8 @@ class ToolPolicy:
 
     `given_texts` are what the model was given beside the owner's message, `own_texts` those of them
     that the owner wrote. `own_words_only` says that all of it is ours or the owner's own words.
-    `local_time` is the owner's.
+    `earlier_results` are what it was given of earlier turns, each with the maker that returned it, '' for
+    one that has no tool here. `local_time` is the owner's.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class ToolPolicy:
         *,
         given_texts: Sequence[str] = (),
         own_texts: Sequence[str] = (),
+        earlier_results: Sequence[tuple[str, str]] = (),
         own_words_only: bool = True,
         local_time: datetime,
     ) -> None:
@@ -63,7 +66,8 @@ class ToolPolicy:
         self._own_texts = own_texts
         self._own_words_only = own_words_only
         self._local_time = local_time
-        self._results: list[tuple[str, str]] = []
+        self._earlier_results = earlier_results
+        self._results: list[tuple[str, str]] = [*earlier_results]
         self._bits_by_maker: dict[str, float] = {}
         self._known_texts: dict[str, KnownText] = {}
         self._private_texts: dict[str, ReadTexts] = {}
@@ -79,6 +83,7 @@ class ToolPolicy:
             self._user_text,
             given_texts=self._given_texts,
             own_texts=self._own_texts,
+            earlier_results=self._earlier_results,
             own_words_only=self._own_words_only,
             local_time=self._local_time,
         )
@@ -220,6 +225,7 @@ def build_tool_policy(
     session: Session,
     app: App | None,
     tools: Collection[Tool],
+    results: EarlierResults = NO_RESULTS,
     own_blocks: Sequence[str] = (),
     foreign_blocks: Sequence[str] = (),
     local_time: datetime,
@@ -238,6 +244,7 @@ def build_tool_policy(
             *(message.text for message in history),
         ],
         own_texts=[*own_blocks, *(message.text for message in history if message.is_owners)],
+        earlier_results=_list_by_maker(results, tools),
         own_words_only=app is None
         and all(tool.source.kind != "app" for tool in tools)
         and not session.summary
@@ -246,6 +253,12 @@ def build_tool_policy(
         and not any(_holds_words_of_others(history)),
         local_time=local_time,
     )
+
+
+def _list_by_maker(results: EarlierResults, tools: Collection[Tool]) -> list[tuple[str, str]]:
+    makers = {tool.source.key: tool.maker for tool in tools}
+    given = results.by_embed.values()
+    return [(makers.get(result.source.key, ""), result.values_text) for result in given]
 
 
 def _holds_words_of_others(history: Iterable[Message]) -> Iterable[bool]:

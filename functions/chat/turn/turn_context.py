@@ -5,8 +5,10 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import field
 
 from functions.chat.context import history
+from functions.chat.context.earlier_results import EarlierResults
 from functions.chat.context.page import Page, PageItem
 from functions.chat.context.project_files import ProjectFiles
+from functions.chat.context.resolve_embeds import build_earlier_results, list_ids, select_refs
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.incognito_chats import check_length
 from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
@@ -54,6 +56,7 @@ class TurnContext:
     consent: Consent
     files: TurnFiles
     project: ProjectFiles
+    results: EarlierResults
     agent: CustomAgent | None = None
     page_item: PageItem | None = None
     details: Details = field(default_factory=dict)
@@ -97,12 +100,13 @@ async def load_context(
         (connections, consent, page_item, of_question),
     ) = await first_round
     installed_ids = [installation.app_id for installation in installed_apps]
-    (app, offered_apps), agent, files, project, details = await gather(
+    (app, offered_apps), agent, files, project, details, results = await gather(
         _load_apps(deps, uid, session.app_id, installed_ids),
         _load_agent(deps, uid, session),
         load_files(deps, uid, of_question, newest_messages),
         load_project(deps, uid, session.project_id),
         load_details(deps.stores.memories, uid, profile, list_accepted(session.requests)),
+        _load_results(deps, uid, session, newest_messages),
     )
     return TurnContext(
         profile=profile,
@@ -118,6 +122,7 @@ async def load_context(
         files=files,
         project=project,
         details=details,
+        results=results,
     )
 
 
@@ -167,6 +172,14 @@ async def _load_apps(
     return (
         None if chat_app_id is None else require_visible_app(next(iter(chat_apps), None), uid)
     ), offered_apps
+
+
+async def _load_results(
+    deps: ChatDeps, uid: UserId, session: Session, newest_first: Sequence[Message]
+) -> EarlierResults:
+    """Read what the tools of earlier answers returned."""
+    refs = select_refs(history.select_window(newest_first, session))
+    return build_earlier_results(refs, await deps.stores.embeds.find_all(uid, list_ids(refs)))
 
 
 async def _load_agent(deps: ChatDeps, uid: UserId, session: Session) -> CustomAgent | None:

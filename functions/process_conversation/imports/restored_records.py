@@ -221,7 +221,9 @@ def _build_session(fields: Fields, now: datetime) -> Session:
 def _build_message(fields: Fields, now: datetime) -> Message:
     """Build a message that counts as nobody's words: only the store tells what the owner wrote."""
     message = _load(
-        Message, fields, bounded=("cards", "memories_id", "files", "file_citations", "steps")
+        Message,
+        fields,
+        bounded=("cards", "memories_id", "files", "file_citations", "steps", "embeds"),
     )
     if not is_id(message.session_id):
         raise Invalid("The chat of a message has no valid id.")
@@ -233,6 +235,7 @@ def _build_message(fields: Fields, now: datetime) -> Message:
         message,
         created_at=_past(message.created_at, now),
         files=(),  # they would name files of the importer's own
+        embeds=(),  # what they refer to is not brought back
         metadata=metadata,
         notes=None,  # they suggest changes, which no file does
         links=None,  # no file has addresses looked up

@@ -21,7 +21,7 @@ from shared.arguments import Arguments
 from shared.domain.ids import RunId
 from shared.domain.model import ModelRole
 from shared.domain.run import AnswerText
-from tests.fakes import SilentConfirmer, admit_all
+from tests.fakes import SilentConfirmer, admit_all, keep_nothing
 
 ROLES = get_args(ModelRole)
 scripted = OpenaiModel(api_key="x", base_url=sys.argv[1], models=dict.fromkeys(ROLES, "scripted"))
@@ -53,6 +53,7 @@ async def run_turn(question: str) -> str:
         ),
         output_gate=OutputGate(),
         limits=limits,
+        keep_results=keep_nothing,
     )
     with telemetry.log_request("bench"):
         async with aclosing(agent.run(Context(question=question))) as events:

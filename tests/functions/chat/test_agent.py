@@ -53,6 +53,7 @@ from tests.fakes import (
     ScriptedModel,
     ScriptedTurn,
     build_silent_review,
+    keep_nothing,
     script_answer,
     script_calls,
 )
@@ -94,6 +95,7 @@ def build_agent(
         call_review=build_silent_review("What did Ann say?"),
         output_gate=output_gate or OutputGate(),
         limits=limits,
+        keep_results=keep_nothing,
     )
 
 

@@ -14,7 +14,8 @@ from infra.openapi import build_document
 from shared.domain.chart import Chart, DataPoint, Dataset
 from shared.domain.chat import FileCitation, FilePage
 from shared.domain.daily_summary import DailySummarySettings
-from shared.domain.ids import FileId
+from shared.domain.embed import EmbedRef
+from shared.domain.ids import EmbedId, FileId
 from shared.domain.library_change import LibraryChange
 from shared.domain.provenance import Source
 from shared.domain.run import (
@@ -23,6 +24,8 @@ from shared.domain.run import (
     CitationShown,
     ConfirmationRequested,
     ConfirmationResolved,
+    EmbedShown,
+    EmbedsRequested,
     FileCited,
     LibraryChanged,
     MemoriesListed,
@@ -53,6 +56,16 @@ CHANGE = LibraryChange(
     id="x1", text="Daily summary off", before=None, after=DailySummarySettings(enabled=False)
 )
 NOTION = Source(kind="service", id="notion", name="Notion")
+EMBED = EmbedRef(
+    id=EmbedId("e1"),
+    type="tool_result",
+    call_id="c2",
+    preview="Boots",
+    content_hash="0" * 64,
+    length=2,
+    source=NOTION,
+    embed_ids=(EmbedId("e2"),),
+)
 EVENTS: Sequence[RunEvent] = (
     VoicesStarted(("small", "large")),
     VoiceEvent(1, AnswerText("Hello.")),
@@ -69,6 +82,8 @@ EVENTS: Sequence[RunEvent] = (
     ToolEnded(call_id="c2", output="Closed", failed=True),
     LibraryChanged(CHANGE),
     ChartShown(CHART),
+    EmbedShown(EMBED),
+    EmbedsRequested((EmbedId("e9"),)),
     CitationShown(number=1, card=CARD),
     FileCited(FileCitation(number=2, file=FilePage(id=FileId("f1"), name="plan.pdf", page=3))),
     AnswerText("On Friday."),

@@ -8,7 +8,13 @@ from functions.chat.turn.agent import Agent
 from functions.chat.turn.output_gate import OutputGate
 from shared.domain.ids import AppId, RunId
 from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested
-from tests.fakes import ScriptedModel, ScriptedTurn, build_silent_review, script_answer
+from tests.fakes import (
+    ScriptedModel,
+    ScriptedTurn,
+    build_silent_review,
+    keep_nothing,
+    script_answer,
+)
 from tests.fixtures.notes_app import NotesFixture
 from tests.fixtures.tool_pins import consent_to, pin_apps
 from tests.fixtures.tool_proxy import ALICE
@@ -44,6 +50,7 @@ async def _collect_message_ids(world: NotesFixture, app_id: str, run_id: RunId) 
             call_review=build_silent_review(),
             output_gate=OutputGate(),
             limits=Limits(),
+            keep_results=keep_nothing,
         )
         async for _ in agent.run(Context(question="Find the milk")):
             pass

@@ -9,11 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from toon_format import decode, encode
 
-from functions.chat.tools.result_text import write_for_model
+from functions.chat.context.result_text import write_for_model
 from shared.domain.tokens import estimate_tokens
 from shared.domain.tool_data import ToolData, to_compact_json
 
-FIXTURES = Path(__file__).parents[2] / "recorded" / "toon"
+FIXTURES = Path(__file__).parents[3] / "recorded" / "toon"
 CASES = [
     case
     for path in sorted(FIXTURES.glob("*.json"))

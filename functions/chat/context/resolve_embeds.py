@@ -1,0 +1,73 @@
+"""Resolution of embeds: each turn puts what messages refer to in the place of their calls' results; pure.
+
+Messages stay as they are: they keep the references.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import TypeVar
+
+from functions.chat.context.budget import cut_text
+from functions.chat.context.earlier_results import EarlierResult, EarlierResults
+from functions.chat.context.result_text import write_for_model
+from shared.domain.chat import Message
+from shared.domain.embed import Embed, EmbedRef, join_content
+from shared.domain.ids import EmbedId
+from shared.domain.tokens import estimate_tokens
+from shared.domain.tool_data import ToolData
+
+T = TypeVar("T")
+MAX_READ = 60
+"""Embeds that a turn reads, children included."""
+MAX_TOKENS = 8_000
+"""Of all earlier results together: half of what the words of a chat may have."""
+MAX_RESULT_TOKENS = 2_000
+STEP = 5
+"""So many results are left out at once: leaving out one a turn would change the prompt's beginning each time."""
+NOT_HERE = "[{type}, not here any more: {preview}]"
+
+
+def select_refs(messages: Iterable[Message]) -> Sequence[EmbedRef]:
+    """Return the references that a turn resolves, the oldest first: those of the newest answers."""
+    own = (m for m in messages if not (m.is_imported or m.from_integration))
+    refs = [ref for message in own for ref in message.embeds]
+    return _leave_out_oldest(refs, [1 + len(ref.embed_ids or ()) for ref in refs], MAX_READ)
+
+
+def list_ids(refs: Iterable[EmbedRef]) -> list[EmbedId]:
+    """Return all that has to be read, children included."""
+    return list(
+        dict.fromkeys(chain.from_iterable([ref.id, *(ref.embed_ids or ())] for ref in refs))
+    )
+
+
+def build_earlier_results(refs: Sequence[EmbedRef], embeds: Iterable[Embed]) -> EarlierResults:
+    """Resolve references; what is not there has a mark in its place."""
+    known = {embed.id: embed for embed in embeds}
+    results = [(ref, _resolve(ref, known)) for ref in refs]
+    tokens = [estimate_tokens(result.text) for _, result in results]
+    given = _leave_out_oldest(results, tokens, MAX_TOKENS)
+    return EarlierResults(
+        by_embed={ref.id: result for ref, result in given},
+        missing=tuple(name for name in list_ids(refs) if name not in known),
+    )
+
+
+def _leave_out_oldest(items: Sequence[T], sizes: Sequence[int], limit: int) -> Sequence[T]:
+    """Leave out the oldest, in steps, until the rest fits."""
+    start = 0
+    while sum(sizes[start:]) > limit:
+        start += STEP
+    return items[start:]
+
+
+def _resolve(ref: EmbedRef, known: Mapping[EmbedId, Embed]) -> EarlierResult:
+    parent = known.get(ref.id)
+    children = [known[name] for name in ref.embed_ids or () if name in known]
+    if parent is None or len(children) < len(ref.embed_ids or ()):
+        text = NOT_HERE.format(type=ref.type, preview=ref.preview)
+        return EarlierResult(text=text, source=ref.source)
+    content = join_content(parent, children)
+    data = ToolData(content=content, hidden_fields=parent.hidden_fields)
+    text = cut_text(write_for_model(data), MAX_RESULT_TOKENS)
+    return EarlierResult(text=text, source=parent.source, values_text=data.visible_text)
