@@ -4,10 +4,12 @@ A list is a parent with a child for each of its entries; anything else is one em
 """
 
 import hashlib
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any, Literal
+
+from pydantic_core import from_json
 
 from shared.domain.ids import EmbedId, MessageId, SessionId
 from shared.domain.provenance import Source
@@ -70,6 +72,7 @@ class EmbedRef:
     source: Source
     version: int = 1
     embed_ids: tuple[EmbedId, ...] | None = None
+    hidden_fields: tuple[str, ...] = ()
 
 
 def compute_content_hash(content: str) -> str:
@@ -82,17 +85,35 @@ def build_preview(text: str) -> str:
     return line if len(line) <= MAX_PREVIEW_CHARS else f"{line[: MAX_PREVIEW_CHARS - 1]}…"
 
 
+def list_ids(refs: Iterable[EmbedRef]) -> list[EmbedId]:
+    """Return the ids of embeds and of their children."""
+    return list(
+        dict.fromkeys(chain.from_iterable([ref.id, *(ref.embed_ids or ())] for ref in refs))
+    )
+
+
+def parse_content(content: str) -> Any:
+    """Return the JSON that a content is; a client's own may be text."""
+    try:
+        return from_json(content, allow_inf_nan=False)
+    except ValueError:
+        return content
+
+
 def join_content(parent: Embed, children: Sequence[Embed]) -> Any:
     """Return the content that the tool returned, from its embeds.
 
-    A parent says which of its fields, if any, is the list of the children.
+    A parent says which field of the result, if any, is the list of the children; what it says is a client's
+    after a resend, so nothing else is relied on.
     """
-    content = json.loads(parent.content)
+    content = parse_content(parent.content)
     if parent.embed_ids is None:
         return content
-    entries = [json.loads(child.content) for child in children]
-    name = content.get("list")
-    return entries if name is None else {**content.get("result", {}), name: entries}
+    entries = [parse_content(child.content) for child in children]
+    about = content if isinstance(content, dict) else {}
+    rest = about.get("result")
+    name = about.get("list")
+    return {**rest, name: entries} if isinstance(rest, dict) and isinstance(name, str) else entries
 
 
 def build_ref(embed: Embed, call_id: str) -> EmbedRef:
@@ -106,6 +127,7 @@ def build_ref(embed: Embed, call_id: str) -> EmbedRef:
         source=embed.source,
         version=embed.version,
         embed_ids=embed.embed_ids,
+        hidden_fields=embed.hidden_fields,
     )
 
 

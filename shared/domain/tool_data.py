@@ -4,6 +4,7 @@ Who reads it decides how it is written: a model, the API, or the screen of its o
 """
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from shared.domain.embed import EmbedType
@@ -44,15 +45,18 @@ def to_compact_json(content: Any) -> str:
 
 def is_deep(content: Any, max_depth: int = MAX_DEPTH) -> bool:
     """Tell whether lists and objects nest in more levels than `max_depth`."""
-    level = [content]
+    level = _select_nested([content])
     for _ in range(max_depth):
-        level = [child for node in level for child in _list_nested(node)]
+        level = [
+            child
+            for node in level
+            for child in _select_nested(node.values() if isinstance(node, dict) else node)
+        ]
     return bool(level)
 
 
-def _list_nested(node: Any) -> list[Any]:
-    children = node.values() if isinstance(node, dict) else node
-    return [child for child in children if isinstance(child, dict | list)]
+def _select_nested(nodes: Iterable[Any]) -> list[Any]:
+    return [node for node in nodes if isinstance(node, dict | list)]
 
 
 def _omit(content: Any, hidden_fields: frozenset[str]) -> Any:

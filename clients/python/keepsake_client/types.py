@@ -604,6 +604,30 @@ class DisconnectOut(TypedDict):
     revoked: bool
 
 
+class EmbedIn(TypedDict):
+    message_id: str
+    type: Literal["tool_result", "record", "website", "place", "event", "code", "sheet", "image", "document"]
+    content: str
+    version: NotRequired[int]
+    status: NotRequired[Literal["processing", "finished", "error", "cancelled"]]
+
+
+class EmbedKeptOut(TypedDict):
+    status: Literal["same", "newer"]
+
+
+class EmbedSource(TypedDict, closed=True):
+    kind: Literal["library", "app", "service"]
+    id: str
+    name: str
+
+
+class EmbedSourceOut(TypedDict):
+    kind: Literal["library", "app", "service"]
+    id: str
+    name: str
+
+
 class EmptyOut(TypedDict):
     pass
 
@@ -1477,6 +1501,10 @@ class ReportOut(TypedDict):
     message: NotRequired[str]
 
 
+class RequestedEmbeds(TypedDict, closed=True):
+    embed_ids: list[str]
+
+
 class ReviewIn(TypedDict):
     score: float
     review: NotRequired[str]
@@ -2284,6 +2312,42 @@ class DiagnosticsOut(TypedDict):
     citations: int
 
 
+class EmbedData(TypedDict, closed=True):
+    embed_id: str
+    type: Literal["tool_result", "record", "website", "place", "event", "code", "sheet", "image", "document"]
+    call_id: str
+    content_ref: str
+    content_hash: str
+    length: int
+    preview: str
+    version: int
+    embed_ids: list[str] | None
+    source: EmbedSource
+
+
+class EmbedOut(TypedDict):
+    id: str
+    type: Literal["tool_result", "record", "website", "place", "event", "code", "sheet", "image", "document"]
+    status: Literal["processing", "finished", "error", "cancelled"]
+    content: Any
+    preview: str
+    content_hash: str
+    length: int
+    version: int
+    embed_ids: list[str] | None
+    parent_id: str | None
+    chat_session_ids: list[str]
+    message_id: str
+    source: EmbedSourceOut
+    created_at: str
+
+
+class EmbedPart(TypedDict, closed=True):
+    type: Literal["data-embed"]
+    id: str
+    data: EmbedData
+
+
 class ExternalMemoryIn(TypedDict):
     text: NotRequired[str | None]
     text_source: NotRequired[Literal["email", "social_post", "other"]]
@@ -2443,6 +2507,12 @@ class PreferencesOut(TypedDict):
     quiet_hours: QuietHoursIn | None
     digest: bool
     digest_hour: int | None
+
+
+class RequestEmbedsPart(TypedDict, closed=True):
+    type: Literal["data-request-embeds"]
+    data: RequestedEmbeds
+    transient: Literal[True]
 
 
 class SearchOut(TypedDict):
@@ -2645,7 +2715,7 @@ class SourceCited(TypedDict, closed=True):
     providerMetadata: SourceMetadata
 
 
-VoiceChunk: TypeAlias = StartChunk | StepChunk | PartStart | PartDelta | PartEnd | ToolCalled | ToolAnswered | ToolFailed | SourceCited | StagePart | StatusPart | ConfirmationPart | ConnectPart | ChangePart | ChartPart | FinishChunk | AbortChunk | ErrorChunk
+VoiceChunk: TypeAlias = StartChunk | StepChunk | PartStart | PartDelta | PartEnd | ToolCalled | ToolAnswered | ToolFailed | SourceCited | StagePart | StatusPart | ConfirmationPart | ConnectPart | ChangePart | ChartPart | EmbedPart | RequestEmbedsPart | FinishChunk | AbortChunk | ErrorChunk
 
 
 class VoiceData(TypedDict, closed=True):
@@ -2666,4 +2736,4 @@ class ConversationHitsOut(TypedDict):
     fallback_without_filters: NotRequired[bool]
 
 
-UiChunk: TypeAlias = StartChunk | StepChunk | PartStart | PartDelta | PartEnd | ToolCalled | ToolAnswered | ToolFailed | SourceCited | StagePart | StatusPart | ConfirmationPart | ConnectPart | ChangePart | ChartPart | FinishChunk | AbortChunk | ErrorChunk | MessagePart | VoicesPart | VoicePart
+UiChunk: TypeAlias = StartChunk | StepChunk | PartStart | PartDelta | PartEnd | ToolCalled | ToolAnswered | ToolFailed | SourceCited | StagePart | StatusPart | ConfirmationPart | ConnectPart | ChangePart | ChartPart | EmbedPart | RequestEmbedsPart | FinishChunk | AbortChunk | ErrorChunk | MessagePart | VoicesPart | VoicePart

@@ -4,14 +4,13 @@ Messages stay as they are: they keep the references.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from typing import TypeVar
 
 from functions.chat.context.budget import cut_text
 from functions.chat.context.earlier_results import EarlierResult, EarlierResults
 from functions.chat.context.result_text import write_for_model
 from shared.domain.chat import Message
-from shared.domain.embed import Embed, EmbedRef, join_content
+from shared.domain.embed import Embed, EmbedRef, join_content, list_ids
 from shared.domain.ids import EmbedId
 from shared.domain.tokens import estimate_tokens
 from shared.domain.tool_data import ToolData
@@ -32,13 +31,6 @@ def select_refs(messages: Iterable[Message]) -> Sequence[EmbedRef]:
     own = (m for m in messages if not (m.is_imported or m.from_integration))
     refs = [ref for message in own for ref in message.embeds]
     return _leave_out_oldest(refs, [1 + len(ref.embed_ids or ()) for ref in refs], MAX_READ)
-
-
-def list_ids(refs: Iterable[EmbedRef]) -> list[EmbedId]:
-    """Return all that has to be read, children included."""
-    return list(
-        dict.fromkeys(chain.from_iterable([ref.id, *(ref.embed_ids or ())] for ref in refs))
-    )
 
 
 def build_earlier_results(refs: Sequence[EmbedRef], embeds: Iterable[Embed]) -> EarlierResults:

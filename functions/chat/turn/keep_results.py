@@ -11,7 +11,6 @@ from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.result_embeds import ResultPlace, build_embeds
 from shared import telemetry
 from shared.domain.embed import EmbedRef, build_ref
-from shared.domain.errors import KeepsakeError
 from shared.domain.ids import MessageId
 
 STORE_TIMEOUT_S = 2.5
@@ -40,7 +39,7 @@ async def keep_results(
     try:
         with anyio.fail_after(STORE_TIMEOUT_S):
             await deps.stores.embeds.add_of_run(turn.uid, turn.run_id, embeds)
-    except (KeepsakeError, TimeoutError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever storage does, the answer has its results
         telemetry.warning("embeds_not_stored", error=type(error).__name__)
         return []
     return [build_ref(family[0], call.id) for call, family in families if family]

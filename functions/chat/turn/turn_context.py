@@ -8,7 +8,7 @@ from functions.chat.context import history
 from functions.chat.context.earlier_results import EarlierResults
 from functions.chat.context.page import Page, PageItem
 from functions.chat.context.project_files import ProjectFiles
-from functions.chat.context.resolve_embeds import build_earlier_results, list_ids, select_refs
+from functions.chat.context.resolve_embeds import build_earlier_results, select_refs
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.incognito_chats import check_length
 from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
@@ -22,6 +22,7 @@ from shared.domain.connection import Connection
 from shared.domain.consent import Consent, Grant, build_tool_key
 from shared.domain.custom_agent import CustomAgent
 from shared.domain.details_request import list_accepted
+from shared.domain.embed import list_ids
 from shared.domain.errors import Conflict
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Profile
