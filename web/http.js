@@ -1,6 +1,6 @@
 // HTTP requests and their problems.
 
-import { t } from "./i18n.js";
+import { t, tag } from "./i18n.js";
 
 /**
  * A refusal or a failure, with a message for people; `status` is 0 when nothing answered.
@@ -25,7 +25,7 @@ const bodyOf = (response) => (response.status === 204 ? null : response.json());
 
 /** Sends a request; `body` goes as JSON, `form` (FormData or a Blob) as it is. */
 export async function send(method, path, { body, form, token, headers: extra = {}, signal }) {
-  const headers = { ...extra };
+  const headers = { "Accept-Language": tag, ...extra };
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body) headers["Content-Type"] = "application/json";
   try {

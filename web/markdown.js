@@ -9,6 +9,7 @@ const ALLOWED = {
   ALLOWED_TAGS: ["p", "br", "hr", "strong", "em", "del", "code", "pre", "blockquote", "ul", "ol", "li", "a",
     "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td"],
   ALLOWED_ATTR: ["href", "start", "class"],
+  ADD_URI_SAFE_ATTR: ["start"], // else it would have to be an address
   ALLOWED_URI_REGEXP: /^https:\/\//i,
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,

@@ -107,12 +107,12 @@ HOW_TO_GO_INCOGNITO = (
     "is gone an hour after its last message, and nothing of it is remembered."
 )
 COMMANDS = (
-    "/memories – what is remembered; with words: about these\n"
-    "/why 1 – where number 1 of the list comes from\n"
-    "/forget 1 – forget number 1 of the list; with words: what is remembered about these\n"
-    "/remember … – write down a fact\n"
-    "/rules – how you want to be answered; /rule … adds one\n"
-    "/recall off – answers use nothing that is remembered; /recall on: they do again\n"
-    "/wipe – forget everything\n"
-    "/incognito – how to chat without a trace"
+    "- /memories – what is remembered; with words: about these\n"
+    "- /why 1 – where number 1 of the list comes from\n"
+    "- /forget 1 – forget number 1 of the list; with words: what is remembered about these\n"
+    "- /remember … – write down a fact\n"
+    "- /rules – how you want to be answered; /rule … adds one\n"
+    "- /recall off – answers use nothing that is remembered; /recall on: they do again\n"
+    "- /wipe – forget everything\n"
+    "- /incognito – how to chat without a trace"
 )

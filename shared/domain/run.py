@@ -154,6 +154,11 @@ class RouteChosen:
     route: Route
     crisis_level: CrisisLevel
 
+    @property
+    def is_ours(self) -> bool:
+        """Tell whether no model writes it."""
+        return self.route in ("crisis", "command")
+
 
 @value
 class MemoriesListed:

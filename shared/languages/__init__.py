@@ -19,6 +19,13 @@ def translate(text: str, language: str | None, /, **values: object) -> str:
     return translated.format(**values) if values else translated
 
 
+def choose_accepted(header: str | None) -> str | None:
+    """Return the first language of an Accept-Language header that we have; None for none of them."""
+    tags = (part.partition(";")[0].strip() for part in (header or "").split(","))
+    codes = (tag.partition("-")[0].lower() for tag in tags)
+    return next((code for code in codes if code in ("en", *LANGUAGES)), None)
+
+
 def has_language(language: str | None) -> bool:
     """Tell whether our sentences are there in a language other than English."""
     return bool(_find_primary(language))

@@ -1,8 +1,10 @@
-"""Countries that a text names, in English or in the language of its writer."""
+"""Countries that a text names, in the languages that we have and in that of its writer."""
 
 import re
 from collections.abc import Collection, Mapping
 from functools import cache
+
+from shared.languages import LANGUAGES
 
 _SHORT_NAMES: Mapping[str, str] = {
     "usa": "US",
@@ -18,9 +20,11 @@ _SHORT_NAMES: Mapping[str, str] = {
 def find_country(text: str, countries: Collection[str], language: str | None) -> str | None:
     """Return the one country of these (ISO 3166) that a text names; None for none or several."""
     words = f" {_join_words(text)} "
+    catalogs = [_SHORT_NAMES, *map(_load_names, ("en", *LANGUAGES, language))]
     found = {
         country
-        for name, country in {**_SHORT_NAMES, **_load_names("en"), **_load_names(language)}.items()
+        for catalog in catalogs
+        for name, country in catalog.items()
         if country in countries and _names(words, name)
     }
     return found.pop() if len(found) == 1 else None

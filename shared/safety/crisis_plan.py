@@ -12,7 +12,7 @@ from typing import Literal
 
 from shared.domain.crisis import CrisisVerdict
 from shared.domain.value import value
-from shared.languages import translate
+from shared.languages import LANGUAGES, translate
 
 MAX_RESOURCES = 5
 NOT_ALONE = (
@@ -87,6 +87,11 @@ def build_plan(verdict: CrisisVerdict, language: str | None) -> str:
             translate(ASK_SAFE if is_placed else ASK_COUNTRY, language),
         ]
     )
+
+
+def read_language(plan: str) -> str | None:
+    """Return the language in which a plan was written; None for English."""
+    return next((name for name in LANGUAGES if plan.startswith(translate(NOT_ALONE, name))), None)
 
 
 def build_addition(verdict: CrisisVerdict, language: str | None) -> str:

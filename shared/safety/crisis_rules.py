@@ -19,13 +19,14 @@ class CrisisFinding:
     """Finding of the rules; level 0 and unsure: the text has letters that no rule reads.
 
     `is_own` tells that the text speaks of its writer, outside quotation marks and not as a question; `is_plain`
-    that it says it of them in so many words. These count where nobody else can be asked.
+    that it says it of them in so many words, in `language` (ISO 639-1). These count where nobody else can be asked.
     """
 
     certainty: Literal["clear", "unsure", "certain"] = "clear"
     level: CrisisLevel = 0
     is_own: bool = False
     is_plain: bool = False
+    language: str | None = None
 
 
 # Stems stand without accents and in lower case, as `_fold` writes a text, with spaces around it.
@@ -121,33 +122,39 @@ _ACUTE: Final[Mapping[str, Sequence[str]]] = {
         ),
     ),
 }
-_INTENT: Final = re.compile(
-    r" i(?:'m| am) (?:going to|gonna|about to) (?:kill myself|end my life)\b"
-    r"| ich bringe? mich (?:heute|jetzt|gleich|morgen)(?: nacht| abend)? um\b"
-    r"| ich werde mich (?:umbringen|toten)\b"
-    r"| me voy a (?:matar|suicidar)\b| (?:hoy|ahora|esta noche) me mato\b"
-    r"| je vais me (?:tuer|suicider)\b"
-    r"| vou me (?:matar|suicidar)\b"
-    r"| (?:stasera|stanotte|oggi|adesso) mi (?:ammazzo|uccido)\b"
-)
-_WISH: Final = re.compile(
-    r" i (?:really |just |only )?(?:want|wanna|wish|need|plan)(?: to| i)? (?:die|be dead|was dead|were dead"
-    r"|kill myself|end it all|end my life|hurt myself|harm myself)\b"
-    r"| i (?:don't|do not|no longer) want to (?:live|be alive|wake up|exist|be here)\b"
-    r"| i(?:'ve| have)? (?:just )?(?:took|taken|swallowed) (?:all|too many|a bottle of|the whole|everything)\b"
-    r"| ich (?:will|mochte|wunschte,? ich ware) (?:\w+ )?(?:sterben|tot|nicht mehr leben|mich umbringen)\b"
-    r"| quiero (?:morir|matarme|suicidarme)| no quiero (?:seguir viviendo|vivir)\b"
-    r"| je veux (?:mourir|me tuer)\b| je (?:ne )?veux plus vivre\b"
-    r"| (?:eu )?quero (?:morrer|me matar)\b| nao quero mais viver\b"
-    r"| voglio (?:morire|uccidermi)\b| non voglio piu vivere\b"
-)
-_INTENT_UNSPACED: Final = re.compile(
-    r"(?:今夜|今日|今から|これから)(?:死にます|自殺します)"
-    r"|我(?:今晚|今天|现在|马上)(?:就|就要|要)?(?:去死|自杀)"
-)
-_WISH_UNSPACED: Final = re.compile(
-    r"死にたい|消えたい|生きていたくない|我?(?:好|真的|只)?想死|不想活"
-)
+_INTENT: Final[Mapping[str, re.Pattern[str]]] = {
+    "en": re.compile(r" i(?:'m| am) (?:going to|gonna|about to) (?:kill myself|end my life)\b"),
+    "de": re.compile(
+        r" ich bringe? mich (?:heute|jetzt|gleich|morgen)(?: nacht| abend)? um\b"
+        r"| ich werde mich (?:umbringen|toten)\b"
+    ),
+    "es": re.compile(r" me voy a (?:matar|suicidar)\b| (?:hoy|ahora|esta noche) me mato\b"),
+    "fr": re.compile(r" je vais me (?:tuer|suicider)\b"),
+    "pt": re.compile(r" vou me (?:matar|suicidar)\b"),
+    "it": re.compile(r" (?:stasera|stanotte|oggi|adesso) mi (?:ammazzo|uccido)\b"),
+    "ja": re.compile("(?:今夜|今日|今から|これから)(?:死にます|自殺します)"),
+    "zh": re.compile("我(?:今晚|今天|现在|马上)(?:就|就要|要)?(?:去死|自杀)"),
+}
+_WISH: Final[Mapping[str, re.Pattern[str]]] = {
+    "en": re.compile(
+        r" i (?:really |just |only )?(?:want|wanna|wish|need|plan)(?: to| i)? (?:die|be dead|was dead|were dead"
+        r"|kill myself|end it all|end my life|hurt myself|harm myself)\b"
+        r"| i (?:don't|do not|no longer) want to (?:live|be alive|wake up|exist|be here)\b"
+        r"| i(?:'ve| have)? (?:just )?(?:took|taken|swallowed) (?:all|too many|a bottle of|the whole|everything)\b"
+    ),
+    "de": re.compile(
+        r" ich (?:will|mochte|wunschte,? ich ware) (?:\w+ )?(?:sterben|tot|nicht mehr leben|mich umbringen)\b"
+    ),
+    "es": re.compile(
+        r" quiero (?:morir|matarme|suicidarme)| no quiero (?:seguir viviendo|vivir)\b"
+    ),
+    "fr": re.compile(r" je veux (?:mourir|me tuer)\b| je (?:ne )?veux plus vivre\b"),
+    "pt": re.compile(r" (?:eu )?quero (?:morrer|me matar)\b| nao quero mais viver\b"),
+    "it": re.compile(r" voglio (?:morire|uccidermi)\b| non voglio piu vivere\b"),
+    "ja": re.compile("死にたい|消えたい|生きていたくない"),
+    "zh": re.compile("我?(?:好|真的|只)?想死|不想活"),
+}
+"""By the language that they are in."""
 _FIRST_PERSON: Final = re.compile(
     r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|ich|mich|mir|mein\w*|yo|mi|mis|conmigo|estoy|soy"
     r"|je|j'\w+|moi|mon|ma|mes|eu|meu|minha|mim|comigo|io|mio|mia|sono)\b|我|私|僕|俺|自分|[\u3040-\u30ff]"
@@ -170,13 +177,22 @@ def find_crisis(text: str) -> CrisisFinding:
     folded = _fold(text)
     level: CrisisLevel = 3 if _mentions(folded, _ACUTE) else 2 if _mentions(folded, _SERIOUS) else 0
     is_quoted = _QUOTATION.search(folded) is not None
-    is_plain = not is_quoted and _says(folded, _WISH, _WISH_UNSPACED)
-    if not is_quoted and _says(folded, _INTENT, _INTENT_UNSPACED):
-        return CrisisFinding(certainty="certain", level=3, is_own=True, is_plain=True)
-    if level or is_plain:
+    intent = None if is_quoted else _find_language(folded, _INTENT)
+    wish = None if is_quoted else _find_language(folded, _WISH)
+    if intent:
+        return CrisisFinding(
+            certainty="certain", level=3, is_own=True, is_plain=True, language=intent
+        )
+    if level or wish:
         is_asked = "?" in text or "？" in text
-        is_own = is_plain or not (is_quoted or is_asked or not _FIRST_PERSON.search(folded))
-        return CrisisFinding(certainty="unsure", level=level or 2, is_own=is_own, is_plain=is_plain)
+        is_own = bool(wish) or not (is_quoted or is_asked or not _FIRST_PERSON.search(folded))
+        return CrisisFinding(
+            certainty="unsure",
+            level=level or 2,
+            is_own=is_own,
+            is_plain=bool(wish),
+            language=wish,
+        )
     return CrisisFinding(certainty="unsure" if _UNREAD_SCRIPT.search(folded) else "clear")
 
 
@@ -184,8 +200,9 @@ def _mentions(folded: str, phrases: Mapping[str, Sequence[str]]) -> bool:
     return any(phrase in folded for group in phrases.values() for phrase in group)
 
 
-def _says(folded: str, *patterns: re.Pattern[str]) -> bool:
-    return any(pattern.search(folded) for pattern in patterns)
+def _find_language(folded: str, statements: Mapping[str, re.Pattern[str]]) -> str | None:
+    """Return the language in which a text makes one of these statements."""
+    return next((name for name, pattern in statements.items() if pattern.search(folded)), None)
 
 
 def _fold(text: str) -> str:

@@ -48,7 +48,7 @@ def judge_reading(text: str, finding: CrisisFinding, reading: CrisisReading) -> 
         level=level,
         decided_by="classifier",
         country=reading.country if is_placed else None,
-        language=reading.language if _LANGUAGE.fullmatch(reading.language) else None,
+        language=reading.language if _LANGUAGE.fullmatch(reading.language) else finding.language,
     )
 
 
@@ -59,5 +59,5 @@ def judge_alone(finding: CrisisFinding) -> CrisisVerdict:
     """
     decided_by: Judge = "rules" if finding.certainty != "unsure" else "fallback"
     if finding.is_own:
-        return CrisisVerdict(level=finding.level, decided_by=decided_by)
+        return CrisisVerdict(level=finding.level, decided_by=decided_by, language=finding.language)
     return CrisisVerdict(decided_by=decided_by, adds_contacts=finding.certainty == "unsure")

@@ -24,6 +24,7 @@ async (text) => {
         ("a <b>tag</b>", "<p>a &lt;b&gt;tag&lt;/b&gt;</p>\n"),
         ("![a cat](https://x.example/cat.png)", "<p>a cat</p>\n"),
         ("`list[1]`", "<p><code>list[1]</code></p>\n"),
+        ("3. Be brief.", '<ol start="3">\n<li>Be brief.</li>\n</ol>\n'),
     ],
 )
 def test_prose_is_formatted_and_its_markers_are_linked(

@@ -38,6 +38,7 @@ from shared.domain.ids import MessageId, RunId, UserId
 from shared.domain.run import Run
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call, route
+from shared.languages import choose_accepted
 from shared.resilience.retry import retry
 
 MAX_MESSAGE_BYTES = 1_048_576
@@ -89,6 +90,7 @@ async def _prepare_turn(
         models=call.body.list_models(),
         page=call.body.context.to_page() if call.body.context else None,
         file_ids=call.body.file_ids or (),
+        client_language=choose_accepted(call.headers.get("accept-language")),
     )
     with telemetry.measure_stage("prepare"):
         return await retry(prepare, sleep=deps.clock.sleep)

@@ -26,6 +26,7 @@ from shared import telemetry
 from shared.domain.ids import MessageId, SessionId
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call, route
+from shared.languages import choose_accepted
 from shared.resilience.retry import retry
 
 MAX_VERSION_BYTES = 1_048_576
@@ -73,6 +74,7 @@ async def _prepare_version(
         key=key,
         can_confirm=True,
         version=wanted,
+        client_language=choose_accepted(call.headers.get("accept-language")),
         models=[call.body.model] if call.body.model else [],
     )
     with telemetry.measure_stage("prepare"):

@@ -30,6 +30,7 @@ from shared.domain.run import Run
 from shared.domain.storage_mode import is_private, name_within
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call, Form, route
+from shared.languages import choose_accepted
 from shared.resilience.retry import retry
 
 MAX_FORM_FILE_BYTES = 31_457_280
@@ -73,7 +74,16 @@ async def _answer(
     key: IdempotencyKey,
 ) -> Response:
     query = call.query
-    prepare = partial(prepare_turn, deps, call.uid, text, query.app, query.session, key=key)
+    prepare = partial(
+        prepare_turn,
+        deps,
+        call.uid,
+        text,
+        query.app,
+        query.session,
+        key=key,
+        client_language=choose_accepted(call.headers.get("accept-language")),
+    )
     try:
         turn = await retry(prepare, sleep=deps.clock.sleep)
     except DuplicateQuestion as duplicate:

@@ -79,7 +79,7 @@ def build_message(
         route=chosen.route,
         crisis_level=chosen.crisis_level,
         metadata={
-            "model": run.voices[voice] if run.voices else run.model,
+            **({} if chosen.is_ours else {"model": run.voices[voice] if run.voices else run.model}),
             "outcome": outcome,
             **_collect_sources(events),
             **_find_question(events),

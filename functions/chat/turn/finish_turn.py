@@ -169,7 +169,7 @@ class TurnEnd:
             path=self._diagnostic_path,
             citations=len(message.cards),
             prompt=compute_rules_version(),
-            model=message.metadata["model"],
+            model=message.metadata.get("model", ""),
             cycles=sum(agent.cycles for agent in self.agents),
             input_tokens=sum(agent.usage.input_tokens for agent in self.agents),
             cached_tokens=sum(agent.usage.cached_tokens for agent in self.agents),

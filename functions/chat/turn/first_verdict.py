@@ -9,7 +9,7 @@ from anyio import to_thread
 from shared.domain.chat import Message
 from shared.domain.crisis import CLEAR, CrisisVerdict
 from shared.safety.countries import find_country
-from shared.safety.crisis_plan import list_countries
+from shared.safety.crisis_plan import list_countries, read_language
 from shared.safety.crisis_rules import CrisisFinding
 from shared.safety.crisis_verdict import judge_alone
 
@@ -31,6 +31,10 @@ async def judge_question(
         find = partial(find_country, text, list_countries(), language)
         country = await to_thread.run_sync(find)  # it reads the names of countries from files
         if country is not None:
-            return CrisisVerdict(level=answers[0].crisis_level, country=country)
+            return CrisisVerdict(
+                level=answers[0].crisis_level,
+                country=country,
+                language=read_language(answers[0].text),
+            )
     is_watched = any(answer.route == "crisis" for answer in answers)
     return None if finding.certainty == "unsure" or is_watched else CLEAR

@@ -48,6 +48,7 @@ async def prepare_turn(
     models: Sequence[AgentRole] = (),
     page: Page | None = None,
     file_ids: Sequence[str] = (),
+    client_language: str | None = None,
 ) -> PreparedTurn:
     """Accept a question or refuse it: reads documents in two rounds, and takes a slot beside them.
 
@@ -59,6 +60,7 @@ async def prepare_turn(
     those that the owner chose for this question, which answer at once; a persona answers with its own,
     and a reply to a question of ours is answered by the first. `page` is what the owner looks at,
     `file_ids` name the files that come with the question; another version keeps those of its message.
+    Our own texts are in `client_language` where the owner chose no language.
 
     Raises Invalid (empty text, several models for a persona), TooLarge (over MAX_QUESTION_CHARS, a
     file that the model cannot read whole, or more than it takes),
@@ -78,6 +80,7 @@ async def prepare_turn(
         page=page,
         file_ids=[file.id for file in version.question.files] if version else file_ids,
         files_may_be_gone=version is not None,
+        language=client_language,
     )
     check = check_unused(deps, uid, run_id, key)
     load = load_context(deps, uid, place, check=check)

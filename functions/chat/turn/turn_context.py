@@ -2,7 +2,7 @@
 
 from asyncio import gather
 from collections.abc import Awaitable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from functions.chat.context import history
 from functions.chat.context.earlier_results import EarlierResults
@@ -32,7 +32,10 @@ from shared.library.allowed_details import Details, load_details
 
 @value
 class QuestionPlace:
-    """The place of a question: a chat and, for another version, where it leaves what is there."""
+    """The place of a question: a chat and, for another version, where it leaves what is there.
+
+    `language` is that of its client, which holds where the owner chose none.
+    """
 
     app_id: AppId | None
     session_id: SessionId
@@ -41,6 +44,7 @@ class QuestionPlace:
     page: Page | None = None
     file_ids: Sequence[str] = ()
     files_may_be_gone: bool = False
+    language: str | None = None
 
 
 @value
@@ -110,7 +114,7 @@ async def load_context(
         _load_results(deps, uid, session, newest_messages),
     )
     return TurnContext(
-        profile=profile,
+        profile=profile if profile.language else replace(profile, language=place.language),
         session=session,
         path=path,
         newest_messages=newest_messages,

@@ -20,8 +20,9 @@ from shared.domain.ids import AppId
 from shared.domain.model import ModelRole, Prompt
 from shared.domain.quota import EMBEDDED_LIMITS
 from shared.domain.run import AnswerText, RunEnded, RunEvent, ToolStarted
+from shared.languages import translate
 from shared.safety import crisis_plan
-from shared.safety.crisis_plan import list_countries, load_resources
+from shared.safety.crisis_plan import ASK_SAFE, NOT_ALONE, list_countries, load_resources
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_message_routes import open_chat
@@ -275,7 +276,13 @@ async def test_a_place_that_was_not_said_is_none_c46(
 
 @pytest.mark.parametrize(
     ("reply", "language", "country"),
-    [("USA", None, "US"), ("I'm in France", None, "FR"), ("En Estados Unidos", "es", "US")],
+    [
+        ("USA", None, "US"),
+        ("I'm in France", None, "FR"),
+        ("En Estados Unidos", "es", "US"),
+        ("Deutschland", None, "DE"),
+        ("In Italia", "it", "IT"),
+    ],
 )
 async def test_the_country_brings_its_numbers_c46(
     world: ChatFixture, reply: str, language: str | None, country: str
@@ -290,6 +297,20 @@ async def test_the_country_brings_its_numbers_c46(
     contacts = [row.contact for row in load_resources() if row.country == country]
     assert all(contact in message.text for contact in contacts)
     assert (message.route, message.crisis_level) == ("crisis", 3)
+
+
+@pytest.mark.parametrize("text", ["Ich bring mich heute Nacht um", "Ich will nicht mehr leben"])
+async def test_a_plan_is_in_the_language_of_the_question_without_a_classifier_c46(
+    world: ChatFixture, text: str
+) -> None:
+    deps = world.deps(OfflineModel())
+    plan, _ = await ask(deps, text)
+    world.clock.advance(seconds=9)
+    placed, _ = await ask(deps, "Deutschland")
+
+    assert plan.text.startswith(translate(NOT_ALONE, "de"))
+    assert placed.text.startswith(translate(NOT_ALONE, "de"))
+    assert placed.text.endswith(translate(ASK_SAFE, "de"))
 
 
 def test_every_row_of_the_table_names_its_page_and_its_day_c46() -> None:

@@ -19,6 +19,7 @@ from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
 from tests.functions.chat.test_crisis_gate import CERTAIN
 from tests.functions.chat.test_message_routes import ask, open_chat
+from tests.old_app import parse_as_fixed_app
 
 FACTS = ["User has a dog called Bello", "User's sister Ann lives in Bonn", "Ann likes tea"]
 NOW = FixedClock().now()
@@ -230,6 +231,32 @@ async def test_a_wipe_is_typed_in_the_owners_language_and_may_be_refused_c52(
     assert refused == "Es wurde nichts vergessen."
     assert wiped == "Alles, was über dich gemerkt war, ist gelöscht."
     assert await list_facts(world) == []
+
+
+@pytest.mark.parametrize(
+    ("accepted", "chosen", "expected"),
+    [
+        ("de-DE,de;q=0.9,en;q=0.8", None, "Über dich ist noch nichts gemerkt."),
+        ("tlh, fr;q=0.7", None, "Rien n'est encore retenu sur vous."),
+        ("de", "en", "Nothing is remembered about you yet."),
+        ("tlh", None, "Nothing is remembered about you yet."),
+    ],
+)
+async def test_a_command_answers_in_the_clients_language_unless_one_was_chosen_c49(
+    deps: ChatDeps, accepted: str, chosen: str | None, expected: str
+) -> None:
+    await deps.stores.profiles.change(ADA, language=chosen)
+    async with open_chat(deps) as http:
+        headers = {"Accept-Language": accepted}
+        answer = await http.post("/v2/messages", json={"text": "/memories"}, headers=headers)
+
+    assert parse_as_fixed_app([answer.content]).text == expected
+
+
+async def test_no_model_is_named_that_wrote_nothing_c49(world: ChatFixture, deps: ChatDeps) -> None:
+    await say(deps, "/memories", CERTAIN)
+
+    assert ["model" in answer["metadata"] for answer in await list_answers(world)] == [False, False]
 
 
 async def test_a_wipe_leaves_the_crisis_log_as_it_is_c74(world: ChatFixture) -> None:

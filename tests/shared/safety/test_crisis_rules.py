@@ -1,5 +1,7 @@
 """Crisis rules: what they call certain, unsure and clear, and their figures on the gold set."""
 
+from dataclasses import replace
+
 import pytest
 
 from infra.eval.crisis import (
@@ -15,21 +17,23 @@ from shared.safety.crisis_rules import CrisisFinding, find_crisis
 from tests.fakes import UnmaskedModels
 
 MESSAGES = load_messages()
-CERTAIN = CrisisFinding(certainty="certain", level=3, is_own=True, is_plain=True)
+CERTAIN = CrisisFinding(certainty="certain", level=3, is_own=True, is_plain=True, language="en")
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "language"),
     [
-        "I'm going to kill myself",
-        "i’m  GOING to\nkill myself.",
-        "Ich werde mich töten",
-        "me voy a suicidar",
-        "Ich werde mich to\u0308ten",
+        ("I'm going to kill myself", "en"),
+        ("i’m  GOING to\nkill myself.", "en"),
+        ("Ich werde mich töten", "de"),
+        ("me voy a suicidar", "es"),
+        ("Ich werde mich to\u0308ten", "de"),
+        ("我今晚就去死", "zh"),
+        ("今夜死にます", "ja"),
     ],
 )
-def test_a_plain_statement_of_intent_is_certain_c44(text: str):
-    assert find_crisis(text) == CERTAIN
+def test_a_plain_statement_of_intent_is_certain_c44(text: str, language: str):
+    assert find_crisis(text) == replace(CERTAIN, language=language)
 
 
 @pytest.mark.parametrize(
