@@ -32,6 +32,7 @@ MAX_TURN_BYTES = 262_144
     "Begin to speak with the model, by an offer of a call or with a secret for a minute",
     status=201,
     errors=(404, 409, 423, 429, 502, 503),
+    max_bytes=MAX_TURN_BYTES,
 )
 async def begin(deps: ChatDeps, call: Call[VoiceSessionIn]) -> BegunVoiceSessionOut | Response:
     try:
