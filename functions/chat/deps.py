@@ -7,6 +7,7 @@ from functions.chat.runs.incognito_chats import IncognitoChats
 from functions.chat.runs.run_registry import RunRegistry
 from shared.data.cached_apps import CachedApps
 from shared.data.crisis_log import CrisisLog
+from shared.data.data_keys import DataKeys
 from shared.data.file_index import FileIndex
 from shared.data.library_index import LibraryIndex
 from shared.data.quotas import Quotas
@@ -62,6 +63,7 @@ class ChatDeps:
     tasks: Tasks
     toolbox: ToolBox
     stores: Stores
+    data_keys: DataKeys
     search: Search
     crisis_log: CrisisLog
     index: LibraryIndex

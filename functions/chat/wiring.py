@@ -45,6 +45,7 @@ def deps() -> ChatDeps:
         tasks=wiring.tasks(),
         toolbox=wiring.toolbox("chat"),
         stores=stores,
+        data_keys=wiring.data_keys(),
         search=Search(stores.documents, wiring.vectors(), wiring.embedder()),
         crisis_log=wiring.crisis_log(),
         index=LibraryIndex(wiring.vectors(), wiring.embedder()),

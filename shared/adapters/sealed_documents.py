@@ -9,12 +9,13 @@ leases need. What expired or cannot be decrypted is as if it were not there.
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shared.adapters import document_json
 from shared.domain.documents import Create, Delete, Document, Query, Set, Update, Write
 from shared.domain.ids import UserId
+from shared.domain.sealed_chat import CACHE_TTL
 from shared.domain.storage_mode import is_sealed
 from shared.ports import Clock, Documents, Transaction
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from shared.data.data_keys import DataKey, DataKeys
 
 T = TypeVar("T")
-CACHE_TTL = timedelta(hours=24)
+
 _COLLECTIONS = frozenset({"chat_sessions", "messages", "runs", "embeds", "history_requests"})
 _PREFIX = "sealed_"
 _CLEAR_FIELDS = frozenset(

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from shared.data.goals import Goals
     from shared.data.grants import Grants
     from shared.data.health import Health
+    from shared.data.history_requests import HistoryRequests
     from shared.data.hourly_limits import HourlyLimits
     from shared.data.inbox import Digests, Inbox
     from shared.data.library_changes import LibraryChanges
@@ -54,10 +55,13 @@ if TYPE_CHECKING:
     from shared.data.recordings import Recordings
     from shared.data.runs import Runs
     from shared.data.safety_reviews import SafetyReviews
+    from shared.data.sealed_cache import SealedCache
+    from shared.data.sealed_chats import SealedChats
     from shared.data.sessions import Sessions
     from shared.data.shared_chats import SharedChats
     from shared.data.shared_conversations import SharedConversations
     from shared.data.summary_ratings import SummaryRatings
+    from shared.data.sync_cache import SyncCache
     from shared.data.task_integrations import TaskIntegrations
     from shared.data.task_shares import TaskShares
     from shared.data.transcript_edits import TranscriptEdits
@@ -109,6 +113,10 @@ class Stores:
     alternatives: "Alternatives"
     library_changes: "LibraryChanges"
     sessions: "Sessions"
+    sealed_chats: "SealedChats"
+    sealed_cache: "SealedCache"
+    sync_cache: "SyncCache"
+    history_requests: "HistoryRequests"
     safety_reviews: "SafetyReviews"
     shared_chats: "SharedChats"
     custom_agents: "CustomAgents"

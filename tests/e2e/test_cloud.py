@@ -56,6 +56,7 @@ from tests.conftest import ROOT, run_or_skip
 from tests.e2e.waiting import wait_until_async
 from tests.fakes import MemoryBlobs, RecordingTasks, RecordingToolbox, UnmaskedModels
 from tests.fixtures.callers import SERVICE_IDENTITY
+from tests.fixtures.sealed import build_data_keys
 from tests.old_app import parse_as_fixed_app
 from tests.servers import run_server
 from tests.servers.pinecone import API_KEY, FakePinecone
@@ -104,6 +105,7 @@ def build_chat_app(vectors: PineconeVectors) -> Starlette:
         tasks=RecordingTasks(),
         toolbox=RecordingToolbox(),
         stores=stores,
+        data_keys=build_data_keys(stores.documents, SystemClock()),
         search=Search(stores.documents, vectors),
         crisis_log=CrisisLog(stores.documents, Pseudonyms(b"a key for tests")),
         index=LibraryIndex(vectors),

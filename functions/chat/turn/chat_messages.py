@@ -45,8 +45,13 @@ async def list_newest(
     ):
         messages = await _list_shown(deps, uid, session)
     return ShownMessages(
-        session=session, messages=messages or [await _store_greeting(deps, uid, session)]
+        session=session, messages=messages or await _list_greeting(deps, uid, session)
     )
+
+
+async def _list_greeting(deps: ChatDeps, uid: UserId, session: Session) -> list[Message]:
+    """Return the first message of an empty chat; a sealed one may be empty here alone."""
+    return [] if session.is_sealed else [await _store_greeting(deps, uid, session)]
 
 
 async def list_before(
@@ -102,6 +107,8 @@ async def _store_greeting(deps: ChatDeps, uid: UserId, session: Session) -> Mess
         created_at=deps.clock.now(),
         app_id=session.app_id,
     )
+    if session.is_sealed:
+        return message
     try:
         await deps.stores.messages.add(uid, session, message)
     except AlreadyExists:

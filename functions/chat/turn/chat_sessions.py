@@ -7,19 +7,25 @@ from typing import Any
 
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.incognito_chats import is_idle
+from functions.chat.sealed import cached_chats
 from shared.domain.app import App
 from shared.domain.chat import Session, build_main_session_id, build_session
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.exercise import ActiveExercise
 from shared.domain.focus_mode import get_mode
 from shared.domain.ids import AgentId, AppId, ProjectId, SessionId, UserId
-from shared.domain.storage_mode import StorageMode, is_incognito, is_private, name_chat
+from shared.domain.storage_mode import StorageMode, is_incognito, is_private, is_sealed, name_chat
 from shared.exercises import find_exercise
 from shared.library.owner_memories import delete_memory
 from shared.security.visible_text import strip_invisible
 
 INCOGNITO_GONE = (
     "This incognito chat is gone: it ended after an hour of silence, or with its server."
+)
+SEALED_ALONE = "A sealed chat has no app, agent or project, and its clients encrypt its title."
+SEALED_FIELDS = (
+    "The title and the messages of a sealed chat are changed as ciphertexts: "
+    "PUT /v2/chat-sessions/{id}/ciphertexts."
 )
 
 
@@ -30,6 +36,10 @@ async def resolve_session(
 
     Raises NotFound, also for the session of another user or of another app than `app_id`.
     """
+    if session_id is not None and is_sealed(session_id):
+        if app_id is not None:
+            raise NotFound("Chat session not found")
+        return await cached_chats.find_session(deps, uid, session_id)
     main_id = build_main_session_id(app_id)
     session = await deps.stores.sessions.get(uid, session_id or main_id)
     if session is None and session_id in (None, main_id):
@@ -78,6 +88,8 @@ async def create(
     Raises NotFound for an app this user cannot see and for an agent or a project they do not have,
     and Invalid for an app together with one of these.
     """
+    if storage_mode == "client_encrypted" and (title or app_id or agent_id or project_id):
+        raise Invalid(SEALED_ALONE)
     if app_id is not None:
         require_visible_app(await deps.stores.apps.get(app_id), uid)
     name = deps.new_id()
@@ -92,6 +104,9 @@ async def create(
     if project_id is not None:
         project = await _require_project(deps, uid, session, project_id)
         session = replace(session, project_id=project)
+    if session.is_sealed:
+        await cached_chats.begin(deps, uid, session)
+        return session
     await deps.stores.sessions.add(uid, session)
     if session.is_incognito:
         await _use_incognito(deps, uid, session)
@@ -122,6 +137,8 @@ async def _require_project(
 
 async def get_session(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Session:
     """Raises NotFound."""
+    if is_sealed(session_id):
+        return await cached_chats.find_session(deps, uid, session_id)
     session = await deps.stores.sessions.get(uid, session_id)
     if session is None:
         raise NotFound(_explain_missing(session_id))
@@ -140,8 +157,10 @@ async def change(
 ) -> Session:
     """Rename or star a chat, or change its agent or project; None leaves a field as it is, "" ends it.
 
-    Raises NotFound, and Invalid for an agent or a project in the chat of an app.
+    Raises NotFound, and Invalid for an agent or a project in the chat of an app, and for a sealed chat.
     """
+    if is_sealed(session_id):
+        raise Invalid(SEALED_FIELDS)
     requested_fields = {
         "title": None if title is None else strip_invisible(title).strip(),
         "starred": starred,
@@ -184,12 +203,20 @@ async def set_exercise(
 
 async def delete(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
     """Delete a chat with its messages and runs. Raises NotFound."""
+    if is_sealed(session_id):
+        await cached_chats.delete(deps, uid, session_id)
+        return
     await get_session(deps, uid, session_id)
     await _delete_with_runs(deps, uid, session_id)
 
 
 async def clear_session(deps: ChatDeps, uid: UserId, session: Session) -> None:
-    """Delete the messages of a chat; one that the owner created keeps its settings."""
+    """Delete the messages of a chat; one that the owner created keeps its settings.
+
+    Raises Invalid for a sealed chat, whose clients delete its messages themselves.
+    """
+    if session.is_sealed:
+        raise Invalid(SEALED_FIELDS)
     await _delete_with_runs(deps, uid, session.id)
     if not session.is_main:
         blank_session = build_session(

@@ -11,6 +11,7 @@ from functions.chat.context.project_files import ProjectFiles
 from functions.chat.context.resolve_embeds import build_earlier_results, select_refs
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.incognito_chats import check_length
+from functions.chat.sealed import cached_chats
 from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
 from functions.chat.turn.files import TurnFiles, find_files, load_files, load_project
 from functions.chat.turn.page_item import find_item
@@ -26,6 +27,7 @@ from shared.domain.embed import list_ids
 from shared.domain.errors import Conflict
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Profile
+from shared.domain.storage_mode import is_sealed
 from shared.domain.value import value
 from shared.library.allowed_details import Details, load_details
 
@@ -132,7 +134,12 @@ async def load_context(
 
 
 async def _resolve(deps: ChatDeps, uid: UserId, place: QuestionPlace) -> Session:
-    """Return the chat of a question. Raises NotFound, and Conflict for one that holds no more."""
+    """Return the chat of a question.
+
+    Raises NotFound, Conflict for one that holds no more, and HistoryMissing for a sealed one that is not cached.
+    """
+    if is_sealed(place.session_id) and place.app_id is None:
+        return await cached_chats.find_cached(deps, uid, place.session_id)
     session = await resolve_session(deps, uid, place.app_id, place.session_id)
     check_length(session)
     return session
@@ -150,6 +157,7 @@ async def _load_history(
         _resolve(deps, uid, place),
         messages.list_newest(uid, place.session_id, limit=history.MAX_READ),
     )
+    cached_chats.require_complete(session, newest)
     path = build_shown_path(session.forks)
     if fork is not None:
         path = build_path_to([*session.forks, fork], fork.id)

@@ -94,6 +94,10 @@ async def begin_voice_session(
     Raises NotFound, ChatLocked, QuotaExceeded, ModelFailed, whose text is for people, and Unavailable.
     """
     chat = await resolve_session(deps, uid, None, chat_id)
+    if chat.is_sealed:
+        raise Conflict(
+            "A sealed chat cannot be spoken in: the provider of the voice would hear it."
+        )
     profile = await deps.stores.profiles.get(uid)
     now = deps.clock.now()
     check_unlocked(chat, profile, now)
