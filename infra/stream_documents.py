@@ -108,6 +108,7 @@ STREAMS: Mapping[str, StreamDocument] = {
     ),
     "GET /v2/messages/{id}/stream": UI,
     "POST /v2/messages/{id}/versions": UI,
+    "POST /v2/messages/{id}/resend": UI,
     "POST /v2/voice-messages": StreamDocument(descriptions=(FRAMES,), examples=FRAMES_EXAMPLE),
     "GET /v1/imports/{import_id}/events": StreamDocument(
         descriptions=(IMPORTS,), event_type=ImportProgressOut, other_data={"not": {}}

@@ -24,6 +24,7 @@ _TIME_FIELD_BY_COLLECTION = {
     "embeds": "created_at",
     "agents": "created_at",
     "arcs": "created_at",
+    "sealed_chats": "created_at",
     "projects": "created_at",
     "installed_apps": "installed_at",
     "app_reviews": "created_at",
@@ -69,7 +70,11 @@ class Accounts:
         return bool(await self._documents.query(query))
 
     async def delete(self, uid: UserId) -> int:
-        """Delete every document of the user's or about them; idempotent."""
+        """Delete every document of the user's or about them; idempotent.
+
+        The data key goes first: what it sealed is unreadable, wherever a copy of it is left.
+        """
+        await self._documents.delete_tree(f"users/{uid}/data_keys/sealed_cache")
         await InstalledApps(self._documents).remove_all(uid)
         review_count = await AppReviews(self._documents).remove_all(uid)
         owned_apps = Query(collection="apps", where=(Where("owner", "==", uid),), fields=("owner",))

@@ -5,7 +5,7 @@ The server has no key to them. Versions keep devices apart: each ciphertext foll
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, build_page
@@ -76,7 +76,7 @@ class SealedChats:
             changed = _change(chat, ciphertext)
             if changed == chat and not new:
                 return chat
-            changed = replace(changed, changed_at=now, message_count=count)
+            changed = replace(changed, changed_at=_follow(chat, now), message_count=count)
             tx.write(Set(path, dump(changed)))
             tx.write(*(Set(f"{path}/ciphertexts/{m.id}", dump(m)) for m in new))
             return changed
@@ -127,8 +127,8 @@ class SealedChats:
 
         async def work(tx: Transaction) -> None:
             chat = _require(await tx.get(path))
-            empty = replace(chat, ciphertext=None, is_deleted=True, message_count=0, changed_at=now)
-            tx.write(Set(path, dump(empty)))
+            mark = replace(chat, ciphertext=None, is_deleted=True, message_count=0)
+            tx.write(Set(path, dump(replace(mark, changed_at=_follow(chat, now)))))
 
         await self._documents.transaction(work)
         query = Query(
@@ -136,6 +136,11 @@ class SealedChats:
         )
         while documents := await self._documents.query(query):
             await self._documents.write(*(Delete(found.path) for found in documents))
+
+
+def _follow(chat: SealedChat, now: datetime) -> datetime:
+    """Return the time of a change, which is later than that of the one before."""
+    return max(now, chat.changed_at + timedelta(microseconds=1))
 
 
 def _require(document: Document | None) -> SealedChat:

@@ -224,18 +224,18 @@ class SequencedEvent:
     event: RunEvent
 
 
-_QUESTION_SUFFIX = "-q"
+QUESTION_SUFFIX = "-q"
 
 
 def build_question_id(run_id: RunId) -> MessageId:
     """Name the question that a run answers."""
-    return MessageId(f"{run_id}{_QUESTION_SUFFIX}")
+    return MessageId(f"{run_id}{QUESTION_SUFFIX}")
 
 
 def get_answering_run_id(message: Message) -> RunId | None:
     """Return the run that answers a message, None for what is no question of a run."""
-    is_question = message.sender == "human" and message.id.endswith(_QUESTION_SUFFIX)
-    return RunId(message.id.removesuffix(_QUESTION_SUFFIX)) if is_question else None
+    is_question = message.sender == "human" and message.id.endswith(QUESTION_SUFFIX)
+    return RunId(message.id.removesuffix(QUESTION_SUFFIX)) if is_question else None
 
 
 LEASE_TTL = timedelta(seconds=10)

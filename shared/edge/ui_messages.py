@@ -10,7 +10,7 @@ Where several models answer at once, the chunks of the first one are the stream;
 are a stream of its own, whose chunks come one by one as `data` of transient `data-voice` parts.
 """
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 
 from pydantic_core import to_json
@@ -48,6 +48,13 @@ async def encode(
             frame = _encode_event(numbered, builder)
             if numbered.seq > after_seq:
                 yield frame
+
+
+async def encode_chunks(chunks: Sequence[Chunk]) -> AsyncGenerator[bytes, None]:
+    """Encode a stream of these chunks alone, which nobody resumes."""
+    for chunk in chunks:
+        yield b"data: " + to_json(chunk) + b"\n\n"
+    yield b"data: [DONE]\n\n"
 
 
 def _encode_event(numbered: SequencedEvent, builder: "_StreamBuilder") -> bytes:

@@ -395,6 +395,11 @@ class ChosenAnswerIn(TypedDict):
     voice: int
 
 
+class CiphertextIn(TypedDict):
+    version: int
+    ciphertext: str
+
+
 class ClientSecretOut(TypedDict):
     value: str
     expires_at: int
@@ -766,7 +771,7 @@ class FiltersOut(TypedDict):
 
 
 class FinishMetadata(TypedDict, closed=True):
-    outcome: Literal["completed", "limited", "stopped", "interrupted", "failed"]
+    outcome: Literal["completed", "limited", "stopped", "interrupted", "failed"] | Literal["waiting"]
 
 
 class FocusIn(TypedDict):
@@ -922,6 +927,17 @@ class HistoryPointOut(TypedDict):
     insights_gained: NotRequired[int]
     memories_created: NotRequired[int]
     date: str
+
+
+class HistoryRequestData(TypedDict, closed=True):
+    chat_session_id: str
+    reason: Literal["cache_miss", "decryption_failed", "insufficient_history"]
+
+
+class HistoryRequestPart(TypedDict, closed=True):
+    type: Literal["data-request-chat-history"]
+    id: str
+    data: HistoryRequestData
 
 
 class ImportIn(TypedDict):
@@ -1505,6 +1521,16 @@ class RequestedEmbeds(TypedDict, closed=True):
     embed_ids: list[str]
 
 
+EmbedId: TypeAlias = str
+
+
+class ResentMessageIn(TypedDict):
+    id: str
+    sender: Literal["human", "ai"]
+    text: str
+    created_at: str
+
+
 class ReviewIn(TypedDict):
     score: float
     review: NotRequired[str]
@@ -1557,6 +1583,30 @@ class SampleLibraryOut(TypedDict):
     conversations: int
 
 
+class SealedChatOut(TypedDict):
+    id: str
+    created_at: str
+    changed_at: str
+    version: int
+    ciphertext: str | None
+    is_deleted: bool
+    message_count: int
+
+
+class SealedMessageIn(TypedDict):
+    id: str
+    created_at: str
+    version: int
+    ciphertext: str | None
+
+
+class SealedMessageOut(TypedDict):
+    id: str
+    created_at: str
+    version: int
+    ciphertext: str | None
+
+
 class SecretOut(TypedDict):
     signing_secret: str
     retired_secret_until: str
@@ -1598,7 +1648,7 @@ class SessionIn(TypedDict):
     app_id: NotRequired[str | None]
     agent_id: NotRequired[str | None]
     project_id: NotRequired[str | None]
-    storage_mode: NotRequired[Literal["managed", "incognito"]]
+    storage_mode: NotRequired[Literal["managed", "incognito", "client_encrypted"]]
 
 
 class SessionOut(TypedDict):
@@ -1616,7 +1666,7 @@ class SessionOut(TypedDict):
     agent_id: str | None
     project_id: str | None
     is_summarised: bool
-    storage_mode: Literal["managed", "incognito"]
+    storage_mode: Literal["managed", "incognito", "client_encrypted"]
     exercise: ActiveExerciseOut | None
     locked_until: str | None
     summary: str
@@ -1702,6 +1752,12 @@ class SnippetOut(TypedDict):
 
 
 class Source(TypedDict):
+    kind: Literal["library", "app", "service"]
+    id: NotRequired[str]
+    name: NotRequired[str]
+
+
+class SourceIn(TypedDict):
     kind: Literal["library", "app", "service"]
     id: NotRequired[str]
     name: NotRequired[str]
@@ -1813,6 +1869,15 @@ class SummaryRequestIn(TypedDict):
 
 class SummaryRequestOut(TypedDict):
     summary_id: str
+
+
+class SyncAckIn(TypedDict):
+    phase: Literal[3]
+
+
+class SyncedChatOut(TypedDict):
+    chat: SealedChatOut
+    messages: list[SealedMessageOut]
 
 
 class TaskIntegrationIn(TypedDict, extra_items=bool | int | str | None):
@@ -2174,6 +2239,17 @@ class ChatHitsOut(TypedDict):
     next_cursor: str | None
 
 
+class CiphertextsIn(TypedDict):
+    chat: NotRequired[CiphertextIn | None]
+    messages: NotRequired[list[SealedMessageIn]]
+
+
+class CiphertextsOut(TypedDict):
+    chat: SealedChatOut
+    messages: list[SealedMessageOut]
+    next_cursor: str | None
+
+
 class ConfirmationData(TypedDict, closed=True):
     id: str
     call_id: str
@@ -2515,6 +2591,17 @@ class RequestEmbedsPart(TypedDict, closed=True):
     transient: Literal[True]
 
 
+class ResentEmbedIn(TypedDict):
+    id: str
+    message_id: str
+    version: int
+    type: Literal["tool_result", "record", "website", "place", "event", "code", "sheet", "image", "document"]
+    content: str
+    source: SourceIn
+    embed_ids: NotRequired[list[EmbedId] | None]
+    parent_id: NotRequired[str | None]
+
+
 class SearchOut(TypedDict):
     conversations: list[AppConversationOut]
     total_pages: int
@@ -2586,6 +2673,12 @@ class SourceMetadata(TypedDict, closed=True):
 
 class SuggestedAppsOut(TypedDict):
     suggested_apps: list[AppOut]
+
+
+class SyncOut(TypedDict):
+    chats: list[SyncedChatOut]
+    cursor: str | None
+    is_complete: bool
 
 
 class ToolCalled(TypedDict, closed=True):
@@ -2706,6 +2799,12 @@ class ImportOut(TypedDict):
     asks_for_me: bool
 
 
+class ResendIn(TypedDict):
+    question: SendMessageIn
+    messages: list[ResentMessageIn]
+    embeds: NotRequired[list[ResentEmbedIn]]
+
+
 class SourceCited(TypedDict, closed=True):
     type: Literal["source-document"]
     sourceId: str
@@ -2736,4 +2835,4 @@ class ConversationHitsOut(TypedDict):
     fallback_without_filters: NotRequired[bool]
 
 
-UiChunk: TypeAlias = StartChunk | StepChunk | PartStart | PartDelta | PartEnd | ToolCalled | ToolAnswered | ToolFailed | SourceCited | StagePart | StatusPart | ConfirmationPart | ConnectPart | ChangePart | ChartPart | EmbedPart | RequestEmbedsPart | FinishChunk | AbortChunk | ErrorChunk | MessagePart | VoicesPart | VoicePart
+UiChunk: TypeAlias = StartChunk | StepChunk | PartStart | PartDelta | PartEnd | ToolCalled | ToolAnswered | ToolFailed | SourceCited | StagePart | StatusPart | ConfirmationPart | ConnectPart | ChangePart | ChartPart | EmbedPart | RequestEmbedsPart | FinishChunk | AbortChunk | ErrorChunk | MessagePart | VoicesPart | VoicePart | HistoryRequestPart

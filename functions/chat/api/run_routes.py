@@ -2,12 +2,14 @@
 
 import hashlib
 from functools import partial
+from typing import Any
 
 from pydantic_core import to_json
 from starlette.responses import JSONResponse, Response
 
 from functions.chat.api.refusals import refuse_question
 from functions.chat.api.run_streams import (
+    build_history_request_stream,
     build_refusal_stream,
     build_stream,
     build_ui_stream,
@@ -25,7 +27,7 @@ from functions.chat.runs.journal import Journal
 from functions.chat.runs.lapsed_runs import load_closing_lapsed
 from functions.chat.runs.run_events import stream_events
 from functions.chat.turn.answer_turn import answer_turn
-from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
+from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey, QuestionKey
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
@@ -36,6 +38,8 @@ from shared.domain.errors import (
 )
 from shared.domain.ids import MessageId, RunId, UserId
 from shared.domain.run import Run
+from shared.domain.sealed_chat import HistoryMissing, HistoryRequest
+from shared.domain.storage_mode import is_sealed, name_within
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call, route
 from shared.languages import choose_accepted
@@ -55,41 +59,76 @@ MAX_MESSAGE_BYTES = 1_048_576
     max_bytes=MAX_MESSAGE_BYTES,
 )
 async def send_message(deps: ChatDeps, call: Call[SendMessageIn, SendQuery]) -> Response:
-    key = _parse_idempotency_key(call)
+    return await answer_question(deps, call, call.body, call.query, _parse_idempotency_key(call))
+
+
+async def answer_question(
+    deps: ChatDeps,
+    call: Call[Any, Any],
+    question: SendMessageIn,
+    query: SendQuery,
+    key: QuestionKey | None,
+) -> Response:
+    """Stream the answer, the run that this question began earlier, or what refuses it."""
+    uid = call.uid
     try:
-        turn = await _prepare_turn(deps, call, key)
+        turn = await _prepare_turn(deps, call, question, query, key)
     except DuplicateQuestion as duplicate:
-        return _replay_run(deps, call, duplicate.run, key)
+        return _replay_run(deps, uid, query, duplicate.run, key)
     except (CallerError, Unavailable) as refusal:
-        if call.query.protocol is not None:
+        if isinstance(refusal, HistoryMissing) and query.protocol is not None:
+            return await _request_history(deps, uid, question, query, key, refusal)
+        if query.protocol is not None:
             raise
-        return build_refusal_stream(
-            await refuse_question(deps, call.uid, call.body.text, call.query, refusal)
-        )
+        return build_refusal_stream(await refuse_question(deps, uid, question.text, query, refusal))
     telemetry.add_fields(run_id=turn.run_id)
     journal = Journal()
-    events = stream_events(deps, call.uid, turn.run_id, journal=journal)
-    return build_stream(
-        call.query, turn.run_id, events, work=lambda: answer_turn(deps, turn, journal)
+    events = stream_events(deps, uid, turn.run_id, journal=journal)
+    return build_stream(query, turn.run_id, events, work=lambda: answer_turn(deps, turn, journal))
+
+
+async def _request_history(
+    deps: ChatDeps,
+    uid: UserId,
+    question: SendMessageIn,
+    query: SendQuery,
+    key: QuestionKey | None,
+    missing: HistoryMissing,
+) -> Response:
+    """Let a question in a sealed chat wait for the messages before it, and ask the client for them."""
+    name = key.run_id(uid) if key else deps.new_id()
+    request = HistoryRequest(
+        id=RunId(name_within(query.session_id, name)),
+        session_id=query.session_id,
+        reason=missing.reason,
+        fingerprint=compute_fingerprint(question, query),
+        created_at=deps.clock.now(),
     )
+    await deps.stores.history_requests.put(uid, request)
+    telemetry.add_fields(run_id=request.id, outcome="waiting")
+    return build_history_request_stream(request)
 
 
 async def _prepare_turn(
-    deps: ChatDeps, call: Call[SendMessageIn, SendQuery], key: IdempotencyKey | None
+    deps: ChatDeps,
+    call: Call[Any, Any],
+    question: SendMessageIn,
+    query: SendQuery,
+    key: QuestionKey | None,
 ) -> PreparedTurn:
     prepare = partial(
         prepare_turn,
         deps,
         call.uid,
-        call.body.text,
-        call.query.app,
-        call.query.session,
+        question.text,
+        query.app,
+        query.session,
         key=key,
-        can_confirm=call.query.protocol is not None,
-        follows=MessageId(call.body.follows) if call.body.follows else None,
-        models=call.body.list_models(),
-        page=call.body.context.to_page() if call.body.context else None,
-        file_ids=call.body.file_ids or (),
+        can_confirm=query.protocol is not None,
+        follows=MessageId(question.follows) if question.follows else None,
+        models=question.list_models(),
+        page=question.context.to_page() if question.context else None,
+        file_ids=question.file_ids or (),
         client_language=choose_accepted(call.headers.get("accept-language")),
     )
     with telemetry.measure_stage("prepare"):
@@ -101,21 +140,25 @@ def _parse_idempotency_key(call: Call[SendMessageIn, SendQuery]) -> IdempotencyK
     text = call.headers.get("idempotency-key") or call.body.client_message_id
     if text is None:
         return None
-    question_fields = call.body.model_dump(exclude={"client_message_id", "follows"})
+    return IdempotencyKey(text=text, fingerprint=compute_fingerprint(call.body, call.query))
+
+
+def compute_fingerprint(question: SendMessageIn, query: SendQuery) -> str:
+    """Return a hash of a whole question, which is the same in all of its repeats."""
+    question_fields = question.model_dump(exclude={"client_message_id", "follows"})
     for name in ("model", "models"):
         if question_fields[name] is None:
             del question_fields[name]  # the same question as of a client that knows no models
-    fingerprint = hashlib.sha256(to_json([call.query.session_id, question_fields])).hexdigest()
-    return IdempotencyKey(text=text, fingerprint=fingerprint)
+    return hashlib.sha256(to_json([query.session_id, question_fields])).hexdigest()
 
 
 def _replay_run(
-    deps: ChatDeps, call: Call[SendMessageIn, SendQuery], run: Run, key: IdempotencyKey | None
+    deps: ChatDeps, uid: UserId, query: SendQuery, run: Run, key: QuestionKey | None
 ) -> Response:
     """Stream the run that this question started when it first came."""
     if key is None or run.fingerprint != key.fingerprint:
         return build_problem(422, "This idempotency key came with another question before.")
-    return build_stream(call.query, run.id, stream_events(deps, call.uid, run.id))
+    return build_stream(query, run.id, stream_events(deps, uid, run.id))
 
 
 @route(
@@ -136,7 +179,9 @@ async def resume_message(deps: ChatDeps, call: Call[None, ResumeQuery]) -> Respo
     after_seq = _parse_after_seq(call)
     await deps.quotas.take(call.uid, "followers", now=deps.clock.now())
     if deps.active_runs.find(call.uid, run_id) is None:
-        run = await _get_run(deps, call.uid, run_id)
+        run = await _find_run(deps, call.uid, run_id)
+        if run is None:
+            return await _repeat_request(deps, call.uid, run_id)
         if not run.has_journal(deps.clock.now()) or run.last_seq == after_seq > 0:
             return Response(status_code=204)
         if run.outcome is not None:
@@ -180,12 +225,24 @@ def _build_stop_response(run: Run | None) -> Response:
     return JSONResponse({"status": "ended", "outcome": run.outcome})
 
 
+async def _repeat_request(deps: ChatDeps, uid: UserId, run_id: RunId) -> Response:
+    """Ask again for what a question in a sealed chat waits for. Raises NotFound."""
+    request = await deps.stores.history_requests.find(uid, run_id) if is_sealed(run_id) else None
+    if request is None:
+        raise NotFound("Message not found")
+    return build_history_request_stream(request)
+
+
 async def _get_run(deps: ChatDeps, uid: UserId, run_id: RunId) -> Run:
     """Return the run; one that lapsed is closed first. Raises NotFound."""
-    run = await load_closing_lapsed(deps.stores.runs, uid, run_id, now=deps.clock.now())
+    run = await _find_run(deps, uid, run_id)
     if run is None:
         raise NotFound("Message not found")
     return run
+
+
+async def _find_run(deps: ChatDeps, uid: UserId, run_id: RunId) -> Run | None:
+    return await load_closing_lapsed(deps.stores.runs, uid, run_id, now=deps.clock.now())
 
 
 ROUTES = (send_message, resume_message, stop_message)

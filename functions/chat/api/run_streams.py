@@ -1,6 +1,6 @@
 """Streams of a run: its events as released apps read them, or as a UI message stream."""
 
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -9,8 +9,10 @@ from functions.chat.runs.journal import Journal
 from shared.domain.chat import Message
 from shared.domain.ids import RunId
 from shared.domain.run import AnswerText, RunEnded, RunEvent, SequencedEvent
+from shared.domain.sealed_chat import HistoryRequest
 from shared.edge import frames, ui_messages
 from shared.edge.event_stream import EventStream
+from shared.edge.ui_chunks import Chunk
 
 SequencedEvents = AsyncGenerator[SequencedEvent, None]
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -71,6 +73,24 @@ def build_ui_stream(
         heartbeat=ui_messages.HEARTBEAT,
         work=work,
         headers={"X-Run-Id": run_id, **ui_messages.HEADERS},
+    )
+
+
+def build_history_request_stream(request: HistoryRequest) -> EventStream:
+    """Ask a client for the messages of a sealed chat; its question waits, without a model call."""
+    return EventStream(
+        ui_messages.encode_chunks(build_history_request_chunks(request)),
+        heartbeat=ui_messages.HEARTBEAT,
+        headers={"X-Run-Id": request.id, **ui_messages.HEADERS},
+    )
+
+
+def build_history_request_chunks(request: HistoryRequest) -> Sequence[Chunk]:
+    data = {"chat_session_id": request.session_id, "reason": request.reason}
+    return (
+        {"type": "start", "messageId": request.id},
+        {"type": "data-request-chat-history", "id": request.id, "data": data},
+        {"type": "finish", "messageMetadata": {"outcome": "waiting"}},
     )
 
 

@@ -28,6 +28,7 @@ from shared.domain.library_change import LibraryChange
 from shared.domain.own_names import MAX_OWN_NAMES
 from shared.domain.profile import PreferredModel
 from shared.domain.run import Outcome
+from shared.domain.storage_mode import StorageMode, find_storage_mode
 from shared.domain.voices import MAX_VOICES
 from shared.edge.schemas import (
     EVENT_NUMBER_PATTERN,
@@ -514,14 +515,11 @@ class FcmTokenIn(Wire):
 Title = Annotated[str | None, Field(max_length=500)]
 
 
-StorageMode = Literal["managed", "incognito"]
-"""Whether a chat is stored, or lives in memory alone; pinned when it begins."""
-
-
 class SessionIn(Wire):
     """A new chat; without a title it gets one from its first answer.
 
-    Of an `incognito` chat nothing is stored: it is in no list, and gone with the process that holds it.
+    Of an `incognito` chat nothing is stored: it is in no list, and gone with the process that holds it. A
+    `client_encrypted` one is in no list either: its clients keep it as ciphertexts, and sync them.
     """
 
     title: Title = None
@@ -630,7 +628,7 @@ def to_session_out(session: Session) -> SessionOut:
         agent_id=session.agent_id,
         project_id=session.project_id,
         is_summarised=session.summarised_until is not None,
-        storage_mode="incognito" if session.is_incognito else "managed",
+        storage_mode=find_storage_mode(session.id),
         exercise=ActiveExerciseOut.model_validate(session.exercise) if session.exercise else None,
         locked_until=session.safety.locked_until,
         summary=session.notes.summary,

@@ -13,6 +13,7 @@ from functions.chat.api.schemas import ChartOut, MessageOut
 from shared.domain.confirmation import ConfirmationReason, Decision
 from shared.domain.embed import EmbedType
 from shared.domain.run import Outcome, StageName
+from shared.domain.sealed_chat import HistoryReason
 
 _CONFIG = ConfigDict(extra="forbid")
 
@@ -330,10 +331,26 @@ class VoicesPart(TypedDict):
     transient: Literal[True]
 
 
-class FinishMetadata(TypedDict):
-    """How the answer ended."""
+class HistoryRequestData(TypedDict):
+    """The chat whose messages are needed, and why."""
 
-    outcome: Outcome
+    chat_session_id: str
+    reason: HistoryReason
+
+
+@with_config(_CONFIG)
+class HistoryRequestPart(TypedDict):
+    """The question in a sealed chat waits: POST /v2/messages/{id}/resend with the messages before it."""
+
+    type: Literal["data-request-chat-history"]
+    id: str
+    data: HistoryRequestData
+
+
+class FinishMetadata(TypedDict):
+    """How the answer ended; `waiting`: it has not begun."""
+
+    outcome: Outcome | Literal["waiting"]
 
 
 @with_config(_CONFIG)
@@ -404,7 +421,7 @@ class VoicePart(TypedDict):
 UiChunk = TypeAliasType(
     "UiChunk",
     Annotated[
-        _AnswerChunk | MessagePart | VoicesPart | VoicePart,
+        _AnswerChunk | MessagePart | VoicesPart | VoicePart | HistoryRequestPart,
         Field(discriminator="type"),
     ],
 )

@@ -7,7 +7,7 @@ nothing, and its last cursor is where the next sync begins.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from functions.chat.deps import ChatDeps
@@ -22,6 +22,9 @@ RECENT_CHATS = 100
 CHATS_PER_PAGE = 20
 MESSAGES_PER_PAGE = 40
 MAX_PAGE_BYTES = 1_000_000
+SETTLING_TIME = timedelta(minutes=1)
+"""Longer than any write takes, and than the clocks of two instances differ."""
+_FIRST_ID = "-"
 _SEPARATOR = "."
 Position = tuple[datetime, str]
 
@@ -65,7 +68,16 @@ async def read_page(deps: ChatDeps, uid: UserId, phase: Phase, cursor_text: str 
             return await _list_recent(deps, uid, cursor)
         case 3:
             changed = await chats.list_changed(uid, limit=CHATS_PER_PAGE, after=cursor.chat)
-            return await _build_page(deps, uid, changed, cursor)
+            page = await _build_page(deps, uid, changed, cursor)
+            return _settle(page, deps.clock.now())
+
+
+def _settle(page: SyncPage, now: datetime) -> SyncPage:
+    """End a sync a little earlier: what is written at this moment may be dated before what was read."""
+    last = _parse(page.cursor).chat
+    if not page.is_complete or last is None:
+        return page
+    return replace(page, cursor=_format(_Cursor(chat=min(last, (now - SETTLING_TIME, _FIRST_ID)))))
 
 
 async def _list_recent(deps: ChatDeps, uid: UserId, cursor: _Cursor) -> SyncPage:

@@ -101,7 +101,7 @@ def _may_be_corrected(session: Session, answer: Message) -> bool:
     is_first = CORRECTS_KEY not in answer.metadata and len(session.forks) < MAX_VERSIONS
     is_done = any(fork.id == _build_id(answer) for fork in session.forks)
     is_of_model = answer.route in ("answer", "lookup") and not answer.crisis_level
-    return is_first and not is_done and is_of_model and not session.is_incognito
+    return is_first and not is_done and is_of_model and not session.is_private
 
 
 def _build_id(answer: Message) -> str:

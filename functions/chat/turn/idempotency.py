@@ -4,7 +4,7 @@ import base64
 import hashlib
 
 from functions.chat.deps import ChatDeps
-from shared.domain.ids import RunId, UserId
+from shared.domain.ids import RunId, SessionId, UserId
 from shared.domain.run import Run
 from shared.domain.value import value
 
@@ -21,6 +21,22 @@ class IdempotencyKey:
         return RunId(base64.urlsafe_b64encode(digest[:16]).decode().rstrip("="))
 
 
+@value
+class WaitingKey:
+    """Key of a question that waits: it is answered by the run that was named when it came first."""
+
+    waiting_run_id: RunId
+    session_id: SessionId
+    fingerprint: str
+
+    def run_id(self, _: UserId) -> RunId:
+        """Return the name of the run within its chat."""
+        return RunId(self.waiting_run_id.removeprefix(f"{self.session_id}-"))
+
+
+QuestionKey = IdempotencyKey | WaitingKey
+
+
 class DuplicateQuestion(Exception):
     """The key was used before, for `run`."""
 
@@ -29,9 +45,7 @@ class DuplicateQuestion(Exception):
         self.run = run
 
 
-async def check_unused(
-    deps: ChatDeps, uid: UserId, run_id: RunId, key: IdempotencyKey | None
-) -> None:
+async def check_unused(deps: ChatDeps, uid: UserId, run_id: RunId, key: QuestionKey | None) -> None:
     """Raises DuplicateQuestion."""
     run = await deps.stores.runs.get(uid, run_id, deps.clock.now()) if key else None
     if run is not None:

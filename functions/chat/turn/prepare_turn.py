@@ -10,7 +10,7 @@ from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
 from functions.chat.turn.build_voices import VoiceBuilder, choose_model
 from functions.chat.turn.files import build_card
 from functions.chat.turn.first_verdict import judge_question
-from functions.chat.turn.idempotency import IdempotencyKey, check_unused
+from functions.chat.turn.idempotency import QuestionKey, check_unused
 from functions.chat.turn.open_chat import WatchedQuestion, check_open
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.prepared_turn import PreparedTurn
@@ -41,7 +41,7 @@ async def prepare_turn(
     app_id: AppId | None,
     session_id: SessionId | None = None,
     *,
-    key: IdempotencyKey | None = None,
+    key: QuestionKey | None = None,
     can_confirm: bool = False,
     follows: MessageId | None = None,
     version: WantedVersion | None = None,
@@ -65,7 +65,8 @@ async def prepare_turn(
     Raises Invalid (empty text, several models for a persona), TooLarge (over MAX_QUESTION_CHARS, a
     file that the model cannot read whole, or more than it takes),
     NotFound (no such app or chat session), Conflict (the chat shows another version), QuotaExceeded,
-    ChatLocked and TooMany (by what was asked in the chat) and DuplicateQuestion.
+    ChatLocked and TooMany (by what was asked in the chat), HistoryMissing for a sealed chat, and
+    DuplicateQuestion.
     """
     text = _clean_question(text)
     finding = find_crisis(text)

@@ -60,6 +60,8 @@ NOT_TAKEN: Mapping[str, str] = {
     "task_integrations": "where tasks are sent is chosen again, by you",
     "inbox": "notifications are of their day, and one from a file could pose as an app",
     "embeds": "what tools found is of its day, and a file could pose as a service: ask again",
+    "sealed_chats": "only your devices can read them: a device that has them stores them again",
+    "ciphertexts": "they belong to sealed chats",
     "arcs": "what chats were about is found again in chats you have here",
     "installed_apps": "an app reads what you allow it: install it again",
     "files": "they are in the zip: hand them in again",

@@ -1,5 +1,6 @@
 """Export of an account, written while it is sent: one JSON object, or a zip of JSON files."""
 
+import base64
 import io
 import json
 import mimetypes
@@ -36,6 +37,8 @@ EXPORTED_COLLECTIONS = (
     "chat_sessions",
     "messages",
     "alternatives",
+    "sealed_chats",
+    "ciphertexts",
     "embeds",
     "agents",
     "arcs",
@@ -167,6 +170,10 @@ async def _iterate_collection(deps: LibraryDeps, uid: UserId, name: str) -> Asyn
         async for record in _iterate_alternatives(deps, uid):
             yield record
         return
+    if name == "ciphertexts":
+        async for record in _iterate_ciphertexts(deps, uid):
+            yield record
+        return
     async for document in deps.stores.accounts.iter_documents(uid, name):
         yield _dump_document(document.id, document)
 
@@ -180,6 +187,14 @@ async def _iterate_alternatives(deps: LibraryDeps, uid: UserId) -> AsyncIterator
                 uid, f"messages/{message.id}/alternatives"
             ):
                 yield _dump_document(message.id, document)
+
+
+async def _iterate_ciphertexts(deps: LibraryDeps, uid: UserId) -> AsyncIterator[bytes]:
+    """Yield the messages of sealed chats as their clients encrypted them; an id begins with its chat's."""
+    accounts = deps.stores.accounts
+    async for chat in accounts.iter_documents(uid, "sealed_chats"):
+        async for document in accounts.iter_documents(uid, f"sealed_chats/{chat.id}/ciphertexts"):
+            yield _dump_document(document.id, document)
 
 
 def _dump_document(name: str, document: Document) -> bytes:
@@ -229,5 +244,7 @@ def _to_json(fields: Mapping[str, Any]) -> bytes:
 
 
 def _to_text(value: object) -> str:
-    """Write what JSON lacks: times, and what else a client stored (bytes, places, references)."""
+    """Write what JSON lacks: times, bytes, and what else a client stored (places, references)."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
     return value.isoformat() if isinstance(value, datetime) else repr(value)

@@ -9,13 +9,14 @@ import jsonschema_rs
 import pytest
 from hypothesis import given
 
+from functions.chat.api.run_streams import build_history_request_chunks
 from functions.chat.api.schemas import to_message_json
 from infra.openapi import build_document
 from shared.domain.chart import Chart, DataPoint, Dataset
 from shared.domain.chat import FileCitation, FilePage
 from shared.domain.daily_summary import DailySummarySettings
 from shared.domain.embed import EmbedRef
-from shared.domain.ids import EmbedId, FileId
+from shared.domain.ids import EmbedId, FileId, RunId, SessionId
 from shared.domain.library_change import LibraryChange
 from shared.domain.provenance import Source
 from shared.domain.run import (
@@ -43,6 +44,7 @@ from shared.domain.run import (
     VoiceEvent,
     VoicesStarted,
 )
+from shared.domain.sealed_chat import HistoryRequest
 from shared.edge.ui_messages import encode
 from tests.fixtures.stream_schema import check_chunk
 from tests.shared.edge.test_ui_messages import CARD, CONFIRMATION, MESSAGE, RUNS, parse_chunks
@@ -91,6 +93,15 @@ EVENTS: Sequence[RunEvent] = (
 )
 
 
+HISTORY_REQUEST = HistoryRequest(
+    id=RunId("sealed-c1-r1"),
+    session_id=SessionId("sealed-c1"),
+    reason="cache_miss",
+    fingerprint="",
+    created_at=MESSAGE.created_at,
+)
+
+
 def encode_run(*numbered: SequencedEvent) -> list[Any]:
     async def iterate() -> AsyncGenerator[SequencedEvent, None]:
         for item in numbered:
@@ -125,7 +136,13 @@ def test_nothing_is_described_that_no_event_becomes_m132() -> None:
         )
     ]
 
+    chunks += build_history_request_chunks(HISTORY_REQUEST)
     assert {chunk["type"] for chunk in chunks} == set(schema["discriminator"]["mapping"])
+
+
+def test_a_request_for_messages_is_described_m132() -> None:
+    for chunk in build_history_request_chunks(HISTORY_REQUEST):
+        check_chunk(chunk)
 
 
 @given(RUNS)

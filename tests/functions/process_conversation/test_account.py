@@ -1,5 +1,6 @@
 """Account: an export holds everything, and an erasure leaves nothing (P30)."""
 
+import base64
 import io
 import json
 import math
@@ -36,6 +37,7 @@ from shared.data.dead_letters import DeadLetters
 from shared.data.erasures import RETRY_WINDOW
 from shared.data.messages import Messages
 from shared.data.profiles import Devices
+from shared.data.sealed_chats import NewCiphertext
 from shared.data.stores import Stores
 from shared.data.token_store import AccountTokenStore
 from shared.domain.account import ERASURE_LEASE, Erasure
@@ -46,6 +48,7 @@ from shared.domain.documents import Query, Set
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Device, Profile
+from shared.domain.sealed_chat import SealedMessage
 from shared.domain.tool_data import ToolData
 from shared.ports import ToolBox
 from tests.fakes import FixedClock, ScriptedModel
@@ -67,11 +70,12 @@ from tests.fixtures.processing import (
     build_script,
     build_test_conversation,
 )
+from tests.fixtures.sealed import seal
 from tests.functions.process_conversation.test_dead_letters import build_letter
 from tests.functions.process_conversation.test_interruptions import Interruption, raise_crash
 
 ZAPHOD = UserId("zaphod-4711")
-MAX_CALLS = 45
+MAX_CALLS = 47
 GRACE = timedelta(seconds=5)
 TOKEN = "ya29.token-of-zaphod"
 
@@ -238,6 +242,34 @@ async def test_an_export_holds_everything_the_owner_has(world):
     assert [session["id"] for session in files["chat_sessions.json"]] == ["main"]
 
 
+async def test_sealed_chats_are_exported_as_their_clients_encrypted_them_m82(world):
+    chat_id, at = SessionId("sealed-c1"), world.clock.now()
+    message = SealedMessage(
+        id=MessageId(f"{chat_id}-m1"), created_at=at, version=1, ciphertext=b"\x01message"
+    )
+    await world.deps.stores.sealed_chats.create(ZAPHOD, chat_id, at)
+    title = NewCiphertext(version=1, ciphertext=b"\x01title")
+    await world.deps.stores.sealed_chats.put(ZAPHOD, chat_id, title, [message], at)
+
+    files = await export_account(world)
+
+    assert files["sealed_chats.json"][0]["ciphertext"] == base64.b64encode(b"\x01title").decode()
+    [exported] = files["ciphertexts.json"]
+    assert exported["ciphertext"] == base64.b64encode(b"\x01message").decode()
+
+
+async def test_without_its_data_key_a_copy_of_the_cache_cannot_be_read_m91(world):
+    path = f"users/{ZAPHOD}/messages/sealed-c1-m1"
+    stored_path = f"users/{ZAPHOD}/sealed_messages/sealed-c1-m1"
+    await seal(world.documents, world.clock).write(Set(path, {"text": "secret"}))
+    copy = await world.documents.get(stored_path)
+
+    await world.deps.stores.accounts.delete(ZAPHOD)
+    await world.documents.write(Set(stored_path, copy.fields))
+
+    assert await seal(world.documents, world.clock).get(path) is None
+
+
 async def test_an_export_is_one_json_object_unless_a_zip_is_asked_for(world):
     await fill_account(world)
     odd = {"created_at": math.nan, "voice": [math.inf]}
@@ -321,7 +353,7 @@ async def test_an_unreadable_document_does_not_end_an_export(world):
 
     files = await export_account(world)
 
-    assert files["conversations/odd.json"] == {"id": "odd", **odd, "voice": repr(b"\x00")}
+    assert files["conversations/odd.json"] == {"id": "odd", **odd, "voice": "AA=="}
     assert files["conversations/talk.json"]["id"] == "talk"
 
 
