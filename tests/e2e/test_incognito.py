@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.e2e.product import run_product
+from tests.e2e.product import build_model_environment, run_product
 from tests.old_app import parse_as_fixed_app
+from tests.servers.openai import Script, scripted_openai
 
 WORD = "quokkasecret"
+UI = "ui-message-stream"
 CRISIS = f"I'm going to kill myself, said the {WORD}"
 
 
@@ -34,6 +36,41 @@ def test_nothing_of_an_incognito_chat_outlives_its_process_c68(tmp_path: Path) -
         assert http.get("/v2/messages", params=query).status_code == 404
         assert chat["id"] not in str(http.get("/v2/chat-sessions").json())
         assert http.get("/v2/arcs").json()["items"] == http.get("/v3/memories").json() == []
+
+
+def test_whatever_is_done_in_an_incognito_chat_nothing_is_stored_c68(tmp_path: Path) -> None:
+    mail, answer = f"{WORD}@mail.example", Script(text=f"The {WORD} sleeps. ")
+    with (
+        scripted_openai(answer) as model,
+        run_product(tmp_path, **build_model_environment(model.url)) as product,
+        product.client("alice") as http,
+    ):
+        chat = http.post("/v2/chat-sessions", json={"storage_mode": "incognito"}).json()
+        path, query = f"/v2/chat-sessions/{chat['id']}", {"chat_session_id": chat["id"]}
+        asked = http.post(
+            "/v2/messages",
+            json={"text": f"Write to {mail}", "client_message_id": WORD},
+            params=query,
+        )
+        run = asked.headers["x-run-id"]
+        voices = {"text": f"Compare the {WORD}", "models": ["fast", "agent"]}
+        done = [
+            http.post("/v2/messages", json=voices, params={**query, "protocol": UI}),
+            http.post(f"/v2/messages/{run}/versions", json={}),
+            http.post(f"/v2/messages/{run}-q/versions", json={"text": f"Feed the {WORD}"}),
+            http.patch(path, json={"title": WORD, "starred": True}),
+            http.post(f"/v2/messages/{run}/report"),
+            http.post(f"{path}/feedback", json={"rating": "positive"}),
+            http.get("/v1/chats/search", params={"query": WORD}),
+            http.post(f"{path}/end"),
+        ]
+        exported = http.get("/v1/users/export").text
+        product.process.kill()
+        product.process.wait()
+
+    assert {response.status_code for response in done} == {200}
+    assert WORD not in exported
+    assert list(list_files_with(tmp_path, WORD)) == []
 
 
 def test_two_devices_share_one_incognito_chat_c68(tmp_path: Path) -> None:

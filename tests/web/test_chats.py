@@ -200,6 +200,10 @@ def test_an_incognito_chat_goes_on_and_stands_in_no_list_c68(console: Console) -
     expect(page.get_by_text("Nothing of this chat is stored.")).to_be_visible()
     console.ask("What about tulips?")
     expect(console.answers).to_have_count(2)
+    page.locator("#ask [type=file]").set_input_files(
+        {"name": "n.txt", "mimeType": "text/plain", "buffer": b"tulips"}
+    )
+    expect(console.problem).to_contain_text("An incognito chat takes no files")
 
     page.reload()
 

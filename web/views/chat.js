@@ -231,7 +231,10 @@ export function startChat({ api, read, onChange }) {
     act(files);
   }
 
-  const handIn = (chosen) => withFiles((attached) => attached.add(chosen));
+  const handIn = (chosen) => {
+    if (isIncognito(session)) return say(problemLine, t("An incognito chat takes no files, because a file is stored. Ask about it in another chat."));
+    return withFiles((attached) => attached.add(chosen));
+  };
 
   async function loadFile(file) {
     try {

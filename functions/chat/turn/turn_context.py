@@ -10,7 +10,7 @@ from functions.chat.context.page import Page, PageItem
 from functions.chat.context.project_files import ProjectFiles
 from functions.chat.context.resolve_embeds import build_earlier_results, select_refs
 from functions.chat.deps import ChatDeps
-from functions.chat.runs.incognito_chats import check_length
+from functions.chat.runs.incognito_chats import check_question
 from functions.chat.sealed import cached_chats
 from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
 from functions.chat.turn.files import TurnFiles, find_files, load_files, load_project
@@ -141,7 +141,7 @@ async def _resolve(deps: ChatDeps, uid: UserId, place: QuestionPlace) -> Session
     if is_sealed(place.session_id) and place.app_id is None:
         return await cached_chats.find_cached(deps, uid, place.session_id)
     session = await resolve_session(deps, uid, place.app_id, place.session_id)
-    check_length(session)
+    check_question(session, place.file_ids)
     return session
 
 
