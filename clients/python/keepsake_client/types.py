@@ -1521,6 +1521,13 @@ class RequestedEmbeds(TypedDict, closed=True):
     embed_ids: list[str]
 
 
+class ResentCallIn(TypedDict):
+    call_id: str
+    tool: str
+    arguments: NotRequired[str]
+    cycle: NotRequired[int]
+
+
 EmbedId: TypeAlias = str
 
 
@@ -1529,6 +1536,7 @@ class ResentMessageIn(TypedDict):
     sender: Literal["human", "ai"]
     text: str
     created_at: str
+    calls: NotRequired[list[ResentCallIn]]
 
 
 class ReviewIn(TypedDict):
@@ -2594,6 +2602,7 @@ class RequestEmbedsPart(TypedDict, closed=True):
 class ResentEmbedIn(TypedDict):
     id: str
     message_id: str
+    call_id: str
     version: int
     type: Literal["tool_result", "record", "website", "place", "event", "code", "sheet", "image", "document"]
     content: str

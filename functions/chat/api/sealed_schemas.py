@@ -16,8 +16,10 @@ from shared.domain.chat import Message
 from shared.domain.embed import (
     MAX_CONTENT_CHARS,
     Embed,
+    EmbedRef,
     EmbedType,
     build_preview,
+    build_ref,
     compute_content_hash,
 )
 from shared.domain.errors import Invalid
@@ -25,6 +27,7 @@ from shared.domain.ids import EmbedId, MessageId, RunId, SessionId
 from shared.domain.provenance import LIBRARY, Source
 from shared.domain.run import QUESTION_SUFFIX, build_question_id
 from shared.domain.sealed_chat import SealedChat, SealedMessage
+from shared.domain.steps import MAX_ARGUMENTS_CHARS, CallStep
 from shared.domain.storage_mode import belongs_to
 from shared.edge.schemas import ID_PATTERN, MAX_CURSOR_CHARS, Wire
 
@@ -38,6 +41,7 @@ MAX_STORED_AT_ONCE = 50
 MAX_CLOCK_DIFFERENCE = timedelta(minutes=1)
 MAX_HISTORY_MESSAGES = 400
 MAX_HISTORY_EMBEDS = 60
+MAX_CALLS = 20
 MAX_TEXT_CHARS = 100_000
 MAX_HISTORY_CHARS = 2_000_000
 """Of all messages together: they are cached in one write."""
@@ -222,14 +226,16 @@ class SourceIn(Wire):
     name: Annotated[str, Field(max_length=200)] = ""
 
 
+CallName = Annotated[str, Field(min_length=1, max_length=200)]
 EmbedName = Annotated[str, Field(pattern=ID_PATTERN)]
 
 
 class ResentEmbedIn(Wire):
-    """An embed in clear; one of a version that the server has is skipped."""
+    """An embed in clear, of the call `call_id` of an answer; one of a version that is cached is skipped."""
 
     id: EmbedName
     message_id: EmbedName
+    call_id: CallName
     version: Version
     type: EmbedType
     content: Annotated[str, Field(max_length=MAX_CONTENT_CHARS)]
@@ -255,15 +261,35 @@ class ResentEmbedIn(Wire):
         )
 
 
+class ResentCallIn(Wire):
+    """A tool call of an answer; `arguments` is JSON text, and `cycle` counts the model calls, from 1."""
+
+    call_id: CallName
+    tool: Annotated[str, Field(min_length=1, max_length=200)]
+    arguments: Annotated[str, Field(max_length=MAX_ARGUMENTS_CHARS)] = "{}"
+    cycle: Annotated[int, Field(ge=1, le=100)] = 1
+
+    def to_step(self) -> CallStep:
+        return CallStep(
+            call_id=self.call_id,
+            tool=self.tool,
+            arguments=self.arguments,
+            cycle=self.cycle,
+            state="done",
+            source=LIBRARY,
+        )
+
+
 class ResentMessageIn(Wire):
-    """A message in clear, exactly as the chat has it."""
+    """A message in clear, exactly as the chat has it, with the calls whose embeds are sent."""
 
     id: Annotated[str, Field(pattern=ID_PATTERN)]
     sender: Literal["human", "ai"]
     text: Annotated[str, Field(max_length=MAX_TEXT_CHARS)]
     created_at: AwareDatetime
+    calls: Annotated[tuple[ResentCallIn, ...], Field(max_length=MAX_CALLS)] = ()
 
-    def to_message(self, session_id: SessionId) -> Message:
+    def to_message(self, session_id: SessionId, refs: Sequence[EmbedRef]) -> Message:
         """Return the message; the words of an answer count as read, whatever it read."""
         read = {"sources": [asdict(LIBRARY)]} if self.sender == "ai" else {}
         return Message(
@@ -272,6 +298,8 @@ class ResentMessageIn(Wire):
             text=self.text,
             sender=self.sender,
             created_at=self.created_at,
+            steps=tuple(call.to_step() for call in self.calls),
+            embeds=tuple(refs),
             metadata=read,
         )
 
@@ -296,8 +324,19 @@ class ResendIn(Wire):
             )
         for message in self.messages:
             _require_plausible(message, run_id, now)
-        messages = [message.to_message(session_id) for message in self.messages]
+        messages = [
+            message.to_message(session_id, self._list_refs(session_id, message.id, now))
+            for message in self.messages
+        ]
         return sorted(messages, key=lambda message: message.position)
+
+    def _list_refs(self, session_id: SessionId, message_id: str, now: datetime) -> list[EmbedRef]:
+        """Return the references of a message to the embeds that its calls returned."""
+        return [
+            build_ref(embed.to_embed(session_id, now), embed.call_id)
+            for embed in self.embeds
+            if embed.message_id == message_id and embed.parent_id is None
+        ]
 
     def to_embeds(self, session_id: SessionId, now: datetime) -> list[Embed]:
         """Raises Invalid for ids of another chat."""

@@ -1,5 +1,6 @@
 """Sealed chats: answered from a cache that nobody else reads, or from what their clients send again (M88)."""
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -313,6 +314,56 @@ async def test_another_user_finds_nothing_m82(
         ]
 
     assert statuses == [404] * 5
+
+
+def build_embed(session_id: str, answer_id: str, **fields: Any) -> dict[str, Any]:
+    named = {"id": f"{session_id}-e1", "message_id": answer_id, "call_id": "call1"}
+    about = {"type": "record", "source": {"kind": "service", "id": "web", "name": "Web"}}
+    return {**named, **about, "version": 1, "content": json.dumps({"place": "loft"}), **fields}
+
+
+async def test_embeds_are_sent_again_by_version_and_go_with_their_chat_m90(
+    world: ChatFixture, answered: tuple[httpx.AsyncClient, str]
+) -> None:
+    http, session_id = answered
+    [question, answer] = await list_messages(http, session_id)
+    calls = [{"call_id": "call1", "tool": "search_web", "arguments": '{"query": "loft"}'}]
+    kept = [question, {**answer, "calls": calls}]
+    versions = [(2, "loft"), (2, "barn"), (1, "shed"), (3, "cellar")]
+    contents, texts = [], []
+    for version, place in versions:
+        await world.documents.delete_tree(f"users/{ADA}/sealed_cache/chats")
+        embed = build_embed(
+            session_id, answer["id"], version=version, content=json.dumps({"place": place})
+        )
+        with ScriptedModel(script_answer("Yes.")) as model:
+            async with open_chat(build_deps(world, model)) as again:
+                run_id = (await ask(again, session_id, "Where?")).headers["x-run-id"]
+                await resend(again, run_id, "Where?", kept, embeds=[embed])
+                shown = await again.get(f"/v2/embeds/{session_id}-e1")
+                contents.append(shown.json()[0]["content"]["place"])
+        texts.append(repr(model.calls[0].messages))
+        world.clock.advance(seconds=5)
+    await fill_cache(world)
+
+    assert contents == ["loft", "loft", "loft", "cellar"]
+    assert [place in text for place, text in zip(contents, texts, strict=True)] == [True] * 4
+    assert await world.documents.query(Query(collection=f"users/{ADA}/sealed_embeds")) == []
+
+
+async def test_embeds_of_another_chat_are_refused_m90(
+    world: ChatFixture, answered: tuple[httpx.AsyncClient, str]
+) -> None:
+    http, session_id = answered
+    kept = await list_messages(http, session_id)
+    await fill_cache(world)
+    async with open_chat(build_deps(world)) as again:
+        run_id = (await ask(again, session_id, "Where?")).headers["x-run-id"]
+        embeds = [build_embed("sealed-other", kept[1]["id"])]
+        answer = await resend(again, run_id, "Where?", kept, embeds=embeds)
+
+    assert answer.status_code == 422
+    assert "is no id of this chat" in answer.text
 
 
 def forge(messages: list[dict[str, Any]], **fields: Any) -> list[dict[str, Any]]:
