@@ -20,6 +20,7 @@ from infra.bench.imports import measure_import_times
 from infra.bench.intruders import measure_intruders
 from infra.bench.journals import measure_journals
 from infra.bench.lists import measure_lists
+from infra.bench.masking import measure_masking
 from infra.bench.notifications import measure_notifications
 from infra.bench.processes import ROOT, run_keepsake, run_reframer, run_scripted_model
 from infra.bench.processing import measure_processing
@@ -93,6 +94,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "notifications": lambda: asyncio.run(measure_notifications()),
     "crowds": lambda: asyncio.run(measure_crowds()),
     "disclosure": measure_disclosures,
+    "masking": measure_masking,
     "tools": lambda: asyncio.run(measure_tools()),
     "intruders": lambda: asyncio.run(measure_intruders()),
     "agents": measure_agent_loops,

@@ -32,6 +32,7 @@ from shared.ports import ChatModel
 from shared.security.masking import (
     Change,
     Masker,
+    PrivateSpans,
     StreamRestorer,
     change_json_strings,
     change_strings,
@@ -48,6 +49,7 @@ class MaskedModels:
         self._model = model
         self._masking = masking
         self._secret = secret
+        self._spans = PrivateSpans()
 
     def name(self, role: ModelRole) -> str:
         return self._model.name(role)
@@ -59,7 +61,9 @@ class MaskedModels:
         if self._masking == "off" or not is_masked:
             return self._model
         key = derive_masking_key(self._secret, uid, chat)
-        return MaskedModel(self._model, Masker(key), also_local=self._masking == "on")
+        return MaskedModel(
+            self._model, Masker(key, self._spans.find), also_local=self._masking == "on"
+        )
 
 
 def derive_masking_key(secret: bytes, uid: UserId, chat: str = "") -> bytes:

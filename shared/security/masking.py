@@ -10,7 +10,8 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, get_args
 
@@ -23,13 +24,16 @@ _MAX_PLACEHOLDER_CHARS = max(map(len, _NAMES)) + 1 + _TAG_CHARS
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
 
 Change = Callable[[str], str]
+FindPrivate = Callable[[str], Sequence[PrivateSpan]]
 
 
 class Masker:
     """Masks and restores the texts of one chat; it knows the values that it masked."""
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, find: FindPrivate = find_private) -> None:
+        """`find` finds the private data of a text, as a cache of it may do."""
         self._key = key
+        self._find = find
         self._values: dict[str, str] = {}
         self._placeholders: dict[tuple[Kind, str], str] = {}
         self._masked_texts: dict[str, str] = {}
@@ -50,7 +54,7 @@ class Masker:
 
     def _mask_anew(self, text: str) -> str:
         parts, end = [], 0
-        for span in join_overlaps([*find_private(text), *_find_placeholders(text)]):
+        for span in join_overlaps([*self._find(text), *_find_placeholders(text)]):
             value = text[span.start : span.end]
             parts += [text[end : span.start], self._get_placeholder(span.kind, value)]
             end = span.end
@@ -72,6 +76,29 @@ class Masker:
         first = "234567"[digest[-1] % 6]
         tag = base64.b32encode(digest[:5]).decode().lower()
         return f"{kind.upper()}-{first}{tag[: _TAG_CHARS - 1]}"
+
+
+class PrivateSpans:
+    """Remembers where private data stands in texts, by their hashes: it holds no text.
+
+    A chat sends the same rules, tools and earlier messages with each call.
+    """
+
+    def __init__(self, max_texts: int = 4_096) -> None:
+        self._max_texts = max_texts
+        self._spans: dict[bytes, Sequence[PrivateSpan]] = {}
+        self._lock = threading.Lock()
+
+    def find(self, text: str) -> Sequence[PrivateSpan]:
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        found = self._spans.get(digest)
+        if found is None:
+            found = find_private(text)
+            with self._lock:
+                self._spans[digest] = found
+                if len(self._spans) > self._max_texts:
+                    del self._spans[next(iter(self._spans))]
+        return found
 
 
 class StreamRestorer:

@@ -20,6 +20,8 @@ _OTHER_NUMBER = re.compile(
 """Dates, addresses of the net, decimals and times, which may look like groups of a phone number."""
 _NEXT_NUMBER = re.compile(r"[ \u00a0](?=[+(0])")
 _GROUP = re.compile(r"\(([^()]*)\)")
+_NO_COUNTRY = "001"
+"""Stands for the numbers of satellites and services, which belong to no country."""
 _NO_DIGITS = re.compile(r"\D+")
 _MIN_DIGITS = 7
 _MAX_DIGITS = 17
@@ -32,19 +34,22 @@ def find_phone_numbers(text: str) -> Iterator[tuple[int, int]]:
     A number without its country's code counts where it begins with 0 or a bracket, or is grouped as
     its country groups them: other rows of digits may as well be the number of an order.
     """
-    readable = _OTHER_NUMBER.sub(lambda number: "x" * len(number[0]), text)
-    for candidate in _CANDIDATE.finditer(readable):
-        if _is_phone_number(candidate[0]):
-            yield candidate.span()
-        else:
-            yield from _find_several(candidate)
+    for run in _CANDIDATE.finditer(text):
+        readable = _OTHER_NUMBER.sub(lambda number: "x" * len(number[0]), run[0])
+        for candidate in _CANDIDATE.finditer(readable):
+            for start, end in _find_in(candidate[0]):
+                offset = run.start() + candidate.start()
+                yield offset + start, offset + end
 
 
-def _find_several(candidate: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """Yield the numbers that stand side by side in a candidate."""
-    start = candidate.start()
-    for number in _NEXT_NUMBER.split(candidate[0]):
-        if number != candidate[0] and _is_phone_number(number):
+def _find_in(candidate: str) -> Iterator[tuple[int, int]]:
+    """Yield the span of a number, or of those that stand side by side."""
+    if _is_phone_number(candidate):
+        yield 0, len(candidate)
+        return
+    start = 0
+    for number in _NEXT_NUMBER.split(candidate):
+        if number != candidate and _is_phone_number(number):
             yield start, start + len(number)
         start += len(number) + 1
 
@@ -53,10 +58,8 @@ def _is_phone_number(number: str) -> bool:
     digits = _NO_DIGITS.sub("", number)
     if not _MIN_DIGITS <= len(digits) <= _MAX_DIGITS:
         return False
-    if "+" in number:
-        return _is_valid(number, None)
-    if digits.startswith("00") and _is_valid(f"+{digits[2:]}", None):
-        return True
+    if "+" in number or digits.startswith("00"):
+        return _is_international(digits.removeprefix("00"))
     begins_national = number.startswith(("0", "("))
     return any(
         _is_valid(number, country)
@@ -66,7 +69,18 @@ def _is_phone_number(number: str) -> bool:
     )
 
 
-def _is_valid(number: str, country: str | None) -> bool:
+def _is_international(digits: str) -> bool:
+    from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
+
+    return any(
+        _compile_form(country).fullmatch(digits, length)
+        for length in (1, 2, 3)
+        for country in COUNTRY_CODE_TO_REGION_CODE.get(int(digits[:length]), ())
+        if country != _NO_COUNTRY
+    )
+
+
+def _is_valid(number: str, country: str) -> bool:
     from phonenumbers import NumberParseException, is_valid_number, parse
 
     try:

@@ -18,9 +18,14 @@ Kind = Literal["email", "phone", "iban", "card", "id", "secret", "text"]
 _SECRET_KINDS: Final[frozenset[secrets.Kind]] = secrets.CREDENTIALS | {"card_number", "iban"}
 """Not opaque tokens: those are as often ids of records, which a model passes on to tools."""
 _KIND_BY_SECRET: Final[Mapping[secrets.Kind, Kind]] = {"card_number": "card", "iban": "iban"}
-_LOCAL_PART = r"\w!#$%&'*+=?^`{|}~.-"
+_ID_NAME = re.compile(r"(?i)id[\"'\\]*\s*[:=]>?\s*[\"'\\]*\Z")
+_CODE_NAME = re.compile(r"[a-z]\w{0,40}\s?=\s?\Z")
+_CODE_VALUE = re.compile(
+    r"[$<{`].*|[^\W\d][^\W\d.]*(?:\.[^\W\d]+)*|[^\s\"']*[()\[\]{}].*", re.DOTALL
+)
+_MAX_NAME_CHARS = 60
 _EMAIL = re.compile(
-    rf"(?<![{_LOCAL_PART}])[{_LOCAL_PART}]{{1,64}}+(?:@|\\u0040)"
+    r"(?<![\w.+%-])\w[\w!#$%&'*+=?^`{|}~.-]{0,63}+(?:@|\\u0040)"
     r"(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}"
 )
 """JSON may write the at sign as an escape."""
@@ -47,6 +52,8 @@ def find_private(text: str) -> list[PrivateSpan]:
 def _find_all(text: str) -> Iterator[PrivateSpan]:
     for secret in secrets.find_secrets(text, kinds=_SECRET_KINDS):
         kind = _KIND_BY_SECRET.get(secret.kind, "secret")
+        if kind == "secret" and not _is_written_out(text, secret):
+            continue
         yield PrivateSpan(secret.start, secret.end, kind)
     for match in _EMAIL.finditer(text):
         yield PrivateSpan(*match.span(), "email")
@@ -54,6 +61,17 @@ def _find_all(text: str) -> Iterator[PrivateSpan]:
         yield PrivateSpan(*span, "id")
     for span in find_phone_numbers(text):
         yield PrivateSpan(*span, "phone")
+
+
+def _is_written_out(text: str, secret: secrets.Secret) -> bool:
+    """Tell a secret itself from an id, and from code that only names one: `token = request.token`."""
+    before = text[max(secret.start - _MAX_NAME_CHARS, 0) : secret.start]
+    is_code = _CODE_VALUE.fullmatch(text[secret.start : secret.end])
+    if secret.kind == "authorization":
+        return not is_code
+    if secret.kind == "named_secret":
+        return not _ID_NAME.search(before) and not (is_code and _CODE_NAME.search(before))
+    return True
 
 
 def _to_ascii_digits(text: str) -> str:

@@ -25,7 +25,7 @@ VENDOR_MODULES = {
 }  # fmt: skip
 LAZY_MODULES = {
     "oauthlib", "httpx", "jsonschema", "mcp", "mcp_types", "standardwebhooks", "numpy",
-    "snowballstemmer", "PIL", "filetype", "dateparser", "toon_format",
+    "snowballstemmer", "PIL", "filetype", "dateparser", "phonenumbers", "stdnum", "toon_format",
 }  # fmt: skip
 FUNCTION_PACKAGES = {"functions.chat", "functions.process_conversation", "functions.tool_proxy", "functions.notifications"}  # fmt: skip
 MANAGEMENT_MODULES = {

@@ -134,6 +134,13 @@ def test_an_embedder_is_one_of_two_or_none_c58() -> None:
         Settings.from_env({"EMBEDDER": "elsewhere"})
 
 
+def test_masking_is_on_off_or_left_to_where_a_model_is_m101() -> None:
+    assert Settings.from_env({}).masking == "auto"
+    assert Settings.from_env({"MASKING": "off"}).masking == "off"
+    with pytest.raises(SettingsError, match="MASKING='yes': want auto, on or off"):
+        Settings.from_env({"MASKING": "yes"})
+
+
 GOOGLE = {"GOOGLE_CLIENT_ID": "us", "GOOGLE_CLIENT_SECRET": "secret"}
 
 

@@ -231,3 +231,63 @@ def test_on_cloud_run_the_platforms_mark_alone_opens_nothing_s8() -> None:
     process = run_program(VERIFY, json.dumps(changes), **environment)
 
     assert process.stdout.split() == ["accepted", *["refused"] * 6], process.stderr
+
+
+READ_AT_MODEL = """
+import asyncio, sys
+from shared import wiring
+from shared.domain.model import UserText
+async def ask():
+    model = wiring.model().for_user("ann", is_masked=True)
+    async with model.stream("agent", [UserText(text="Mail ann@example.com")]) as events:
+        async for event in events:
+            pass
+asyncio.run(ask())
+"""
+EMBEDDER = "from shared import wiring; print(type(wiring.embedder()).__name__)"
+
+
+@pytest.mark.parametrize(
+    ("masking", "fallback_url", "is_masked"),
+    [
+        ("auto", None, False),
+        ("auto", "https://models.example/v1", True),
+        ("on", None, True),
+        ("off", "https://models.example/v1", False),
+    ],
+)
+def test_a_model_on_this_machine_reads_what_its_stand_in_elsewhere_must_not_m101(
+    masking: str, fallback_url: str | None, *, is_masked: bool
+) -> None:
+    with scripted_openai() as server:
+        fallback = {
+            "FALLBACK_MODELS": "agent=stand-in",
+            "FALLBACK_BASE_URL": fallback_url,
+            "FALLBACK_API_KEY": "their-key",
+        }
+        process = run_program(
+            READ_AT_MODEL,
+            OPENAI_API_KEY="our-key",
+            OPENAI_BASE_URL=server.url,
+            MASKING=masking,
+            **({name: value for name, value in fallback.items() if fallback_url and value}),
+        )
+
+    assert process.returncode == 0, process.stderr
+    assert ("ann@example.com" not in str(server.requests[0].body)) is is_masked
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, "MaskedEmbedder"),
+        ({"OPENAI_BASE_URL": "http://localhost:11434/v1"}, "OpenaiEmbedder"),
+        ({"OPENAI_BASE_URL": "http://[::1]:1/v1", "MASKING": "on"}, "MaskedEmbedder"),
+        ({"OPENAI_BASE_URL": "https://localhost.example/v1"}, "MaskedEmbedder"),
+        ({"MASKING": "off"}, "OpenaiEmbedder"),
+    ],
+)
+def test_an_embedder_elsewhere_is_masked_m101(environment: dict[str, str], expected: str) -> None:
+    process = run_program(EMBEDDER, EMBEDDER="openai", OPENAI_API_KEY="our-key", **environment)
+
+    assert process.stdout.strip() == expected, process.stderr

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from shared.security.masking import (
     Masker,
+    PrivateSpans,
     StreamRestorer,
     change_json_strings,
     change_strings,
 )
+from shared.security.private_data import find_private
 
 KEY = b"the key of a chat"
 PLACEHOLDER = r"(EMAIL|PHONE|IBAN|CARD|ID|SECRET|TEXT)-[2-7][a-z2-7]{7}"
@@ -178,3 +180,15 @@ def test_two_values_never_share_a_placeholder_m101():
     texts = [f"user{n}@example.com" for n in range(2_000)]
 
     assert len({masker.mask(text) for text in texts}) == len(texts)
+
+
+def test_spans_are_remembered_by_hashes_alone_and_the_oldest_are_forgotten_m101():
+    spans = PrivateSpans(max_texts=2)
+    texts = [f"user{n}@example.com" for n in range(3)]
+
+    found = [spans.find(text) for text in texts]
+
+    assert found == [find_private(text) for text in texts]
+    assert spans.find(texts[2]) is found[2]
+    assert spans.find(texts[0]) is not found[0]
+    assert "example" not in repr(vars(spans))

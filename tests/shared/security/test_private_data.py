@@ -23,7 +23,12 @@ def find(text: str) -> list[tuple[str, str]]:
         ("4111 1111 1111 1111", "card", "4111 1111 1111 1111"),
         ("card 4111111111111111, cvc", "card", "4111111111111111"),
         ("My password: hunter2x!", "secret", "hunter2x!"),
+        ("DB_PASSWORD=swordfish", "secret", "swordfish"),
+        ('{"password": "swordfish"}', "secret", "swordfish"),
+        ("token=abc123def", "secret", "abc123def"),
+        ("Authorization: Bearer abc123.def-456", "secret", "abc123.def-456"),
         ("sk-proj-abc123DEF456ghi", "secret", "sk-proj-abc123DEF456ghi"),
+        ("{'to': 'o'brien@example.com'}", "email", "o'brien@example.com"),
         ("postgres://ann:hunter2@db:5432/x", "secret", "ann:hunter2"),
     ],
 )
@@ -124,6 +129,9 @@ def test_national_ids_are_found_by_form_and_check_digits_m101(number: str):
         "ISBN 978-3-16-148410-0",
         "Ann Lee lives at 12 Elm Street, 10115 Berlin",
         "@ann and ann@localhost",
+        '{"chat_session_id": "main", "account_id": "abcd1234"}',
+        "token = request.token, secret=get_secret(name), api_key=api_key)",
+        "Authorization: Bearer $TOKEN, Bearer <key>",
     ],
 )
 def test_what_names_nobody_is_left_m101(text: str):

@@ -1,0 +1,74 @@
+"""Masking: the time of a text and of a streamed token, and what the placeholders of contacts count."""
+
+import random
+import time
+from collections.abc import Callable, Mapping
+
+from infra.bench.figures import Figure
+from shared.domain.tokens import estimate_tokens
+from shared.security.masking import Masker, StreamRestorer
+
+CHARS = 16_384
+ROUNDS = 20
+TOKENS = 4_000
+KEY = b"the key of a chat"
+_SENTENCES = (
+    "Can we move the meeting to Friday at 14:30? ",
+    "I paid 1,250.00 for 3 nights, order 4471220913. ",
+    "The offsite is from 2026-03-02 to 2026-03-05. ",
+    "Ann said the boat is ready, and Ben brings the sails. ",
+    "Version 10.15.7 fixed it, see https://example.com/notes/17. ",
+)
+_CONTACT = "Ann Lee, ann.lee@example.com, +49 30 1234567. "
+
+
+def measure_masking() -> list[Figure]:
+    """Measure texts of a kind that talk has, the worst ones, and a stream full of placeholders."""
+    draw = random.Random(1)  # noqa: S311 - the same words in every run
+    talk = "".join(draw.choice((*_SENTENCES, *_SENTENCES, _CONTACT)) for _ in range(CHARS // 40))
+    texts: Mapping[str, str] = {
+        "as people talk": talk[:CHARS],
+        "of digits": "7" * CHARS,
+        "of contacts": (_CONTACT * CHARS)[:CHARS],
+    }
+    times = {name: _measure_text_ms(text) for name, text in texts.items()}
+    return [
+        Figure("masking, 16 KB as people talk", times["as people talk"], "ms", target=10),
+        Figure("masking, 16 KB of digits", times["of digits"], "ms", target=10),
+        Figure("masking, 16 KB of nothing but contacts", times["of contacts"], "ms"),
+        Figure("masking, restoring a streamed token", _measure_token_us(), "µs", target=50),
+        Figure("masking, tokens of masked contacts to original", _compare_tokens(texts)),
+    ]
+
+
+def _measure_text_ms(text: str) -> float:
+    return _measure_ms(lambda: Masker(KEY).mask(text))
+
+
+def _measure_ms(work: Callable[[], object]) -> float:
+    """Return the time of the fastest of some rounds: the machine's noise only adds to it."""
+    times = []
+    for _ in range(ROUNDS):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return min(times) * 1_000
+
+
+def _measure_token_us() -> float:
+    masker = Masker(KEY)
+    masked = masker.mask(_CONTACT)
+    pieces = [masked[start : start + 4] for start in range(0, len(masked), 4)]
+    stream = (pieces * TOKENS)[:TOKENS]
+
+    def restore() -> None:
+        restorer = StreamRestorer(masker)
+        for piece in stream:
+            restorer.feed(piece)
+
+    return _measure_ms(restore) * 1_000 / TOKENS
+
+
+def _compare_tokens(texts: Mapping[str, str]) -> float:
+    text = texts["of contacts"]
+    return estimate_tokens(Masker(KEY).mask(text)) / estimate_tokens(text)
