@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test check fuzz crash-simulation bench eval eval-memories eval-crisis eval-injection report reviews dead-letters reindex openapi clients lock clean help
+.PHONY: run example import export erase users test check fuzz crash-simulation bench eval eval-memories eval-crisis eval-injection report reviews dead-letters reindex deploy promote rollback smoke-test destroy openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -77,6 +77,25 @@ dead-letters: $(VENV)/ready ## List messages that were given up (SHOW=id shows o
 
 reindex: $(VENV)/ready ## Rebuild the index of one user (UID=…), after an upgrade or for a new embedder
 	@$(BIN)/python -m infra.reindex $(or $(UID),alice)
+
+##@ In Google Cloud
+# PROJECT and REGION are needed, ENVIRONMENT is staging or production; with DRY_RUN=1 every command is printed and none runs.
+CLOUD = $(BIN)/python -m infra.deploy $@ --project "$(PROJECT)" --region "$(REGION)" --environment "$(or $(ENVIRONMENT),staging)" $(if $(DRY_RUN),--dry-run)
+
+deploy: $(VENV)/ready ## Bring the committed source to PROJECT in REGION (ENVIRONMENT=staging, FIRESTORE_LOCATION, CANARY=percent, DRY_RUN=1)
+	@$(CLOUD) $(if $(CANARY),--canary $(CANARY)) $(if $(FIRESTORE_LOCATION),--firestore-location $(FIRESTORE_LOCATION))
+
+promote: $(VENV)/ready ## Give a canary all requests
+	@$(CLOUD)
+
+rollback: $(VENV)/ready ## Give all requests to the release before (RELEASE=r…)
+	@$(CLOUD) $(if $(RELEASE),--release $(RELEASE))
+
+smoke-test: $(VENV)/ready ## Ask a deployment from outside what only a whole one answers
+	@$(CLOUD)
+
+destroy: $(VENV)/ready ## Take the functions away; data stays (DATA=delete deletes the project)
+	@$(CLOUD) $(if $(DATA),--data $(DATA))
 
 ##@ Change it
 openapi: $(VENV)/ready ## Write docs/openapi.json from the route table

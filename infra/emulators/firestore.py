@@ -1,5 +1,6 @@
 """Firestore emulator: enforces rules, fires triggers, knows no indexes."""
 
+import json
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -13,10 +14,12 @@ MAIN_CLASS = "com.google.cloud.datastore.emulator.firestore.CloudFirestore"
 
 
 @contextmanager
-def run_firestore(log: Path, *, rules: Path, functions: str | None = None) -> Iterator[str]:
+def run_firestore(
+    log: Path, *, rules: Path, functions: str | None = None, export: Path | None = None
+) -> Iterator[str]:
     """Run it with `rules` and yield `host:port`; triggers post to `functions`, a `host:port`.
 
-    Raises CannotRunError.
+    It begins with what `export` holds. Raises CannotRunError.
     """
     port = find_free_port()
     command = [
@@ -27,9 +30,28 @@ def run_firestore(log: Path, *, rules: Path, functions: str | None = None) -> It
     command += [MAIN_CLASS, "start", f"--host={HOST}", f"--port={port}", f"--rules={rules}"]
     if functions is not None:
         command.append(f"--functions_emulator={functions}")
+    if export is not None:
+        command.append(f"--seed_from_export={export}")
     with run_server(command, port=port, log=log) as address:
         _warm_up(address)
         yield address
+
+
+def export_documents(address: str, *, project: str, folder: Path) -> Path:
+    """Write all documents of a project as Firestore's managed export does; return its first file."""
+    name = "documents"
+    body = {
+        "database": f"projects/{project}/databases/(default)",
+        "export_directory": str(folder),
+        "export_name": name,
+    }
+    request = urllib.request.Request(
+        f"http://{address}/emulator/v1/projects/{project}:export",
+        data=json.dumps(body).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    urllib.request.urlopen(request, timeout=WARM_UP_TIMEOUT_S).close()  # noqa: S310
+    return folder / name / f"{name}.overall_export_metadata"
 
 
 def _warm_up(address: str) -> None:

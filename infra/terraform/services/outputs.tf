@@ -16,6 +16,14 @@ output "image" {
   value = var.image
 }
 
+output "pinecone_sparse_host" {
+  value = var.pinecone_sparse_host
+}
+
+output "pinecone_dense_host" {
+  value = var.pinecone_dense_host
+}
+
 output "canary" {
   value = var.canary
 }

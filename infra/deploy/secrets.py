@@ -1,0 +1,49 @@
+"""Secrets of a deployment: values that somebody brings, and keys that are made once and that nobody reads."""
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+
+from infra.deploy.shell import Shell
+from infra.deploy.target import Target
+
+MADE_HERE = ("DISCONNECT_KEYS", "PSEUDONYM_KEY", "TOOL_CALL_KEYS")
+KEY_BYTES = 48
+
+
+def make_key() -> str:
+    return secrets.token_urlsafe(KEY_BYTES)
+
+
+def add_missing_values(
+    shell: Shell,
+    target: Target,
+    names: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    make_key: Callable[[], str] = make_key,
+) -> None:
+    """Give a value to each secret that has none. Raises DeployError, which names all that nobody brought."""
+    empty = [name for name in names if not _has_value(shell, target, name)]
+    values = {
+        name: make_key() if name in MADE_HERE else environment.get(name, "") for name in empty
+    }
+    forgotten = [name for name, value in values.items() if not value]
+    for name in values.keys() - forgotten:
+        _add_value(shell, target, name, values[name])
+    if forgotten:
+        shell.refuse(
+            f"{', '.join(forgotten)}: no value is stored. Set each in the environment and run the same command again;"
+            " it is stored in Secret Manager, and needed no more after that."
+        )
+
+
+def _has_value(shell: Shell, target: Target, name: str) -> bool:
+    return shell.succeeds(
+        "gcloud", "secrets", "versions", "describe", "latest", f"--secret={name}", f"--project={target.project}"
+    )  # fmt: skip
+
+
+def _add_value(shell: Shell, target: Target, name: str, value: str) -> None:
+    shell.run(
+        "gcloud", "secrets", "versions", "add", name, "--data-file=-", f"--project={target.project}", stdin=value
+    )  # fmt: skip

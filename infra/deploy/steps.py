@@ -1,0 +1,157 @@
+"""Steps of a deployment, from an empty project to a working address. Each may be repeated."""
+
+import json
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from infra.deploy.preflight import (
+    Billing,
+    check_project,
+    check_region,
+    check_source,
+    find_local_problems,
+)
+from infra.deploy.releases import plan_canary
+from infra.deploy.secrets import add_missing_values
+from infra.deploy.shell import Shell
+from infra.deploy.stacks import Stack
+from infra.deploy.target import ROOT, Target
+
+FIRST_APIS = ("cloudbilling", "cloudresourcemanager", "iam", "serviceusage", "storage")
+"""Without them Terraform can ask for nothing."""
+LOCATED_APIS = ("artifactregistry", "cloudkms", "cloudtasks", "firestore", "run")
+"""Without them nobody says where their services are."""
+SMOKE_TEST = (sys.executable, "-m", "infra.deploy.smoke_test")
+
+
+def deploy(
+    shell: Shell,
+    target: Target,
+    environment: Mapping[str, str],
+    *,
+    now: datetime,
+    canary: int | None,
+) -> dict[str, Any]:
+    """Bring the committed source to the target, and return the outputs of the services. Raises DeployError."""
+    billing, commit = prepare(shell, target)
+    foundation = lay_foundation(shell, target, billing)
+    add_missing_values(shell, target, foundation["secrets"], environment)
+    hosts = ensure_indexes(shell, target, environment)
+    image = build_image(shell, target, foundation, commit)
+    services = Stack(shell, target, "services")
+    services.initialise()
+    share = plan_canary(services.read_outputs({}), canary)
+    services.apply(
+        {
+            "project": target.project,
+            "state_bucket": target.state_bucket,
+            "image": image,
+            "release": name_release(now),
+            "canary": share,
+            "pinecone_sparse_host": hosts["sparse"],
+            "pinecone_dense_host": hosts["dense"],
+        }
+    )
+    return services.read_outputs({"origin": "ORIGIN", "api_address": "ADDRESS"})
+
+
+def prepare(shell: Shell, target: Target) -> tuple[Billing, str]:
+    """Check what can be checked, switch on the first APIs, and make the bucket of the state."""
+    for problem in find_local_problems(target):
+        shell.refuse(problem)
+    commit = check_source(shell)
+    billing = check_project(shell, target)
+    apis = [f"{name}.googleapis.com" for name in FIRST_APIS + LOCATED_APIS]
+    shell.run("gcloud", "services", "enable", *apis, f"--project={target.project}")
+    check_region(shell, target)
+    ensure_state_bucket(shell, target)
+    return billing, commit
+
+
+def ensure_state_bucket(shell: Shell, target: Target) -> None:
+    """Make the bucket of Terraform's state, which keeps older versions of it."""
+    bucket, project = f"gs://{target.state_bucket}", f"--project={target.project}"
+    if not shell.succeeds("gcloud", "storage", "buckets", "describe", bucket, project):
+        shell.run(
+            "gcloud", "storage", "buckets", "create", bucket, project, f"--location={target.region}",
+            "--uniform-bucket-level-access", "--public-access-prevention",
+        )  # fmt: skip
+    shell.run("gcloud", "storage", "buckets", "update", bucket, project, "--versioning")
+
+
+def lay_foundation(shell: Shell, target: Target, billing: Billing) -> dict[str, Any]:
+    foundation = Stack(shell, target, "foundation")
+    foundation.initialise()
+    foundation.apply(
+        {
+            "project": target.project,
+            "project_number": billing.project_number,
+            "billing_account": billing.account,
+            "region": target.region,
+            "firestore_location": target.firestore_location,
+        }
+    )
+    return foundation.read_outputs(
+        {
+            "secrets": ["OPENAI_API_KEY"],
+            "image_repository": f"{target.region}-docker.pkg.dev/{target.project}/keepsake",
+            "build_account": "BUILD_ACCOUNT",
+            "builds_bucket": f"{target.project}-keepsake-builds",
+        }
+    )
+
+
+def ensure_indexes(shell: Shell, target: Target, environment: Mapping[str, str]) -> dict[str, str]:
+    """Make Pinecone's indexes near the functions; its key comes from the environment or from its secret."""
+    region = environment.get("PINECONE_REGION") or (
+        "europe-west4" if target.region.startswith("europe-") else "us-central1"
+    )
+    printed = shell.read(
+        sys.executable, "-m", "infra.deploy.pinecone_indexes", "--region", region, "--project", target.project,
+        rehearsed=json.dumps({"sparse": "SPARSE_HOST", "dense": "DENSE_HOST"}),
+    )  # fmt: skip
+    hosts: dict[str, str] = json.loads(printed)
+    return hosts
+
+
+def build_image(shell: Shell, target: Target, foundation: Mapping[str, Any], commit: str) -> str:
+    """Build the image of a commit, unless it is there, and return its name by digest."""
+    image = f"{foundation['image_repository']}/functions"
+    project = f"--project={target.project}"
+    describe = ("gcloud", "artifacts", "docker", "images", "describe", f"{image}:{commit}", project)
+    if not shell.succeeds(*describe):
+        shell.run(
+            "gcloud", "builds", "submit", str(ROOT), project, f"--region={target.region}",
+            f"--config={ROOT / 'infra/deploy/cloudbuild.yaml'}", "--ignore-file=infra/deploy/image.gcloudignore",
+            f"--service-account={foundation['build_account']}",
+            f"--gcs-source-staging-dir=gs://{foundation['builds_bucket']}/source", f"--substitutions=_IMAGE={image}:{commit}",
+        )  # fmt: skip
+    digest = shell.read(
+        *describe, "--format=value(image_summary.digest)", rehearsed="sha256:DIGEST"
+    )
+    return f"{image}@{digest}"
+
+
+def name_release(now: datetime) -> str:
+    """Name a release by its time: settings may change while the image stays."""
+    return f"r{now:%Y%m%dt%H%M%S}"
+
+
+def destroy(shell: Shell, target: Target) -> None:
+    """Take the functions away, and all that leads to them; data, keys and images stay."""
+    services = Stack(shell, target, "services")
+    services.initialise()
+    outputs = services.read_outputs({"release": "r0"})
+    if "release" not in outputs:
+        return
+    services.destroy(
+        {
+            "project": target.project,
+            "state_bucket": target.state_bucket,
+            "image": outputs.get("image", f"none@sha256:{'0' * 64}"),
+            "release": outputs["release"],
+            "pinecone_sparse_host": "none",
+        }
+    )

@@ -1,0 +1,79 @@
+"""Shell that runs nothing: it notes every command, and answers as a project would."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from infra.deploy.failures import DeployError
+
+FOUNDATION = {
+    "secrets": ["OPENAI_API_KEY", "PINECONE_API_KEY", "PSEUDONYM_KEY"],
+    "image_repository": "europe-west1-docker.pkg.dev/demo/keepsake",
+    "build_account": "projects/demo/serviceAccounts/keepsake-build@demo.iam.gserviceaccount.com",
+    "builds_bucket": "demo-keepsake-builds",
+}
+SERVICES = {
+    "origin": "https://keepsake.example.org", "api_address": "192.0.2.1", "release": "r1", "image": "i@sha256:1",
+    "functions": ["chat", "library"], "canary": None,
+    "pinecone_sparse_host": "sparse.example.com", "pinecone_dense_host": "dense.example.com",
+}  # fmt: skip
+
+
+def write_outputs(values: Mapping[str, Any]) -> str:
+    return json.dumps({name: {"value": value} for name, value in values.items()})
+
+
+ANSWERS = {
+    "git -C": "",
+    "rev-parse": "0123456789ab",
+    "terraform version": '{"terraform_version": "1.11.4"}',
+    "gcloud auth list": "ann@example.com",
+    "gcloud auth application-default print-access-token": "token",
+    "gcloud projects describe": "123456789012",
+    "gcloud billing projects describe": "True\tbillingAccounts/0A0A0A-0B0B0B-0C0C0C",
+    "gcloud run regions list": "europe-west1\nus-central1",
+    "gcloud tasks locations list": "europe-west1\nus-central1",
+    "gcloud kms locations list": "europe-west1\nus-central1",
+    "gcloud artifacts locations list": "projects/demo/locations/europe-west1",
+    "gcloud firestore locations list": "eur3\neurope-west1",
+    "foundation output": write_outputs(FOUNDATION),
+    "services output": write_outputs(SERVICES),
+    "infra.deploy.pinecone_indexes": '{"sparse": "sparse.example.com", "dense": "dense.example.com"}',
+    "--format=value(image_summary.digest)": "sha256:" + "0" * 64,
+    "gcloud run revisions list": "chat-r0\nlibrary-r0\nchat-r1\nlibrary-r1\nafter-turn-r1",
+}
+"""What a command that reads prints: the last part that its line contains decides."""
+
+
+@dataclass
+class ScriptedShell:
+    """`answers` differ from ANSWERS, None fails; commands that contain a part of `absent` do not succeed."""
+
+    answers: Mapping[str, str | None] = field(default_factory=dict)
+    absent: tuple[str, ...] = ()
+    commands: list[str] = field(default_factory=list)
+    secrets: dict[str, str] = field(default_factory=dict)
+    questions: list[str] = field(default_factory=list)
+
+    def run(self, *command: str, stdin: str | None = None) -> None:
+        self.commands.append(" ".join(command))
+        if stdin is not None:
+            self.secrets[command[4]] = stdin
+
+    def read(self, *command: str, rehearsed: str) -> str:
+        line = " ".join(command)
+        self.questions.append(line)
+        parts = [part for part in {**ANSWERS, **self.answers} if part in line]
+        answer = {**ANSWERS, **self.answers}[parts[-1]]
+        if answer is None:
+            raise DeployError(f"{line} failed")
+        return answer
+
+    def succeeds(self, *command: str) -> bool:
+        line = " ".join(command)
+        self.questions.append(line)
+        return not any(part in line for part in self.absent)
+
+    def refuse(self, problem: str) -> None:
+        raise DeployError(problem)
