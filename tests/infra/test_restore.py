@@ -79,7 +79,7 @@ def read_all() -> dict[str, Any]:
         }
 
 
-def list_snapshots(collection: CollectionReference) -> Iterator[DocumentSnapshot]:
+def list_snapshots(collection: CollectionReference) -> Iterator[DocumentSnapshot[Any]]:
     """List documents, also those below a document that does not exist itself."""
     reference: DocumentReference
     for reference in collection.list_documents():
