@@ -1,4 +1,4 @@
-"""What a deployment asks of others: permissions, Pinecone's indexes, and the smoke test (D1, D3)."""
+"""Checks that a deployment asks of others: permissions, Pinecone's indexes, and the smoke test (D1, D3)."""
 
 import json
 from collections.abc import Iterator
