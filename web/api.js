@@ -60,6 +60,7 @@ export function connect(getToken, onSignedOut) {
     searchChats: (words, cursor) => call("GET", `/v1/chats/search?${query({ query: words, cursor })}`),
     clear: (session) => call("DELETE", `/v2/messages?${query({ chat_session_id: session })}`),
     showVersion: (session, id) => call("PUT", at`/v2/chat-sessions/${session}/shown-version`, { body: { message_id: id } }),
+    embed: (id) => call("GET", at`/v2/embeds/${id}`),
     alternatives: (id) => call("GET", at`/v2/messages/${id}/alternatives`),
     chooseAnswer: (id, voice) => call("PUT", at`/v2/messages/${id}/chosen`, { body: { voice } }),
     shareChat: (session) => call("PUT", at`/v1/shared-chats/${session}`),

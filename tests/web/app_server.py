@@ -40,6 +40,7 @@ class AppServer:
     tools_by_app: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     failing_apps: set[str] = field(default_factory=set)
     calls: list[str] = field(default_factory=list)
+    result: Any = "It is done."
 
     def declare(self, name: str, *tools: dict[str, Any]) -> str:
         """Return the address of the manifest."""
@@ -54,7 +55,7 @@ class AppServer:
         name = request.path_params["name"]
         self.calls.append(name)
         status = 500 if name in self.failing_apps else 200
-        return JSONResponse({"result": "It is done."}, status_code=status)
+        return JSONResponse({"result": self.result}, status_code=status)
 
 
 @contextmanager

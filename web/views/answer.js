@@ -27,6 +27,8 @@ export class Answer {
   #status = el("p", { class: "status", role: "status" }, t("Thinking"));
   #steps = new Steps();
   #prose = el("div", { class: "prose", dir: "auto" });
+  #embeds = null; // what tools returned, once there is any
+  #returned = el("div");
   #chart = el("div");
   #connect = el("div", { class: "connect" });
   #confirmations;
@@ -44,7 +46,7 @@ export class Answer {
     this.#confirmations = new Confirmations(api);
     this.node = el("article", { class: "message ai", "aria-label": t("Answer"), "aria-busy": "true" },
       el("div", { class: "main" },
-        this.#model, this.#status, this.#steps.node, this.#prose, this.#chart, this.#connect, this.#confirmations.node, this.#foot));
+        this.#model, this.#status, this.#steps.node, this.#returned, this.#prose, this.#chart, this.#connect, this.#confirmations.node, this.#foot));
   }
 
   /** Shows the next chunk of the stream. */
@@ -52,6 +54,7 @@ export class Answer {
     this.#steps.take(chunk);
     this.#confirmations.take(chunk);
     if (this.#voices || chunk.type === "data-voices") this.#beside((voices) => voices.take(chunk));
+    if (chunk.type === "data-embed") this.#showEmbeds((embeds) => embeds.take(chunk.data));
     if (chunk.type === "data-chart") this.#draw(chunk.data);
     if (chunk.type === "data-connect") this.#offerConnection(chunk.data);
     if (chunk.type === "data-confirmation") this.#showStatus(chunk.data.state === "asked" ? t("Waiting for your answer") : t("Continuing"));
@@ -68,7 +71,7 @@ export class Answer {
     const cards = message.memories ?? [];
     this.#hideStatus();
     this.#confirmations.end();
-    if (message.metadata?.parts) this.#steps.show(message.metadata.parts);
+    if (message.metadata?.parts) this.#showParts(message.metadata.parts);
     this.node.dataset.id = message.id;
     this.#text = message.text;
     this.#prose.replaceChildren(
@@ -119,6 +122,19 @@ export class Answer {
     this.#chart.replaceChildren(chart(data));
   }
 
+  #showParts(parts) {
+    this.#steps.show(parts);
+    if (parts.some(({ type }) => type === "data-embed")) this.#showEmbeds((embeds) => embeds.show(parts));
+  }
+
+  // Few answers have any: what draws them is loaded with the first.
+  async #showEmbeds(act) {
+    this.#embeds ??= import("./embeds.js").then(({ Embeds }) => new Embeds(this.#tools.api.embed));
+    const embeds = await this.#embeds;
+    act(embeds);
+    this.#returned.replaceChildren(embeds.node);
+  }
+
   #showStatus(text, lang = null) {
     this.#status.textContent = text;
     this.#status.toggleAttribute("lang", Boolean(lang));
@@ -133,6 +149,7 @@ export class Answer {
   #restart() {
     this.#text = "";
     this.#steps.clear();
+    this.#embeds?.then((embeds) => embeds.clear());
     this.#confirmations.clear();
     this.#chart.replaceChildren();
     this.#connect.replaceChildren();
