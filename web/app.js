@@ -9,6 +9,7 @@ import { followAddress, recordAddress, setTitle } from "./router.js";
 import { restoreSession, signOut } from "./session.js";
 import { startApps } from "./views/apps.js";
 import { startChat } from "./views/chat.js";
+import { startChatAbout } from "./views/chat_about.js";
 import { startChatGuides } from "./views/chat_guides.js";
 import { startChatSearch } from "./views/chat_search.js";
 import { startChatSharing } from "./views/chat_sharing.js";
@@ -118,10 +119,15 @@ function open({ uid, name, getToken }) {
   };
   const projects = once(async () => (await import("./views/projects.js")).startProjects({ api, open: openChat }));
   const showProjects = async () => (await projects()).reload();
-  const chats = startChats({ api, open: openChat, showProjects, onShown: startChatGuides({ api }).follow });
+  const about = startChatAbout({ api });
+  const guides = startChatGuides({ api });
+  const chats = startChats({ api, open: openChat, showProjects, onShown: (shown) => {
+    about.follow(shown);
+    guides.follow(shown);
+  } });
   startChatSearch({ api, open: openChat });
   const sharing = startChatSharing({ api });
-  const chat = startChat({ api, read, onChange: (session) => {
+  const chat = startChat({ api, read, onNoted: about.follow, onChange: (session) => {
     chats.refresh(session);
     sharing.follow(session);
   } });

@@ -12,8 +12,11 @@ import { startSuggestions } from "./suggestions.js";
 const CHAT = "keepsake.chat";
 const MAIN = "main";
 
-/** Returns `{open(session, message)}`; `onChange(session)` is called when a chat is opened and when an answer in it has ended. */
-export function startChat({ api, read, onChange }) {
+/**
+ * Returns `{open(session, message)}`; `onChange(session)` is called when a chat is opened and when an answer in it has ended,
+ * `onNoted(chat)` when it is noted what follows the answer.
+ */
+export function startChat({ api, read, onChange, onNoted }) {
   const messages = find("#messages");
   const form = find("#ask");
   const box = find("#question");
@@ -29,7 +32,7 @@ export function startChat({ api, read, onChange }) {
   let models = null; // the choice of models, once the owner is about to ask
   let files = null; // those of the next question, once there are some
   let talk = null; // speaking with the model, once the owner did
-  const suggestions = startSuggestions({ api, ask: (text) => running || ask(text) });
+  const suggestions = startSuggestions({ api, ask: (text) => running || ask(text), onNoted });
 
   // With a message, the versions that lead to it are shown, and the chat is loaded back to it.
   async function open(id, message) {
@@ -76,6 +79,7 @@ export function startChat({ api, read, onChange }) {
       if (loading !== loaded) return;
       showAll(newestFirst);
       if (!newestFirst.some(({ sender }) => sender === "human")) suggestions.show();
+      else followUp();
       onChange(session);
       const asked = resume && pending(session, newestFirst);
       if (asked) await continueAsking(asked, newestFirst[0]);
@@ -125,7 +129,6 @@ export function startChat({ api, read, onChange }) {
 
   function ask(text, attached = []) {
     const follows = [...messages.querySelectorAll("[data-id]")].at(-1)?.dataset.id;
-    suggestions.hide();
     add(human({ text, files: attached }));
     toEnd(messages);
     return followAnswer({ key: crypto.randomUUID(), text, session, follows, files: attached, ...models?.chosen() });
@@ -166,6 +169,7 @@ export function startChat({ api, read, onChange }) {
   async function followAnswer(asked) {
     const current = { question: asked, view: answer(asked.text), aborter: new AbortController() };
     setRunning(current);
+    suggestions.hide();
     add(current.view.node);
     remember(asked);
     let problem = null;
@@ -180,6 +184,13 @@ export function startChat({ api, read, onChange }) {
     if (problem) return recover(current, problem);
     if (asked.of) return load(() => api.messages(session), { resume: false });
     onChange(session);
+    followUp();
+  }
+
+  // What an answer suggests is shown until the next question.
+  function followUp() {
+    const last = messages.lastElementChild;
+    if (!running && last?.matches(".ai") && last.dataset.id) suggestions.follow(last.dataset.id);
   }
 
   // A question that was not accepted goes back into the box; an answer that was never stored is asked anew.

@@ -1,19 +1,55 @@
-// Suggested questions: what the library can answer, as buttons in a chat without questions.
+// Suggested questions as buttons above the question: how to begin a chat, and how to go on from its last answer.
 
 import { el, find } from "../dom.js";
 
-/** Returns `{show(), hide()}`; `ask(text)` asks the question that was chosen. */
-export function startSuggestions({ api, ask }) {
+const POLLS_MS = [500, 1500, 3000, 6000]; // what follows an answer is made after it
+
+/**
+ * Returns `{show(), follow(answer), hide()}`: questions to begin with, or those that follow the answer of an id. `ask(text)`
+ * asks the question that was chosen, `onNoted(chat)` is told how the chat is noted then.
+ */
+export function startSuggestions({ api, ask, onNoted }) {
   const place = find("#suggestions");
   let requested = 0;
 
+  const chip = (text, lang) => el("button", { type: "button", class: "chip", lang, dir: "auto", onclick: () => ask(text) }, text);
+
   async function show() {
     const request = (requested += 1);
-    const { questions, hint } = await api.suggestedQuestions().catch(() => ({ questions: [], hint: null }));
+    const [{ questions, hint }, { suggestions }] = await Promise.all([
+      api.suggestedQuestions().catch(() => ({ questions: [], hint: null })),
+      api.chatSuggestions().catch(() => ({ suggestions: [] })),
+    ]);
     if (request !== requested) return;
-    const chips = questions.map((text) => el("button", { type: "button", class: "chip", lang: "en", onclick: () => ask(text) }, text));
-    place.replaceChildren(...(hint ? [el("p", { class: "hint", lang: "en" }, hint)] : chips));
-    place.hidden = !place.children.length;
+    const chips = [...questions.map((text) => chip(text, "en")), ...suggestions.map((text) => chip(text))];
+    fill(...(hint && !suggestions.length ? [el("p", { class: "hint", lang: "en" }, hint)] : chips));
+  }
+
+  async function follow(answer) {
+    const request = (requested += 1);
+    const notes = await poll(answer, () => request === requested);
+    if (!notes) return;
+    onNoted(notes.chat);
+    fill(...[...notes.next_steps, ...notes.follow_ups].map((text) => chip(text, notes.chat.language)));
+    if (!notes.actions.length) return;
+    const { suggestedChanges } = await import("./suggested_changes.js");
+    if (request !== requested) return;
+    fill(...place.children, suggestedChanges(api, notes.actions));
+  }
+
+  async function poll(answer, isWanted) {
+    for (const pause of [0, ...POLLS_MS]) {
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      if (!isWanted()) return null;
+      const notes = await api.notes(answer).catch(() => null);
+      if (notes) return isWanted() ? notes : null;
+    }
+    return null;
+  }
+
+  function fill(...nodes) {
+    place.replaceChildren(...nodes);
+    place.hidden = !nodes.length;
   }
 
   function hide() {
@@ -21,5 +57,5 @@ export function startSuggestions({ api, ask }) {
     place.hidden = true;
   }
 
-  return { show, hide };
+  return { show, follow, hide };
 }

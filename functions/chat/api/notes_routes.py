@@ -27,8 +27,8 @@ class KnownVersionHeaders(Wire):
 class SuggestedActionOut(Wire):
     """A change that its owner may make by a route of its own.
 
-    `remember`: POST /v3/memories with `arguments`; `update_memory`: PATCH /v3/memories/{entry_id}?value=…
-    of the `content`; `delete_memory`: DELETE /v3/memories/{entry_id}; `change_profile`: PATCH
+    `remember`: POST /v3/memories with `arguments`; `update_memory`: PATCH /v3/memories/{entry_id} with
+    the `content` as `value`; `delete_memory`: DELETE /v3/memories/{entry_id}; `change_profile`: PATCH
     /v1/users/profile with `arguments`, of `interests` together with those there are. `entry_text` is what
     the memory says now.
     """

@@ -73,6 +73,11 @@ def build_chat_notes(
     is_kept = previous.noted_until is not None and output.topic_shift != "noticeable_shift"
     summary = trim_summary(output.summary, exchange.private)
     tags = _list_lines([*output.tags, *previous.tags], exchange.private, MAX_TAGS)
+    new_chats = select_questions(
+        output.new_chats,
+        script=_find_profile_script(exchange, language),
+        asked=exchange.question.text,
+    )
     return ChatNotes(
         summary=summary or previous.summary,
         tags=tags,
@@ -81,11 +86,7 @@ def build_chat_notes(
         language=language,
         topic_shift=output.topic_shift,
         needs_project_overview=output.needs_project_overview,
-        new_chats=select_questions(
-            output.new_chats,
-            script=_find_profile_script(exchange, language),
-            asked=exchange.question.text,
-        ),
+        new_chats=new_chats or previous.new_chats,
         noted_until=exchange.answer.position,
         noted_branch=branch,
     )
