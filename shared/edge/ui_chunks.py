@@ -102,7 +102,7 @@ class ChunkBuilder:
             case RouteChosen() | MemoriesListed():
                 pass  # for the stored message alone
             case ConfirmationRequested(confirmation):
-                yield from self._close_part()
+                yield from self.close_part()
                 self._pending_confirmations[confirmation.id] = confirmation
                 yield _build_confirmation_chunk(confirmation, "asked")
             case ConfirmationResolved(id=confirmation_id, decision=decision):
@@ -115,14 +115,15 @@ class ChunkBuilder:
     def _add_text(self, kind: str, text: str, placement: Placement) -> Iterator[Chunk]:
         """Add to the open part if it is of this kind, else open a new one."""
         if self._open_part is None or not self._open_part.startswith(kind):
-            yield from self._close_part()
+            yield from self.close_part()
             self._part_count += 1
             self._open_part = f"{kind}-{self._part_count}"
             start = {"type": f"{kind}-start", "id": self._open_part}
             yield start | _build_metadata(placement)
         yield {"type": f"{kind}-delta", "id": self._open_part, "delta": text}
 
-    def _close_part(self) -> Iterator[Chunk]:
+    def close_part(self) -> Iterator[Chunk]:
+        """End the text or the reasoning that is open, if any."""
         if self._open_part is not None:
             kind, _, _ = self._open_part.partition("-")
             yield {"type": f"{kind}-end", "id": self._open_part}
@@ -139,7 +140,7 @@ class ChunkBuilder:
                 self._is_in_step = True
                 yield {"type": "start-step"}
             case ToolStarted(call_id=call_id):
-                yield from self._close_part()
+                yield from self.close_part()
                 self._running_calls[call_id] = None
             case ToolEnded(call_id=call_id):
                 self._running_calls.pop(call_id, None)
@@ -149,7 +150,7 @@ class ChunkBuilder:
 
     def _end_step(self) -> Iterator[Chunk]:
         """End the step: one model call with its tools."""
-        yield from self._close_part()
+        yield from self.close_part()
         if self._is_in_step:
             self._is_in_step = False
             yield {"type": "finish-step"}
@@ -163,7 +164,7 @@ class ChunkBuilder:
         yield chunk if self._voice else wrap_chunk(chunk, self._voice)
 
     def _end_parts(self) -> Iterator[Chunk]:
-        yield from self._close_part()
+        yield from self.close_part()
         for call_id in self._running_calls:
             yield _build_tool_end_chunk(
                 ToolEnded(call_id=call_id, output=TOOL_ABANDONED, failed=True)

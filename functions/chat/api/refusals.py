@@ -6,10 +6,13 @@ from functions.chat import user_texts
 from functions.chat.api.schemas import ChatQuery
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.quota_answer import store_quota_answer
+from functions.chat.turn.unread_crisis import write_plan
 from shared import telemetry
 from shared.domain.chat import Message
 from shared.domain.errors import CallerError, KeepsakeError, QuotaExceeded, Unavailable
-from shared.domain.ids import MessageId, UserId
+from shared.domain.ids import MessageId, RunId, UserId
+from shared.domain.sealed_chat import HistoryMissing
+from shared.domain.storage_mode import name_within
 from shared.languages import translate
 
 
@@ -25,6 +28,10 @@ async def refuse_question(
         with suppress(KeepsakeError):
             telemetry.add_fields(outcome="refused")
             return await store_quota_answer(deps, uid, text, query.app, query.session, refusal)
+    if isinstance(refusal, HistoryMissing):
+        run_id = RunId(name_within(query.session_id, deps.new_id()))
+        plan = await write_plan(deps, uid, query.session_id, run_id, text)
+        return build_refusal(deps, query, plan or await word_for(deps, uid, str(refusal)))
     is_down = isinstance(refusal, Unavailable)
     return build_refusal(deps, query, user_texts.STORE_DOWN if is_down else str(refusal))
 

@@ -1,12 +1,11 @@
 """Routes of runs: ask a question, and stream, resume or stop its answer."""
 
-import hashlib
 from functools import partial
 from typing import Any
 
-from pydantic_core import to_json
 from starlette.responses import JSONResponse, Response
 
+from functions.chat.api.question_fingerprint import compute_fingerprint
 from functions.chat.api.refusals import refuse_question
 from functions.chat.api.run_streams import (
     build_history_request_stream,
@@ -30,6 +29,7 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey, QuestionKey
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.unread_crisis import write_plan
 from shared import telemetry
 from shared.domain.errors import (
     CallerError,
@@ -106,7 +106,8 @@ async def _request_history(
     )
     await deps.stores.history_requests.put(uid, request)
     telemetry.add_fields(run_id=request.id, outcome="waiting")
-    return build_history_request_stream(request)
+    plan = await write_plan(deps, uid, request.session_id, request.id, question.text)
+    return build_history_request_stream(request, plan)
 
 
 async def _prepare_turn(
@@ -141,15 +142,6 @@ def _parse_idempotency_key(call: Call[SendMessageIn, SendQuery]) -> IdempotencyK
     if text is None:
         return None
     return IdempotencyKey(text=text, fingerprint=compute_fingerprint(call.body, call.query))
-
-
-def compute_fingerprint(question: SendMessageIn, query: SendQuery) -> str:
-    """Return a hash of a whole question, which is the same in all of its repeats."""
-    question_fields = question.model_dump(exclude={"client_message_id", "follows"})
-    for name in ("model", "models"):
-        if question_fields[name] is None:
-            del question_fields[name]  # the same question as of a client that knows no models
-    return hashlib.sha256(to_json([query.session_id, question_fields])).hexdigest()
 
 
 def _replay_run(

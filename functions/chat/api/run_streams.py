@@ -12,7 +12,7 @@ from shared.domain.run import AnswerText, RunEnded, RunEvent, SequencedEvent
 from shared.domain.sealed_chat import HistoryRequest
 from shared.edge import frames, ui_messages
 from shared.edge.event_stream import EventStream
-from shared.edge.ui_chunks import Chunk
+from shared.edge.ui_chunks import Chunk, ChunkBuilder
 
 SequencedEvents = AsyncGenerator[SequencedEvent, None]
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -76,19 +76,25 @@ def build_ui_stream(
     )
 
 
-def build_history_request_stream(request: HistoryRequest) -> EventStream:
-    """Ask a client for the messages of a sealed chat; its question waits, without a model call."""
+def build_history_request_stream(request: HistoryRequest, text: str = "") -> EventStream:
+    """Ask a client for the messages of a sealed chat; its question waits, without a model call.
+
+    `text` is what people are shown at once.
+    """
     return EventStream(
-        ui_messages.encode_chunks(build_history_request_chunks(request)),
+        ui_messages.encode_chunks(build_history_request_chunks(request, text)),
         heartbeat=ui_messages.HEARTBEAT,
         headers={"X-Run-Id": request.id, **ui_messages.HEADERS},
     )
 
 
-def build_history_request_chunks(request: HistoryRequest) -> Sequence[Chunk]:
+def build_history_request_chunks(request: HistoryRequest, text: str = "") -> Sequence[Chunk]:
     data = {"chat_session_id": request.session_id, "reason": request.reason}
+    builder = ChunkBuilder(request.id, to_message_json)
+    shown = builder.build_chunks(AnswerText(text)) if text else builder.start()
     return (
-        {"type": "start", "messageId": request.id},
+        *shown,
+        *builder.close_part(),
         {"type": "data-request-chat-history", "id": request.id, "data": data},
         {"type": "finish", "messageMetadata": {"outcome": "waiting"}},
     )

@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, BeforeValidator, Field, field_validator
 
 from functions.chat.api.schemas import SendMessageIn
 from functions.chat.sealed.sync import Phase, SyncedChat, SyncPage
+from functions.chat.turn.resent_embeds import clean_content
 from shared.data.sealed_chats import NewCiphertext
 from shared.domain.chat import Message
 from shared.domain.embed import (
@@ -244,13 +245,15 @@ class ResentEmbedIn(Wire):
     parent_id: EmbedName | None = None
 
     def to_embed(self, session_id: SessionId, now: datetime) -> Embed:
+        """Raises Invalid for content that is no JSON."""
+        content = clean_content(self.content)
         return Embed(
             id=EmbedId(self.id),
             type=self.type,
-            content=self.content,
-            preview=build_preview(self.content),
-            content_hash=compute_content_hash(self.content),
-            length=len(self.content),
+            content=content,
+            preview=build_preview(content),
+            content_hash=compute_content_hash(content),
+            length=len(content),
             session_ids=(session_id,),
             message_id=MessageId(self.message_id),
             source=Source(kind=self.source.kind, id=self.source.id, name=self.source.name),

@@ -55,7 +55,7 @@ def _find_ref(message: Message, embed_id: EmbedId) -> EmbedRef:
 
 
 def _build_embed(resent: ResentEmbed, message: Message, ref: EmbedRef) -> Embed:
-    content = _clean_content(resent.content)
+    content = clean_content(resent.content)
     is_child = resent.id != ref.id
     return Embed(
         id=resent.id,
@@ -76,7 +76,7 @@ def _build_embed(resent: ResentEmbed, message: Message, ref: EmbedRef) -> Embed:
     )
 
 
-def _clean_content(text: str) -> str:
+def clean_content(text: str) -> str:
     """Write JSON without spaces. Raises Invalid."""
     try:
         content = from_json(text, allow_inf_nan=False)

@@ -16,6 +16,7 @@ from shared.domain.documents import Query
 from shared.domain.model import AssistantTurn, UserText
 from shared.domain.storage_mode import belongs_to
 from shared.ports import ChatModel
+from shared.safety.crisis_plan import NOT_ALONE
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture, build_chat_fixture
 from tests.functions.chat.library import build_conversation, store_conversations
@@ -459,6 +460,38 @@ async def test_a_crisis_is_answered_and_its_log_holds_no_word_m82(world: ChatFix
     [event] = await list_events(world)
     assert event["level"] == 3
     assert CERTAIN not in repr(event)
+
+
+async def test_a_crisis_waits_for_no_messages_m88(
+    world: ChatFixture, answered: tuple[httpx.AsyncClient, str]
+) -> None:
+    _, session_id = answered
+    await fill_cache(world)
+    async with open_chat(build_deps(world)) as http:
+        answer = await ask(http, session_id, CERTAIN)
+        old = await http.post(
+            "/v2/messages", json={"text": CERTAIN}, params={"chat_session_id": session_id}
+        )
+
+    assert read_text(answer).startswith(NOT_ALONE)
+    assert find_reason(answer) == "cache_miss"
+    assert parse_as_fixed_app([old.content]).text.startswith(NOT_ALONE)
+    assert {event["level"] for event in await list_events(world)} == {3}
+
+
+async def test_content_of_an_embed_that_is_no_json_is_refused_m90(
+    world: ChatFixture, answered: tuple[httpx.AsyncClient, str]
+) -> None:
+    http, session_id = answered
+    kept = await list_messages(http, session_id)
+    await fill_cache(world)
+    deep = "[" * 10_000 + "]" * 10_000
+    async with open_chat(build_deps(world)) as again:
+        run_id = (await ask(again, session_id, "Where?")).headers["x-run-id"]
+        for content in ("{", deep, "NaN"):
+            embeds = [build_embed(session_id, kept[1]["id"], content=content)]
+            answer = await resend(again, run_id, "Where?", kept, embeds=embeds)
+            assert answer.status_code == 422
 
 
 def test_ids_of_a_chat_are_told_from_those_of_others_m88() -> None:

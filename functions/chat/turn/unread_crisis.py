@@ -1,0 +1,26 @@
+"""Crisis in a sealed chat that the server cannot read: its writer gets the plan before anything is sent again."""
+
+from functions.chat.deps import ChatDeps
+from shared import telemetry
+from shared.domain.errors import Unavailable
+from shared.domain.ids import RunId, SessionId, UserId
+from shared.languages import choose_language
+from shared.safety.crisis_plan import build_plan
+from shared.safety.crisis_rules import find_crisis
+from shared.safety.crisis_verdict import judge_alone
+
+
+async def write_plan(
+    deps: ChatDeps, uid: UserId, session_id: SessionId, run_id: RunId, text: str
+) -> str:
+    """Return the plan where the rules alone find a crisis, and log it; else nothing."""
+    verdict = judge_alone(find_crisis(text))
+    if verdict.route != "crisis":
+        return ""
+    try:
+        await deps.crisis_log.record(uid, session_id, run_id, verdict, now=deps.clock.now())
+        language = (await deps.stores.profiles.get(uid)).language
+    except Unavailable:
+        telemetry.warning("crisis_not_logged")
+        language = None
+    return build_plan(verdict, choose_language(verdict.language, language))
