@@ -101,7 +101,11 @@ ASK_TO_WIPE = (
 WIPED = "All that was remembered about you is deleted."
 REMEMBERED = "Remembered: “{fact}”"
 KNOWN_ALREADY = "This is remembered already: “{fact}”"
-READS_ONLY = "This chat is incognito, so that nothing can be changed from here. Use another chat."
+HISTORY_NEEDED = (
+    "This chat's messages are not on the server any more. Ask in an app that keeps them: it sends them "
+    "again."
+)
+READS_ONLY = "This chat is private, so that nothing can be changed from here. Use another chat."
 HOW_TO_GO_INCOGNITO = (
     "A chat is incognito from its first message on: begin a new one with the incognito button. It "
     "is gone an hour after its last message, and nothing of it is remembered."

@@ -12,10 +12,6 @@ HistoryReason = Literal["cache_miss", "decryption_failed", "insufficient_history
 CACHE_TTL = timedelta(hours=24)
 """How long the server reads again what it wrote of a sealed chat."""
 MAX_CACHED_CHATS = 3
-HISTORY_NEEDED = (
-    "This chat's messages are not on the server any more. Ask in an app that keeps them: it sends "
-    "them again."
-)
 
 
 @value
@@ -75,5 +71,8 @@ class HistoryMissing(Conflict):
     """The server cannot read enough of a sealed chat; its clients can send it."""
 
     def __init__(self, reason: HistoryReason) -> None:
-        super().__init__(HISTORY_NEEDED)
+        super().__init__(
+            "The server cannot read this chat's messages any more. Ask a question in it first: your app then "
+            "sends them again."
+        )
         self.reason: HistoryReason = reason

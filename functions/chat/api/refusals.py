@@ -31,7 +31,9 @@ async def refuse_question(
     if isinstance(refusal, HistoryMissing):
         run_id = RunId(name_within(query.session_id, deps.new_id()))
         plan = await write_plan(deps, uid, query.session_id, run_id, text)
-        return build_refusal(deps, query, plan or await word_for(deps, uid, str(refusal)))
+        return build_refusal(
+            deps, query, plan or await word_for(deps, uid, user_texts.HISTORY_NEEDED)
+        )
     is_down = isinstance(refusal, Unavailable)
     return build_refusal(deps, query, user_texts.STORE_DOWN if is_down else str(refusal))
 

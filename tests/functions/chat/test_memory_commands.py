@@ -352,7 +352,7 @@ async def test_an_incognito_chat_reads_and_changes_nothing_c68(
     assert "Bello" in texts[0]
     assert texts[1].startswith("A chat is incognito from its first message on")
     assert set(texts[2:]) == {
-        "This chat is incognito, so that nothing can be changed from here. Use another chat."
+        "This chat is private, so that nothing can be changed from here. Use another chat."
     }
     assert (await deps.stores.profiles.get(ADA)).recalls_memories
     assert len(await list_facts(world)) == 3
