@@ -84,6 +84,9 @@ class PrivateSpans:
     A chat sends the same rules, tools and earlier messages with each call.
     """
 
+    MAX_SPANS = 100
+    """Of one text: a list of addresses is searched again rather than kept."""
+
     def __init__(self, max_texts: int = 4_096) -> None:
         self._max_texts = max_texts
         self._spans: dict[bytes, Sequence[PrivateSpan]] = {}
@@ -94,11 +97,15 @@ class PrivateSpans:
         found = self._spans.get(digest)
         if found is None:
             found = find_private(text)
-            with self._lock:
-                self._spans[digest] = found
-                if len(self._spans) > self._max_texts:
-                    del self._spans[next(iter(self._spans))]
+            if len(found) <= self.MAX_SPANS:
+                self._remember(digest, found)
         return found
+
+    def _remember(self, digest: bytes, found: Sequence[PrivateSpan]) -> None:
+        with self._lock:
+            self._spans[digest] = found
+            if len(self._spans) > self._max_texts:
+                del self._spans[next(iter(self._spans))]
 
 
 class StreamRestorer:

@@ -1,5 +1,7 @@
 """Settings in the console: sections with addresses of their own."""
 
+import re
+
 import pytest
 from playwright.sync_api import Route, expect
 
@@ -35,6 +37,27 @@ def test_a_section_of_the_settings_has_an_address_u7(console: Console, section: 
 
     expect(heading).to_be_in_viewport()
     expect(page).to_have_url(f"{console.origin}/#/account/{section}")
+    assert console.page_errors == []
+
+
+def test_the_owner_chooses_what_models_read_and_is_told_what_is_not_masked_m101(
+    console: Console,
+) -> None:
+    console.sign_in("masked")
+    page = console.page
+    page.locator("#account-button").click()
+    masks = page.get_by_label("Hide my addresses, numbers and passwords")
+    expect(masks).to_be_checked()
+    expect(masks).to_have_accessible_description(
+        re.compile("Names of people and street addresses are not")
+    )
+
+    masks.uncheck()
+    expect(page.locator("#settings-privacy [role=status]")).to_have_text("Saved.")
+    page.reload()
+
+    expect(masks).to_be_enabled()
+    expect(masks).not_to_be_checked()
     assert console.page_errors == []
 
 

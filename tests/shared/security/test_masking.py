@@ -192,3 +192,5 @@ def test_spans_are_remembered_by_hashes_alone_and_the_oldest_are_forgotten_m101(
     assert spans.find(texts[2]) is found[2]
     assert spans.find(texts[0]) is not found[0]
     assert "example" not in repr(vars(spans))
+    many = f"{texts[0]} " * (PrivateSpans.MAX_SPANS + 1)
+    assert spans.find(many) is not spans.find(many)
