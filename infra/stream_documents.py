@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 
+from functions.chat.api.notes_routes import NotesOut
 from functions.chat.api.schemas import to_message_json
 from functions.chat.api.stream_schemas import UiChunk
 from functions.process_conversation.imports.import_schemas import ImportProgressOut
@@ -41,6 +42,7 @@ UI_STREAM = (
 IMPORTS = (
     "Each event is an ImportProgressOut; the last one has a status that does not change by itself."
 )
+NOTES = "At most one event, a NotesOut; the stream ends without one where nothing comes in time."
 MCP = (
     "Pings of a session of streamable HTTP, as comments; without a session MCP's older transport: first "
     "an event `endpoint`, whose data is where to send messages, then JSON-RPC answers."
@@ -50,7 +52,7 @@ TEXT: dict[str, Any] = {"type": "string"}
 
 Json = dict[str, Any]
 Schemas = Mapping[tuple[Any, Any], Json]
-EVENT_TYPES = (UiChunk, ImportProgressOut)
+EVENT_TYPES = (UiChunk, ImportProgressOut, NotesOut)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +112,9 @@ STREAMS: Mapping[str, StreamDocument] = {
     "POST /v2/messages/{id}/versions": UI,
     "POST /v2/messages/{id}/resend": UI,
     "POST /v2/voice-messages": StreamDocument(descriptions=(FRAMES,), examples=FRAMES_EXAMPLE),
+    "GET /v2/messages/{id}/notes/events": StreamDocument(
+        descriptions=(NOTES,), event_type=NotesOut, other_data={"not": {}}
+    ),
     "GET /v1/imports/{import_id}/events": StreamDocument(
         descriptions=(IMPORTS,), event_type=ImportProgressOut, other_data={"not": {}}
     ),

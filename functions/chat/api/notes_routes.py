@@ -1,7 +1,8 @@
 """Routes of notes: what follows an answer, for clients to ask for, and how to begin another chat."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -9,11 +10,19 @@ from starlette.responses import Response
 
 from functions.chat.api.schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
-from functions.chat.notes.read_notes import ShownNotes, read_notes, suggest_chats
+from functions.chat.notes.read_notes import (
+    ShownNotes,
+    read_notes,
+    suggest_chats,
+    wait_for_notes,
+)
 from shared.domain.chat_notes import ActionTool
-from shared.domain.ids import MemoryId, MessageId
+from shared.domain.errors import NotFound
+from shared.domain.ids import MemoryId, MessageId, RunId
+from shared.edge.event_stream import EventStream
 from shared.edge.routes import Call, route
 from shared.edge.schemas import Wire
+from shared.edge.ui_messages import HEARTBEAT
 
 RETRY_AFTER_S = 1
 
@@ -105,9 +114,36 @@ def _find_text(shown: ShownNotes, entry_id: MemoryId | None) -> str | None:
     return shown.memories[entry_id].said_to_owner if entry_id else None
 
 
+@route(
+    "GET",
+    "/v2/messages/{id}/notes/events",
+    "Wait for what follows an answer: one event, within half a minute or never",
+    errors=(404, 429),
+    media_type="text/event-stream",
+)
+async def stream_notes(deps: ChatDeps, call: Call) -> Response:
+    """Raises NotFound, and QuotaExceeded for more followers than an answer or a day may have."""
+    message_id = MessageId(call.path["id"])
+    await deps.stores.messages.get(call.uid, message_id)
+    await deps.quotas.take(call.uid, "followers", now=deps.clock.now())
+    events = _encode(message_id, wait_for_notes(deps, call.uid, message_id))
+    admitted = deps.active_runs.followers.admit(call.uid, RunId(message_id), events)
+    return EventStream(admitted, heartbeat=HEARTBEAT)
+
+
+async def _encode(
+    message_id: MessageId, notes: AsyncGenerator[ShownNotes, None]
+) -> AsyncGenerator[bytes, None]:
+    """A chat that is deleted meanwhile ends the stream."""
+    with suppress(NotFound):
+        async with aclosing(notes):
+            async for shown in notes:
+                yield b"data: " + _to_out(message_id, shown).model_dump_json().encode() + b"\n\n"
+
+
 @route("GET", "/v2/chat-suggestions", "List questions to begin a chat with, six at most")
 async def list_chat_suggestions(deps: ChatDeps, call: Call) -> ChatSuggestionsOut:
     return ChatSuggestionsOut(suggestions=await suggest_chats(deps, call.uid))
 
 
-ROUTES = (get_notes, list_chat_suggestions)
+ROUTES = (get_notes, stream_notes, list_chat_suggestions)

@@ -1,14 +1,14 @@
 """Reading of notes: what follows an answer, once it is there, and questions to begin a chat with."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import timedelta
 from itertools import chain, zip_longest
 
 from functions.chat.deps import ChatDeps
 from functions.chat.notes.suggested_actions import is_open
 from functions.chat.notes.suggested_questions import MAX_SUGGESTIONS
-from shared.domain.chat import Message, Session
+from shared.domain.chat import CORRECTS_KEY, Message, Session
 from shared.domain.chat_notes import AnswerNotes, SuggestedAction
 from shared.domain.errors import NotFound
 from shared.domain.ids import MemoryId, MessageId, UserId
@@ -19,6 +19,8 @@ from shared.domain.words import build_wording, normalise
 
 WAITING_TIME = timedelta(minutes=10)
 """After that nothing more is expected to follow an answer."""
+PAUSES_S = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
+"""Between two looks for notes: half a minute together."""
 MAX_CHATS = 5
 """Number of the newest chats that say how to begin another."""
 
@@ -56,9 +58,25 @@ async def read_notes(deps: ChatDeps, uid: UserId, message_id: MessageId) -> Show
     return ShownNotes(session=session, notes=open_notes, memories=memories)
 
 
+async def wait_for_notes(
+    deps: ChatDeps, uid: UserId, message_id: MessageId
+) -> AsyncGenerator[ShownNotes, None]:
+    """Yield what follows an answer once it is there, and nothing where that takes too long.
+
+    Notes are made by another process, so the store is read again after growing pauses.
+    """
+    for pause_s in PAUSES_S:
+        shown = await read_notes(deps, uid, message_id)
+        if shown is not None:
+            yield shown
+            return
+        await deps.clock.sleep(pause_s)
+
+
 def _is_awaited(deps: ChatDeps, message: Message) -> bool:
     is_recent = deps.clock.now() < message.created_at + WAITING_TIME
-    return message.is_noted and is_recent and not is_private(message.session_id)
+    is_first = CORRECTS_KEY not in message.metadata
+    return message.is_noted and is_recent and is_first and not is_private(message.session_id)
 
 
 async def _select_open(

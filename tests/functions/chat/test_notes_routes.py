@@ -1,8 +1,10 @@
 """Routes of notes: clients ask for what follows an answer, and for how to begin a chat (M107, M118, M130)."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+import anyio
 import pytest
 
 from functions.chat.notes.read_notes import WAITING_TIME
@@ -10,7 +12,7 @@ from shared.domain.chat import Message
 from shared.domain.ids import MemoryId, SessionId
 from shared.library.manual_memories import build_manual_memory
 from shared.library.owner_memories import change_memory, delete_memory
-from tests.fakes import ScriptedModel, script_answer
+from tests.fakes import InstantSleepClock, ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.chats import store_messages
 from tests.functions.chat.library import store_memories
@@ -43,6 +45,34 @@ async def test_notes_are_awaited_then_read_then_unchanged_m130(world: ChatFixtur
         OUTPUT["tags"],
     )
     assert (again.status_code, again.content) == (304, b"")
+
+
+async def test_an_open_client_is_told_once_notes_are_there_m130(world: ChatFixture) -> None:
+    answer = await store_answer(world)
+    world.clock = InstantSleepClock(world.clock.now())
+    async with open_chat(world.deps()) as http:
+        without = await http.get(f"/v2/messages/{answer.id}/notes/events")
+        unknown = await http.get("/v2/messages/unknown/notes/events")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(note, world, answer, OUTPUT)
+            told = await http.get(f"/v2/messages/{answer.id}/notes/events")
+
+    assert (without.status_code, without.text) == (200, "")
+    assert unknown.status_code == 404
+    assert told.headers["content-type"].startswith("text/event-stream")
+    assert json.loads(told.text.removeprefix("data: "))["follow_ups"] == FOLLOW_UPS
+
+
+async def test_more_clients_than_may_follow_are_refused_m130(world: ChatFixture) -> None:
+    answer = await store_answer(world)
+    deps = world.deps(quotas={"followers": 1})
+    async with open_chat(deps) as http:
+        await note(world, answer, OUTPUT)
+        statuses = [
+            (await http.get(f"/v2/messages/{answer.id}/notes/events")).status_code for _ in range(2)
+        ]
+
+    assert statuses == [200, 429]
 
 
 async def test_nothing_is_awaited_any_more_after_a_while_m130(world: ChatFixture) -> None:
