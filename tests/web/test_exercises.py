@@ -27,7 +27,7 @@ def test_an_exercise_is_begun_followed_and_ended_in_a_chat_c79(
     page = console.page
     support = page.locator("#chat-support")
     summary = support.locator("summary")
-    expect(summary).to_have_text("Exercises")
+    expect(summary).to_have_text("Support")
 
     summary.press("Enter")
     support.get_by_role("button", name="Begin: Slow breathing").press("Enter")
@@ -47,8 +47,8 @@ def test_an_exercise_is_begun_followed_and_ended_in_a_chat_c79(
     expect(summary).to_have_text("Slow breathing: step 2 of 4")
     summary.press("Enter")
     support.get_by_role("button", name="End: Slow breathing").press("Enter")
-    expect(summary).to_have_text("Exercises")
+    expect(summary).to_have_text("Support")
     page.reload()
     expect(page.locator("#chat-guides")).to_be_hidden()
-    expect(summary).to_have_text("Exercises")
+    expect(summary).to_have_text("Support")
     assert console.page_errors == []

@@ -1,15 +1,16 @@
-// Support in the open chat: a guided exercise, which can be begun and ended.
+// Support in the open chat: a guided exercise, which can be begun and ended, and whom to call.
 
 import { attempting, el, find } from "../dom.js";
 import { at } from "../http.js";
 import { t } from "../i18n.js";
+import { crisisContacts } from "./crisis_contacts.js";
 
 /** Fills the disclosure above the messages; returns `{show(chat)}`. */
 export async function startChatSupport({ api }) {
   const box = find("#chat-support");
   const summary = find("summary", box);
   const resting = summary.textContent;
-  const exercises = await api.call("GET", "/v2/exercises");
+  const [exercises, contacts] = await Promise.all([api.call("GET", "/v2/exercises"), crisisContacts({ api })]);
   const step = el("p", { role: "status", lang: "en" });
   const list = el("ul", { class: "items" });
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
@@ -17,7 +18,7 @@ export async function startChatSupport({ api }) {
   let shown;
   box.append(el("h3", {}, t("Guided exercises")),
     el("p", { class: "hint" }, t("The assistant leads through an exercise step by step, in your language: begin one, and send a message.")),
-    step, list, problem);
+    step, list, problem, ...contacts);
 
   const set = (id) => attempt(async () => {
     const session = shown.id;

@@ -468,6 +468,16 @@ class ConversationSearchIn(TypedDict):
     include_transcript: NotRequired[bool]
 
 
+class CrisisContactOut(TypedDict):
+    country: str
+    name: str
+    contact: str
+    also: str
+    hours: str
+    source: str
+    checked: str
+
+
 class DailySummarySettingsIn(TypedDict):
     enabled: NotRequired[bool | None]
     hour: NotRequired[int | None]

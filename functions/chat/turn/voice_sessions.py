@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
 from functions.chat.deps import ChatDeps
+from functions.chat.stretches.schedule_stretch import schedule_stretch
 from functions.chat.tools.crisis_tools import build_crisis_tools
 from functions.chat.tools.health_tools import build_health_tools
 from functions.chat.tools.library_tools import build_library_tools
@@ -193,11 +194,16 @@ async def record_voice_turn(
 ) -> RecordedTurn:
     """Keep what was said in the session's chat; it counts as a question, a repeat changes nothing.
 
-    Its words are judged like a question's: what the model that speaks may have missed is logged. Raises
+    Its words are judged like a question's: what the model that speaks may have missed is logged. It
+    belongs to a stretch of the chat as a written turn does. Raises
     NotFound, Invalid, and Conflict for an ended session and for an item that was recorded with
     other words.
     """
     recorded = await _record(deps, uid, session_id, turn)
+    if not is_private(recorded.answer.session_id):
+        await schedule_stretch(
+            deps.tasks, uid, recorded.answer.session_id, recorded.answer.created_at
+        )
     return replace(recorded, crisis_plan=await audit_spoken(deps, uid, recorded.question))
 
 

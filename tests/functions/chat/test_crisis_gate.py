@@ -313,6 +313,16 @@ async def test_a_plan_is_in_the_language_of_the_question_without_a_classifier_c4
     assert placed.text.endswith(translate(ASK_SAFE, "de"))
 
 
+async def test_the_contacts_of_the_table_are_listed_c46(world: ChatFixture) -> None:
+    async with open_chat(world.deps()) as http:
+        listed = (await http.get("/v2/crisis-contacts")).json()
+
+    assert [(row["country"], row["contact"]) for row in listed] == [
+        (row.country, row.contact) for row in load_resources()
+    ]
+    assert {"name", "also", "hours", "source", "checked"} <= listed[0].keys()
+
+
 def test_every_row_of_the_table_names_its_page_and_its_day_c46() -> None:
     rows = load_resources()
 

@@ -14,6 +14,7 @@ from functions.chat.tools.spoken_memory_tools import NOT_SAID
 from functions.chat.turn.voice_sessions import FORBIDDEN_TOOL
 from shared.adapters.cloud.openai_realtime import OpenaiRealtime
 from shared.adapters.missing_realtime import NOT_SET_UP
+from shared.domain.ids import MessageId
 from shared.domain.quota import EMBEDDED_LIMITS
 from shared.domain.storage_mode import is_incognito
 from shared.safety.crisis_plan import NOT_ALONE
@@ -247,6 +248,17 @@ async def test_a_finished_turn_is_kept_once_however_often_it_comes_c78(deps: Cha
     assert len({answer.json()["answer_id"] for answer in answers}) == 1
     assert await list_texts(deps) == ["In the hall.", "Where are my keys?"]
     assert (await get_status(deps, session_id)).json()["turn_count"] == 1
+
+
+async def test_a_spoken_turn_belongs_to_a_stretch_of_its_chat_c65(
+    deps: ChatDeps, world: ChatFixture
+) -> None:
+    session_id = await begin(deps)
+    answers = [(await post(deps, f"/{session_id}/turns", TURN)).json() for _ in range(2)]
+
+    (task,) = world.tasks.list_by_target("end_stretch")
+    answer = await deps.stores.messages.get(ADA, MessageId(answers[0]["answer_id"]))
+    assert task.body["until"] == answer.created_at.isoformat()
 
 
 async def test_a_turn_with_other_words_than_before_is_refused_c78(deps: ChatDeps) -> None:
