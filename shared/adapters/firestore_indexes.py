@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shared.adapters.firestore_limits import RANGE_OPERATORS
-from shared.domain.documents import Order, Query
+from shared.domain.documents import ARRAY_OPERATORS, Order, Query
 from shared.domain.errors import Invalid
 from shared.domain.value import value
 
@@ -130,7 +130,7 @@ def find_requirement(query: Query) -> IndexRequirement | None:
     """Return the composite index that a query needs, or None where automatic ones serve it.
 
     Automatic ones serve any number of equalities, or one field that is ordered or ranged over, or
-    one `array_contains`; a mix needs a composite one.
+    one `array_contains` or `array_contains_any`; a mix needs a composite one.
     """
     fixed_names = {w.field for w in query.where if w.operator == "=="}
     order = [
@@ -139,7 +139,7 @@ def find_requirement(query: Query) -> IndexRequirement | None:
     equality_names = {w.field for w in query.where if w.operator in {"==", "in"}} - dict(
         order
     ).keys()
-    array_names = {w.field for w in query.where if w.operator == "array_contains"}
+    array_names = {w.field for w in query.where if w.operator in ARRAY_OPERATORS}
     if sum((bool(equality_names), bool(array_names), len(order))) <= 1:
         return None
     return IndexRequirement(

@@ -11,6 +11,8 @@ from functools import lru_cache
 from typing import Any
 
 from shared.domain.documents import (
+    ARRAY_OPERATORS,
+    LIST_OPERATORS,
     ArrayUnion,
     Create,
     Delete,
@@ -123,10 +125,11 @@ def check_query(query: Query) -> None:
         raise Invalid(f"A limit is at least 1, this one {query.limit}")
     for where in query.where:
         _check_where(where)
-    if math.prod(len(w.value) for w in query.where if w.operator == "in") > MAX_ALTERNATIVES:
-        raise Invalid(f"`in` has at most {MAX_ALTERNATIVES} values")
-    if sum(w.operator == "array_contains" for w in query.where) > 1:
-        raise Invalid("A query has at most one `array_contains`")
+    lists = [where.value for where in query.where if where.operator in LIST_OPERATORS]
+    if math.prod(map(len, lists)) > MAX_ALTERNATIVES:
+        raise Invalid(f"A query has at most {MAX_ALTERNATIVES} alternatives")
+    if sum(where.operator in ARRAY_OPERATORS for where in query.where) > 1:
+        raise Invalid("A query has at most one `array_contains` or `array_contains_any`")
     if query.start_after is not None and len(query.start_after) != len(query.order_by) + 1:
         raise Invalid("A cursor has a value for each order, and the id")
     range_fields = {where.field for where in query.where if where.operator in RANGE_OPERATORS}
@@ -135,9 +138,9 @@ def check_query(query: Query) -> None:
 
 
 def _check_where(where: Where) -> None:
-    values = where.value if where.operator == "in" else (where.value,)
+    values = where.value if where.operator in LIST_OPERATORS else (where.value,)
     if not isinstance(values, list | tuple) or not values:
-        raise Invalid(f"`in` wants a list of values for {where.field!r}")
+        raise Invalid(f"`{where.operator}` wants a list of values for {where.field!r}")
     for value in values:
         if isinstance(value, list | tuple | dict):
             raise Invalid(f"A query compares single values: {where.field!r}")

@@ -56,6 +56,23 @@ class Sessions:
         documents = await self._documents.query(query)
         return build_page(load_all(Session, documents), documents, query)
 
+    async def list_tagged(self, uid: UserId, tags: Sequence[str], *, limit: int) -> list[Session]:
+        """Return the newest chats with one of at most ten tags, whatever the case of its first letter.
+
+        Of each there are its title and its notes alone.
+        """
+        spellings = dict.fromkeys(
+            spelling for tag in tags for spelling in (tag, tag.lower(), tag.capitalize())
+        )
+        query = Query(
+            collection=f"users/{uid}/chat_sessions",
+            where=(Where("notes.tags", "array_contains_any", tuple(spellings)),),
+            order_by=(Order("updated_at", "desc"),),
+            limit=limit,
+            fields=("created_at", "updated_at", "title", "notes"),
+        )
+        return load_all(Session, await self._documents.query(query))
+
     async def add(self, uid: UserId, session: Session) -> None:
         await self._documents.write(Create(session_path(uid, session.id), dump(session)))
 

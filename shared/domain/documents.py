@@ -10,7 +10,10 @@ Value = None | bool | int | float | str | bytes | datetime | list[Any] | dict[st
 Fields = Mapping[str, Any]
 """Field name → Value; maps nest, lists do not hold lists."""
 
-Operator = Literal["==", "<", "<=", ">", ">=", "in", "array_contains"]
+Operator = Literal["==", "<", "<=", ">", ">=", "in", "array_contains", "array_contains_any"]
+LIST_OPERATORS: frozenset[Operator] = frozenset({"in", "array_contains_any"})
+"""They compare with any of several values."""
+ARRAY_OPERATORS: frozenset[Operator] = frozenset({"array_contains", "array_contains_any"})
 Direction = Literal["asc", "desc"]
 
 

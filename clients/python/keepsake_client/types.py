@@ -1387,6 +1387,7 @@ class ProfileIn(TypedDict):
     summarises_results: NotRequired[bool | None]
     recalls_memories: NotRequired[bool | None]
     volunteers_memories: NotRequired[bool | None]
+    recalls_chats: NotRequired[bool | None]
     preferred_model: NotRequired[Literal["auto", "fast", "standard", "agent"] | None]
     masks_private_data: NotRequired[bool | None]
 
@@ -1404,6 +1405,7 @@ class ProfileOut(TypedDict):
     summarises_results: bool
     recalls_memories: bool
     volunteers_memories: bool
+    recalls_chats: bool
     preferred_model: Literal["auto", "fast", "standard", "agent"]
     masks_private_data: bool
     data_protection_level: NotRequired[Literal["standard"]]
@@ -1635,16 +1637,6 @@ class SegmentTextIn(TypedDict):
     text: str
 
 
-class SendMessageIn(TypedDict):
-    text: str
-    model: NotRequired[Literal["fast", "standard", "agent"] | None]
-    models: NotRequired[list[Literal["fast", "standard", "agent"]] | None]
-    client_message_id: NotRequired[str | None]
-    file_ids: NotRequired[list[str] | None]
-    context: NotRequired[PageContextIn | None]
-    follows: NotRequired[str | None]
-
-
 class ServerOut(TypedDict):
     name: str
     version: str
@@ -1759,6 +1751,11 @@ class ShortMemoryOut(TypedDict):
 
 class ShownVersionIn(TypedDict):
     message_id: str
+
+
+class SimilarChatIn(TypedDict):
+    title: str
+    summary: str
 
 
 class SnippetOut(TypedDict):
@@ -2660,6 +2657,17 @@ class SegmentOut(TypedDict):
     start: float
     end: float
     translations: list[TranslationOut]
+
+
+class SendMessageIn(TypedDict):
+    text: str
+    model: NotRequired[Literal["fast", "standard", "agent"] | None]
+    models: NotRequired[list[Literal["fast", "standard", "agent"]] | None]
+    client_message_id: NotRequired[str | None]
+    file_ids: NotRequired[list[str] | None]
+    context: NotRequired[PageContextIn | None]
+    follows: NotRequired[str | None]
+    similar_chats: NotRequired[list[SimilarChatIn] | None]
 
 
 class SharedChatOut(TypedDict):

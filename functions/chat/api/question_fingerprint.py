@@ -9,7 +9,7 @@ from functions.chat.api.schemas import SendMessageIn, SendQuery
 
 def compute_fingerprint(question: SendMessageIn, query: SendQuery) -> str:
     fields = question.model_dump(exclude={"client_message_id", "follows"})
-    for name in ("model", "models"):
+    for name in ("model", "models", "similar_chats"):
         if fields[name] is None:
-            del fields[name]  # the same question as of a client that knows no models
+            del fields[name]  # the same question as of a client that does not know it
     return hashlib.sha256(to_json([query.session_id, fields])).hexdigest()

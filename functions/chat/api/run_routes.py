@@ -131,6 +131,7 @@ async def _prepare_turn(
         page=question.context.to_page() if question.context else None,
         file_ids=question.file_ids or (),
         client_language=choose_accepted(call.headers.get("accept-language")),
+        similar_chats=question.list_similar(),
     )
     with telemetry.measure_stage("prepare"):
         return await retry(prepare, sleep=deps.clock.sleep)

@@ -10,6 +10,12 @@ from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints, mo
 from functions.chat.api.prompt_texts import IN_ONE_LINE
 from functions.chat.context.file_texts import MAX_FILES
 from functions.chat.context.page import Page, PageType
+from functions.chat.context.similar_chats import (
+    MAX_SIMILAR,
+    MAX_SUMMARY_CHARS,
+    MAX_TITLE_CHARS,
+    SimilarChat,
+)
 from shared.data.library_changes import METADATA_FIELD, load_changes
 from shared.domain.branches import find_answering_run, list_versions
 from shared.domain.chart import ChartType
@@ -172,13 +178,21 @@ class PageContextIn(Wire):
         )
 
 
+class SimilarChatIn(Wire):
+    """An earlier chat of the owner that is like this one."""
+
+    title: Annotated[str, Field(max_length=MAX_TITLE_CHARS)]
+    summary: Annotated[str, Field(min_length=1, max_length=MAX_SUMMARY_CHARS)]
+
+
 class SendMessageIn(Wire):
     """Repeats of one question share `client_message_id`, or the header Idempotency-Key.
 
     `follows` is the id of the message that the user saw last: where the chat shows another version
     by now, the question is refused with 409. `model` is one of GET /v1/chat-models; without it the
     chat's agent says which model answers, and a persona always has its own. `models` are two or three
-    that answer at once, with tools that only read; the first one's answer is the main one.
+    that answer at once, with tools that only read; the first one's answer is the main one. `similar_chats`
+    are for a `client_encrypted` chat, of which only its client knows what it is like; others have their own.
     """
 
     text: str
@@ -188,6 +202,7 @@ class SendMessageIn(Wire):
     file_ids: Annotated[list[str] | None, Field(max_length=MAX_FILES)] = None
     context: PageContextIn | None = None
     follows: Annotated[str | None, Field(max_length=64)] = None
+    similar_chats: Annotated[list[SimilarChatIn] | None, Field(max_length=MAX_SIMILAR)] = None
 
     @model_validator(mode="after")
     def _check_models(self) -> "SendMessageIn":
@@ -200,6 +215,10 @@ class SendMessageIn(Wire):
     def list_models(self) -> Sequence[AgentRole]:
         """Return the models that were chosen; none where the chat's own one answers."""
         return self.models or ([self.model] if self.model else [])
+
+    def list_similar(self) -> Sequence[SimilarChat]:
+        chats = self.similar_chats or ()
+        return [SimilarChat(title=chat.title, summary=chat.summary) for chat in chats]
 
 
 class VersionIn(Wire):
@@ -458,7 +477,8 @@ class ProfileIn(Wire):
     `interests`, never of all, and of the `learning_style`. With `summarises_results`, later answers
     read in a sentence or two what the tools of earlier ones found; else only what they were asked.
     `recalls_memories` is false where answers shall use nothing of what is remembered, and
-    `volunteers_memories` true where they may bring it up unasked. The `preferred_model` answers unless a
+    `volunteers_memories` true where they may bring it up unasked. With `recalls_chats`, they are told what up to
+    three similar chats came to. The `preferred_model` answers unless a
     question or the agent of its chat names another; `auto` leaves the choice to each question.
     With `masks_private_data`, models read placeholders in the place of e-mail addresses, phone
     numbers, IBANs, card numbers, national ids, keys and passwords, where this server masks at all.
@@ -477,6 +497,7 @@ class ProfileIn(Wire):
     summarises_results: bool | None = None
     recalls_memories: bool | None = None
     volunteers_memories: bool | None = None
+    recalls_chats: bool | None = None
     preferred_model: PreferredModel | None = None
     masks_private_data: bool | None = None
 
@@ -501,6 +522,7 @@ class ProfileOut(Wire):
     summarises_results: bool
     recalls_memories: bool
     volunteers_memories: bool
+    recalls_chats: bool
     preferred_model: PreferredModel
     masks_private_data: bool
     data_protection_level: Literal["standard"] = "standard"

@@ -56,19 +56,20 @@ from shared.domain.value import value
 class Context:
     """The blocks of a turn's input, in the order in which the model reads them.
 
-    `rules` are ours and always first; `focus`, `own_prompt`, `owner_rules` and `app_prompt` follow as
-    system messages, the owner's text exactly as it is. `history` is the part of the chat that `summary` does
+    `rules` are ours and always first; `focus`, `guidance` (ours, on the subject of the chat), `own_prompt`,
+    `owner_rules` and `app_prompt` follow as system messages, the owner's text exactly as it is. `history` is the part of the chat that `summary` does
     not cover, oldest first. `agent_prompt` stands above the latest message, in each turn anew, and so
     do the files of the chat's project, or `project_notes` that name them. `forgotten_files` were given with messages that are no longer
     in `history`. `files` and `pictures` came with the latest message, which is `details` (what the owner
-    allowed to read), `page` (what they look at), both fenced by the caller, `lines` (facts such as the
-    time) and `question`. `exchanges` are this turn's calls so far. `reminder` is the owner's, and comes
+    allowed to read), `similar_chats`, `page` (what they look at), all fenced by the caller, `lines` (facts such
+    as the time) and `question`. `exchanges` are this turn's calls so far. `reminder` is the owner's, and comes
     last, with a `warning` of ours.
     """
 
     question: str
     rules: str = ""
     focus: str = ""
+    guidance: str = ""
     own_prompt: str = ""
     owner_rules: str = ""
     app_prompt: str = ""
@@ -81,6 +82,7 @@ class Context:
     files: tuple[GivenDocument, ...] = ()
     pictures: tuple[GivenPicture, ...] = ()
     details: str = ""
+    similar_chats: str = ""
     page: str = ""
     lines: tuple[str, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
@@ -187,6 +189,7 @@ def _build_head(context: Context) -> list[ModelMessage]:
     system_texts = (
         context.rules,
         context.focus,
+        context.guidance,
         context.own_prompt,
         context.owner_rules,
         context.app_prompt,
@@ -206,7 +209,8 @@ def _build_latest_message(context: Context) -> list[ModelMessage]:
     """Return the message with what it came with; the question stands last."""
     lines = "\n".join(context.lines)
     facts = prompts.render("chat/context", context=lines) if lines else ""
-    text = "\n\n".join(filter(None, [context.details, context.page, facts, context.question]))
+    data = [context.details, context.similar_chats, context.page]
+    text = "\n\n".join(filter(None, [*data, facts, context.question]))
     message: ModelMessage = add_pictures(UserText(text=text), context.pictures)
     message = message if context.facts.takes_images else hide_pictures(message)
     return [*build_document_messages(context.files), message]

@@ -21,6 +21,7 @@ from functions.chat.context.interests import choose_interests
 from shared import prompts
 from shared.domain.app import App
 from shared.domain.chat import MAIN_SESSION, Message
+from shared.domain.chat_notes import DEFAULT_LANGUAGE, ChatNotes
 from shared.domain.custom_agent import CustomAgent
 from shared.domain.focus_mode import FocusMode
 from shared.domain.model import UNKNOWN_MODEL, ModelFacts
@@ -38,6 +39,8 @@ PAUSED = (
     "The owner paused memories: use nothing that was remembered about them, and say so if they ask."
 )
 PAUSED_BUT_ALLOWED = "The owner paused memories: use nothing that was remembered about them but what they allowed here."
+
+NO_NOTES = ChatNotes()
 
 
 def build_context(
@@ -58,6 +61,9 @@ def build_context(
     results: EarlierResults = NO_RESULTS,
     exercise: str = "",
     caution: str = "",
+    notes: ChatNotes = NO_NOTES,
+    project_overview: str = "",
+    similar_chats: str = "",
     warning: str = "",
     now: datetime,
     facts: ModelFacts = UNKNOWN_MODEL,
@@ -67,6 +73,7 @@ def build_context(
     return Context(
         rules=_build_rules(app),
         focus="" if is_persona else _build_focus(focus),
+        guidance="" if is_persona else _build_guidance(notes),
         own_prompt="" if is_persona else _build_own_prompt(profile, agent),
         owner_rules="" if is_persona else _build_owner_rules(profile),
         agent_prompt="" if is_persona else _build_agent_prompt(agent),
@@ -76,7 +83,7 @@ def build_context(
         forgotten_files=tuple(forgotten),
         files=() if is_persona else tuple(number_documents(files)),
         lines=(
-            *_build_lines(profile, app, now),
+            *_build_lines(profile, app, now, choose_answer_language(profile, notes)),
             *(
                 ()
                 if is_persona
@@ -84,8 +91,10 @@ def build_context(
             ),
             *([exercise] if exercise and not is_persona else []),
             *([caution] if caution else []),
+            *([project_overview] if project_overview and not is_persona else []),
         ),
         details="" if is_persona else details,
+        similar_chats="" if is_persona else similar_chats,
         page="" if is_persona else page,
         question=question,
         reminder="" if is_persona else profile.chat_reminder,
@@ -122,6 +131,18 @@ def _build_focus(focus: FocusMode | None) -> str:
     if focus is None:
         return ""
     return prompts.render("chat/focus", name=focus.name, instructions=focus.instructions)
+
+
+def _build_guidance(notes: ChatNotes) -> str:
+    """Say how questions about the subject of the chat are answered well."""
+    return "" if notes.category == "general" else prompts.render(f"chat/category/{notes.category}")
+
+
+def choose_answer_language(profile: Profile, notes: ChatNotes) -> str:
+    """Return the language of the chat, as it was noted, else the owner's."""
+    if notes.noted_until is not None:
+        return notes.language
+    return profile.language or DEFAULT_LANGUAGE
 
 
 def _build_own_prompt(profile: Profile, agent: CustomAgent | None) -> str:
@@ -163,14 +184,12 @@ def _build_summary(summary: str) -> str:
     return prompts.render("chat/earlier", summary=json.dumps(summary, ensure_ascii=False))
 
 
-def _build_lines(profile: Profile, app: App | None, now: datetime) -> list[str]:
+def _build_lines(profile: Profile, app: App | None, now: datetime, language: str) -> list[str]:
     local_time = now.astimezone(profile.zone).replace(microsecond=0)
     lines = [f"Current time: {local_time.isoformat()} ({profile.zone.key})"]
     if profile.name:
         lines.append(f"The owner's name: {profile.name}")
-    if profile.language:
-        language = _quote(profile.language)
-        lines.append(f"Where the question has no language of its own, answer in: {language}")
+    lines.append(f"Where the question has no language of its own, answer in: {_quote(language)}")
     if app is not None and app.persona_prompt is None:
         lines.append(f"This chat belongs to the app {app.name!r}: {app.description!r}")
     return lines

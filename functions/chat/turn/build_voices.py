@@ -9,7 +9,10 @@ from functions.chat.context.allowed_details import build_details_text
 from functions.chat.context.caution import describe_caution
 from functions.chat.context.context import Context
 from functions.chat.context.exercise import describe_exercise
+from functions.chat.context.file_texts import build_note
 from functions.chat.context.page import Page, build_page_text
+from functions.chat.context.project_overview import describe_project
+from functions.chat.context.similar_chats import build_similar_text
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.files import check_sizes
@@ -106,10 +109,19 @@ class VoiceBuilder:
             results=documents.results,
             exercise=describe_exercise(session.exercise, documents.newest_messages),
             caution=describe_caution(session.safety, self.now),
+            notes=session.notes,
+            project_overview=self._describe_project(),
+            similar_chats=build_similar_text(documents.similar_chats),
             warning=self._describe_warning(),
             now=self.now,
             facts=self.deps.model.describe(role),
         )
+
+    def _describe_project(self) -> str:
+        """Name the files of the chat's project where the last request needed to know it."""
+        if not self.documents.session.notes.needs_project_overview:
+            return ""
+        return describe_project([build_note(file) for file in self.documents.project.files])
 
     def _describe_warning(self) -> str:
         """Warn of an injection that the owner quoted earlier, while the model reads that message."""
@@ -152,7 +164,7 @@ class VoiceBuilder:
 
 
 def _list_blocks(context: Context, documents: TurnContext) -> dict[str, list[str]]:
-    """Return the texts that steer the turn, by whose they are; pages and files may hold words of anybody."""
+    """Return the texts that steer the turn, by whose they are; pages, chats and files may hold words of anybody."""
     agent = documents.answering_agent
     blocks = [
         context.focus,
@@ -162,7 +174,8 @@ def _list_blocks(context: Context, documents: TurnContext) -> dict[str, list[str
         context.reminder,
     ]
     files = [*documents.files.texts.values(), *documents.project.texts]
-    foreign = [*filter(None, [context.page, context.details]), *(each.text for each in files)]
+    data = filter(None, [context.page, context.details, context.similar_chats])
+    foreign = [*data, *(each.text for each in files)]
     if agent is not None and agent.is_foreign:
         foreign.append(context.own_prompt if agent.replaces_prompt else context.agent_prompt)
     return {

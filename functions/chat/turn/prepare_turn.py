@@ -5,6 +5,7 @@ from datetime import datetime
 
 from functions.chat.commands.command import Command, read_command
 from functions.chat.context.page import Page
+from functions.chat.context.similar_chats import SimilarChat
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
 from functions.chat.turn.build_voices import VoiceBuilder, choose_model
@@ -49,6 +50,7 @@ async def prepare_turn(
     page: Page | None = None,
     file_ids: Sequence[str] = (),
     client_language: str | None = None,
+    similar_chats: Sequence[SimilarChat] = (),
 ) -> PreparedTurn:
     """Accept a question or refuse it: reads documents in two rounds, and takes a slot beside them.
 
@@ -60,7 +62,8 @@ async def prepare_turn(
     those that the owner chose for this question, which answer at once; a persona answers with its own,
     and a reply to a question of ours is answered by the first. `page` is what the owner looks at,
     `file_ids` name the files that come with the question; another version keeps those of its message.
-    Our own texts are in `client_language` where the owner chose no language.
+    Our own texts are in `client_language` where the owner chose no language. `similar_chats` are those that the
+    client of a sealed chat found.
 
     Raises Invalid (empty text, several models for a persona), TooLarge (over MAX_QUESTION_CHARS, a
     file that the model cannot read whole, or more than it takes),
@@ -82,6 +85,7 @@ async def prepare_turn(
         file_ids=[file.id for file in version.question.files] if version else file_ids,
         files_may_be_gone=version is not None,
         language=client_language,
+        similar_chats=similar_chats,
     )
     check = check_unused(deps, uid, run_id, key)
     load = load_context(deps, uid, place, check=check)
@@ -129,7 +133,7 @@ async def prepare_turn(
         model=deps.model.for_user(
             uid, is_masked=documents.profile.masks_private_data, chat=documents.session.id
         ),
-        language=documents.profile.language,
+        language=documents.language,
         fingerprint=key.fingerprint if key else "",
         fork=place.fork,
         decided=decided,

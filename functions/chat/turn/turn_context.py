@@ -9,7 +9,9 @@ from functions.chat.context.earlier_results import EarlierResults
 from functions.chat.context.page import Page, PageItem
 from functions.chat.context.project_files import ProjectFiles
 from functions.chat.context.resolve_embeds import build_earlier_results, select_refs
+from functions.chat.context.similar_chats import MAX_COMPARED, SimilarChat, select_similar
 from functions.chat.deps import ChatDeps
+from functions.chat.notes.note_answer import get_notes_on
 from functions.chat.runs.incognito_chats import check_question
 from functions.chat.sealed import cached_chats
 from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
@@ -27,7 +29,7 @@ from shared.domain.embed import list_ids
 from shared.domain.errors import Conflict
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Profile
-from shared.domain.storage_mode import is_sealed
+from shared.domain.storage_mode import is_private, is_sealed
 from shared.domain.value import value
 from shared.library.allowed_details import Details, load_details
 
@@ -37,6 +39,7 @@ class QuestionPlace:
     """The place of a question: a chat and, for another version, where it leaves what is there.
 
     `language` is that of its client, which holds where the owner chose none.
+    `similar_chats` are those that its client found, for a chat of which the server knows no notes.
     """
 
     app_id: AppId | None
@@ -47,6 +50,7 @@ class QuestionPlace:
     file_ids: Sequence[str] = ()
     files_may_be_gone: bool = False
     language: str | None = None
+    similar_chats: Sequence[SimilarChat] = ()
 
 
 @value
@@ -67,11 +71,18 @@ class TurnContext:
     agent: CustomAgent | None = None
     page_item: PageItem | None = None
     details: Details = field(default_factory=dict)
+    similar_chats: Sequence[SimilarChat] = ()
 
     @property
     def persona(self) -> App | None:
         """The app of the chat where it answers by its own prompt and model."""
         return self.app if self.app is not None and self.app.persona_prompt is not None else None
+
+    @property
+    def language(self) -> str | None:
+        """The language of our own sentences: the owner's choice, else that of the chat; None for English."""
+        notes = self.session.notes
+        return self.profile.language or (notes.language if notes.noted_until else None)
 
     @property
     def answering_agent(self) -> CustomAgent | None:
@@ -107,13 +118,16 @@ async def load_context(
         (connections, consent, page_item, of_question),
     ) = await first_round
     installed_ids = [installation.app_id for installation in installed_apps]
-    (app, offered_apps), agent, files, project, details, results = await gather(
+    (app, offered_apps), agent, files, project, (details, results, similar_chats) = await gather(
         _load_apps(deps, uid, session.app_id, installed_ids),
         _load_agent(deps, uid, session),
         load_files(deps, uid, of_question, newest_messages),
         load_project(deps, uid, session.project_id),
-        load_details(deps.stores.memories, uid, profile, list_accepted(session.requests)),
-        _load_results(deps, uid, session, newest_messages),
+        gather(
+            load_details(deps.stores.memories, uid, profile, list_accepted(session.requests)),
+            _load_results(deps, uid, session, newest_messages),
+            _find_similar(deps, uid, place, session, profile),
+        ),
     )
     return TurnContext(
         profile=profile if profile.language else replace(profile, language=place.language),
@@ -130,6 +144,7 @@ async def load_context(
         project=project,
         details=details,
         results=results,
+        similar_chats=similar_chats,
     )
 
 
@@ -171,6 +186,7 @@ async def _load_history(
         )
     if place.follows is not None and place.follows not in {message.id for message in newest}:
         raise Conflict("This chat was changed in another window. Please look at it and ask again.")
+    session = replace(session, notes=get_notes_on(session, path))
     return omit_foreign_summary(session, path), path, newest
 
 
@@ -200,6 +216,23 @@ async def _load_agent(deps: ChatDeps, uid: UserId, session: Session) -> CustomAg
     if session.agent_id is None:
         return None
     return await deps.stores.custom_agents.find(uid, session.agent_id)
+
+
+async def _find_similar(
+    deps: ChatDeps, uid: UserId, place: QuestionPlace, session: Session, profile: Profile
+) -> Sequence[SimilarChat]:
+    """Return the chats most like this one, unless their owner wants none.
+
+    Those of a sealed chat its client knows, and those of an incognito one nobody.
+    """
+    if not (profile.recalls_chats and profile.recalls_memories):
+        return ()
+    if is_private(session.id):
+        return place.similar_chats if is_sealed(session.id) else ()
+    if not session.notes.tags:
+        return ()
+    tagged = await deps.stores.sessions.list_tagged(uid, session.notes.tags, limit=MAX_COMPARED)
+    return select_similar(session, tagged)
 
 
 async def _pin_unpinned(

@@ -99,6 +99,7 @@ TAKEN_SETTINGS = (
     "summarises_results",
     "recalls_memories",
     "volunteers_memories",
+    "recalls_chats",
     "preferred_model",
 )
 

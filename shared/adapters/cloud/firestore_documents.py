@@ -15,6 +15,7 @@ from google.cloud.firestore_v1.async_aggregation import AsyncAggregationQuery
 from shared.adapters import firestore_limits as limits
 from shared.adapters.firestore_indexes import order_by_summed
 from shared.domain.documents import (
+    LIST_OPERATORS,
     ArrayUnion,
     Create,
     Delete,
@@ -180,7 +181,7 @@ async def _get_many(
 def _build_query(client: firestore.AsyncClient, query: Query) -> Any:
     firestore_query: Any = client.collection(query.collection)
     for where in query.where:
-        value = list(where.value) if where.operator == "in" else where.value
+        value = list(where.value) if where.operator in LIST_OPERATORS else where.value
         name = _to_field_path(where.field)
         firestore_query = firestore_query.where(
             filter=firestore.FieldFilter(name, where.operator, value)

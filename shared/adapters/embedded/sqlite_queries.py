@@ -11,7 +11,13 @@ from shared.adapters.embedded.sqlite_keys import (
     build_sort_key,
 )
 from shared.adapters.firestore_indexes import compute_effective_order
-from shared.domain.documents import Direction, Query, Where
+from shared.domain.documents import (
+    ARRAY_OPERATORS,
+    LIST_OPERATORS,
+    Direction,
+    Query,
+    Where,
+)
 
 Condition = tuple[str, Sequence[Any]]
 
@@ -64,9 +70,12 @@ def _build_conditions(query: Query) -> Iterator[Condition]:
 
 def _build_where(where: Where) -> Iterator[Condition]:
     key = _build_key_expression(where.field)
-    if where.operator == "array_contains":
+    if where.operator in ARRAY_OPERATORS:
+        wanted = where.value if where.operator in LIST_OPERATORS else (where.value,)
+        marks = ", ".join("?" * len(wanted))
         items = f"json_each(keys, '$.\"{build_items_key(where.field.split('.'))}\"')"
-        yield f"? IN (SELECT value FROM {items})", (build_sort_key(where.value),)  # noqa: S608
+        sql = f"EXISTS (SELECT 1 FROM {items} WHERE value IN ({marks}))"  # noqa: S608
+        yield sql, [build_sort_key(value) for value in wanted]
         return
     yield f"{key} IS NOT NULL", ()
     if where.operator == "in":

@@ -265,6 +265,7 @@ async def test_changing_the_profile_keeps_the_fields_that_are_not_sent_p32(
         "migration_status": None,
         "recalls_memories": True,
         "volunteers_memories": False,
+        "recalls_chats": True,
         "preferred_model": "auto",
         "masks_private_data": True,
     }

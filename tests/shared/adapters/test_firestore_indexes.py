@@ -42,6 +42,7 @@ BY_RANK = (Order("rank"),)
         query_notes(),
         query_notes(Where("kind", "==", "x"), Where("size", "in", (1, 2))),
         query_notes(Where("tags", "array_contains", "new")),
+        query_notes(Where("tags", "array_contains_any", ("new", "old"))),
         query_notes(order=(Order("rank", "desc"),)),
         query_notes(Where("rank", ">", 1), Where("rank", "<", 9), order=BY_RANK),
         query_notes(Where("rank", ">", 1)),
@@ -70,6 +71,10 @@ def test_single_field_queries_need_no_composite_index(tmp_path: Path, query: Que
         (query_notes(Where("rank", ">", 1), Where("size", ">", 1)), [RANK_ASCENDING, SIZE]),
         (query_notes(order=(*BY_RANK, Order("size"))), [RANK_ASCENDING, SIZE]),
         (query_notes(Where("tags", "array_contains", "x"), order=BY_RANK), [TAGS, RANK_ASCENDING]),
+        (
+            query_notes(Where("tags", "array_contains_any", ("x",)), order=BY_RANK),
+            [TAGS, RANK_ASCENDING],
+        ),
         (query_notes(Where("tags", "array_contains", "x"), Where("kind", "==", "x")), [KIND, TAGS]),
         (
             query_notes(Where("size", "==", 1), Where("kind", "==", "x"), order=BY_RANK),

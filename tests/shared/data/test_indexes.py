@@ -42,6 +42,7 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: S
     await Sessions(documents).list_page(ANN, limit=20, app_id=AppId("chess"))
     await Sessions(documents).list_page(ANN, limit=20, starred=True)
     await Sessions(documents).list_page(ANN, limit=20, app_id=AppId("chess"), starred=True)
+    await Sessions(documents).list_tagged(ANN, ["boats"], limit=20)
     await Sessions(documents).list_page(ANN, limit=20, project_id=ProjectId("boat"))
     await Projects(documents).list_files(ANN, "boat")
     await Embeds(documents).delete_for_session(ANN, SessionId("main"))

@@ -36,6 +36,7 @@ def test_stable_text_comes_first_and_the_time_in_the_last_message_p18() -> None:
             text="<context>\n"
             "Current time: 2026-03-02T13:00:05+01:00 (Europe/Berlin)\n"
             "The owner's name: Ada\n"
+            'Where the question has no language of its own, answer in: "en"\n'
             "</context>\n\nHello"
         ),
     ]
@@ -46,7 +47,7 @@ def test_stable_text_comes_first_and_the_time_in_the_last_message_p18() -> None:
     [
         ("de", ('Where the question has no language of its own, answer in: "de"',)),
         ("de\nObey", ('Where the question has no language of its own, answer in: "de\\nObey"',)),
-        (None, ()),
+        (None, ('Where the question has no language of its own, answer in: "en"',)),
     ],
 )
 def test_the_model_is_told_the_owners_language_on_one_line_p32(
