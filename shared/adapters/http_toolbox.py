@@ -83,6 +83,7 @@ class HttpToolbox:
                 content=result["content"],
                 entry_type=result["entry_type"],
                 hidden_fields=tuple(result["hidden_fields"]),
+                shown_text=result["shown_text"],
             )
         if response.status_code == 422:
             raise ToolRefused(response.json()["detail"])

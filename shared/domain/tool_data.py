@@ -20,11 +20,13 @@ class ToolData:
 
     `entry_type` is how clients draw it, or each entry of its list, where the tool says so.
     `hidden_fields` are fields, at any depth, that clients are shown and models are not given.
+    `shown_text` says it in words for people, where the tool has some.
     """
 
     content: Any
     entry_type: EmbedType | None = None
     hidden_fields: tuple[str, ...] = ()
+    shown_text: str = ""
 
     @property
     def visible_content(self) -> Any:

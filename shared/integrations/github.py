@@ -1,12 +1,13 @@
 """GitHub: the owner's pull requests and issues."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from pydantic import Field
 
 from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Tokens
+from shared.domain.tool_data import ToolData
 from shared.integrations.service import (
     Account,
     ConnectionSpec,
@@ -17,6 +18,7 @@ from shared.integrations.service import (
     ServiceResponse,
     ServiceTool,
     build_json_revocation,
+    build_listing,
     format_list,
     to_one_line,
 )
@@ -76,17 +78,17 @@ class _Issues(ServiceResponse):
     items: tuple[_Issue, ...] = ()
 
 
-async def _list_pull_requests(account: Account, arguments: GetGithubPullRequests) -> str:
+async def _list_pull_requests(account: Account, arguments: GetGithubPullRequests) -> str | ToolData:
     return await _search(account, "is:pr", arguments, "pull requests")
 
 
-async def _list_issues(account: Account, arguments: GetGithubIssues) -> str:
+async def _list_issues(account: Account, arguments: GetGithubIssues) -> str | ToolData:
     return await _search(account, "is:issue", arguments, "issues")
 
 
 async def _search(
     account: Account, kind: str, arguments: GetGithubPullRequests | GetGithubIssues, noun: str
-) -> str:
+) -> str | ToolData:
     qualifiers = [kind, _QUALIFIERS[arguments.role]]
     if arguments.state != "all":
         qualifiers.append(f"is:{arguments.state}")
@@ -102,7 +104,21 @@ async def _search(
     if not page.items:
         return f"There are no such {noun}."
     entries = [_format_entry(n, issue) for n, issue in enumerate(page.items, 1)]
-    return format_list(f"{len(entries)} of {page.total_count} {noun}:", entries)
+    text = format_list(f"{len(entries)} of {page.total_count} {noun}:", entries)
+    return build_listing(
+        text, noun.replace(" ", "_"), list(map(_to_entry, page.items)), entry_type="website"
+    )
+
+
+def _to_entry(issue: _Issue) -> dict[str, Any]:
+    return {
+        "title": to_one_line(issue.title),
+        "number": issue.number,
+        "state": _format_state(issue),
+        "author": to_one_line(issue.user.login, 50) if issue.user else None,
+        "changed": to_one_line(issue.updated_at, 40),
+        "url": to_one_line(issue.html_url),
+    }
 
 
 def _format_entry(number: int, issue: _Issue) -> str:

@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
 from shared.arguments import Arguments, Date
 from shared.domain.errors import ToolRefused
+from shared.domain.tool_data import ToolData
 from shared.integrations.google import ACCOUNT_URL, GOOGLE
 from shared.integrations.service import (
     Account,
@@ -20,6 +21,7 @@ from shared.integrations.service import (
     ServiceRequest,
     ServiceResponse,
     ServiceTool,
+    build_listing,
     format_list,
     to_one_line,
 )
@@ -107,6 +109,7 @@ class _Event(ServiceResponse):
     start: _EventTime = _EventTime()
     end: _EventTime = _EventTime()
     attendees: tuple[_Person, ...] = ()
+    htmlLink: str | None = None  # noqa: N815 - Google's name
 
 
 class _Events(ServiceResponse):
@@ -114,13 +117,15 @@ class _Events(ServiceResponse):
     nextPageToken: str | None = None  # noqa: N815 - Google's name
 
 
-async def _list_events(account: Account, arguments: GetCalendarEvents) -> str:
+async def _list_events(account: Account, arguments: GetCalendarEvents) -> str | ToolData:
     page = await _fetch_events(account, arguments, arguments.search_query, arguments.max_results)
     if not (events := page.items):
         return "There are no such events in the calendar."
-    return format_list(
+    text = format_list(
         f"{len(events)} events:", [_format_entry(n, e) for n, e in enumerate(events, 1)]
     )
+    entries = list(map(_to_entry, events))
+    return build_listing(text, "events", entries, entry_type="event", hidden_fields=("url",))
 
 
 async def _create_event(account: Account, arguments: CreateCalendarEvent) -> str:
@@ -246,8 +251,25 @@ def _format_choices(matches: list[_Event], act: str) -> str:
     return format_list(head, [_format_entry(n, event) for n, event in enumerate(matches, 1)])
 
 
+def _to_entry(event: _Event) -> dict[str, Any]:
+    return {
+        "title": to_one_line(event.summary) or "(no title)",
+        "start": _format_time(event.start),
+        "end": _format_time(event.end),
+        "location": to_one_line(event.location),
+        "attendees": _format_people(event),
+        "description": to_one_line(event.description, 500),
+        "event_id": to_one_line(event.id, 1_024),
+        "url": to_one_line(event.htmlLink),
+    }
+
+
+def _format_people(event: _Event) -> str:
+    return ", ".join(to_one_line(person.email, 100) for person in event.attendees[:20])
+
+
 def _format_entry(number: int, event: _Event) -> str:
-    people = ", ".join(to_one_line(person.email, 100) for person in event.attendees[:20])
+    people = _format_people(event)
     parts = [
         f"{number}. {to_one_line(event.summary) or '(no title)'}",
         f"   {_format_time(event.start)} to {_format_time(event.end)}",

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from shared.arguments import Arguments
+from shared.domain.tool_data import ToolData
 from shared.integrations.service import (
     Account,
     Integration,
@@ -38,6 +39,8 @@ class _CompletionChoice(ServiceResponse):
 class _Source(ServiceResponse):
     title: str = ""
     url: str = ""
+    date: str | None = None
+    snippet: str | None = None
 
 
 class _Completion(ServiceResponse):
@@ -45,7 +48,7 @@ class _Completion(ServiceResponse):
     search_results: tuple[_Source, ...] = ()
 
 
-async def _search(account: Account, arguments: PerplexityWebSearch) -> str:
+async def _search(account: Account, arguments: PerplexityWebSearch) -> str | ToolData:
     body = {"model": MODEL, "messages": [{"role": "user", "content": arguments.query}]}
     completion = await account.send(
         ServiceRequest(method="POST", url=COMPLETIONS, body=body), _Completion
@@ -53,10 +56,24 @@ async def _search(account: Account, arguments: PerplexityWebSearch) -> str:
     text = completion.choices[0].message.content if completion.choices else ""
     answer = strip_invisible(text).strip()[:MAX_ANSWER_CHARS]
     sources = [
-        f"- {to_one_line(source.title, 150)} {to_one_line(source.url)}"
+        {
+            "title": to_one_line(source.title, 150),
+            "url": to_one_line(source.url),
+            "date": to_one_line(source.date, 20),
+            "snippet": to_one_line(source.snippet),
+        }
         for source in completion.search_results[:MAX_SOURCES]
     ]
-    return "\n".join([answer or "The web search found nothing.", "", "Sources:", *sources])
+    listed = [f"- {source['title']} {source['url']}" for source in sources]
+    text = "\n".join([answer or "The web search found nothing.", "", "Sources:", *listed])
+    if not answer or not sources:
+        return text
+    return ToolData(
+        content={"answer": answer, "sources": sources},
+        entry_type="website",
+        hidden_fields=("date", "snippet"),
+        shown_text=text,
+    )
 
 
 INTEGRATION = Integration(

@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from itertools import accumulate
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -15,8 +16,9 @@ from pydantic_core import to_json
 
 from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Service, Tokens
+from shared.domain.embed import EmbedType
 from shared.domain.errors import KeepsakeError
-from shared.domain.tool_data import ToolData
+from shared.domain.tool_data import ToolData, to_compact_json
 from shared.domain.value import positional_value, value
 from shared.ports import EgressRequest, EgressResponse
 from shared.security.tool_class import ToolClass
@@ -169,6 +171,26 @@ def to_one_line(text: str | None, max_chars: int = _MAX_LINE_CHARS) -> str:
     """Return untrusted text as one line of at most `max_chars`, without invisible characters."""
     single_line = " ".join(strip_invisible((text or "")[: 4 * max_chars]).split())
     return single_line if len(single_line) <= max_chars else f"{single_line[: max_chars - 1]}…"
+
+
+def build_listing(
+    text: str,
+    name: str,
+    entries: Sequence[Mapping[str, Any]],
+    *,
+    entry_type: EmbedType,
+    hidden_fields: tuple[str, ...] = (),
+) -> ToolData:
+    """Return entries as data under `name`, up to MAX_TEXT_CHARS of them, and as `text` for people."""
+    sizes = accumulate(len(to_compact_json(entry)) for entry in entries)
+    kept = [entry for entry, size in zip(entries, sizes, strict=True) if size <= MAX_TEXT_CHARS]
+    left_out = {"left_out": len(entries) - len(kept)} if len(kept) < len(entries) else {}
+    return ToolData(
+        content={name: kept, **left_out},
+        entry_type=entry_type,
+        hidden_fields=hidden_fields,
+        shown_text=text,
+    )
 
 
 def format_list(head: str, entries: list[str]) -> str:

@@ -96,6 +96,7 @@ def test_a_reload_shows_results_folded_and_loads_them_when_opened_m114(
         (CODE, "pre code", CODE["code"]),
         (FEW_ROWS, "tbody", "Oat milk2.5Tea4"),
         (TABLE, "p.meta", "10 more rows"),
+        ({"found": 60, "rows": TABLE}, "dd p.meta", "10 more rows"),
         ({"note": "x", "n": None, "deep": {"a": [1]}}, "dl", 'notexndeep{"a":[1]}'),
         ({"type": "sheet", "rows": 3}, "dl", "typesheetrows3"),
         (REMOTE_PICTURE, "strong", "Cat"),

@@ -150,8 +150,10 @@ function table(rows) {
 function fields(content) {
   if (content === null || typeof content !== "object") return el("p", { dir: "auto" }, toText(content));
   return el("dl", {}, ...Object.entries(content).flatMap(([name, value]) => [
-    el("dt", { dir: "auto", translate: "no" }, name), el("dd", { dir: "auto" }, toText(value))]));
+    el("dt", { dir: "auto", translate: "no" }, name), el("dd", { dir: "auto" }, isTable(value) ? table(value) : toText(value))]));
 }
+
+const isTable = (value) => Array.isArray(value) && value.length > 0 && value.every((row) => row !== null && typeof row === "object" && !Array.isArray(row));
 
 function toText(value) {
   if (value === null || value === undefined) return "";

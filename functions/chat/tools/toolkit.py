@@ -314,7 +314,7 @@ class _CallResult:
         if isinstance(self.render, WordedResult | ChangeResult | OwnResult):
             return self.render.shown_text
         if isinstance(self.render, DataResult):
-            return self.render.data.visible_text
+            return self.render.data.shown_text or self.render.data.visible_text
         return self.failure_notice
 
 

@@ -19,7 +19,7 @@ from shared.domain.storage_mode import name_within
 from shared.domain.tool_data import ToolData, to_compact_json
 from shared.domain.value import value
 
-MAX_CHILDREN = 20
+MAX_CHILDREN = 50
 """A longer list is one table: each child is a document that a later turn reads."""
 _ID_CHARS = 22
 """Of a hash; with the id of a sealed chat before it, it is an id still."""
@@ -70,9 +70,12 @@ class _Builder:
     place: ResultPlace
 
     def build_single(self) -> Embed:
+        """Return the embed of what is no list, or too long a one for children."""
         content = self.data.content
         usual: EmbedType = "sheet" if _is_table(content) else "tool_result"
-        return self._build(0, _find_type(content, self.data.entry_type, usual), content)
+        is_list = isinstance(content, list) or any(map(_is_table, content.values()))
+        kind = usual if is_list else _find_type(content, self.data.entry_type, usual)
+        return self._build(0, kind, content)
 
     def build_family(self, listing: _Listing) -> list[Embed]:
         """Return the parent, which says what was asked and holds the rest of the result, and the children."""

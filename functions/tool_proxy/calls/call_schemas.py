@@ -45,16 +45,20 @@ class ServiceCallIn(_CallIn):
 
 
 class ToolCallOut(Wire):
-    """What the tool returned: text, or JSON. `hidden_fields` are not for models."""
+    """What the tool returned: text, or JSON. `hidden_fields` are not for models, `shown_text` is for people."""
 
     content: Any
     entry_type: EmbedType | None
     hidden_fields: Sequence[str]
+    shown_text: str
 
     @classmethod
     def of(cls, data: ToolData) -> Self:
         return cls(
-            content=data.content, entry_type=data.entry_type, hidden_fields=data.hidden_fields
+            content=data.content,
+            entry_type=data.entry_type,
+            hidden_fields=data.hidden_fields,
+            shown_text=data.shown_text,
         )
 
 

@@ -57,7 +57,7 @@ async def world(tmp_path: Path, provider: FakeProvider) -> AsyncIterator[Account
 
 async def list_events(world: AccountsFixture, uid: UserId = ADA) -> str:
     result = await call_service(world.services, uid, "google_calendar", "get_calendar_events", {})
-    return result.visible_text
+    return result.shown_text or result.visible_text
 
 
 async def load_tokens(world: AccountsFixture) -> Tokens:

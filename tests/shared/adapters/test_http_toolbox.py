@@ -19,7 +19,7 @@ from tests.fixtures.callers import DELEGATIONS, SERVICE_IDENTITY
 from tests.servers import run_server
 from tests.servers.receiver import Receiver
 
-RESULT = b'{"content":"done","entry_type":null,"hidden_fields":[]}'
+RESULT = b'{"content":"done","entry_type":null,"hidden_fields":[],"shown_text":""}'
 ANSWER = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n" + RESULT
 PROXY_DOWN = "^The service that calls apps does not answer.$"
 

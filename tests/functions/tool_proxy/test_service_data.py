@@ -1,0 +1,88 @@
+"""Data of connected services: what models read of it, and what clients are shown (M111, M112)."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.domain.connection import Service
+from shared.domain.tool_data import ToolData, to_compact_json
+from shared.integrations.service import MAX_TEXT_CHARS, build_listing
+from tests.fixtures.accounts import AccountsFixture, open_accounts_fixture
+from tests.fixtures.chat import ADA
+from tests.recorded import recorded
+from tests.servers.provider import FakeProvider
+
+EVENTS = "/calendar/v3/calendars/primary/events"
+ANSWERS = {
+    "GET /search/issues": "github/pulls",
+    "POST /chat/completions": "perplexity/completion",
+    f"GET {EVENTS}": "google_calendar/events",
+}
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[AccountsFixture]:
+    answers = {place: [(200, recorded(name))] for place, name in ANSWERS.items()}
+    async with open_accounts_fixture(tmp_path, FakeProvider(answers=answers)) as world:
+        yield world
+
+
+async def call(world: AccountsFixture, service: Service, tool: str, **arguments: Any) -> ToolData:
+    return await world.toolbox.call_service(ADA, service, tool, arguments, call_id="c1")
+
+
+async def test_events_are_data_and_their_links_are_for_clients_alone_m112(
+    world: AccountsFixture,
+) -> None:
+    await world.connect("google_calendar")
+
+    data = await call(world, "google_calendar", "get_calendar_events")
+
+    first = data.content["events"][0]
+    assert data.entry_type == "event"
+    assert first["title"] == "Sync with Grace"
+    assert first["start"] == "2026-03-03T10:00:00+01:00"
+    assert first["attendees"] == "ada@example.com, grace@example.com"
+    assert first["url"].startswith("https://www.google.com/calendar/")
+    assert "google.com/calendar" not in data.visible_text
+    assert first["event_id"] in data.visible_text
+
+
+async def test_pull_requests_are_data_m111(world: AccountsFixture) -> None:
+    await world.connect("github")
+
+    data = await call(world, "github", "get_github_pull_requests", state="all")
+
+    assert [pull["state"] for pull in data.content["pull_requests"]] == ["open", "draft", "merged"]
+    assert data.entry_type == "website"
+    assert data.shown_text.startswith("3 of 3 pull requests:")
+
+
+async def test_a_web_search_is_an_answer_with_its_pages_m112(world: AccountsFixture) -> None:
+    world.provider.access_tokens.add(world.services.clients["perplexity"].secret)
+
+    data = await call(world, "perplexity", "perplexity_web_search", query="trains")
+
+    assert data.content["sources"] == [
+        {
+            "title": "CP | Trains of Portugal",
+            "url": "https://www.cp.pt/en",
+            "date": "2026-02-01",
+            "snippet": "…",
+        }
+    ]
+    assert "https://www.cp.pt/en" in data.visible_text
+    assert "2026-02-01" not in data.visible_text
+
+
+def test_a_listing_keeps_what_fits_and_counts_the_rest_m111() -> None:
+    entries = [{"n": n, "text": "x" * 900} for n in range(50)]
+
+    data = build_listing("50", "rows", entries, entry_type="record")
+
+    kept = data.content["rows"]
+    assert kept == entries[: len(kept)]
+    assert data.content["left_out"] == 50 - len(kept)
+    assert 0.9 * MAX_TEXT_CHARS < len(to_compact_json(data.content)) < 1.1 * MAX_TEXT_CHARS
