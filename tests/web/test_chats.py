@@ -6,6 +6,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
+
+BACKGROUND_CODE = "getComputedStyle(document.querySelector('#chat')).backgroundColor"
 IS_SUMMARISED = """async ([path, headers]) => {
   const messages = await (await fetch(path, { headers })).json();
   return messages.some(({ metadata }) => metadata.summarised);
@@ -195,9 +197,11 @@ def test_a_phone_shows_the_list_or_the_chat(console: Console) -> None:
 def test_an_incognito_chat_goes_on_and_stands_in_no_list_c68(console: Console) -> None:
     page = console.page
     console.sign_in("discreet")
+    ordinary = page.evaluate(BACKGROUND_CODE)
     show_chats(page)
     page.get_by_role("button", name="Incognito chat", exact=True).click()
     expect(page.get_by_text("Nothing of this chat is stored.")).to_be_visible()
+    assert page.evaluate(BACKGROUND_CODE) != ordinary
     console.ask("What about tulips?")
     expect(console.answers).to_have_count(2)
     page.locator("#ask [type=file]").set_input_files(

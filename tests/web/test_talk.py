@@ -236,7 +236,8 @@ def test_a_connection_that_breaks_is_told_and_loses_no_turn_c76(
 
     expect(talk.get_by_role("alert").last).to_contain_text("The connection is lost.")
     expect(console.answers.last).to_contain_text("In the hall.")
-    expect(talk.get_by_role("button")).to_be_hidden()
+    talk.get_by_role("button", name="Close").click()
+    expect(talk).to_be_hidden()
     assert console.page_errors == []
 
 

@@ -16,6 +16,7 @@ def test_without_a_key_talking_says_what_to_set_c76(console: Console) -> None:
     console.page.get_by_role("button", name="Talk", exact=True).click()
 
     expect(talk.get_by_role("alert").last).to_have_text(NOT_SET_UP)
-    expect(talk.get_by_role("status")).to_have_text("Ended")
-    expect(talk.get_by_role("button")).to_be_hidden()
+    talk.get_by_role("button", name="Close").click()
+    expect(talk).to_be_hidden()
+    expect(console.page.get_by_label("Your question")).to_be_focused()
     assert console.page_errors == []

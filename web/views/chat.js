@@ -37,7 +37,7 @@ export function startChat({ api, read, onChange, onNoted }) {
   // With a message, the versions that lead to it are shown, and the chat is loaded back to it.
   async function open(id, message) {
     leave();
-    if (id !== session) talk?.end();
+    if (id !== session) talk?.leave();
     suggestions.hide();
     session = id;
     sessionStorage.setItem(CHAT, session);

@@ -16,7 +16,7 @@ export async function crisisContacts({ api }) {
     .toSorted((one, other) => one.name.localeCompare(other.name, tag));
   const list = el("ul", { class: "items" });
   const show = (country) => list.replaceChildren(
-    ...contacts.filter((one) => [country, ANYWHERE].includes(one.country)).map(row));
+    ...[...new Set([country, ANYWHERE])].flatMap((code) => contacts.filter((one) => one.country === code)).map(row));
   const choice = el("select", { "aria-label": t("Country"), onchange: ({ target }) => show(target.value) },
     el("option", { value: ANYWHERE }, t("Choose your country")),
     ...countries.map(({ code, name }) => el("option", { value: code }, name)));

@@ -18,13 +18,13 @@ const STATES = {
 const NO_RESULT = "The tool gave no result."; // for the model
 const MAX_LINES = 50;
 
-/** Returns `{begin(session), end()}`; `onEnd(session)` is called once the chat has all that was said. */
+/** Returns `{begin(session), leave()}`; `onEnd(session)` is called once the chat has all that was said. */
 export function startTalk({ api, onEnd }) {
   const status = el("p", { role: "status" });
   const lines = el("div", { class: "lines", "aria-label": t("What is being said"), role: "log", tabindex: "0" });
   const plan = el("p", { role: "alert", dir: "auto", hidden: true, class: "plan" });
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
-  const button = el("button", { type: "button", onclick: () => end() }, t("Stop talking"));
+  const button = el("button", { type: "button", onclick: () => (current ? end() : dismiss()) });
   const panel = el("section", { id: "talk", "aria-label": t("Talk"), hidden: true }, el("div", { class: "row" }, status, button), plan, lines, problem);
   const attempt = attempting(problem);
   let current = null;
@@ -34,7 +34,7 @@ export function startTalk({ api, onEnd }) {
     if (current) return button.focus();
     const talk = (current = { session, said: new SpokenTurns(), rows: new Map(), unkept: [], keeping: Promise.resolve() });
     panel.hidden = false;
-    button.hidden = false;
+    button.textContent = t("Stop talking");
     lines.replaceChildren();
     say(problem, "");
     say(plan, "");
@@ -69,9 +69,8 @@ export function startTalk({ api, onEnd }) {
     if (!talk) return;
     current = null;
     talk.call?.close();
-    if (panel.contains(document.activeElement)) find("#question").focus();
-    status.textContent = t("Ended");
-    button.hidden = true;
+    status.textContent = talk.id ? t("Ended") : "";
+    button.textContent = t("Close");
     if (talk.id) {
       await keep(talk);
       await attempt(() => api.call("POST", at`/v2/voice-sessions/${talk.id}/end`));
@@ -80,7 +79,19 @@ export function startTalk({ api, onEnd }) {
     if (talk.unkept.length) say(problem, t("Some of what was said could not be kept in the chat."));
     else if (why) say(problem, why);
     lines.replaceChildren();
-    panel.hidden = problem.hidden && plan.hidden;
+    if (problem.hidden && plan.hidden) dismiss();
+  }
+
+  function dismiss() {
+    if (panel.contains(document.activeElement)) find("#question").focus();
+    panel.hidden = true;
+  }
+
+  /** Leaves the chat: what goes on in it ends, and nothing of it stays on the screen. */
+  async function leave() {
+    panel.hidden = true;
+    await end();
+    panel.hidden = true;
   }
 
   function take(talk, event) {
@@ -143,5 +154,5 @@ export function startTalk({ api, onEnd }) {
     }
   };
 
-  return { begin, end };
+  return { begin, leave };
 }
