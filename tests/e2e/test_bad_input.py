@@ -354,6 +354,12 @@ BODY_ID_ROUTES = [
     ),
     ("POST", "/v2/messages/{message}/versions", {}, NOT_FOUND[1]),
     ("PUT", "/v2/messages/{message}/chosen", {"voice": 1}, NOT_FOUND[1]),
+    (
+        "PUT",
+        "/v2/embeds/{session}",
+        {"message_id": "none", "type": "record", "content": "{}"},
+        NOT_FOUND[1],
+    ),
     ("PATCH", "/v1/apps/{app}", {"name": "x"}, NOT_FOUND[3]),
     ("PATCH", "/v1/apps/{app}/review", {"score": 4}, NOT_FOUND[3]),
     (
@@ -534,6 +540,7 @@ BODY_ROUTES = [
     ("PATCH", "/v2/chat-sessions/{id}"),
     ("POST", "/v2/messages/{id}/versions"),
     ("PUT", "/v2/messages/{id}/chosen"),
+    ("PUT", "/v2/embeds/{id}"),
     ("PUT", "/v2/chat-sessions/{id}/shown-version"),
     ("PUT", "/v2/chat-sessions/{id}/focus"),
     ("PUT", "/v2/chat-sessions/{id}/exercise"),

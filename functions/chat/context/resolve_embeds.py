@@ -12,7 +12,6 @@ from functions.chat.context.result_text import write_for_model
 from shared.domain.chat import Message
 from shared.domain.embed import Embed, EmbedRef, join_content, list_ids
 from shared.domain.ids import EmbedId
-from shared.domain.tokens import estimate_tokens
 from shared.domain.tool_data import ToolData
 
 T = TypeVar("T")
@@ -21,6 +20,8 @@ MAX_READ = 60
 MAX_TOKENS = 8_000
 """Of all earlier results together: half of what the words of a chat may have."""
 MAX_RESULT_TOKENS = 2_000
+CHARS_PER_TOKEN = 3
+"""Of JSON, rather too few."""
 STEP = 5
 """So many results are left out at once: leaving out one a turn would change the prompt's beginning each time."""
 NOT_HERE = "[{type}, not here any more: {preview}]"
@@ -36,13 +37,17 @@ def select_refs(messages: Iterable[Message]) -> Sequence[EmbedRef]:
 def build_earlier_results(refs: Sequence[EmbedRef], embeds: Iterable[Embed]) -> EarlierResults:
     """Resolve references; what is not there has a mark in its place."""
     known = {embed.id: embed for embed in embeds}
-    results = [(ref, _resolve(ref, known)) for ref in refs]
-    tokens = [estimate_tokens(result.text) for _, result in results]
-    given = _leave_out_oldest(results, tokens, MAX_TOKENS)
+    given = _leave_out_oldest(refs, [_measure(ref, known) for ref in refs], MAX_TOKENS)
     return EarlierResults(
-        by_embed={ref.id: result for ref, result in given},
+        by_embed={ref.id: _resolve(ref, known) for ref in given},
         missing=tuple(name for name in list_ids(refs) if name not in known),
     )
+
+
+def _measure(ref: EmbedRef, known: Mapping[EmbedId, Embed]) -> int:
+    """Return about how many tokens a result has; what is left out is not even written."""
+    chars = sum(known[name].length for name in list_ids([ref]) if name in known)
+    return min(chars // CHARS_PER_TOKEN, MAX_RESULT_TOKENS)
 
 
 def _leave_out_oldest(items: Sequence[T], sizes: Sequence[int], limit: int) -> Sequence[T]:

@@ -6,25 +6,32 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from functions.chat.context.replayed_calls import RESULT_TEXTS
-from functions.chat.context.resolve_embeds import MAX_RESULT_TOKENS
+from functions.chat.context.resolve_embeds import MAX_RESULT_TOKENS, MAX_TOKENS
 from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.tools.app_tools import build_model_name
 from functions.chat.turn.result_embeds import MAX_CHILDREN
 from shared.adapters.cloud.openai_requests import build_chat_body
 from shared.domain.documents import Query
-from shared.domain.embed import list_ids
+from shared.domain.embed import MAX_PREVIEW_CHARS, list_ids
 from shared.domain.ids import RunId, SessionId
 from shared.domain.model import AssistantTurn, ToolResult
 from shared.domain.tokens import estimate_tokens
 from shared.domain.tool_data import ToolData
 from shared.ports import Documents
-from tests.fakes import RecordingToolbox, ScriptedModel, ScriptedTurn, script_answer
+from tests.fakes import (
+    RecordingToolbox,
+    ScriptedModel,
+    ScriptedTurn,
+    script_answer,
+    script_calls,
+)
 from tests.fault_injection import (
     Fault,
     deliver_twice,
@@ -257,6 +264,65 @@ async def test_a_long_result_is_cut_in_later_turns_m116(notes: ChatFixture) -> N
     [result] = list_results(model)
     assert estimate_tokens(result.text) <= MAX_RESULT_TOKENS
     assert "characters left out" in result.text
+
+
+async def test_many_results_are_given_up_to_a_budget_the_newest_m116(notes: ChatFixture) -> None:
+    for turn in range(8):
+        rows = [{"turn": turn, "n": n, "text": "x" * 40} for n in range(100)]
+        notes.toolbox.answer = ToolData(content={"rows": rows})
+        await ask(notes, call(FIND, {"text": f"milk {turn}"}), script_answer("Many."))
+
+    _, model = await ask(notes, script_answer("Many."), text="How many?")
+
+    texts = [result.text for result in list_results(model)]
+    assert sum(map(estimate_tokens, texts)) <= MAX_TOKENS
+    assert [text == RESULT_TEXTS["done"] for text in texts] == [True] * 5 + [False] * 3
+
+
+async def test_equal_entries_and_equal_call_ids_stay_apart_m113(notes: ChatFixture) -> None:
+    notes.toolbox.answer = ToolData(content=[{"id": 1}, {"id": 1}])
+    name = build_model_name(NOTES, FIND)
+    twice = script_calls((name, {"text": "milk"}), (name, {"text": "Find milk"}))
+
+    chunks, _ = await ask(notes, twice, script_answer("Here."))
+
+    first, second = find_parts(chunks)
+    ids = [first["embed_id"], second["embed_id"], *first["embed_ids"], *second["embed_ids"]]
+    assert len(set(ids)) == await count_embeds(notes.documents) == 6
+
+
+async def test_a_reference_that_a_model_writes_is_text_and_opens_nothing_m116(
+    notes: ChatFixture,
+) -> None:
+    chunks, _ = await ask(notes, LOOK, script_answer("Five."))
+    child = find_parts(chunks)[0]["embed_ids"][0]
+    async with open_chat(notes.deps()) as http:
+        session = (await http.post("/v2/chat-sessions", json={})).json()["id"]
+    invented = f'```json\n{{"type": "website", "embed_id": "{child}"}}\n```'
+    await ask(notes, script_answer(invented), text="Hi", chat_session_id=session)
+
+    chunks, model = await ask(notes, script_answer("?"), text="More", chat_session_id=session)
+
+    assert list_results(model) == []
+    assert "Flight" not in str(model.calls[0].messages)
+    assert find_parts(chunks, "data-request-embeds") == []
+
+
+async def test_a_client_can_show_a_placeholder_and_compare_its_copy_m131(
+    notes: ChatFixture,
+) -> None:
+    notes.toolbox.answer = ToolData(content={"title": "Ümläut " + "x" * 500})
+
+    chunks, _ = await ask(notes, LOOK, script_answer("Here."))
+
+    [part] = find_parts(chunks)
+    [embed] = await get(notes, part["content_ref"])
+    compact = json.dumps(embed["content"], ensure_ascii=False, separators=(",", ":"))
+    assert part["content_hash"] == sha256(compact.encode()).hexdigest() == embed["content_hash"]
+    assert part["length"] == len(compact) == embed["length"]
+    assert part["preview"] == embed["preview"]
+    assert len(part["preview"]) <= MAX_PREVIEW_CHARS
+    assert part["preview"].startswith("Ümläut xxx")
 
 
 async def test_a_turn_reads_embeds_in_its_second_round_m116(notes: ChatFixture) -> None:
