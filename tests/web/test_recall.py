@@ -28,6 +28,23 @@ def test_recall_is_paused_and_nothing_is_volunteered_unasked_c51(console: Consol
     assert console.page_errors == []
 
 
+def test_similar_chats_are_switched_off_m100(console: Console) -> None:
+    console.sign_in("separator")
+    page = console.page
+    console.show_view("memories")
+    recalls = page.get_by_label("They know what similar chats came to")
+    expect(recalls).to_be_checked()
+
+    recalls.uncheck()
+    expect(page.locator("#recall [role=status]")).to_have_text("Saved.")
+    page.reload()
+
+    expect(recalls).not_to_be_checked()
+    page.get_by_label("Answers use what is remembered").uncheck()
+    expect(recalls).to_be_disabled()
+    assert console.page_errors == []
+
+
 def test_all_memories_are_forgotten_by_the_typed_words_alone_c52(console: Console) -> None:
     console.sign_in("forgetter")
     page = console.page

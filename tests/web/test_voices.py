@@ -29,6 +29,30 @@ def comparing(context: BrowserContext, product_server: ProductServer) -> Iterato
         yield console
 
 
+def test_the_usual_model_is_chosen_in_the_settings_and_named_with_the_answer_m96(
+    comparing: Console, model: ScriptedOpenai
+) -> None:
+    page = comparing.page
+    page.locator("#account-button").click()
+    section = page.locator("#settings-answers")
+    usual = section.get_by_label("Who answers, where nothing else is chosen")
+    expect(usual).to_have_value("auto")
+    usual.select_option(label="gpt-4.1-mini")
+    section.get_by_role("button", name="Save").click()
+    expect(section.get_by_role("status")).to_have_text("Saved. It holds from your next message on.")
+    assert list_findings(page) == []
+    page.goto(page.url.partition("#")[0])
+    model.play(Script(text="A tulip."))
+    page.get_by_label("Your question").focus()
+    expect(page.locator("#models summary")).to_contain_text("gpt-4.1-mini")
+
+    comparing.ask("What is it?")
+
+    page.get_by_text("Details of this answer").last.click()
+    expect(page.locator(".diagnostics").last).to_contain_text("in your settings")
+    assert comparing.page_errors == []
+
+
 def find_columns(console: Console) -> Locator:
     return console.page.locator(".message.ai").last.locator(".main, .voice")
 

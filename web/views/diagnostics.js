@@ -14,6 +14,13 @@ const SEARCHES = {
   "words, embedder down": t("by words, because meanings could not be compared"),
   unavailable: t("not available"),
 };
+const REASONS = {
+  question: t("with the question"),
+  agent: t("by the agent of the chat"),
+  profile: t("in your settings"),
+  pictures: t("because it takes pictures"),
+  size: t("because it takes so much text"),
+};
 const PATHS = { simple: t("Without tools"), tools: t("With tools"), persona: t("As an app's persona") };
 
 /** A disclosure that loads when it is opened. */
@@ -45,6 +52,7 @@ function facts(details) {
   const model = details.fallback_model ? t("{fallback}, because {model} was down", { fallback: details.fallback_model, model: details.model }) : details.model === OFFLINE ? t("offline model") : el("bdi", {}, details.model);
   return [
     [t("Model"), model],
+    REASONS[details.model_reason] && [t("Chosen"), REASONS[details.model_reason]],
     [t("Path"), `${PATHS[details.path]}, ${tn({ one: "{n} model call", other: "{n} model calls" }, details.cycles)}`],
     [t("Tokens"), t("{read} read ({cached} from the cache), {written} written", { read: formatNumber(details.input_tokens), cached: formatNumber(details.cached_tokens), written: formatNumber(details.output_tokens) })],
     [t("Documents"), t("{read} read, {written} written", { read: formatNumber(details.reads), written: formatNumber(details.writes) })],

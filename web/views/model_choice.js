@@ -27,7 +27,10 @@ export function startModelChoice({ api }) {
   }
 
   // Without the list, the model of the chat answers.
-  api.chatModels().then(({ models }) => models.length > 1 && show(models), () => {});
+  Promise.all([api.chatModels(), api.profile()]).then(([{ models }, profile]) => {
+    const usual = models.find(({ id }) => id === profile.preferred_model) ?? models[0];
+    if (models.length > 1) show([usual, ...models.filter((model) => model !== usual)]);
+  }, () => {});
 
   function chosen() {
     const ids = chosenIds();

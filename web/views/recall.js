@@ -19,7 +19,7 @@ export function startRecall({ api, onWiped }) {
       one.checked = profile[one.name];
       one.disabled = false;
     }
-    find("[name=volunteers_memories]", section).disabled = !profile.recalls_memories;
+    for (const name of ["volunteers_memories", "recalls_chats"]) find(`[name=${name}]`, section).disabled = !profile.recalls_memories;
   }
 
   for (const one of switches) {
