@@ -8,7 +8,7 @@ from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, build_page, parse_cursor
 from shared.domain.chat import Fork, Message, Session
 from shared.domain.chat_notes import AnswerNotes
-from shared.domain.details_request import DetailsRequest, Requests, add_request
+from shared.domain.details_request import Requests
 from shared.domain.documents import Create, Order, Query, Set, Update, Where
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.exercise import ActiveExercise
@@ -123,23 +123,26 @@ class Sessions:
         """
         return await self._set(uid, session, lambda stored: {"exercise": change(stored.exercise)})
 
-    async def add_request(self, uid: UserId, session: Session, request: DetailsRequest) -> None:
-        """Keep what was asked for in a chat; nothing that was asked for before.
-
-        Raises NotFound where any but a main chat was deleted.
-        """
-        await self._set(
-            uid, session, lambda stored: {"requests": add_request(stored.requests, request)}
-        )
-
     async def change_requests(
         self, uid: UserId, session_id: SessionId, change: Callable[[Requests], Requests]
     ) -> Session:
-        """Change what was decided in a chat, and return the whole. Raises NotFound, and what `change` raises."""
-        session = await self.get(uid, session_id)
-        if session is None:
-            raise NotFound("Chat session not found")
-        return await self._set(uid, session, lambda stored: {"requests": change(stored.requests)})
+        """Change what was asked to be read in a chat, and return the whole.
+
+        Raises NotFound, and what `change` raises.
+        """
+
+        async def work(tx: Transaction) -> Session:
+            session = await load_stored_session(tx, uid, session_id)
+            changed = replace(session, requests=change(session.requests))
+            if changed != session:
+                path = session_path(uid, session_id)
+                tx.write(Update(path, {"requests": dump(changed)["requests"]}))
+            return changed
+
+        try:
+            return await self._documents.transaction(work)
+        except PreconditionFailed as error:
+            raise NotFound("Chat session not found") from error
 
     async def _set(
         self, uid: UserId, session: Session, change: Callable[[Session], dict[str, Any]]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from shared.domain.chat import ROOT, Fork, Message, Position, Session
+from shared.domain.chat_notes import ChatNotes
 from shared.domain.ids import BranchId, MessageId, RunId
 from shared.domain.run import get_answering_run_id
 from shared.domain.value import value
@@ -145,6 +146,14 @@ def omit_foreign_summary(session: Session, path: Path) -> Session:
     if until is None or path.passes(session.summarised_branch, until):
         return session
     return replace(session, summary="", summarised_until=None, summarised_branch=ROOT)
+
+
+def get_notes_on(session: Session, path: Path) -> ChatNotes:
+    """Return the notes of a chat; icons alone where they cover messages beside the path."""
+    notes = session.notes
+    if notes.noted_until is None or path.passes(notes.noted_branch, notes.noted_until):
+        return notes
+    return ChatNotes(icons=notes.icons)
 
 
 def _keeps(fork: Fork, position: Position) -> bool:

@@ -69,7 +69,7 @@ def build_chat_notes(
 
     The category is kept until the topic clearly shifts, and icons once there are some.
     """
-    language = parse_language(output.language)
+    language = parse_language(output.language) or _find_language(exchange, previous)
     is_kept = previous.noted_until is not None and output.topic_shift != "noticeable_shift"
     summary = trim_summary(output.summary, exchange.private)
     tags = _list_lines([*output.tags, *previous.tags], exchange.private, MAX_TAGS)
@@ -92,9 +92,14 @@ def build_chat_notes(
     )
 
 
-def mark_noted(notes: ChatNotes, answer: Message, branch: BranchId) -> ChatNotes:
+def mark_noted(exchange: NotedExchange, previous: ChatNotes, branch: BranchId) -> ChatNotes:
     """Return what was noted before, where the model says nothing about this answer."""
-    return replace(notes, noted_until=answer.position, noted_branch=branch)
+    return replace(
+        previous,
+        language=_find_language(exchange, previous),
+        noted_until=exchange.answer.position,
+        noted_branch=branch,
+    )
 
 
 def choose_title(output: NotesOutput | None, question: Message) -> str:
@@ -118,9 +123,16 @@ def trim_summary(text: str, private: frozenset[str]) -> str:
 
 
 def parse_language(code: str) -> str:
-    """Return the primary part of a language code; English for what is none."""
+    """Return the primary part of a language code; empty for what is none."""
     match = _LANGUAGE.fullmatch(code.strip())
-    return match[1].lower() if match else DEFAULT_LANGUAGE
+    return match[1].lower() if match else ""
+
+
+def _find_language(exchange: NotedExchange, previous: ChatNotes) -> str:
+    """Return the language as it was noted, else the owner's, else English."""
+    if previous.noted_until is not None:
+        return previous.language
+    return parse_language(exchange.profile_language) or DEFAULT_LANGUAGE
 
 
 def has_code(text: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from shared.domain.chat_notes import DEFAULT_LANGUAGE, Category, TopicShift
+from shared.domain.chat_notes import Category, TopicShift
 
 MAX_HARM = 10.0
 _MAX_ITEMS = 50
@@ -71,7 +71,7 @@ class SettingSuggestion(NoteModel):
 class NotesOutput(NoteModel):
     """What a model notes about an answer, and about its chat so far."""
 
-    language: Annotated[str, BeforeValidator(_take_text)] = DEFAULT_LANGUAGE
+    language: Text = ""
     topic_shift: Annotated[TopicShift, BeforeValidator(_take_one_of(TopicShift, "unclear"))] = (
         "unclear"
     )

@@ -21,7 +21,7 @@ from functions.chat.notes.given_details import load_private_terms
 from functions.chat.notes.model_outputs import FirstNotesOutput, NotesOutput
 from functions.chat.notes.suggested_actions import build_actions, has_memory_suggestions
 from shared import prompts, telemetry
-from shared.domain.branches import Path, build_path_to
+from shared.domain.branches import Path, build_path_to, get_notes_on
 from shared.domain.chat import Message, Session
 from shared.domain.chat_notes import AnswerNotes, ChatNotes, SuggestedAction
 from shared.domain.details_request import list_asked
@@ -101,7 +101,7 @@ async def _note_exchange(deps: AfterTurnDeps, uid: UserId, session: Session, rea
         ),
         profile_language=profile.language or "",
     )
-    data = _build_data(exchange, get_notes_on(session, read.path), read.newest_first)
+    data = _build_data(exchange, _get_previous(session, read.path, profile), read.newest_first)
     model = deps.model.for_user(uid, is_masked=profile.masks_private_data, chat=session.id)
     output = await _ask_model(model, data, is_first=not session.title)
     actions = await _suggest_actions(deps, uid, session, read, output)
@@ -111,24 +111,24 @@ async def _note_exchange(deps: AfterTurnDeps, uid: UserId, session: Session, rea
         exchange.answer,
         build_answer_notes(output, exchange, actions) if output else AnswerNotes(),
         harm=output.harmful_response if output else None,
-        change=partial(_change_session, output, exchange),
+        change=partial(_change_session, output, exchange, profile),
     )
 
 
-def get_notes_on(session: Session, path: Path) -> ChatNotes:
-    """Return the notes of a chat as far as a path goes; blank ones where they cover what is beside it."""
-    notes = session.notes
-    is_on_path = notes.noted_until is None or path.passes(notes.noted_branch, notes.noted_until)
-    return notes if is_on_path else ChatNotes()
+def _get_previous(session: Session, path: Path, profile: Profile) -> ChatNotes:
+    """Return what was noted before; icons alone where its owner wanted something forgotten since."""
+    notes = get_notes_on(session, path)
+    is_forgotten = notes.noted_until is not None and profile.has_forgotten(notes.noted_until[0])
+    return ChatNotes(icons=notes.icons) if is_forgotten else notes
 
 
 def _change_session(
-    output: NotesOutput | None, exchange: NotedExchange, session: Session
+    output: NotesOutput | None, exchange: NotedExchange, profile: Profile, session: Session
 ) -> Mapping[str, Any]:
     """Return the fields of a chat that change: its notes with its newest answer, its title once."""
     answer = exchange.answer
     path = build_path_to(session.forks, answer.branch)
-    previous = get_notes_on(session, path)
+    previous = _get_previous(session, path, profile)
     changes: dict[str, Any] = {}
     if not session.title:
         changes["title"] = choose_title(output, exchange.question)
@@ -137,7 +137,7 @@ def _change_session(
         changes["notes"] = (
             build_chat_notes(output, exchange, previous, branch)
             if output
-            else mark_noted(previous, answer, branch)
+            else mark_noted(exchange, previous, branch)
         )
     return changes
 

@@ -100,7 +100,7 @@ async def _select_open(
 async def suggest_chats(deps: ChatDeps, uid: UserId) -> Sequence[str]:
     """Return questions to begin a chat with, those of the newest chats in turn, each once."""
     page = await deps.stores.sessions.list_page(uid, limit=MAX_CHATS)
-    of_chats = (session.notes.new_chats for session in page.items)
+    of_chats = (chat.notes.new_chats for chat in page.items if chat.app_id is None)
     in_turn = filter(None, chain.from_iterable(zip_longest(*of_chats)))
     unique = {normalise(text): text for text in reversed(list(in_turn))}
     return list(reversed(unique.values()))[:MAX_SUGGESTIONS]

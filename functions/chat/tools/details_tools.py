@@ -11,7 +11,7 @@ from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import OwnResult, ResultRenderer, Tool
 from shared.arguments import Arguments
 from shared.domain.chat import Session
-from shared.domain.details_request import DetailKey, DetailsRequest, list_requestable
+from shared.domain.details_request import DetailKey, DetailsRequest, add_request, list_requestable
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import UserId
 from shared.domain.profile import Profile
@@ -64,5 +64,7 @@ async def _request_details(
         created_at=deps.clock.now(),
         states=dict.fromkeys(wanted, "pending"),
     )
-    await deps.stores.sessions.add_request(uid, session, request)
+    await deps.stores.sessions.change_requests(
+        uid, session.id, partial(add_request, request=request)
+    )
     return OwnResult(text=ASKED, shown_text=SHOWN)

@@ -92,6 +92,7 @@ class VoiceBuilder:
     def _build_context(self, role: ModelRole) -> Context:
         documents = self.documents
         profile, session, files = documents.profile, documents.session, documents.files
+        facts = self.deps.model.describe(role)
         return prompt.build_context(
             self.text,
             history=history.select_window(documents.newest_messages, session),
@@ -101,7 +102,7 @@ class VoiceBuilder:
             chat_id=session.id,
             focus=profile.find_focus_mode(session.focus),
             agent=documents.answering_agent,
-            details=build_details_text(documents.details),
+            details=build_details_text(documents.details, facts.window_tokens),
             page=build_page_text(self.page, documents.page_item, profile.zone),
             files=[files.texts[file.id] for file in files.of_question],
             texts=files.texts,
@@ -114,7 +115,7 @@ class VoiceBuilder:
             similar_chats=build_similar_text(documents.similar_chats),
             warning=self._describe_warning(),
             now=self.now,
-            facts=self.deps.model.describe(role),
+            facts=facts,
         )
 
     def _describe_project(self) -> str:

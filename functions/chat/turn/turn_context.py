@@ -11,7 +11,6 @@ from functions.chat.context.project_files import ProjectFiles
 from functions.chat.context.resolve_embeds import build_earlier_results, select_refs
 from functions.chat.context.similar_chats import MAX_COMPARED, SimilarChat, select_similar
 from functions.chat.deps import ChatDeps
-from functions.chat.notes.note_answer import get_notes_on
 from functions.chat.runs.incognito_chats import check_question
 from functions.chat.sealed import cached_chats
 from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
@@ -19,7 +18,13 @@ from functions.chat.turn.files import TurnFiles, find_files, load_files, load_pr
 from functions.chat.turn.page_item import find_item
 from shared.data.cached_apps import PinnedApp
 from shared.domain.app import App
-from shared.domain.branches import Path, build_path_to, build_shown_path, omit_foreign_summary
+from shared.domain.branches import (
+    Path,
+    build_path_to,
+    build_shown_path,
+    get_notes_on,
+    omit_foreign_summary,
+)
 from shared.domain.chat import Fork, Message, Session
 from shared.domain.connection import Connection
 from shared.domain.consent import Consent, Grant, build_tool_key
@@ -232,7 +237,14 @@ async def _find_similar(
     if not session.notes.tags:
         return ()
     tagged = await deps.stores.sessions.list_tagged(uid, session.notes.tags, limit=MAX_COMPARED)
-    return select_similar(session, tagged)
+    known = [chat for chat in tagged if not _is_forgotten(chat, profile)]
+    return select_similar(session, known)
+
+
+def _is_forgotten(chat: Session, profile: Profile) -> bool:
+    """Tell whether a summary may tell of what its owner wanted forgotten since."""
+    noted = chat.notes.noted_until
+    return noted is not None and profile.has_forgotten(noted[0])
 
 
 async def _pin_unpinned(

@@ -23,6 +23,7 @@ from shared.domain.details_request import (
 )
 from shared.domain.errors import Conflict
 from shared.domain.ids import MessageId
+from shared.domain.model import ModelFacts
 from tests.fakes import CountingIds, ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.chats import load_session
@@ -250,3 +251,31 @@ def test_in_every_order_a_key_is_asked_once_and_a_refusal_stands_m105(
     everything = [key for each in requests for key in each.states]
     assert len(everything) == len(set(everything)) == len({k for keys in asked for k in keys})
     assert refused.isdisjoint(list_accepted(requests))
+
+
+async def test_what_is_allowed_leaves_room_in_a_small_window_m105(world: ChatFixture) -> None:
+    found = await request(world)
+    await store_memories(
+        world,
+        ADA,
+        [f"User knows {n} words about walnuts, and bread, and cheese, and oil" for n in range(90)],
+    )
+    async with open_chat(world.deps()) as http:
+        await decide_on(http, found["request_id"], "accepted")
+
+    with ScriptedModel(script_answer("Bread."), facts=ModelFacts(window_tokens=8_000)) as model:
+        await ask_with(world, model)
+
+    latest = str(model.calls[0].messages[-1])
+    assert 0 < latest.count("about walnuts") < 90
+
+
+async def test_a_chat_that_is_cleared_meanwhile_does_not_come_back_m105(world: ChatFixture) -> None:
+    found = await request(world)
+    await world.deps().stores.messages.clear(ADA, MAIN_SESSION)
+
+    async with open_chat(world.deps()) as http:
+        response = await decide_on(http, found["request_id"], "accepted")
+
+    assert response.status_code == 404
+    assert await world.deps().stores.sessions.get(ADA, MAIN_SESSION) is None

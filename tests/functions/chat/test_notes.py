@@ -509,3 +509,38 @@ async def test_notes_of_another_version_are_not_read_m119(world: ChatFixture) ->
     assert model.prompts[0][1].data["tags"] == ()
     session = await load_session(world)
     assert (session.title, session.notes.tags) == ("Lisbon offsite", ("Place",))
+
+
+@pytest.mark.parametrize(
+    ("noted", "profile_language", "language"),
+    [
+        ("de", None, "de"),
+        ("pt-BR", "fr", "pt"),
+        ("", "fr-CA", "fr"),
+        ("", None, "en"),
+        ("?", None, "en"),
+    ],
+)
+async def test_a_chat_has_the_language_that_is_noted_else_its_owners_else_english(
+    world: ChatFixture, noted: str, profile_language: str | None, language: str
+) -> None:
+    await world.deps().stores.profiles.change(ADA, language=profile_language)
+    _, first, _, second = await store_messages(world, "When?", "Friday.", "Where?", "Lisbon.")
+
+    await note(world, first, {"language": noted})
+    await note(world, second, ModelFailed("refused"))
+
+    assert (await load_session(world)).notes.language == language
+
+
+async def test_what_was_noted_before_a_forgetting_is_not_kept_m119(world: ChatFixture) -> None:
+    _, first, _, second = await store_messages(world, "When?", "Friday.", "Where?", "Lisbon.")
+    await note(world, first, OUTPUT)
+    forgot_at = second.created_at - (second.created_at - first.created_at) / 2
+    await world.deps().stores.profiles.change(ADA, forgot_at=forgot_at)
+
+    model = await note(world, second, {"tags": ["Place"]})
+
+    notes = (await load_session(world)).notes
+    assert (model.prompts[0][1].data["summary"], model.prompts[0][1].data["tags"]) == ("", ())
+    assert (notes.summary, notes.tags, notes.icons) == ("", ("Place",), ("map-pin", "calendar"))
