@@ -18,6 +18,7 @@ from shared.domain.model import ModelCallFinished, TextDelta
 from shared.ports import Documents
 from tests.fakes import CountingDocuments, ScriptedModel, ScriptedTurn
 from tests.fixtures.chat import ADA, open_chat_fixture
+from tests.functions.chat.long_answer import play_long_answer
 
 WORD = "garden "
 PAUSE_S = 0.01
@@ -62,10 +63,28 @@ def _count_journal_bytes(write: Write) -> int:
 async def measure_journals() -> list[Figure]:
     """Answer as fast as a model speaks, a hundred tokens a second; the clock is the machine's."""
     results = await asyncio.gather(*(_measure_turn(tokens) for tokens in TOKENS_BY_NAME.values()))
-    return [
+    return await _measure_long_answers() + [
         figure
         for (name, tokens), commits in zip(TOKENS_BY_NAME.items(), results, strict=True)
         for figure in _build_figures(f"{name} ({tokens:,} tokens)", commits)
+    ]
+
+
+async def _measure_long_answers() -> list[Figure]:
+    """Count what Firestore bills for an answer of 12 s and 250 tokens, on a simulated clock."""
+    alone = await play_long_answer(is_followed=False)
+    followed = await play_long_answer(is_followed=True)
+    return [
+        Figure("answer of 12 s: documents read", alone.reads, target=10),
+        Figure("answer of 12 s: documents written", alone.writes, target=14),
+        Figure("answer of 12 s, followed elsewhere: documents read", followed.reads),
+        Figure("answer of 12 s, followed elsewhere: documents written", followed.writes),
+        Figure(
+            "answer of 12 s, followed elsewhere: behind",
+            1000 * followed.settled_delay_s,
+            "ms",
+            target=600,
+        ),
     ]
 
 

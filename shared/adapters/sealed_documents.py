@@ -38,7 +38,7 @@ _CLEAR_FIELDS = frozenset(
         "voices",
         "writer",
         "lease_until",
-        "stop_requested",
+        "signal",
         "outcome",
         "last_seq",
         "closing",

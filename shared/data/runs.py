@@ -11,7 +11,7 @@ from shared.data.codec import dump, load, type_adapter
 from shared.data.messages import Messages, build_message_writes
 from shared.domain.chat import Fork, Message, Session
 from shared.domain.documents import Create, Document, Query, Update, Where, Write
-from shared.domain.errors import NotFound, PreconditionFailed
+from shared.domain.errors import AlreadyExists, NotFound, Unavailable
 from shared.domain.ids import MessageId, RunId, SessionId, UserId, is_id
 from shared.domain.run import (
     JOURNAL_TTL,
@@ -24,6 +24,7 @@ from shared.domain.run import (
     EmbedShown,
     EmbedsRequested,
     FileCited,
+    JournalPlace,
     LibraryChanged,
     MemoriesListed,
     Outcome,
@@ -33,6 +34,7 @@ from shared.domain.run import (
     Run,
     RunEnded,
     RunEvent,
+    Signal,
     Stage,
     Status,
     ToolEnded,
@@ -72,6 +74,10 @@ _EVENT_CODES: Mapping[type[PlainEvent], str] = {
 
 _VOICE = "Voice"
 """The code of another voice's event, which holds the code and the fields of that event."""
+
+
+MAX_SIGNAL_ATTEMPTS = 5
+"""Attempts to take the place of a run's next batch before the run does."""
 
 
 class Runs:
@@ -147,28 +153,41 @@ class Runs:
         batch_writes = _build_batch_writes(uid, run, batches)
         await self._documents.write(*batch_writes, end, *message_writes, *also)
 
-    async def get_batch(self, uid: UserId, run_id: RunId, position: int) -> Batch | None:
-        document = await self._documents.get(
-            f"{_document_path(uid, run_id)}/batches/{_batch_id(position)}"
-        )
+    async def get_batch(self, uid: UserId, run_id: RunId, place: JournalPlace) -> Batch | None:
+        document = await self._documents.get(_batch_path(uid, run_id, place))
         return _to_batch(document) if document else None
 
-    async def list_batches(self, uid: UserId, run_id: RunId, *, after: int = 0) -> list[Batch]:
-        """Return the journal's batches after position `after`, in order."""
+    async def list_batches(
+        self, uid: UserId, run_id: RunId, *, after: JournalPlace | None = None
+    ) -> list[Batch]:
+        """Return the journal's batches after a place, in order."""
         query = Query(
             collection=f"{_document_path(uid, run_id)}/batches",
             start_after=(_batch_id(after),) if after else None,
         )
         return [_to_batch(document) for document in await self._documents.query(query)]
 
-    async def request_stop(self, uid: UserId, run_id: RunId) -> None:
-        """Ask the process that runs it to stop. Raises NotFound."""
-        try:
-            await self._documents.write(
-                Update(_document_path(uid, run_id), {"stop_requested": True})
-            )
-        except PreconditionFailed as error:
-            raise NotFound("Message not found") from error
+    async def send_signal(self, uid: UserId, run_id: RunId, signal: Signal) -> None:
+        """Tell the process that runs it; a repeat, and one for a run that has ended, changes nothing.
+
+        The signal takes the place of the run's next batch, so the run finds it without looking for it.
+        Raises NotFound, and Unavailable where the run is faster each time.
+        """
+        document = await self._documents.get(_document_path(uid, run_id))
+        if document is None:
+            raise NotFound("Message not found")
+        run = load(Run, document)
+        for _ in range(MAX_SIGNAL_ATTEMPTS):
+            batches = await self.list_batches(uid, run_id)
+            if any(batch.closing or batch.signal == signal for batch in batches):
+                return None
+            try:
+                return await self._documents.write(
+                    *_build_batch_writes(uid, run, [_build_signal(batches, signal)])
+                )
+            except AlreadyExists:
+                continue
+        raise Unavailable("The answer is just being stored")
 
     async def delete_for_session(self, uid: UserId, session_id: SessionId) -> None:
         """Delete a chat's runs and journals; a run that still goes on stores nothing any more."""
@@ -195,20 +214,43 @@ def _document_path(uid: UserId, run_id: RunId) -> str:
     return f"users/{uid}/runs/{run_id}"
 
 
-def _batch_id(position: int) -> str:
-    return f"{position:08d}"
+def _batch_path(uid: UserId, run_id: RunId, place: JournalPlace) -> str:
+    return f"{_document_path(uid, run_id)}/batches/{_batch_id(place)}"
+
+
+def _batch_id(place: JournalPlace) -> str:
+    """Name the batch of a place; names sort as places do."""
+    return f"{place.position:08d}" + (f"-{place.rank:04d}" if place.rank else "")
+
+
+def _parse_batch_id(text: str) -> JournalPlace:
+    position, _, rank = text.partition("-")
+    return JournalPlace(position=int(position), rank=int(rank or 0))
+
+
+def _build_signal(batches: Sequence[Batch], signal: Signal) -> Batch:
+    place = batches[-1].next_place if batches else JournalPlace()
+    return Batch(
+        position=place.position,
+        rank=place.rank,
+        events=[],
+        last_seq=place.position - 1,
+        writer="",
+        signal=signal,
+    )
 
 
 def _build_batch_writes(uid: UserId, run: Run, batches: Sequence[Batch]) -> list[Write]:
     expires_at = run.created_at + JOURNAL_TTL
     return [
         Create(
-            f"{_document_path(uid, run.id)}/batches/{_batch_id(batch.position)}",
+            _batch_path(uid, run.id, batch.place),
             {
                 "events": to_json([_encode_event(event) for event in batch.events]).decode(),
                 "last_seq": batch.last_seq,
                 "writer": batch.writer,
                 "closing": batch.closing,
+                "signal": batch.signal,
                 "expires_at": expires_at,
             },
         )
@@ -217,13 +259,15 @@ def _build_batch_writes(uid: UserId, run: Run, batches: Sequence[Batch]) -> list
 
 
 def _to_batch(document: Document) -> Batch:
-    fields = document.fields
+    fields, place = document.fields, _parse_batch_id(document.id)
     return Batch(
-        position=int(document.id),
+        position=place.position,
+        rank=place.rank,
         events=[_decode_event(*encoded_event) for encoded_event in from_json(fields["events"])],
         last_seq=fields["last_seq"],
         writer=fields["writer"],
         closing=fields["closing"],
+        signal=fields.get("signal"),
     )
 
 

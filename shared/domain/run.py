@@ -266,7 +266,6 @@ class Run:
     branch: BranchId = ROOT
     app_id: AppId | None = None
     fingerprint: str = ""
-    stop_requested: bool = False
     outcome: Outcome | None = None
     last_seq: int = 0
     version: str = ""
@@ -283,13 +282,26 @@ class Run:
         return now < self.created_at + JOURNAL_TTL
 
 
+Signal = Literal["stop", "follow"]
+"""What another process asks of a run: to end, or to store its events sooner because somebody follows there."""
+
+
+@value
+class JournalPlace:
+    """A place in a run's journal: the number of the first event there, behind `rank` signals."""
+
+    position: int = 1
+    rank: int = 0
+
+
 @value
 class Batch:
     """A batch: what one write adds to a run's journal.
 
     The journal only grows at its end: a batch is created at `position`, one after the `last_seq` of
     the batch before, and the second writer there knows that it lost the run. Its events have
-    consecutive numbers; a closing batch counts the RunEnded, which is not in `events`.
+    consecutive numbers; a closing batch counts the RunEnded, which is not in `events`. A `signal` of
+    another process takes the place of the run's next batch, by which the run notices it, and adds no event.
     """
 
     position: int
@@ -297,7 +309,20 @@ class Batch:
     last_seq: int
     writer: str
     closing: bool = False
+    rank: int = 0
+    signal: Signal | None = None
 
     @property
     def first_seq(self) -> int:
         return self.last_seq - len(self.events) - self.closing + 1
+
+    @property
+    def place(self) -> JournalPlace:
+        return JournalPlace(position=self.position, rank=self.rank)
+
+    @property
+    def next_place(self) -> JournalPlace:
+        """The place of the batch that follows."""
+        if self.signal is not None:
+            return JournalPlace(position=self.position, rank=self.rank + 1)
+        return JournalPlace(position=self.last_seq + 1)

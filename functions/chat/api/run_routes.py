@@ -208,7 +208,7 @@ async def stop_message(deps: ChatDeps, call: Call) -> StopOut | Response:
         return _build_stop_response(None)
     run = await _get_run(deps, call.uid, run_id)
     if run.outcome is None:
-        await deps.stores.runs.request_stop(call.uid, run_id)
+        await deps.stores.runs.send_signal(call.uid, run_id, "stop")
     return _build_stop_response(run)
 
 

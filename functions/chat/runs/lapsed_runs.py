@@ -13,7 +13,15 @@ from shared.domain.branches import find_answering_run
 from shared.domain.chat import Message, Session
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import RunId, UserId
-from shared.domain.run import AnswerText, Batch, Run, RunEvent, VoiceEnded, VoicesStarted
+from shared.domain.run import (
+    AnswerText,
+    Batch,
+    JournalPlace,
+    Run,
+    RunEvent,
+    VoiceEnded,
+    VoicesStarted,
+)
 from shared.domain.voices import (
     count_voices,
     find_outcomes,
@@ -66,8 +74,10 @@ async def close_as_interrupted(runs: Runs, uid: UserId, run: Run, *, now: dateti
     events = [event for batch in batches for event in batch.events]
     notice_events = _build_end_events(run, events)
     saved_seq = batches[-1].last_seq if batches else 0
+    place = batches[-1].next_place if batches else JournalPlace()
     closing_batch = Batch(
-        position=saved_seq + 1,
+        position=place.position,
+        rank=place.rank,
         events=notice_events,
         last_seq=saved_seq + SEQ_GAP + len(notice_events) + 1,
         writer="",

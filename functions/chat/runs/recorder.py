@@ -14,12 +14,15 @@ from shared.domain.chat import Fork, Message, Session
 from shared.domain.documents import Write
 from shared.domain.errors import AlreadyExists, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.run import LEASE_TTL, Batch, Outcome, Run, RunEvent
+from shared.domain.run import LEASE_TTL, Batch, JournalPlace, Outcome, Run, RunEvent, Signal
 from shared.domain.sizes import split_by_size
 from shared.ports import Clock
 from shared.resilience.retry import retry
 
-FLUSH_INTERVAL_S = 0.5
+FLUSH_INTERVAL_S = 3.0
+"""How often the recorder looks for signals; every second time the lease is due, and events are stored with it."""
+FOLLOWED_INTERVAL_S = 0.5
+"""How often events are stored once somebody follows from another process, and after a failed attempt."""
 MAX_WRITE_ATTEMPTS = 4
 ATTEMPT_TIMEOUT_S = 2.5
 """Timeout of one attempt; the next one first checks whether the write happened."""
@@ -47,23 +50,31 @@ class Recorder:
         self._journal = journal
         self._lease_until = run.lease_until
         self._saved_seq = 0
+        self._rank = 0
+        self._signals: set[Signal] = set()
 
     async def begin(self, question: Message, fork: Fork | None = None) -> None:
         """Store the question and the run. Raises OwnershipLost and Unavailable."""
         await self._write_with_retry(lambda: self._try_begin(question, fork))
 
     async def flush_periodically(self, active_run: ActiveRun) -> None:
-        """Store new events twice a second, and end the run when its stored state asks for it."""
+        """Store new events, more often once somebody follows elsewhere, and end the run when told to."""
+        interval_s = FLUSH_INTERVAL_S
         while True:
-            await self._clock.sleep(FLUSH_INTERVAL_S)
+            await self._clock.sleep(interval_s)
+            interval_s = FOLLOWED_INTERVAL_S
             try:
                 with anyio.fail_after(ATTEMPT_TIMEOUT_S):
                     await self._flush()
-                    await self._check_stop(active_run)
             except (OwnershipLost, PreconditionFailed):
                 return active_run.end("interrupted")
             except Exception as error:  # noqa: BLE001 - the next round tries again
                 telemetry.warning("journal_not_kept", error=type(error).__name__)
+                continue
+            if "stop" in self._signals:
+                return active_run.end("stopped")
+            if "follow" not in self._signals:
+                interval_s = FLUSH_INTERVAL_S
 
     async def finish(
         self, answer: Message, outcome: Outcome, *, also: Sequence[Write] = ()
@@ -107,40 +118,69 @@ class Recorder:
                 )
                 self._saved_seq = end_seq
             except AlreadyExists:
-                await self._sync_saved_seq()
+                await self._take_in_stored()
             except PreconditionFailed:  # the run was deleted: remove what was written since then
                 await self._runs.remove(self._uid, self._run.id)
                 raise
 
     async def _flush(self) -> None:
+        """Look for what others wrote, which costs a read; store events where that is due."""
+        if not self._is_due:
+            while await self._take_in_next():
+                pass
+        if self._is_due:
+            while not await self._try_append():
+                await self._take_in_stored()
+
+    @property
+    def _is_due(self) -> bool:
+        """Tell whether the lease is due, with which events are stored, or somebody waits for events."""
+        has_events = self._saved_seq < len(self._journal.events)
+        return self._compute_lease_end() is not None or ("follow" in self._signals and has_events)
+
+    async def _try_append(self) -> bool:
+        """Return False where a batch stands that we do not know."""
         batches = list(self._build_batches())
         lease_until = self._compute_lease_end()
         if not batches and lease_until is None:
-            return
+            return True
         try:
             await self._runs.append(self._uid, self._run, *batches, lease_until=lease_until)
         except AlreadyExists:
-            await self._sync_saved_seq()
-        else:
-            self._saved_seq = batches[-1].last_seq if batches else self._saved_seq
-            self._lease_until = lease_until or self._lease_until
+            return False
+        if batches:
+            self._move_to(batches[-1].next_place)
+        self._lease_until = lease_until or self._lease_until
+        return True
 
-    async def _check_stop(self, active_run: ActiveRun) -> None:
-        stored_run = await self._runs.get(self._uid, self._run.id, self._clock.now())
-        if stored_run is None or stored_run.outcome is not None:
+    async def _take_in_stored(self) -> None:
+        """Take in what stands where we wanted to write. Raises OwnershipLost where nothing does."""
+        if not await self._take_in_next():
             raise OwnershipLost
-        if stored_run.stop_requested:
-            active_run.end("stopped")
+        while await self._take_in_next():
+            pass
 
-    async def _sync_saved_seq(self) -> None:
-        """Skip batches that we stored unnoticed. Raises OwnershipLost at the batch of another."""
-        previous_seq = self._saved_seq
-        while batch := await self._runs.get_batch(self._uid, self._run.id, self._saved_seq + 1):
-            if batch.writer != self._run.writer:
-                raise OwnershipLost
-            self._saved_seq = batch.last_seq
-        if self._saved_seq == previous_seq:
+    async def _take_in_next(self) -> bool:
+        """Take in the next batch if there is one: a signal, or what we stored unnoticed.
+
+        Raises OwnershipLost at the batch of another.
+        """
+        batch = await self._runs.get_batch(self._uid, self._run.id, self._place)
+        if batch is None:
+            return False
+        if batch.signal is not None:
+            self._signals.add(batch.signal)
+        elif batch.writer != self._run.writer:
             raise OwnershipLost
+        self._move_to(batch.next_place)
+        return True
+
+    @property
+    def _place(self) -> JournalPlace:
+        return JournalPlace(position=self._saved_seq + 1, rank=self._rank)
+
+    def _move_to(self, place: JournalPlace) -> None:
+        self._saved_seq, self._rank = place.position - 1, place.rank
 
     def _compute_lease_end(self) -> datetime | None:
         """Return the new end of the lease once less than half of it is left."""
@@ -149,7 +189,7 @@ class Recorder:
 
     def _build_batches(self, end_seq: int | None = None) -> Iterator[Batch]:
         """Split unsaved events into batches; with `end_seq`, the last batch closes the journal."""
-        position = self._saved_seq + 1
+        position, rank = self._saved_seq + 1, self._rank
         pieces = list(
             split_by_size(self._journal.events[self._saved_seq :], _count_bytes, MAX_BATCH_BYTES)
         )
@@ -160,12 +200,13 @@ class Recorder:
             last_seq = position + len(events) - 1 + closing
             yield Batch(
                 position=position,
+                rank=rank,
                 events=events,
                 last_seq=last_seq,
                 writer=self._run.writer,
                 closing=closing,
             )
-            position = last_seq + 1
+            position, rank = last_seq + 1, 0
 
 
 def compute_write_backoff_s(attempt: int, _: Unavailable) -> float:

@@ -9,8 +9,16 @@ from functions.chat.runs.journal import Journal, merge_text
 from functions.chat.runs.lapsed_runs import load_closing_lapsed
 from functions.chat.runs.run_registry import RunRegistry
 from shared.data.stores import Stores
+from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import RunId, UserId
-from shared.domain.run import AnswerText, Batch, Run, RunEnded, SequencedEvent
+from shared.domain.run import (
+    AnswerText,
+    Batch,
+    JournalPlace,
+    Run,
+    RunEnded,
+    SequencedEvent,
+)
 from shared.domain.value import value
 from shared.ports import Clock
 from shared.resilience.retry import retry
@@ -74,26 +82,36 @@ async def stream_events(
 async def _stream_stored(
     deps: RunEventsDeps, uid: UserId, run_id: RunId, *, sent_seq: int, split_after_seq: int
 ) -> AsyncGenerator[SequencedEvent, None]:
-    position = 0
+    place, is_signalled = None, False
     while True:
         stored_events = await retry(
-            partial(_read_stored, deps, uid, run_id, after=position),
+            partial(_read_stored, deps, uid, run_id, after=place),
             sleep=deps.clock.sleep,
             attempts=MAX_READ_FAILURES + 1,
             backoff=lambda *_: POLL_S,
         )
         for batch in stored_events.batches:
-            position = batch.position
+            place = batch.place
             for numbered in _select_unsent(batch, sent_seq, split_after_seq):
                 yield numbered
         if stored_events.end is not None:
             yield stored_events.end
             return
+        is_signalled = is_signalled or await _ask_to_store_sooner(deps, uid, run_id)
         await deps.clock.sleep(POLL_S)
 
 
+async def _ask_to_store_sooner(deps: RunEventsDeps, uid: UserId, run_id: RunId) -> bool:
+    """Tell the process of a run that somebody follows it here; what fails is tried with the next poll."""
+    try:
+        await deps.stores.runs.send_signal(uid, run_id, "follow")
+    except (NotFound, Unavailable):
+        return False
+    return True
+
+
 async def _read_stored(
-    deps: RunEventsDeps, uid: UserId, run_id: RunId, *, after: int
+    deps: RunEventsDeps, uid: UserId, run_id: RunId, *, after: JournalPlace | None
 ) -> _StoredEvents:
     """Read the run before its batches: if it has ended, all of its events are stored by then."""
     now = deps.clock.now()

@@ -119,7 +119,7 @@ class _Simulation:
 
     async def _stop_in_second_process(self) -> None:
         try:
-            await self.second_process.deps.stores.runs.request_stop(ADA, RUN_ID)
+            await self.second_process.deps.stores.runs.send_signal(ADA, RUN_ID, "stop")
         except NotFound:
             return
 
