@@ -39,7 +39,7 @@ check: $(VENV)/ready-dev ## Format, lint, types, import contracts
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests examples && $(BIN)/lint-imports
 
 ##@ Measure it
-bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="streams chats contexts journals crowds agents files processing search lists notifications disclosure imports console")
+bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="streams chats contexts journals crowds agents files processing search lists notifications disclosure sealed imports console")
 	@$(BIN)/python -m infra.bench $(ONLY)
 
 fuzz: $(VENV)/ready-dev ## Ask every route of docs/openapi.json for FOR=600 seconds (SEED=1): no 5xx, no undescribed answer

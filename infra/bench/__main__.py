@@ -25,6 +25,7 @@ from infra.bench.notifications import measure_notifications
 from infra.bench.processes import ROOT, run_keepsake, run_reframer, run_scripted_model
 from infra.bench.processing import measure_processing
 from infra.bench.reads import measure_reads_before_first_call
+from infra.bench.sealed_caches import measure_sealed_cache
 from infra.bench.searches import measure_searches
 from infra.bench.tools import measure_tools
 
@@ -95,6 +96,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "crowds": lambda: asyncio.run(measure_crowds()),
     "disclosure": measure_disclosures,
     "masking": measure_masking,
+    "sealed": lambda: asyncio.run(measure_sealed_cache()),
     "tools": lambda: asyncio.run(measure_tools()),
     "intruders": lambda: asyncio.run(measure_intruders()),
     "agents": measure_agent_loops,
