@@ -79,11 +79,13 @@ class SealedCache:
         return await self._documents.transaction(work)
 
     async def remove(self, uid: UserId, session_id: SessionId) -> None:
-        """Take a chat out of the cache; its documents are deleted by their stores."""
+        """Take a chat out of the cache with its session; its other documents are deleted by their stores."""
 
         async def work(tx: Transaction) -> None:
             chats = _load_chats(await tx.get(_build_path(uid)))
-            tx.write(_build_write(uid, _omit(chats, session_id)))
+            tx.write(
+                _build_write(uid, _omit(chats, session_id)), Delete(session_path(uid, session_id))
+            )
 
         await self._documents.transaction(work)
 
