@@ -11,7 +11,9 @@ from functions.chat.sealed.sync import CHATS_PER_PAGE, MESSAGES_PER_PAGE, RECENT
 from shared.data.sync_cache import MAX_CACHED
 from shared.domain.documents import Query
 from tests.fixtures.chat import ADA, EVE, ChatFixture
-from tests.functions.chat.sealed_client import begin
+from tests.functions.chat.sealed_client import (
+    begin,
+)
 from tests.functions.chat.test_message_routes import open_chat
 
 START = datetime(2026, 3, 2, tzinfo=UTC)

@@ -27,8 +27,8 @@ def clock() -> FixedClock:
 
 
 @pytest.fixture
-def sealed(documents: Documents, clock: FixedClock) -> SealedDocuments:
-    return seal(documents, clock)
+def sealed(any_documents: Documents, clock: FixedClock) -> SealedDocuments:
+    return seal(any_documents, clock)
 
 
 def build_fields(clock: FixedClock, **fields: Any) -> dict[str, Any]:
@@ -51,17 +51,17 @@ async def test_a_document_reads_as_it_was_written_m84(
 
 
 async def test_only_what_queries_need_is_stored_in_clear_m84(
-    sealed: SealedDocuments, documents: Documents, clock: FixedClock
+    sealed: SealedDocuments, any_documents: Documents, clock: FixedClock
 ) -> None:
     await sealed.write(Create(PATH, build_fields(clock)))
     await sealed.write(Update(PATH, {"rating_reason": f"no {SECRET}", "rating": 1}))
 
-    stored = await documents.get(STORED_PATH)
+    stored = await any_documents.get(STORED_PATH)
     assert stored is not None
     names = {"session_id", "sender", "created_at", "expires_at", "sealed", "changed"}
     assert set(stored.fields) == names
     assert SECRET.encode() not in repr(stored.fields).encode()
-    assert await documents.get(PATH) is None
+    assert await any_documents.get(PATH) is None
 
 
 async def test_changes_are_read_over_what_was_there_m84(sealed: SealedDocuments) -> None:
@@ -78,11 +78,11 @@ async def test_changes_are_read_over_what_was_there_m84(sealed: SealedDocuments)
 
 
 async def test_other_documents_stay_as_they_are_m84(
-    sealed: SealedDocuments, documents: Documents
+    sealed: SealedDocuments, any_documents: Documents
 ) -> None:
     await sealed.write(Create("users/ann/messages/m1", {"text": "hello"}))
 
-    assert (await sealed.get("users/ann/messages/m1")) == await documents.get(
+    assert (await sealed.get("users/ann/messages/m1")) == await any_documents.get(
         "users/ann/messages/m1"
     )
 
@@ -110,13 +110,13 @@ async def test_queries_find_the_chat_that_they_name_m84(
 
 
 async def test_journals_are_sealed_with_their_run_m84(
-    sealed: SealedDocuments, documents: Documents
+    sealed: SealedDocuments, any_documents: Documents
 ) -> None:
     run = f"users/ann/runs/{CHAT}-r1"
     await sealed.write(Create(f"{run}/batches/00000001", {"events": SECRET, "last_seq": 1}))
 
     [batch] = await sealed.query(Query(collection=f"{run}/batches"))
-    stored = await documents.query(Query(collection=f"users/ann/sealed_runs/{CHAT}-r1/batches"))
+    stored = await any_documents.query(Query(collection=f"users/ann/sealed_runs/{CHAT}-r1/batches"))
 
     assert batch.fields["events"] == SECRET
     assert SECRET not in repr(stored)
@@ -137,26 +137,26 @@ async def test_expired_is_unread_m84(sealed: SealedDocuments, clock: FixedClock)
 
 
 async def test_the_key_of_another_user_opens_nothing_m84(
-    sealed: SealedDocuments, documents: Documents, clock: FixedClock
+    sealed: SealedDocuments, any_documents: Documents, clock: FixedClock
 ) -> None:
     await sealed.write(Create(PATH, build_fields(clock)))
     await sealed.write(Create(f"users/eve/messages/{CHAT}-m2", build_fields(clock)))
-    stored = await documents.get(STORED_PATH)
+    stored = await any_documents.get(STORED_PATH)
     assert stored is not None
-    await documents.write(Set(f"users/eve/sealed_messages/{CHAT}-m1", stored.fields))
+    await any_documents.write(Set(f"users/eve/sealed_messages/{CHAT}-m1", stored.fields))
 
     assert await sealed.get(f"users/eve/messages/{CHAT}-m1") is None
 
 
 async def test_what_is_moved_or_altered_is_not_there_m84(
-    sealed: SealedDocuments, documents: Documents, clock: FixedClock
+    sealed: SealedDocuments, any_documents: Documents, clock: FixedClock
 ) -> None:
     await sealed.write(Create(PATH, build_fields(clock)))
-    stored = await documents.get(STORED_PATH)
+    stored = await any_documents.get(STORED_PATH)
     assert stored is not None
     blob = stored.fields["sealed"]
     altered = {**stored.fields, "sealed": blob[:-1] + bytes([blob[-1] ^ 1])}
-    await documents.write(
+    await any_documents.write(
         Set(f"users/ann/sealed_messages/{CHAT}-m2", stored.fields),
         Set(f"users/ann/sealed_messages/{CHAT}-m3", altered),
         Set(f"users/ann/sealed_messages/{CHAT}-m4", {**stored.fields, "sealed": b"x"}),
@@ -167,7 +167,7 @@ async def test_what_is_moved_or_altered_is_not_there_m84(
 
 
 async def test_a_transaction_seals_what_it_writes_m84(
-    sealed: SealedDocuments, documents: Documents, clock: FixedClock
+    sealed: SealedDocuments, any_documents: Documents, clock: FixedClock
 ) -> None:
     await sealed.write(Create(PATH, build_fields(clock)))
 
@@ -181,7 +181,7 @@ async def test_a_transaction_seals_what_it_writes_m84(
     found = await sealed.get(PATH)
     assert found is not None
     assert found.fields["text"] == SECRET * 2
-    assert SECRET not in repr(await documents.get(STORED_PATH))
+    assert SECRET not in repr(await any_documents.get(STORED_PATH))
 
 
 async def test_a_second_creation_is_refused_m84(sealed: SealedDocuments, clock: FixedClock) -> None:
@@ -194,29 +194,29 @@ async def test_a_second_creation_is_refused_m84(sealed: SealedDocuments, clock: 
 
 
 async def test_another_process_reads_it_m84(
-    sealed: SealedDocuments, documents: Documents, clock: FixedClock
+    sealed: SealedDocuments, any_documents: Documents, clock: FixedClock
 ) -> None:
     await sealed.write(Create(PATH, build_fields(clock)))
 
-    assert await seal(documents, clock).get(PATH) is not None
+    assert await seal(any_documents, clock).get(PATH) is not None
 
 
 async def test_without_its_key_it_is_gone_m91(
-    sealed: SealedDocuments, documents: Documents, clock: FixedClock
+    sealed: SealedDocuments, any_documents: Documents, clock: FixedClock
 ) -> None:
     await sealed.write(Create(PATH, build_fields(clock)))
-    await build_data_keys(documents, clock).shred(ANN)
+    await build_data_keys(any_documents, clock).shred(ANN)
 
-    assert await seal(documents, clock).get(PATH) is None
+    assert await seal(any_documents, clock).get(PATH) is None
     clock.advance(minutes=5)
     assert await sealed.get(PATH) is None
 
 
 async def test_after_a_rotation_the_old_is_a_miss_and_no_error_m91(
-    sealed: SealedDocuments, documents: Documents, clock: FixedClock
+    sealed: SealedDocuments, any_documents: Documents, clock: FixedClock
 ) -> None:
     await sealed.write(Create(PATH, build_fields(clock)))
-    rotated = seal(documents, clock, wrapping_key=b"r" * 32)
+    rotated = seal(any_documents, clock, wrapping_key=b"r" * 32)
 
     assert await rotated.get(PATH) is None
     other = f"users/ann/messages/{CHAT}-m2"
@@ -226,12 +226,12 @@ async def test_after_a_rotation_the_old_is_a_miss_and_no_error_m91(
 
 
 async def test_a_process_with_an_old_key_finds_the_new_one_m91(
-    sealed: SealedDocuments, documents: Documents, clock: FixedClock
+    sealed: SealedDocuments, any_documents: Documents, clock: FixedClock
 ) -> None:
     await sealed.write(Create(PATH, build_fields(clock)))
-    keys = build_data_keys(documents, clock)
+    keys = build_data_keys(any_documents, clock)
     await keys.shred(ANN)
-    await seal(documents, clock).write(Set(PATH, build_fields(clock, text="new")))
+    await seal(any_documents, clock).write(Set(PATH, build_fields(clock, text="new")))
     clock.advance(seconds=5)
 
     found = await sealed.get(PATH)
@@ -241,11 +241,11 @@ async def test_a_process_with_an_old_key_finds_the_new_one_m91(
 
 
 async def test_a_key_is_in_memory_for_five_minutes_m84(
-    documents: Documents, clock: FixedClock
+    any_documents: Documents, clock: FixedClock
 ) -> None:
-    keys = build_data_keys(documents, clock)
+    keys = build_data_keys(any_documents, clock)
     key = await keys.get_or_create(ANN)
-    await documents.delete_tree("users/ann")
+    await any_documents.delete_tree("users/ann")
 
     clock.time += timedelta(minutes=4, seconds=59)
     assert await keys.find(ANN, key.id) == key
