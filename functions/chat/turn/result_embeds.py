@@ -55,7 +55,7 @@ class _Listing:
 def build_embeds(call: ParsedCall, outcome: ToolOutcome, place: ResultPlace) -> list[Embed]:
     """Return the embeds of a call, the parent first; none of text, which its step shows."""
     data, source = outcome.data, outcome.source
-    if data is None or source is None or isinstance(data.content, str):
+    if data is None or source is None or not isinstance(data.content, dict | list):
         return []
     builder = _Builder(call=call, data=data, source=source, place=place)
     listing = _find_list(data.content)

@@ -18,6 +18,7 @@ from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.tools.app_tools import build_model_name
 from functions.chat.turn.result_embeds import MAX_CHILDREN
 from shared.adapters.cloud.openai_requests import build_chat_body
+from shared.adapters.system_clock import RandomIds
 from shared.domain.documents import Query
 from shared.domain.embed import MAX_PREVIEW_CHARS, list_ids
 from shared.domain.ids import RunId, SessionId
@@ -42,6 +43,8 @@ from tests.fault_injection import (
 )
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.fixtures.stream_schema import check_chunk
+from tests.functions.chat.sealed_client import ask as ask_sealed
+from tests.functions.chat.sealed_client import begin, find_chunk
 from tests.functions.chat.test_consent import FIND, IDS, NOTES, call, get_last_result, install
 from tests.functions.chat.test_incognito import read_files
 from tests.functions.chat.test_message_routes import open_chat
@@ -153,6 +156,16 @@ async def test_anything_else_is_one_embed_without_children_m113(
     [embed] = await get(notes, part["content_ref"])
     assert (embed["type"], embed["content"], embed["embed_ids"]) == (kind, content, None)
     assert await count_embeds(notes.documents) == 1
+
+
+async def test_another_process_streams_the_same_reference_m114(notes: ChatFixture) -> None:
+    chunks, _ = await ask(notes, LOOK, script_answer("Five."))
+    run_id = next(chunk["messageId"] for chunk in chunks if chunk["type"] == "start")
+
+    async with open_chat(notes.deps()) as http:
+        resumed = await http.get(f"/v2/messages/{run_id}/stream")
+
+    assert find_parts(parse_chunks(resumed.content)[:-1]) == find_parts(chunks) != []
 
 
 async def test_text_and_failures_make_no_embed_m113(notes: ChatFixture) -> None:
@@ -471,6 +484,28 @@ async def test_an_incognito_chat_keeps_its_embeds_in_memory_alone_m115(
     assert "Flight 3" in list_results(model)[0].text
     assert len(await get(notes, find_parts(chunks)[0]["content_ref"])) == 6
     assert await count_embeds(notes.documents) == 0
+    assert b"Flight" not in await read_files(tmp_path)
+
+
+async def test_a_sealed_chat_keeps_its_embeds_sealed_m115(
+    notes: ChatFixture, tmp_path: Path
+) -> None:
+    with ScriptedModel(LOOK, script_answer("Five."), script_answer("3.")) as model:
+        async with open_chat(replace(notes.deps(model), new_id=RandomIds())) as http:
+            session = await begin(http)
+            part = find_chunk(await ask_sealed(http, session, QUESTION), "data-embed")
+            assert part is not None
+            notes.clock.advance(seconds=5)
+            later = await ask_sealed(http, session, "Which?")
+            embeds = (await http.get(part["data"]["content_ref"])).json()
+            gone = await http.delete(f"/v2/chat-sessions/{session}")
+            left = await http.get(part["data"]["content_ref"])
+
+    assert find_chunk(later, "data-request-embeds") is None
+    results = [m.text for m in model.calls[-1].messages if isinstance(m, ToolResult)]
+    assert "Flight 3" in results[0]
+    assert [embed["content"] for embed in embeds[1:]] == FLIGHTS
+    assert (gone.status_code, left.status_code) == (200, 404)
     assert b"Flight" not in await read_files(tmp_path)
 
 

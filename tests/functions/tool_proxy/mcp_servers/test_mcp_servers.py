@@ -11,6 +11,7 @@ import anyio.to_thread
 import mcp_types as types
 import pytest
 
+from functions.tool_proxy.mcp_servers.mcp_results import to_tool_data
 from functions.tool_proxy.registry.manifest import MAX_TOOLS
 from shared.domain.app import ChatTool
 from shared.domain.errors import ToolFailed, ToolRefused
@@ -178,6 +179,22 @@ async def test_a_refresh_replaces_the_tools_by_those_the_server_lists_t19(world,
 
     assert response.json()["tool_names"] == ["search", "write"]
     assert [t.read_only for t in (await world.get_app(app_id)).chat_tools] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("result", "content"),
+    [
+        (build_result(build_text('{"n": 1}'), structured_content={"n": 1}), {"n": 1}),
+        (build_result(structured_content={"n": [1]}), {"n": [1]}),
+        (build_result(build_text("One."), structured_content={"n": 1}), "One."),
+        (build_result(build_text('{"n": 2}'), structured_content={"n": 1}), '{"n": 2}'),
+        (build_result(build_text('{"n": 1}')), '{"n": 1}'),
+    ],
+)
+def test_structured_content_is_data_where_the_text_says_the_same_m111(result, content):
+    tool = ChatTool(name="find", description="Find", endpoint="https://notes.example/mcp")
+
+    assert to_tool_data(tool, result).content == content
 
 
 @pytest.mark.parametrize(
