@@ -71,7 +71,7 @@ function open({ uid, name, getToken }) {
   const views = {
     apps: apps.reload,
     inbox: startInbox({ api }).look,
-    timeline: startTimeline({ api, read }).reload,
+    timeline: startTimeline({ api, read, openChat: (id) => openChat(id) }).reload,
     tasks: startTasks({ api, read }).reload,
     library: library.show,
     folders: startFolders({ api, open: (folder) => show("library", folder) }).reload,

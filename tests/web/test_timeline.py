@@ -1,13 +1,16 @@
 """Timeline in the console: conversations, events and tasks by day."""
 
 import json
+from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
+from tests.e2e.waiting import wait_until
 from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.console import Console
 from tests.web.served import ProductServer
+from tests.web.test_accessibility import list_findings
 
 pytestmark = pytest.mark.browser
 
@@ -84,4 +87,39 @@ def test_show_more_adds_older_days_and_focuses_the_first_p30(
         expect(entries).to_have_count(60)
         expect(entries.filter(has_text="Task 8.")).to_be_focused()
         expect(page.locator("#timeline .more")).to_be_hidden()
+        assert console.page_errors == []
+
+
+ABOUT: dict[str, Any] = {
+    "summary": "A hike with Ann was planned.",
+    "statements": [],
+}
+
+
+def test_what_a_chat_was_about_leads_to_it_and_is_forgotten_c60(
+    console: Console, context: BrowserContext, product_server: ProductServer, model: ScriptedOpenai
+) -> None:
+    with product_server.start():
+        console.sign_in("hiker")
+        page = console.page
+        owner = console.sign_in_beside(context, "hiker")
+        model.play(
+            Script(text="Lovely."), Script(schema="stretch", text=json.dumps(ABOUT), sticky=True)
+        )
+        console.ask("In June I want to hike along the Rhine with my sister Ann.")
+        arcs = f"{console.origin}/v2/arcs"
+        context.request.post(f"{console.origin}/v2/chat-sessions/main/end", headers=owner)
+        wait_until(lambda: context.request.get(arcs, headers=owner).json()["items"] or None)
+
+        console.show_view("timeline")
+
+        entry = page.locator("#timeline .days li li")
+        expect(entry).to_contain_text("What a chat was about")
+        assert list_findings(page) == []
+        entry.get_by_role("button", name=ABOUT["summary"]).press("Enter")
+        expect(page.locator("#messages .human")).to_contain_text("hike along the Rhine")
+        entry.get_by_role("button", name="Forget what this chat was about").press("Enter")
+        expect(entry).to_have_count(0)
+        expect(page.locator("#timeline-title")).to_be_focused()
+        assert context.request.get(arcs, headers=owner).json()["items"] == []
         assert console.page_errors == []
