@@ -21,6 +21,7 @@ from infra.bench.intruders import measure_intruders
 from infra.bench.journals import measure_journals
 from infra.bench.lists import measure_lists
 from infra.bench.masking import measure_masking
+from infra.bench.notes import measure_notes
 from infra.bench.notifications import measure_notifications
 from infra.bench.processes import ROOT, run_keepsake, run_reframer, run_scripted_model
 from infra.bench.processing import measure_processing
@@ -91,6 +92,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "lists": lambda: asyncio.run(measure_lists()),
     "chats": lambda: asyncio.run(measure_long_chat()),
     "contexts": measure_contexts,
+    "notes": lambda: asyncio.run(measure_notes()),
     "journals": lambda: asyncio.run(measure_journals()),
     "notifications": lambda: asyncio.run(measure_notifications()),
     "crowds": lambda: asyncio.run(measure_crowds()),
