@@ -24,8 +24,8 @@ ARC = "arc/"
 Item = Memory | Rule | Arc
 """What a list shows and a command names by its number."""
 MAX_FOUND = 50
-MAX_ARCS = 300
-"""How many of the newest arcs are looked through."""
+MAX_READ = 300
+"""How many of the newest memories and arcs are looked through."""
 MAX_SIMILAR = 5
 """How many memories are offered that have a similar meaning, where none has the words."""
 
@@ -60,16 +60,18 @@ class CommandTurn:
         """Return memories and arcs that have all the words, or else memories that mean something similar.
 
         Held ones are among them, and what waits in arcs: nothing may be left about somebody who is to
-        be forgotten.
+        be forgotten. The newest are read themselves: a forgetting that was interrupted left no rows.
         """
         stores, now = self.deps.stores, self.deps.clock.now()
-        similar, held, arcs = await gather(
+        similar, newest, held, arcs = await gather(
             self.deps.search.search_memories(self.uid, words, limit=MAX_FOUND),
+            stores.memories.list_newest(self.uid, limit=MAX_READ),
             stores.memories.list_held(self.uid, now=now, limit=MAX_FOUND),
-            stores.arcs.list_newest(self.uid, limit=MAX_ARCS),
+            stores.arcs.list_newest(self.uid, limit=MAX_READ),
         )
         wanted = parse_words(words)
-        found = [m for m in (*similar, *held) if has_words(m.content, wanted)]
+        by_id = {memory.id: memory for memory in (*similar, *newest, *held)}
+        found = [m for m in by_id.values() if has_words(m.content, wanted)][:MAX_FOUND]
         told = [arc for arc in arcs if has_words(arc.full_text, wanted)]
         return [*found, *told] or similar[:MAX_SIMILAR]
 

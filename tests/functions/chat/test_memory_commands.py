@@ -443,6 +443,18 @@ async def test_what_a_forgotten_memory_corrected_does_not_come_back_c50(
     assert await find_facts(world, "Ann") == []
 
 
+async def test_a_forgetting_that_was_interrupted_is_completed_by_another_c50(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    await store_memories(world, ADA, FACTS)
+    await deps.index.remove_memories(ADA, [MemoryId("m000")])
+
+    _, done = await say(deps, "/forget Bello", "yes")
+
+    assert done.startswith("This is forgotten:")
+    assert sorted(await list_facts(world)) == sorted(FACTS[1:])
+
+
 async def test_more_than_a_list_holds_is_forgotten_in_several_rounds_c50(
     world: ChatFixture, deps: ChatDeps
 ) -> None:
