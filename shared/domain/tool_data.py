@@ -4,7 +4,7 @@ Who reads it decides how it is written: a model, the API, or the screen of its o
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from shared.domain.embed import EmbedType
@@ -31,7 +31,7 @@ class ToolData:
     @property
     def visible_content(self) -> Any:
         """What models are given of it."""
-        return _omit(self.content, frozenset(self.hidden_fields))
+        return omit_fields(self.content, self.hidden_fields)
 
     @property
     def visible_text(self) -> str:
@@ -61,12 +61,13 @@ def _select_nested(nodes: Iterable[Any]) -> list[Any]:
     return [node for node in nodes if isinstance(node, dict | list)]
 
 
-def _omit(content: Any, hidden_fields: frozenset[str]) -> Any:
-    if not hidden_fields:
+def omit_fields(content: Any, names: Collection[str]) -> Any:
+    """Return content without the fields of these names, at any depth."""
+    if not names:
         return content
     if isinstance(content, dict):
-        shown = {name: each for name, each in content.items() if name not in hidden_fields}
-        return {name: _omit(each, hidden_fields) for name, each in shown.items()}
+        kept = {name: each for name, each in content.items() if name not in names}
+        return {name: omit_fields(each, names) for name, each in kept.items()}
     if isinstance(content, list):
-        return [_omit(each, hidden_fields) for each in content]
+        return [omit_fields(each, names) for each in content]
     return content

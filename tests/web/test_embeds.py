@@ -99,7 +99,8 @@ def test_a_reload_shows_results_folded_and_loads_them_when_opened_m114(
         ({"found": 60, "rows": TABLE}, "dd p.meta", "10 more rows"),
         ({"note": "x", "n": None, "deep": {"a": [1]}}, "dl", 'notexndeep{"a":[1]}'),
         ({"type": "sheet", "rows": 3}, "dl", "typesheetrows3"),
-        (REMOTE_PICTURE, "strong", "Cat"),
+        (REMOTE_PICTURE, "dl", "imagehttps://tracker.example/pixel.pngtitleCat"),
+        ({"url": "https://a.example", "price": 3, "id": "x7"}, "dl", "price3"),
     ],
 )
 def test_each_kind_is_drawn_as_what_it_is_m113(

@@ -74,12 +74,19 @@ function drawOne({ type, content }) {
   return (isKind && DRAWN[type] ? DRAWN[type] : fields)(content);
 }
 
-function page({ url, title, name, text, description, snippet }) {
+function page({ type, url, title, name, text, description, snippet, ...others }) {
   const words = text ?? description ?? snippet;
   return el("div", { class: "embed" },
     heading(title ?? name, url),
     url && el("span", { class: "meta", dir: "ltr" }, host(url)),
-    words && el("p", { dir: "auto" }, toText(words)));
+    words && el("p", { dir: "auto" }, toText(words)),
+    more(others));
+}
+
+// What else a card says; ids are for programs.
+function more(others) {
+  const shown = Object.entries(others).filter(([name, value]) => toText(value) && !/id$/i.test(name));
+  return shown.length > 0 && fields(Object.fromEntries(shown));
 }
 
 function heading(title, url = "") {
@@ -94,21 +101,23 @@ function host(url) {
   }
 }
 
-function place({ name, title, address, latitude, longitude }) {
+function place({ type, name, title, address, latitude, longitude, ...others }) {
   const map = `https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}`;
   return el("div", { class: "embed" },
     heading(name ?? title ?? address),
     address && el("span", { class: "meta", dir: "auto" }, toText(address)),
-    isPoint(latitude, longitude) && linkOut(map, t("Show on a map")));
+    isPoint(latitude, longitude) && linkOut(map, t("Show on a map")),
+    more(others));
 }
 
 const isPoint = (...degrees) => degrees.every(Number.isFinite);
 
-function event({ title, name, start, end, location, url }) {
+function event({ type, title, name, start, end, location, url, ...others }) {
   return el("div", { class: "embed" },
     heading(title ?? name, url),
     el("span", { class: "meta" }, [start, end].filter(Boolean).map(time).join(" – ")),
-    location && el("span", { class: "meta", dir: "auto" }, toText(location)));
+    location && el("span", { class: "meta", dir: "auto" }, toText(location)),
+    more(others));
 }
 
 // A day without a time is no moment in any zone.

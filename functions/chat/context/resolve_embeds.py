@@ -51,11 +51,10 @@ def _measure(ref: EmbedRef, known: Mapping[EmbedId, Embed]) -> int:
 
 
 def _leave_out_oldest(items: Sequence[T], sizes: Sequence[int], limit: int) -> Sequence[T]:
-    """Leave out the oldest, in steps, until the rest fits."""
-    start = 0
-    while sum(sizes[start:]) > limit:
-        start += STEP
-    return items[start:]
+    """Leave out the oldest until the rest fits: in steps, unless nothing would be left."""
+    fitting = next(start for start in range(len(items) + 1) if sum(sizes[start:]) <= limit)
+    stepped = -(-fitting // STEP) * STEP
+    return items[stepped if stepped < len(items) else fitting :]
 
 
 def _resolve(ref: EmbedRef, known: Mapping[EmbedId, Embed]) -> EarlierResult:

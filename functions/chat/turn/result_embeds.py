@@ -16,18 +16,17 @@ from shared.domain.embed import (
 from shared.domain.ids import EmbedId, MessageId, SessionId
 from shared.domain.provenance import Source
 from shared.domain.storage_mode import name_within
-from shared.domain.tool_data import ToolData, to_compact_json
+from shared.domain.tool_data import ToolData, omit_fields, to_compact_json
 from shared.domain.value import value
 
-MAX_CHILDREN = 50
-"""A longer list is one table: each child is a document that a later turn reads."""
+MAX_CHILDREN = 48
+"""A longer list is one table: the children of all calls of a cycle are one write, and a later turn reads each."""
 _ID_CHARS = 22
 """Of a hash; with the id of a sealed chat before it, it is an id still."""
 _FIELDS_BY_TYPE: Mapping[EmbedType, frozenset[str]] = {
     "place": frozenset({"latitude", "longitude"}),
     "event": frozenset({"title", "start"}),
     "code": frozenset({"code", "language"}),
-    "image": frozenset({"image"}),
     "website": frozenset({"url"}),
 }
 """The fields by which data is drawn as something, unless it names its `type`; docs/apps.md promises them."""
@@ -108,7 +107,7 @@ class _Builder:
             id=self._name(number),
             type=kind,
             content=text,
-            preview=build_preview(_describe(content) or text),
+            preview=build_preview(self._describe(content)),
             content_hash=compute_content_hash(text),
             length=len(text),
             session_ids=(self.place.session_id,),
@@ -119,6 +118,14 @@ class _Builder:
             parent_id=parent_id,
             hidden_fields=self.data.hidden_fields,
         )
+
+    def _describe(self, content: Any) -> str:
+        """Return what an entry is called, or what a model may read of it: it reads previews too."""
+        visible = omit_fields(content, self.data.hidden_fields)
+        fields = visible if isinstance(visible, dict) else {}
+        names = (fields.get(name) for name in _NAMING_FIELDS)
+        named = (name for name in names if isinstance(name, str) and name.strip())
+        return next(named, to_compact_json(visible))
 
     def _name(self, number: int) -> EmbedId:
         """Name an embed, the same in a repeat of its run."""
@@ -158,12 +165,7 @@ def _find_type(content: Any, declared: EmbedType | None, usual: EmbedType) -> Em
     if content.get("type") in get_args(EmbedType):
         own: EmbedType = content["type"]
         return own
+    if str(content.get("image", "")).startswith("data:image/"):
+        return "image"
     fitting = (kind for kind, names in _FIELDS_BY_TYPE.items() if names <= content.keys())
     return next(fitting, usual)
-
-
-def _describe(content: Any) -> str:
-    """Return what an entry is called, for a placeholder."""
-    fields = content if isinstance(content, dict) else {}
-    names = (fields.get(name) for name in _NAMING_FIELDS)
-    return next((name for name in names if isinstance(name, str) and name.strip()), "")

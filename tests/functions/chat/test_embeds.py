@@ -13,14 +13,21 @@ from typing import Any
 import pytest
 
 from functions.chat.context.replayed_calls import RESULT_TEXTS
-from functions.chat.context.resolve_embeds import MAX_RESULT_TOKENS, MAX_TOKENS
+from functions.chat.context.resolve_embeds import (
+    MAX_READ,
+    MAX_RESULT_TOKENS,
+    MAX_TOKENS,
+    select_refs,
+)
+from functions.chat.deps import Limits
 from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.tools.app_tools import build_model_name
 from functions.chat.turn.result_embeds import MAX_CHILDREN
 from shared.adapters.cloud.openai_requests import build_chat_body
+from shared.adapters.firestore_limits import MAX_WRITES
 from shared.adapters.system_clock import RandomIds
 from shared.domain.documents import Query
-from shared.domain.embed import MAX_PREVIEW_CHARS, list_ids
+from shared.domain.embed import MAX_PREVIEW_CHARS, build_ref, list_ids
 from shared.domain.ids import RunId, SessionId
 from shared.domain.model import AssistantTurn, ToolResult
 from shared.domain.tokens import estimate_tokens
@@ -49,11 +56,13 @@ from tests.functions.chat.test_consent import FIND, IDS, NOTES, call, get_last_r
 from tests.functions.chat.test_incognito import read_files
 from tests.functions.chat.test_message_routes import open_chat
 from tests.functions.chat.test_versions import UI
-from tests.shared.edge.test_ui_messages import parse_chunks
+from tests.shared.data.test_embeds import build_embed
+from tests.shared.edge.test_ui_messages import MESSAGE, parse_chunks
 
 FLIGHTS = [{"title": f"Flight {n}", "price": 40 + n, "seat": f"{n}A"} for n in range(5)]
 LOOK = call(FIND, {"text": "milk"})
 QUESTION = "Find milk"
+EMBED = build_embed()
 
 
 @pytest.fixture
@@ -137,6 +146,7 @@ async def test_five_results_are_a_parent_with_five_children_m113(notes: ChatFixt
         ({"url": "https://a.example", "title": "A"}, "website"),
         ({"code": "x = 1", "language": "python"}, "code"),
         ({"image": "data:image/png;base64,AA=="}, "image"),
+        ({"image": "https://a.example/cat.png", "price": 3}, "tool_result"),
         ({"type": "document", "text": "Hi"}, "document"),
         ({"type": "<script>", "text": "Hi"}, "tool_result"),
         ({"a": [{"n": 1}], "b": [{"n": 2}]}, "tool_result"),
@@ -292,6 +302,23 @@ async def test_many_results_are_given_up_to_a_budget_the_newest_m116(notes: Chat
     assert [text == RESULT_TEXTS["done"] for text in texts] == [True] * 5 + [False] * 3
 
 
+def test_the_longest_lists_of_all_calls_fit_one_write_and_one_of_them_a_read_m113() -> None:
+    family = 1 + MAX_CHILDREN
+
+    assert Limits().tool_calls * family + 1 <= MAX_WRITES
+    assert family <= MAX_READ
+
+
+@pytest.mark.parametrize(
+    ("sizes", "kept"),
+    [([], 0), ([8], 1), ([11], 0), ([6, 6], 1), ([1] * 11, 6), ([1] * 10, 10), ([2] * 8, 3)],
+)
+def test_the_oldest_are_left_out_in_steps_but_not_all_m116(sizes: list[int], kept: int) -> None:
+    refs = [build_ref(replace(EMBED, embed_ids=(EMBED.id,) * (6 * n - 1)), "c") for n in sizes]
+
+    assert len(select_refs([replace(MESSAGE, embeds=tuple(refs))])) == kept
+
+
 async def test_equal_entries_and_equal_call_ids_stay_apart_m113(notes: ChatFixture) -> None:
     notes.toolbox.answer = ToolData(content=[{"id": 1}, {"id": 1}])
     name = build_model_name(NOTES, FIND)
@@ -382,6 +409,16 @@ async def test_what_is_missing_is_asked_for_and_has_a_mark_in_its_place_m117(
     chunks, model = await ask(notes, script_answer("Here."), text="And now?")
     assert find_parts(chunks, "data-request-embeds") == []
     assert "Flight 1" in list_results(model)[0].text
+
+
+async def test_the_mark_of_a_missing_embed_tells_no_hidden_field_m117(notes: ChatFixture) -> None:
+    notes.toolbox.answer = ToolData(content={"a": 1, "raw": "SECRET"}, hidden_fields=("raw",))
+    chunks, _ = await ask(notes, LOOK, script_answer("One."))
+    await notes.deps().stores.embeds.remove(ADA, find_parts(chunks)[0]["embed_id"])
+
+    _, model = await ask(notes, script_answer("Gone."), text="Again?")
+
+    assert list_results(model)[0].text == '[tool_result, not here any more: {"a":1}]'
 
 
 async def test_a_resent_embed_keeps_its_source_and_its_version_only_goes_up_m117(
