@@ -502,7 +502,7 @@ async def test_a_run_whose_question_was_not_stored_fails_as_not_saved(
 
     with ScriptedModel([anyio.sleep_forever]) as model:
         deps = replace(world, documents=RefusingDocuments(world)).deps(model)  # type: ignore[arg-type]
-        turn = await prepare_turn(world.deps(), ADA, "Hello", None)
+        turn = await prepare_turn(world.deps(model), ADA, "Hello", None)
         journal = Journal()
         await answer_turn(deps, turn, journal)
 
@@ -524,7 +524,7 @@ async def test_no_event_is_streamed_before_the_question_is_stored(world: ChatFix
 
     with ScriptedModel([signal_call, *script_answer("Hi")]) as model:
         deps = replace(world, documents=SlowDocuments(world)).deps(model)  # type: ignore[arg-type]
-        turn = await prepare_turn(world.deps(), ADA, "Hello", None)
+        turn = await prepare_turn(world.deps(model), ADA, "Hello", None)
         journal = Journal()
         events: list[SequencedEvent] = []
 
