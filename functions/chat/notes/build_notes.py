@@ -30,6 +30,7 @@ MAX_ICONS = 3
 MAX_NEXT_STEPS = 4
 MAX_CATEGORIES = 3
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+_NEEDLESS_SPACE = re.compile(r"(?<=[。！？]) ")
 _ICON = re.compile(r"[a-z0-9]{1,24}(?:-[a-z0-9]{1,24}){0,4}")
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]{2,8})*")
 
@@ -119,7 +120,8 @@ def trim_summary(text: str, private: frozenset[str]) -> str:
     """Fit a summary to its limits; a sentence with a detail that is private is left out."""
     sentences = _SENTENCE_END.split(" ".join(strip_invisible(text).split()))
     fitting = [sentence for sentence in sentences if not has_private(sentence, private)]
-    return " ".join(fitting[:MAX_SENTENCES])[:MAX_SUMMARY_CHARS].strip()
+    joined = _NEEDLESS_SPACE.sub("", " ".join(fitting[:MAX_SENTENCES]))
+    return joined[:MAX_SUMMARY_CHARS].strip()
 
 
 def parse_language(code: str) -> str:

@@ -30,8 +30,8 @@ def _take_list(value: object) -> list[Any]:
     return list(value)[:_MAX_ITEMS] if isinstance(value, list | tuple) else []
 
 
-def _take_one_of(kind: Any, default: str) -> Callable[[object], object]:
-    return lambda value: value if value in get_args(kind) else default
+def _take_one_of(kind: Any, default: str | None) -> Callable[[object], object]:
+    return lambda value: value if isinstance(value, str) and value in get_args(kind) else default
 
 
 def _take_harm(value: object) -> float:
@@ -63,7 +63,7 @@ class MemorySuggestion(NoteModel):
 class SettingSuggestion(NoteModel):
     """A setting that the owner's words ask for."""
 
-    setting: Annotated[SettingName | None, BeforeValidator(_take_one_of(SettingName, ""))] = None
+    setting: Annotated[SettingName | None, BeforeValidator(_take_one_of(SettingName, None))] = None
     value: Text = ""
     quote: Text = ""
 
