@@ -122,11 +122,19 @@ class SealedChats:
         return load_all(SealedChat, await self._documents.query(query))
 
     async def delete(self, uid: UserId, chat_id: SessionId, now: datetime) -> None:
-        """Delete a chat's ciphertexts; its mark tells other devices. Raises NotFound."""
+        """Delete a chat's ciphertexts; its mark tells other devices. A repeat deletes what is left.
+
+        Raises NotFound.
+        """
         path = _build_path(uid, chat_id)
 
         async def work(tx: Transaction) -> None:
-            chat = _require(await tx.get(path))
+            document = await tx.get(path)
+            if document is None:
+                raise NotFound("Chat session not found")
+            chat = load(SealedChat, document)
+            if chat.is_deleted:
+                return
             mark = replace(chat, ciphertext=None, is_deleted=True, message_count=0)
             tx.write(Set(path, dump(replace(mark, changed_at=_follow(chat, now)))))
 

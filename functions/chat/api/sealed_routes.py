@@ -72,6 +72,7 @@ async def _cache(
     now = deps.clock.now()
     messages = call.body.to_messages(session_id, run_id, now)
     embeds = call.body.to_embeds(session_id, now)
+    await deps.quotas.take(call.uid, "ingested_bytes", call.body.count_chars(), now=now)
     with suppress(AlreadyExists):
         await cached_chats.cache_again(deps, call.uid, run_id, session_id, messages, embeds)
 

@@ -44,7 +44,7 @@ MAX_HISTORY_MESSAGES = 400
 MAX_HISTORY_EMBEDS = 60
 MAX_CALLS = 20
 MAX_TEXT_CHARS = 100_000
-MAX_HISTORY_CHARS = 2_000_000
+MAX_HISTORY_CHARS = 1_500_000
 """Of all messages together: they are cached in one write."""
 
 
@@ -292,6 +292,9 @@ class ResentMessageIn(Wire):
     created_at: AwareDatetime
     calls: Annotated[tuple[ResentCallIn, ...], Field(max_length=MAX_CALLS)] = ()
 
+    def count_chars(self) -> int:
+        return len(self.text) + sum(len(call.arguments) for call in self.calls)
+
     def to_message(self, session_id: SessionId, refs: Sequence[EmbedRef]) -> Message:
         """Return the message; the words of an answer count as read, whatever it read."""
         read = {"sources": [asdict(LIBRARY)]} if self.sender == "ai" else {}
@@ -320,7 +323,7 @@ class ResendIn(Wire):
     def to_messages(self, session_id: SessionId, run_id: RunId, now: datetime) -> list[Message]:
         """Return the messages, oldest first. Raises Invalid for what this chat cannot hold."""
         require_own_ids(session_id, [message.id for message in self.messages])
-        if sum(len(message.text) for message in self.messages) > MAX_HISTORY_CHARS:
+        if sum(message.count_chars() for message in self.messages) > MAX_HISTORY_CHARS:
             raise Invalid(
                 f"The messages have more than {MAX_HISTORY_CHARS:,} characters in all: leave out "
                 "the oldest."
@@ -340,6 +343,11 @@ class ResendIn(Wire):
             for embed in self.embeds
             if embed.message_id == message_id and embed.parent_id is None
         ]
+
+    def count_chars(self) -> int:
+        """Return the size of what is cached."""
+        texts = sum(message.count_chars() for message in self.messages)
+        return texts + sum(len(embed.content) for embed in self.embeds)
 
     def to_embeds(self, session_id: SessionId, now: datetime) -> list[Embed]:
         """Raises Invalid for ids of another chat."""

@@ -96,9 +96,7 @@ async def begin_voice_session(
     """
     chat = await resolve_session(deps, uid, None, chat_id)
     if chat.is_sealed:
-        raise Conflict(
-            "A sealed chat cannot be spoken in: the provider of the voice would hear it."
-        )
+        raise Conflict("A sealed chat cannot be spoken in. Begin another chat to speak.")
     profile = await deps.stores.profiles.get(uid)
     now = deps.clock.now()
     check_unlocked(chat, profile, now)

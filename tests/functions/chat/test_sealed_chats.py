@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import httpx
 import pytest
 
 from functions.chat.deps import ChatDeps
+from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.system_clock import RandomIds
 from shared.domain.documents import Query
@@ -18,6 +20,7 @@ from shared.domain.storage_mode import belongs_to
 from shared.ports import ChatModel
 from shared.safety.crisis_plan import NOT_ALONE
 from tests.fakes import ScriptedModel, script_answer, script_calls
+from tests.fault_injection import FaultInjector, WatchedPort
 from tests.fixtures.chat import ADA, EVE, ChatFixture, build_chat_fixture
 from tests.functions.chat.library import build_conversation, store_conversations
 from tests.functions.chat.sealed_client import (
@@ -35,6 +38,8 @@ from tests.functions.chat.test_message_routes import open_chat
 from tests.log import capture_log
 from tests.old_app import parse_as_fixed_app
 
+MAX_CALLS = 13
+"""Calls of the store until the answer is stored, at least."""
 SECRET = "xylophone"
 QUESTION = f"Where is my {SECRET}?"
 ANSWER = f"The {SECRET} is in the attic."
@@ -290,7 +295,10 @@ async def test_a_deleted_chat_is_gone_everywhere_m82(
 ) -> None:
     http, session_id = answered
     await http.delete(f"/v2/chat-sessions/{session_id}")
+    repeated = await http.delete(f"/v2/chat-sessions/{session_id}")
+    unknown = await http.delete("/v2/chat-sessions/sealed-none")
 
+    assert (repeated.status_code, unknown.status_code) == (200, 404)
     assert (await ask(http, session_id, "Where?")).status_code == 404
     assert (await http.get(f"/v2/chat-sessions/{session_id}/ciphertexts")).status_code == 404
     query = Query(collection=f"users/{ADA}/sealed_messages")
@@ -423,7 +431,7 @@ async def test_other_questions_and_long_histories_are_refused_m88(
     assert [answer.status_code for answer in answers] == [422, 404, 422, 413, 422, 422]
     assert "This is not the question that waits" in other.text
     assert "stands in `question`" in included.text
-    assert "more than 2,000,000 characters" in too_long.text
+    assert "more than 1,500,000 characters" in too_long.text
 
 
 async def test_an_app_that_cannot_send_again_is_told_where_to_ask_m88(
@@ -492,6 +500,32 @@ async def test_content_of_an_embed_that_is_no_json_is_refused_m90(
             embeds = [build_embed(session_id, kept[1]["id"], content=content)]
             answer = await resend(again, run_id, "Where?", kept, embeds=embeds)
             assert answer.status_code == 422
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("at", range(1, MAX_CALLS))
+async def test_a_resend_that_is_cut_anywhere_is_completed_by_the_next_m88(
+    world: ChatFixture, answered: tuple[httpx.AsyncClient, str], at: int, *, after: bool
+) -> None:
+    http, session_id = answered
+    kept = await list_messages(http, session_id)
+    await fill_cache(world)
+    injector = FaultInjector(at, fails_after_effect=after)
+    dying = replace(world, documents=WatchedPort(world.documents, injector))
+    with ScriptedModel() as model:
+        async with open_chat(build_deps(world, model)) as again:
+            run_id = (await ask(again, session_id, "Where?")).headers["x-run-id"]
+        async with open_chat(build_deps(dying, OfflineModel())) as first:
+            with suppress(Exception):
+                await resend(first, run_id, "Where?", kept)
+    world.clock.advance(seconds=20)
+    async with open_chat(build_deps(world, OfflineModel())) as again:
+        await resend(again, run_id, "Where?", kept)
+        shown = await list_messages(again, session_id)
+
+    assert injector.call_count >= at
+    assert shown[:2] == kept
+    assert [message["id"] for message in shown[2:]] == [f"{run_id}-q", run_id]
 
 
 def test_ids_of_a_chat_are_told_from_those_of_others_m88() -> None:
