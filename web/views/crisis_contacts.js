@@ -29,10 +29,16 @@ export async function crisisContacts({ api }) {
 }
 
 function row({ name, contact, also, hours, source, checked }) {
+  const date = new Date(checked).toLocaleDateString(tag, { dateStyle: "medium" });
   return el("li", {},
-    el("b", { dir: "auto" }, name), " ", reach(contact), also && " · ", also && reach(also),
-    hours && ` (${hours === ALL_DAY ? t("at any hour") : hours}) `,
-    " ", el("span", { class: "hint" }, linkOut(source, t("Page of {date}", { date: new Date(checked).toLocaleDateString(tag, { dateStyle: "medium" }) }))));
+    el("b", { dir: "auto" }, name), reach(contact), also && reach(also),
+    hours && (hours === ALL_DAY ? t("at any hour") : el("span", { dir: "auto" }, hours)),
+    el("span", { class: "hint" }, linkOut(source, t("Page of {date}", { date }))));
 }
 
-const reach = (contact) => (NUMBER.test(contact) ? el("a", { href: `tel:${contact.replaceAll(/\D/g, "")}` }, contact) : linkOut(`https://${contact}`, contact));
+function reach(contact) {
+  if (NUMBER.test(contact)) return el("a", { href: `tel:${contact.replaceAll(/\D/g, "")}`, dir: "auto" }, contact);
+  const link = linkOut(`https://${contact}`, contact);
+  link.dir = "auto";
+  return link;
+}
