@@ -110,6 +110,7 @@ lock: $(VENV)/ready-dev ## Pin and hash what requirements*.in ask for
 	@$(BIN)/uv pip compile -q --generate-hashes --no-strip-extras --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --no-strip-extras --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/bench/frameworks.in -o infra/bench/frameworks.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --no-strip-extras --python-version 3.11.6 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/omi_mcp_server/packages.in -o infra/omi_mcp_server/packages.txt
+	@$(BIN)/uv pip compile -q --generate-hashes --no-strip-extras --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/terraform/checks/packages.in -o infra/terraform/checks/packages.txt
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "keepsake: Python 3.11 is missing: install it, or set PYTHON=/path/to/it make run" >&2; exit 2; }

@@ -36,4 +36,8 @@ resource "google_kms_crypto_key" "sealing" {
   key_ring        = google_kms_key_ring.keepsake.id
   purpose         = "ENCRYPT_DECRYPT"
   rotation_period = "7776000s"
+
+  lifecycle {
+    prevent_destroy = true
+  }
 }
