@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test check fuzz crash-simulation bench eval eval-memories eval-crisis eval-injection report reviews dead-letters reindex deploy promote rollback smoke-test destroy openapi clients lock clean help
+.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation bench eval eval-memories eval-crisis eval-injection report reviews dead-letters reindex deploy promote rollback smoke-test destroy openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -44,6 +44,9 @@ bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="stre
 
 fuzz: $(VENV)/ready-dev ## Ask every route of docs/openapi.json for FOR=600 seconds (SEED=1): no 5xx, no undescribed answer
 	@$(BIN)/python -m infra.fuzz --seconds $(or $(FOR),600) --seed $(or $(SEED),1)
+
+cloud-local: $(VENV)/ready-dev ## Run every function in the cloud world on this machine, on emulators and local servers (PORT=8090)
+	@exec $(BIN)/python -m tests.cloud_local --port $(or $(PORT),8090)
 
 crash-simulation: $(VENV)/ready-dev ## Play N random crashes, cuts and repeats of a question (N=10000, SEED=1)
 	@$(BIN)/python -m tests.functions.chat.crash_simulation $(or $(N),10000) --seed $(or $(SEED),1)

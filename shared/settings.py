@@ -80,6 +80,7 @@ class Settings:
     user: str = "me"
     trusted_proxies: tuple[str, ...] = ()
     project: str = "keepsake-local"
+    google_stand_ins: Mapping[str, str] = field(default_factory=dict)
     openai_api_key: str | None = None
     openai_base_url: str = DEFAULT_OPENAI_URL
     transcription_model: str = DEFAULT_TRANSCRIPTION_MODEL
@@ -142,6 +143,7 @@ class Settings:
             user=env.get("KEEPSAKE_USER") or "me",
             trusted_proxies=_parse_list(env.get("TRUSTED_PROXIES", "")),
             project=env.get("GOOGLE_CLOUD_PROJECT", "keepsake-local"),
+            google_stand_ins=_parse_pairs(env.get("GOOGLE_STAND_INS", "")),
             openai_api_key=env.get("OPENAI_API_KEY") or None,
             openai_base_url=env.get("OPENAI_BASE_URL", DEFAULT_OPENAI_URL),
             transcription_model=env.get("TRANSCRIPTION_MODEL") or DEFAULT_TRANSCRIPTION_MODEL,
@@ -245,6 +247,13 @@ _PAIR_FORMATS = {
     "FUNCTION_URLS": "function=url",
     "TASK_ACCOUNTS": "function=account",
     "FALLBACK_MODELS": "role=model",
+    "GOOGLE_STAND_INS": "service=address",
+}
+
+
+_FOR_TESTS = {
+    "FIREBASE_AUTH_EMULATOR_HOST": "lets unsigned tokens in",
+    "GOOGLE_STAND_INS": "names servers without TLS",
 }
 
 
@@ -262,21 +271,14 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
         errors.append(f"EMBEDDER={env['EMBEDDER']!r}: want openai or local, or none")
     if (env.get("MASKING") or "auto") not in _MASKINGS:
         errors.append(f"MASKING={env['MASKING']!r}: want auto, on or off")
-    if world == "embedded" and "K_SERVICE" in env:
-        errors.append("KEEPSAKE_WORLD=embedded cannot run on Cloud Run: set KEEPSAKE_WORLD=cloud")
-    if "K_SERVICE" in env and env.get("FIREBASE_AUTH_EMULATOR_HOST"):
-        errors.append("FIREBASE_AUTH_EMULATOR_HOST lets unsigned tokens in: unset it on Cloud Run")
+    if "K_SERVICE" in env:
+        errors += _find_cloud_run_errors(env, world)
     if world == "cloud" and env.get("EGRESS_DEV_ORIGINS"):
         errors.append("EGRESS_DEV_ORIGINS is for development only: unset it in the cloud")
     errors += [
         f"{name}: want {pair_format}, separated by commas"
         for name, pair_format in _PAIR_FORMATS.items()
         if any("=" not in item for item in _parse_list(env.get(name, "")))
-    ]
-    errors += [
-        f"{name} is missing: on Cloud Run nothing is guessed"
-        for name in ("GOOGLE_CLOUD_PROJECT", "TOOL_PROXY_URL", "PSEUDONYM_KEY")
-        if world == "cloud" and "K_SERVICE" in env and not env.get(name)
     ]
     errors += [
         f"{name}: want keys of at least {MIN_KEY_CHARS} characters, separated by commas"
@@ -300,6 +302,22 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
 
 def _is_score(text: str) -> bool:
     return re.fullmatch(r"\d{1,2}(\.\d+)?", text) is not None and 0 < float(text) <= 10
+
+
+def _find_cloud_run_errors(env: Mapping[str, str], world: str) -> list[str]:
+    """List what serves tests alone, and what is missing there."""
+    if world != "cloud":
+        return ["KEEPSAKE_WORLD=embedded cannot run on Cloud Run: set KEEPSAKE_WORLD=cloud"]
+    errors = [
+        f"{name} {reason}: unset it on Cloud Run"
+        for name, reason in _FOR_TESTS.items()
+        if env.get(name)
+    ]
+    return errors + [
+        f"{name} is missing: on Cloud Run nothing is guessed"
+        for name in ("GOOGLE_CLOUD_PROJECT", "TOOL_PROXY_URL", "PSEUDONYM_KEY")
+        if not env.get(name)
+    ]
 
 
 def _find_sign_in_errors(env: Mapping[str, str]) -> list[str]:

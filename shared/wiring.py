@@ -296,7 +296,9 @@ def _build_blobs() -> ports.Blobs:
     if settings().world == "cloud":
         from shared.adapters.cloud.gcs_blobs import GcsBlobs
 
-        return GcsBlobs(_require("BLOBS_BUCKET", settings().blobs_bucket))
+        return GcsBlobs(
+            _require("BLOBS_BUCKET", settings().blobs_bucket), address=_find_stand_in("storage")
+        )
     from shared.adapters.embedded.disk_blobs import DiskBlobs
 
     return DiskBlobs(settings().data_dir / "blobs")
@@ -573,6 +575,7 @@ def _build_tasks() -> ports.Tasks:
             accounts=settings().task_accounts,
             url=settings().get_function_url,
             audiences=settings().service_audiences,
+            address=_find_stand_in("tasks"),
         )
     from shared.adapters.embedded.sqlite_queue import SqliteTasks
 
@@ -625,6 +628,7 @@ def service_identity() -> ports.ServiceIdentity:
             project=settings().project,
             audiences=settings().service_audiences,
             behind_iam=settings().on_cloud_run,
+            **({"certs_url": url} if (url := _find_stand_in("certificates")) else {}),
         )
     from shared.adapters.embedded.local_identity import read_secret
     from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
@@ -669,7 +673,7 @@ def _build_keys(setting: str, kms_key: str | None, *, local_name: str) -> ports.
     if settings().world == "cloud":
         from shared.adapters.cloud.kms_keys import KmsKeys
 
-        return KmsKeys(_require(setting, kms_key))
+        return KmsKeys(_require(setting, kms_key), address=_find_stand_in("kms"))
     from shared.adapters.embedded.local_identity import read_secret
     from shared.adapters.embedded.local_keys import LocalKeys
 
@@ -708,6 +712,11 @@ def link_checker(caller: str) -> ports.LinkChecker | None:
     from shared.adapters.http_link_checker import HttpLinkChecker
 
     return HttpLinkChecker(settings().tool_proxy_url, service_identity(), caller=caller)
+
+
+def _find_stand_in(service: str) -> str | None:
+    """Return the local server that stands for a service of Google, where one is set."""
+    return settings().google_stand_ins.get(service)
 
 
 def _require(name: str, value: str | None) -> str:

@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import settings
@@ -19,7 +20,17 @@ from shared.ports import Documents
 from tests.fixtures.storage import INDEXES, open_database, open_firestore_documents
 
 ROOT = Path(__file__).parents[1]
-SLOW_PARTS = ("ai_sdk", "contracts", "e2e", "examples", "infra", "web", "test_linear_texts.py")
+Started = TypeVar("Started")
+SLOW_PARTS = (
+    "ai_sdk",
+    "cloud_local",
+    "contracts",
+    "e2e",
+    "examples",
+    "infra",
+    "web",
+    "test_linear_texts.py",
+)
 
 # An example may be slow where emulators run beside it: that says nothing about the code.
 settings.register_profile("keepsake", deadline=None, derandomize=True)
@@ -100,13 +111,13 @@ def any_documents(request: pytest.FixtureRequest) -> Documents:
 
 
 @contextmanager
-def run_or_skip(start: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+def run_or_skip(start: Callable[[], AbstractContextManager[Started]]) -> Iterator[Started]:
     """Skip what cannot run on this machine, unless REQUIRE_ALL=1 says that it must."""
     with ExitStack() as stack:
         try:
-            address = stack.enter_context(start())
+            started = stack.enter_context(start())
         except CannotRunError as error:
             if os.environ.get("REQUIRE_ALL") == "1":
                 pytest.fail(str(error))
             pytest.skip(str(error))
-        yield address
+        yield started

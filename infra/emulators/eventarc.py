@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import httpx
 from starlette.applications import Starlette
@@ -11,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
 from shared.domain.service_calls import Via
 from shared.edge.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE
 
@@ -21,11 +21,17 @@ MIN_ATTEMPTS = 5
 """The lowest number of attempts that Pub/Sub allows."""
 
 
+class DeliveryTokens(Protocol):
+    """Makes the token of a delivery, as the platform that carries it does."""
+
+    async def get_delivery_token(self, via: Via, function: str) -> str: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eventarc:
     """Forwards events to the functions at `url(name)` and returns their status."""
 
-    service_identity: LocalServiceIdentity
+    service_identity: DeliveryTokens
     url: Callable[[str], str]
 
     def build_application(self) -> Starlette:

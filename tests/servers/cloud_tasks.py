@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 from google.cloud.tasks_v2.types import CreateTaskRequest, Task
 
-from tests.fakes import FixedClock
+from shared.ports import Clock
 
 QUEUE = "projects/demo/locations/us-central1/queues/keepsake"
 NAME_PATTERN = re.compile(rf"{QUEUE}/tasks/[A-Za-z0-9_-]{{1,500}}")
@@ -23,7 +23,7 @@ MAX_DELAY = timedelta(days=30)
 class FakeCloudTasks:
     """Pending tasks, and for each used name the time at which it is free again. `failure` refuses all."""
 
-    clock: FixedClock
+    clock: Clock
     pending_tasks: list[Task] = field(default_factory=list)
     end_times: dict[str, Any] = field(default_factory=dict)
     failure: grpc.StatusCode | None = None
@@ -60,7 +60,7 @@ class FakeCloudTasks:
 
 
 @contextmanager
-def fake_cloud_tasks(clock: FixedClock) -> Iterator[FakeCloudTasks]:
+def fake_cloud_tasks(clock: Clock) -> Iterator[FakeCloudTasks]:
     tasks = FakeCloudTasks(clock)
     method = grpc.unary_unary_rpc_method_handler(
         tasks.create,

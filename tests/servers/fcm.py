@@ -13,7 +13,7 @@ from typing import Any
 ACCESS_TOKEN = "access-of-the-test"
 FCM_ERROR_TYPE = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
 TOKEN_ENDPOINT = ("oauth2.googleapis.com", "/token")
-SEND_ENDPOINT = ("fcm.googleapis.com", "/v1/projects/demo/messages:send")
+SEND_HOST = "fcm.googleapis.com"
 FcmAnswer = tuple[int, bytes]
 
 
@@ -24,6 +24,7 @@ class FakeFcm:
     messages: list[dict[str, Any]] = field(default_factory=list)
     answers: dict[str, list[FcmAnswer]] = field(default_factory=dict)
     proxy: str = ""
+    project: str = "demo"
 
     def answer(self, handler: BaseHTTPRequestHandler) -> FcmAnswer:
         body = handler.rfile.read(int(handler.headers["content-length"]))
@@ -31,7 +32,7 @@ class FakeFcm:
         if endpoint == TOKEN_ENDPOINT:
             return 200, json.dumps({"access_token": ACCESS_TOKEN, "expires_in": 3600}).encode()
         if (
-            endpoint != SEND_ENDPOINT
+            endpoint != (SEND_HOST, f"/v1/projects/{self.project}/messages:send")
             or handler.headers["authorization"] != f"Bearer {ACCESS_TOKEN}"
         ):
             return 400, b"the test does not know this request"
@@ -53,8 +54,8 @@ def build_refusal(
 
 
 @contextmanager
-def fake_fcm(certificate: Path) -> Iterator[FakeFcm]:
-    fcm = FakeFcm()
+def fake_fcm(certificate: Path, *, project: str = "demo") -> Iterator[FakeFcm]:
+    fcm = FakeFcm(project=project)
     with ThreadingHTTPServer(("127.0.0.1", 0), _build_handler(fcm, certificate)) as server:
         fcm.proxy = f"http://127.0.0.1:{server.server_port}"
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

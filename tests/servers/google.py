@@ -54,7 +54,7 @@ def run_google() -> Iterator[FakeGoogle]:
     async def certs(request: Request) -> Response:
         fetched_paths.append(request.url.path)
         return JSONResponse(
-            {KID: _build_certificate(key)}, headers={"cache-control": "max-age=3600"}
+            {KID: build_certificate(key)}, headers={"cache-control": "max-age=3600"}
         )
 
     with run_server(Starlette(routes=[Route("/certs", certs)])) as url:
@@ -66,7 +66,7 @@ def build_key(owner: str) -> RSAPrivateKey:  # noqa: ARG001  each owner has a ke
     return generate_private_key(public_exponent=65537, key_size=2048)
 
 
-def _build_certificate(key: RSAPrivateKey) -> str:
+def build_certificate(key: RSAPrivateKey) -> str:
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
     now = datetime.now(UTC)
     certificate = (

@@ -172,7 +172,7 @@ _SCRIPTS_ADAPTER: TypeAdapter[Script | list[Script]] = TypeAdapter(Script | list
 def _parse_marker(messages: Sequence[Mapping[str, Any]]) -> Script | None:
     """Return the script that the newest question holds for the call after these messages."""
     question_index = max(
-        (n for n, message in enumerate(messages) if _is_question(message)), default=0
+        (n for n, message in enumerate(messages) if is_question(message)), default=0
     )
     match = _SCRIPT_MARKER.search(str(messages[question_index]["content"]))
     if match is None:
@@ -183,7 +183,7 @@ def _parse_marker(messages: Sequence[Mapping[str, Any]]) -> Script | None:
     return scripts[answer_count] if answer_count < len(scripts) else None
 
 
-def _is_question(message: Mapping[str, Any]) -> bool:
+def is_question(message: Mapping[str, Any]) -> bool:
     """Tell whether the owner wrote a message; a reminder of ours may follow it."""
     return message["role"] == "user" and not str(message["content"]).startswith("<reminder>")
 

@@ -7,14 +7,17 @@ from shared.domain.quota import EMBEDDED_LIMITS
 from shared.settings import DEFAULT_MODELS, Settings, SettingsError
 
 
-def test_unsigned_tokens_of_the_auth_emulator_are_never_let_in_on_cloud_run() -> None:
-    environment = {
-        "KEEPSAKE_WORLD": "cloud",
-        "K_SERVICE": "chat",
-        "FIREBASE_AUTH_EMULATOR_HOST": "127.0.0.1:9099",
-    }
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("FIREBASE_AUTH_EMULATOR_HOST", "127.0.0.1:9099"),
+        ("GOOGLE_STAND_INS", "kms=127.0.0.1:9000"),
+    ],
+)
+def test_what_serves_tests_alone_is_never_let_in_on_cloud_run(name: str, text: str) -> None:
+    environment = {"KEEPSAKE_WORLD": "cloud", "K_SERVICE": "chat", name: text}
 
-    with pytest.raises(SettingsError, match="FIREBASE_AUTH_EMULATOR_HOST"):
+    with pytest.raises(SettingsError, match=f"{name} .*: unset it on Cloud Run"):
         Settings.from_env(environment)
 
 

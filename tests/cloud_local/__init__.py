@@ -1,0 +1,1 @@
+"""The cloud on one machine: every entry point a process in the cloud world, on emulators and local servers."""

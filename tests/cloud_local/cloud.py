@@ -1,0 +1,50 @@
+"""The whole: stand-ins, functions and load balancer, started in the order in which they need one another."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import httpx
+
+from infra.emulators.process import find_free_port
+from tests.cloud_local.functions import build_environments, choose_urls, run_functions
+from tests.cloud_local.load_balancer import build_load_balancer
+from tests.cloud_local.stand_ins import PROJECT, run_stand_ins
+from tests.servers import run_server
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """One origin, the Auth emulator beside it, and the addresses of the functions behind it."""
+
+    origin: str
+    auth: str
+    urls: dict[str, str]
+    logs: Path
+
+    def sign_up(self, email: str) -> str:
+        """Make an account at the Auth emulator; return its ID token."""
+        url = f"http://{self.auth}/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any"
+        user = {"email": email, "password": "of a test", "returnSecureToken": True}
+        token: str = httpx.post(url, json=user).raise_for_status().json()["idToken"]
+        return token
+
+
+@contextmanager
+def run_cloud(folder: Path, *, port: int = 0) -> Iterator[Cloud]:
+    """Start it all; its logs are in `folder`. Raises CannotRunError."""
+    urls, port = choose_urls(), port or find_free_port()
+    origin = f"http://127.0.0.1:{port}"
+    with run_stand_ins(folder, urls) as stand_ins:
+        stand_ins.tokens.set_audiences({"on_conversation_written": urls["on_conversation_written"]})
+        environments = build_environments(stand_ins, urls, origin, folder)
+        config = {"sign_in": "firebase", "apiKey": "any", "authDomain": f"{PROJECT}.firebaseapp.com",
+                  "providers": ["password"], "googleClientId": "", "signUp": True}  # fmt: skip
+        with (
+            run_functions(environments, folder),
+            run_server(build_load_balancer(urls, config), port=port),
+        ):
+            anyio.run(stand_ins.connect)
+            yield Cloud(origin, stand_ins.auth, urls, folder)

@@ -1,0 +1,103 @@
+"""Everything that the functions ask: emulators of Google, and local servers that speak the other wire formats."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.types import ASGIApp
+
+from infra.emulators.auth import run_auth
+from infra.emulators.eventarc import Eventarc, add_topic, add_trigger
+from infra.emulators.firestore import run_firestore
+from infra.emulators.pubsub import run_pubsub
+from infra.local.routing import ROOT, load_service_calls
+from tests.cloud_local.google_tokens import GoogleTokens
+from tests.cloud_local.rule_model import RuleModel
+from tests.cloud_local.task_deliveries import run_cloud_tasks
+from tests.servers import run_server
+from tests.servers.cloud_tasks import QUEUE
+from tests.servers.gcs import BUCKET, FakeGcs
+from tests.servers.kms import KEY, fake_kms
+from tests.servers.pinecone import API_KEY, FakePinecone
+
+PROJECT = "demo-keepsake"
+"""The Auth emulator serves projects named `demo-…`."""
+TABLE: Mapping[str, Any] = json.loads((ROOT / "infra/routes.json").read_text())
+DEAD_LETTERS = "dead_letters"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandIns:
+    """Running servers: the settings that lead to them, their tokens, and where they post to."""
+
+    settings: Mapping[str, str]
+    tokens: GoogleTokens
+    tokens_url: str
+    auth: str
+    firestore: str
+    pubsub: str
+    relay: str
+
+    async def connect(self) -> None:
+        """Make the trigger, the topics and their subscriptions of routes.json."""
+        for pattern, target in TABLE["triggers"].items():
+            await add_trigger(self.firestore, project=PROJECT, pattern=pattern, target=target)
+        await self._add_topic(DEAD_LETTERS, [TABLE["dead_letters"]], dead_letters=None)
+        for topic, targets in TABLE["topics"].items():
+            await self._add_topic(topic, targets, dead_letters=DEAD_LETTERS)
+
+    async def _add_topic(self, topic: str, targets: list[str], *, dead_letters: str | None) -> None:
+        await add_topic(
+            self.pubsub, project=PROJECT, topic=topic, targets=targets, relay=self.relay, dead_letters=dead_letters
+        )  # fmt: skip
+
+
+@contextmanager
+def run_stand_ins(folder: Path, urls: Mapping[str, str]) -> Iterator[StandIns]:
+    """Start them all; `urls` are the functions that events are delivered to. Raises CannotRunError."""
+    tokens = GoogleTokens(PROJECT, load_service_calls())
+    eventarc = Eventarc(service_identity=tokens, url=lambda name: urls[name])
+    with ExitStack() as stack:
+
+        def serve(app: ASGIApp) -> str:
+            return stack.enter_context(run_server(app))
+
+        relay, tokens_url = serve(eventarc.build_application()), serve(tokens.app)
+        auth = stack.enter_context(run_auth(folder / "auth.log", project=PROJECT))
+        pubsub = stack.enter_context(run_pubsub(folder / "pubsub.log"))
+        firestore = stack.enter_context(
+            run_firestore(
+                folder / "firestore.log",
+                rules=ROOT / "infra/firestore.rules",
+                functions=relay.removeprefix("http://"),
+            )
+        )
+        tasks = stack.enter_context(run_cloud_tasks(tokens))
+        kms = stack.enter_context(fake_kms()).address
+        stand_ins = {
+            "certificates": f"{tokens_url}/certs",
+            "kms": kms,
+            "storage": serve(FakeGcs().app),
+            "tasks": tasks,
+        }
+        settings = {
+            "GOOGLE_STAND_INS": ",".join(f"{name}={url}" for name, url in stand_ins.items()),
+            "FIRESTORE_EMULATOR_HOST": firestore,
+            "PUBSUB_EMULATOR_HOST": pubsub,
+            "FIREBASE_AUTH_EMULATOR_HOST": auth,
+            "OPENAI_BASE_URL": f"{serve(RuleModel())}/v1",
+            "PINECONE_SPARSE_HOST": serve(FakePinecone().build_app()),
+            "PINECONE_API_KEY": API_KEY,
+            "BLOBS_BUCKET": BUCKET,
+            "TASKS_QUEUE": QUEUE,
+            "KMS_KEY": KEY,
+            "SIGNING_KMS_KEY": KEY,
+            "SEALING_KMS_KEY": KEY,
+        }
+        yield StandIns(
+            settings=settings, tokens=tokens, tokens_url=tokens_url,
+            auth=auth, firestore=firestore, pubsub=pubsub, relay=relay,
+        )  # fmt: skip
