@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 from anyio import to_thread
 from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
 from shared import prompts
 from shared.domain.ids import UserId
@@ -118,9 +119,8 @@ class MaskedModel:
 
     def _mask_prompt(self, prompt: Prompt) -> Prompt:
         instructions = f"{self._masker.mask(prompt.instructions)}\n\n{_build_note()}"
-        return replace(
-            prompt, instructions=instructions, data=change_strings(prompt.data, self._masker.mask)
-        )
+        data = change_strings(to_jsonable_python(prompt.data), self._masker.mask)
+        return replace(prompt, instructions=instructions, data=data)
 
     def _mask_message(self, message: ModelMessage) -> ModelMessage:
         masked = replace(message, text=self._masker.mask(message.text))

@@ -165,7 +165,7 @@ async def test_a_structured_answer_is_restored_in_every_field_m101():
         name="chat/title",
         version="1",
         instructions="Read.",
-        data={"messages": [{"text": MAIL}], "count": 3},
+        data={"messages": [{"text": MAIL}], "tags": frozenset([MAIL]), "count": 3},
     )
 
     letter = await bind(model).complete_structured("fast", prompt, LetterOutput)

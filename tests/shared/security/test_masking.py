@@ -175,6 +175,17 @@ def test_a_part_of_a_value_is_masked_for_itself_m101():
     assert masker.restore(masked) == text
 
 
+def test_a_value_whose_placeholder_is_taken_gets_another_m101():
+    masker = Masker(KEY)
+    taken = Masker(KEY).mask("ann@example.com")
+    masker._values[taken] = "ben@example.com"
+
+    masked = masker.mask("ann@example.com")
+
+    assert masked != taken
+    assert masker.restore(f"{taken} {masked}") == "ben@example.com ann@example.com"
+
+
 def test_two_values_never_share_a_placeholder_m101():
     masker = Masker(KEY)
     texts = [f"user{n}@example.com" for n in range(2_000)]

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from infra.local.routing import ROOT
 from shared.security.private_data import find_private
 
 
@@ -152,3 +153,14 @@ def test_spans_are_in_order_and_never_overlap_m101(text: str):
 
     assert ends == sorted(ends)
     assert all(0 <= end <= len(text) for end in ends)
+
+
+@pytest.mark.parametrize(
+    "folder", ["infra/eval/gold", "infra/eval/crisis", "functions/process_conversation/library"]
+)
+def test_nothing_is_found_in_what_people_say_of_other_things_m101(folder: str):
+    """The gold sets and the sample library: 60,000 characters of talk without a contact in them."""
+    files = [*(ROOT / folder).glob("*.json"), *(ROOT / folder).glob("sample_*.py")]
+
+    assert files
+    assert [hit for file in files for hit in find(file.read_text())] == []
