@@ -359,7 +359,8 @@ async def test_an_installed_apps_tools_are_offered_and_called_by_their_own_names
     with ScriptedModel(
         script_calls((app_tool.spec.name, {"channel": "#a"})), script_answer("Sent.")
     ) as model:
-        events = await run_turn(world.deps(model), turn)
+        asking = world.deps(model)
+        events = await run_turn(asking, await prepare_turn(asking, ADA, "Hi", None))
 
     assert app_tool.spec.name.startswith("find_slack_message_")
     assert app_tool.spec.parameters == TOOL.parameters
