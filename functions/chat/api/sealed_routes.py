@@ -32,6 +32,7 @@ from shared.edge.schemas import OkOut
 
 MAX_CIPHERTEXTS_BYTES = 8_388_608
 MAX_RESEND_BYTES = 16_777_216
+"""More than the texts may have, each character escaped."""
 NOTHING_WAITS = "No question waits under this id. Please ask it again."
 OTHER_QUESTION = "This is not the question that waits under this id."
 
@@ -88,9 +89,7 @@ async def put_ciphertexts(deps: ChatDeps, call: Call[CiphertextsIn]) -> SealedCh
     chat_id, now = SessionId(call.path["id"]), deps.clock.now()
     messages = call.body.to_messages(chat_id)
     chat = call.body.chat.to_new() if call.body.chat else None
-    size = sum(len(message.ciphertext or b"") for message in messages)
-    size += len(chat.ciphertext) if chat else 0
-    await deps.quotas.take(call.uid, "ingested_bytes", size, now=now)
+    await deps.quotas.take(call.uid, "ingested_bytes", call.body.count_bytes(), now=now)
     return to_chat_out(await deps.stores.sealed_chats.put(call.uid, chat_id, chat, messages, now))
 
 

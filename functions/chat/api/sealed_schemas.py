@@ -23,7 +23,7 @@ from shared.domain.embed import (
     build_ref,
     compute_content_hash,
 )
-from shared.domain.errors import Invalid
+from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import EmbedId, MessageId, RunId, SessionId
 from shared.domain.provenance import LIBRARY, Source
 from shared.domain.run import QUESTION_SUFFIX, build_question_id
@@ -39,6 +39,8 @@ MIN_BYTES = 1 + 12 + 16
 MAX_CHAT_BYTES = 65_536
 MAX_MESSAGE_BYTES = 262_144
 MAX_STORED_AT_ONCE = 50
+MAX_BYTES_AT_ONCE = 4_194_304
+"""Of all ciphertexts that are stored together."""
 MAX_CLOCK_DIFFERENCE = timedelta(minutes=1)
 MAX_HISTORY_MESSAGES = 400
 MAX_HISTORY_EMBEDS = 60
@@ -46,6 +48,8 @@ MAX_CALLS = 20
 MAX_TEXT_CHARS = 100_000
 MAX_HISTORY_CHARS = 1_500_000
 """Of all messages together: they are cached in one write."""
+MAX_EMBED_CHARS = 1_500_000
+"""Of all embeds together."""
 
 
 def _decode(text: str) -> bytes:
@@ -109,10 +113,22 @@ class SealedMessageIn(Wire):
 
 
 class CiphertextsIn(Wire):
-    """Next versions that are stored together, or none of them."""
+    """Next versions that are stored together, or none of them; at most 4 MiB in all."""
 
     chat: CiphertextIn | None = None
     messages: Annotated[tuple[SealedMessageIn, ...], Field(max_length=MAX_STORED_AT_ONCE)] = ()
+
+    def count_bytes(self) -> int:
+        """Return the size of all ciphertexts. Raises TooLarge."""
+        texts = [message.ciphertext or "" for message in self.messages]
+        texts += [self.chat.ciphertext] if self.chat else []
+        size_bytes = sum(len(text) // 4 * 3 for text in texts)
+        if size_bytes > MAX_BYTES_AT_ONCE:
+            raise TooLarge(
+                f"These ciphertexts have more than {MAX_BYTES_AT_ONCE:,} bytes in all: store them in "
+                "several requests."
+            )
+        return size_bytes
 
     def to_messages(self, chat_id: str) -> list[SealedMessage]:
         """Raises Invalid for ids of another chat, and for one that comes twice."""
@@ -350,8 +366,12 @@ class ResendIn(Wire):
         return texts + sum(len(embed.content) for embed in self.embeds)
 
     def to_embeds(self, session_id: SessionId, now: datetime) -> list[Embed]:
-        """Raises Invalid for ids of another chat."""
+        """Raises Invalid for ids of another chat, and for more than is read of them."""
         require_own_ids(session_id, [embed.id for embed in self.embeds])
+        if sum(len(embed.content) for embed in self.embeds) > MAX_EMBED_CHARS:
+            raise Invalid(
+                f"The embeds have more than {MAX_EMBED_CHARS:,} characters in all: leave out the oldest."
+            )
         return [embed.to_embed(session_id, now) for embed in self.embeds]
 
 

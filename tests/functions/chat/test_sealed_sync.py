@@ -144,6 +144,18 @@ async def test_what_no_client_wrote_is_refused_m82(
     assert reason in answer.text
 
 
+async def test_too_much_at_once_is_refused_m82(world: ChatFixture) -> None:
+    async with open_chat(world.deps()) as http:
+        chat_id = await begin(http)
+        messages = [build_message(chat_id, n, b"x" * 262_000) for n in range(17)]
+        answer = await put(http, chat_id, messages=messages)
+        body = await read(http, chat_id)
+
+    assert answer.status_code == 413
+    assert "more than 4,194,304 bytes in all" in answer.text
+    assert body["messages"] == []
+
+
 async def test_messages_belong_to_their_chat_m82(world: ChatFixture) -> None:
     async with open_chat(world.deps()) as http:
         chat_id, other = await begin(http), await begin(http)

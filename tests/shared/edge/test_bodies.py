@@ -206,7 +206,14 @@ def build(row: Route[Any]) -> ASGIApp:
     return build_application("shop", [row], FakeDeps())
 
 
-BOUNDED_AS_A_WHOLE = {"text", "transcript_segments", "message", "persona_prompt", "daily_steps"}
+BOUNDED_AS_A_WHOLE = {
+    "text",
+    "transcript_segments",
+    "message",
+    "messages",
+    "persona_prompt",
+    "daily_steps",
+}
 """Fields of bodies whose handlers bound all their text together, or name its limit themselves."""
 SHORT = {"id", "ids", "aid", "uid", "time_zone", "category", "conversation_id", "context", "source"}
 """Names whose values are short, although no schema says so."""
