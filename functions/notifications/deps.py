@@ -1,5 +1,6 @@
 """Dependencies of the notifications function: the ports and stores that its stories use."""
 
+from shared.data.cached_apps import CallingApps
 from shared.data.stores import Stores
 from shared.domain.value import value
 from shared.ports import Clock, Identity, NewId, Push, ServiceIdentity, Tasks
@@ -16,3 +17,4 @@ class NotificationsDeps:
     tasks: Tasks
     push: Push
     stores: Stores
+    calling_apps: CallingApps

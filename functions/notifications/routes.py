@@ -112,7 +112,7 @@ async def _authenticate_app(
     """Return the app whose key the request has. Raises NotAuthenticated, NotAllowed, NotFound."""
     key = call.headers.get("authorization")
     return await authenticate_app(
-        deps.stores, AppId(aid), app_uid, key, not_installed_message=NOT_INSTALLED
+        deps, AppId(aid), app_uid, key, not_installed_message=NOT_INSTALLED
     )
 
 

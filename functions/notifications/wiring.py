@@ -4,6 +4,7 @@ from functools import cache
 
 from functions.notifications.deps import NotificationsDeps
 from shared import wiring
+from shared.data.cached_apps import CallingApps
 
 
 def start() -> None:
@@ -24,4 +25,5 @@ def deps() -> NotificationsDeps:
         tasks=wiring.tasks(),
         push=wiring.push(),
         stores=wiring.stores(),
+        calling_apps=CallingApps(wiring.stores().apps, wiring.clock()),
     )

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from functions.process_conversation.processing.claims import Claims
+from shared.data.cached_apps import CallingApps
 from shared.data.crisis_log import CrisisLog
 from shared.data.erasures import Erasures
 from shared.data.file_index import FileIndex
@@ -48,6 +49,13 @@ class IntegrationDeps(EndpointDeps):
     quotas: Quotas
     index: LibraryIndex
     search: Search
+
+
+@value
+class AppRequestDeps(IntegrationDeps):
+    """What a request of an app needs, beside what it does."""
+
+    calling_apps: CallingApps
 
 
 @value

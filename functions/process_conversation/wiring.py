@@ -3,13 +3,13 @@
 from functools import cache
 
 from functions.process_conversation.deps import (
+    AppRequestDeps,
     DayDeps,
     DeadLetterDeps,
     EraseDeps,
     ExpireUploadDeps,
     FileDeps,
     ImportDeps,
-    IntegrationDeps,
     LibraryDeps,
     MarkingDeps,
     MergeDeps,
@@ -20,6 +20,7 @@ from functions.process_conversation.deps import (
 )
 from functions.process_conversation.processing.claims import Claims
 from shared import wiring
+from shared.data.cached_apps import CallingApps
 from shared.data.file_index import FileIndex
 from shared.data.library_index import LibraryIndex
 from shared.data.search import Search
@@ -69,8 +70,8 @@ def library_deps() -> LibraryDeps:
 
 
 @cache
-def integration_deps() -> IntegrationDeps:
-    return IntegrationDeps(
+def integration_deps() -> AppRequestDeps:
+    return AppRequestDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
@@ -79,6 +80,7 @@ def integration_deps() -> IntegrationDeps:
         quotas=wiring.quotas(),
         index=_build_index(),
         search=_build_search(),
+        calling_apps=CallingApps(wiring.stores().apps, wiring.clock()),
     )
 
 

@@ -1,7 +1,9 @@
 """Authentication of apps: by API key, installation and visibility."""
 
 import asyncio
+from typing import Protocol
 
+from shared.data.cached_apps import CallingApps
 from shared.data.stores import Stores
 from shared.domain.app import INTEGRATION_CAPABILITY, App, InstalledApp
 from shared.domain.errors import NotAllowed, NotAuthenticated, NotFound
@@ -21,21 +23,36 @@ class AppCaller:
     installation: InstalledApp
 
 
+class AppAccessDeps(Protocol):
+    """The part of a function's dependencies by which it knows the apps that call it."""
+
+    @property
+    def stores(self) -> Stores: ...
+
+    @property
+    def calling_apps(self) -> CallingApps: ...
+
+
 async def authenticate_app(
-    stores: Stores, app_id: AppId, app_uid: str, header: str | None, *, not_installed_message: str
+    deps: AppAccessDeps,
+    app_id: AppId,
+    app_uid: str,
+    header: str | None,
+    *,
+    not_installed_message: str,
 ) -> AppCaller:
     """Return the app if it proves who it is by its key, and the user whom it knows as `app_uid`.
 
     Raises NotAuthenticated, NotAllowed, NotFound, checked in this order; an app that the user did
     not install reads `not_installed_message`.
     """
-    key = parse_api_key(header)
+    stores, key = deps.stores, parse_api_key(header)
     if not is_id(app_id):
         raise NotAllowed("Invalid API key")
     uid = UserId(app_uid)
     is_key_valid, apps, installation = await asyncio.gather(
         stores.apps.is_valid_key(app_id, key),
-        stores.apps.get_many([app_id]),
+        deps.calling_apps.get_many([app_id]),
         _get_installed(stores, uid, app_id),
     )
     if not apps and (is_key_valid or await stores.apps.had_key(app_id, key)):

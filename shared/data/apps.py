@@ -130,11 +130,16 @@ class Apps:
         await self._documents.write(Delete(f"apps/{app_id}/api_keys/{key_id}"))
 
     async def is_valid_key(self, app_id: AppId, secret: str) -> bool:
-        """Compare in constant time; the prefix `sk_` may be left out."""
-        return _contains_key([key.hashed for key in await self.list_keys(app_id)], secret)
+        """Look the key up by its hash, each time anew; the prefix `sk_` may be left out."""
+        query = Query(
+            collection=f"apps/{app_id}/api_keys",
+            where=(Where("hashed", "==", hash_key(secret)),),
+            limit=1,
+        )
+        return bool(await self._documents.query(query))
 
     async def had_key(self, app_id: AppId, secret: str) -> bool:
-        """Tell whether this is a key of an app that was deleted; compares as is_valid_key does."""
+        """Tell whether this is a key of an app that was deleted."""
         deleted_app = await self._documents.get(_deleted_path(app_id))
         return deleted_app is not None and _contains_key(deleted_app.fields["key_hashes"], secret)
 

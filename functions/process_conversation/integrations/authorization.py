@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
 
-from functions.process_conversation.deps import IntegrationDeps
+from functions.process_conversation.deps import AppRequestDeps, IntegrationDeps
 from functions.process_conversation.integrations.integration_schemas import OwnerQuery
 from shared import telemetry
 from shared.data.app_access import AppCaller, authenticate_app
@@ -28,17 +28,17 @@ MAX_REQUESTS_PER_HOUR = 60
 
 def authorize_app(
     action: Permission,
-) -> Callable[[IntegrationDeps, Call[None, Any]], Awaitable[AppCaller]]:
+) -> Callable[[AppRequestDeps, Call[None, Any]], Awaitable[AppCaller]]:
     """Make the authorization of a route: it returns the calling app if it may do this."""
 
-    async def authorize(deps: IntegrationDeps, call: Call[None, Any]) -> AppCaller:
+    async def authorize(deps: AppRequestDeps, call: Call[None, Any]) -> AppCaller:
         return await _authorize_app(deps, call, action)
 
     return authorize
 
 
 async def _authorize_app(
-    deps: IntegrationDeps, call: Call[None, OwnerQuery], action: Permission
+    deps: AppRequestDeps, call: Call[None, OwnerQuery], action: Permission
 ) -> AppCaller:
     """Return the calling app if it may do this, and the user for whom it calls.
 
@@ -46,7 +46,7 @@ async def _authorize_app(
     wrong, the user did not install the app, or it had not declared the action by then.
     """
     caller = await authenticate_app(
-        deps.stores,
+        deps,
         AppId(call.path["app_id"]),
         call.query.uid,
         call.headers.get("authorization"),

@@ -1,14 +1,19 @@
 """Posting: inbox, chat and push by the manifest (T13), and the hourly limit (T14)."""
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 
 import anyio
 import pytest
 
+from shared.data.apps import Apps
+from shared.data.cached_apps import CallingApps
+from shared.domain.app import App
 from shared.domain.documents import Query
-from shared.domain.ids import UserId
+from shared.domain.ids import AppId, UserId
 from shared.library.notify import MAX_PER_HOUR
-from tests.fixtures.notifications import ALICE, NotificationsFixture
+from tests.fixtures.notifications import ALICE, WEATHER, NotificationsFixture
 
 
 async def test_an_app_without_chat_messages_only_pushes(world: NotificationsFixture):
@@ -155,3 +160,40 @@ async def count_outcomes(world: NotificationsFixture, count: int) -> Counter[str
     documents = await world.documents.query(Query(collection="users/alice/inbox"))
     assert len(documents) == len(await world.list_chat_messages("weather")) == counts["admitted"]
     return counts
+
+
+async def test_a_cached_app_whose_key_is_revoked_or_that_was_removed_is_refused_at_once_d11(
+    world: NotificationsFixture,
+) -> None:
+    stores = world.deps.stores
+    await world.register_app()
+    first = await world.post()
+    await stores.installed_apps.remove(ALICE, WEATHER)
+    not_installed = await world.post()
+    await stores.apps.remove_key(WEATHER, "k1")
+    revoked = await world.post()
+
+    assert [response.status_code for response in (first, not_installed, revoked)] == [200, 403, 403]
+    assert not_installed.json()["detail"] == "User does not have this app installed"
+    assert revoked.json()["detail"] == "Invalid API key"
+
+
+async def test_a_post_reads_its_app_once_in_half_a_minute_d11(world: NotificationsFixture) -> None:
+    read_paths: list[str] = []
+
+    class WatchedApps(Apps):
+        async def get_many(self, app_ids: Sequence[AppId]) -> list[App]:
+            read_paths.extend(app_ids)
+            return await super().get_many(app_ids)
+
+    apps = CallingApps(WatchedApps(world.documents), world.clock)
+    watched = replace(world, deps=replace(world.deps, calling_apps=apps))
+    await watched.register_app()
+    for _ in range(3):
+        await watched.post()
+        world.clock.advance(seconds=14)
+    before = len(read_paths)
+    world.clock.advance(seconds=14)
+    await watched.post()
+
+    assert (before, len(read_paths)) == (1, 2)

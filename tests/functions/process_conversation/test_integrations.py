@@ -10,7 +10,7 @@ import pytest
 from httpx import AsyncClient, Response
 from jsonschema import Draft202012Validator
 
-from functions.process_conversation.deps import IntegrationDeps
+from functions.process_conversation.deps import AppRequestDeps
 from functions.process_conversation.integrations.authorization import MAX_REQUESTS_PER_HOUR
 from functions.process_conversation.integrations.library_writer import (
     AppContribution,
@@ -19,6 +19,7 @@ from functions.process_conversation.integrations.library_writer import (
 from functions.process_conversation.routes import INTEGRATION_ROUTES
 from infra.local.routing import ROOT
 from shared.data.apps import hash_key
+from shared.data.cached_apps import CallingApps
 from shared.data.conversations import Conversations
 from shared.data.quotas import Quotas
 from shared.data.search import Search
@@ -79,7 +80,7 @@ class IntegrationFixture:
     """A world in which Alice installed Notes."""
 
     world: ProcessingFixture
-    deps: IntegrationDeps
+    deps: AppRequestDeps
     client: AsyncClient
 
     async def install(self) -> None:
@@ -122,7 +123,7 @@ class IntegrationFixture:
 async def app_fixture(database) -> AsyncIterator[IntegrationFixture]:
     round_ = build_outputs()
     world = build_processing_fixture(database, ScriptedModel(answers=build_script(round_, round_)))
-    deps = IntegrationDeps(
+    deps = AppRequestDeps(
         identity=world.deps.identity,
         service_identity=world.deps.service_identity,
         clock=world.clock,
@@ -131,6 +132,7 @@ async def app_fixture(database) -> AsyncIterator[IntegrationFixture]:
         quotas=Quotas(world.documents, EMBEDDED_LIMITS),
         index=world.deps.index,
         search=Search(world.documents, world.vectors),
+        calling_apps=CallingApps(Stores(world.documents).apps, world.clock),
     )
     headers = {"authorization": f"Bearer {KEY}"}
     async with open_client("integrations", INTEGRATION_ROUTES, deps, headers) as client:
@@ -172,6 +174,7 @@ async def test_an_action_declared_later_needs_the_users_consent_t17(
     await app_fixture.install()
     allowed_response = await app_fixture.request(method, path, body)
     await app_fixture.redeclare(*(other for other in ALL_ACTIONS if other != action))
+    app_fixture.world.clock.advance(seconds=30)  # the app is cached, what its user granted is not
 
     assert parse_refusal(refused_response) == (
         403,
