@@ -55,8 +55,10 @@ def build_answer_notes(
     asked = exchange.question.text
     script = find_script(asked)
     steps = output.next_steps if has_code(exchange.answer.text) else ()
+    is_understood = _is_in(output.follow_up_language, output.language)
+    follow_ups = output.follow_ups if is_understood else ()
     return AnswerNotes(
-        follow_ups=select_questions(output.follow_ups, script=script, asked=asked),
+        follow_ups=select_questions(follow_ups, script=script, asked=asked),
         next_steps=select_questions(steps, script=script, asked=asked, limit=MAX_NEXT_STEPS),
         actions=tuple(actions),
         new_categories=_list_lines(output.new_categories, exchange.private, MAX_CATEGORIES),
@@ -74,8 +76,9 @@ def build_chat_notes(
     is_kept = previous.noted_until is not None and output.topic_shift != "noticeable_shift"
     summary = trim_summary(output.summary, exchange.private)
     tags = _list_lines([*output.tags, *previous.tags], exchange.private, MAX_TAGS)
+    is_understood = _is_in(output.new_chat_language, exchange.profile_language or language)
     new_chats = select_questions(
-        output.new_chats,
+        output.new_chats if is_understood else (),
         script=_find_profile_script(exchange, language),
         asked=exchange.question.text,
     )
@@ -140,6 +143,12 @@ def _find_language(exchange: NotedExchange, previous: ChatNotes) -> str:
 def has_code(text: str) -> bool:
     """Tell whether an answer holds a block of code."""
     return "```" in text
+
+
+def _is_in(declared: str, wanted: str) -> bool:
+    """Tell whether texts are in a language, as their writer declares; else only letters tell."""
+    codes = {parse_language(declared), parse_language(wanted)}
+    return "" in codes or len(codes) == 1
 
 
 def _find_profile_script(exchange: NotedExchange, language: str) -> str:

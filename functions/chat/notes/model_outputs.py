@@ -79,8 +79,10 @@ class NotesOutput(NoteModel):
     needs_project_overview: Annotated[bool, BeforeValidator(lambda value: value is True)] = False
     summary: Text = ""
     tags: Texts = ()
+    follow_up_language: Text = ""
     follow_ups: Texts = ()
     next_steps: Texts = ()
+    new_chat_language: Text = ""
     new_chats: Texts = ()
     memory_suggestions: Annotated[Sequence[MemorySuggestion], BeforeValidator(_take_objects)] = ()
     setting_suggestions: Annotated[Sequence[SettingSuggestion], BeforeValidator(_take_objects)] = ()

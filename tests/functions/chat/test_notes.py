@@ -544,3 +544,33 @@ async def test_what_was_noted_before_a_forgetting_is_not_kept_m119(world: ChatFi
     notes = (await load_session(world)).notes
     assert (model.prompts[0][1].data["summary"], model.prompts[0][1].data["tags"]) == ("", ())
     assert (notes.summary, notes.tags, notes.icons) == ("", ("Place",), ("map-pin", "calendar"))
+
+
+@pytest.mark.parametrize(
+    ("follow_up_language", "new_chat_language", "shown"),
+    [
+        ("de", "fr", (1, 1)),
+        ("en", "fr", (0, 1)),
+        ("de", "de", (1, 0)),
+        ("", "", (1, 1)),
+        ("de-AT", "fr-CA", (1, 1)),
+    ],
+)
+async def test_suggestions_in_another_language_are_dropped_m118(
+    world: ChatFixture, follow_up_language: str, new_chat_language: str, shown: tuple[int, int]
+) -> None:
+    await world.deps().stores.profiles.change(ADA, language="fr")
+    _, answer = await store_messages(world, "Wann ist das Treffen?", "Am Freitag.")
+    output = {
+        "language": "de",
+        "follow_up_language": follow_up_language,
+        "follow_ups": ["Zeig mir wer noch kommt"],
+        "new_chat_language": new_chat_language,
+        "new_chats": ["Prépare une liste de courses"],
+    }
+
+    await note(world, answer, output)
+
+    noted, session = await load_answer(world, answer), await load_session(world)
+    assert noted.notes is not None
+    assert (len(noted.notes.follow_ups), len(session.notes.new_chats)) == shown
