@@ -79,7 +79,9 @@ class AgentRun:
         self._deadline = Deadline(deps.limits.deadline_s)
         self.agent = Agent(
             run_id=RunId(f"{turn.run_id}/{number}") if number else turn.run_id,
-            model=turn.model,
+            model=deps.model.for_user(
+                turn.uid, is_masked=turn.masks_private_data, chat=turn.session.id
+            ),
             role=voice.role,
             toolkit=Toolkit(
                 voice.tools,

@@ -130,15 +130,13 @@ async def prepare_turn(
         earlier_texts=earlier_texts,
         can_confirm=can_confirm,
         slot=slot,
-        model=deps.model.for_user(
-            uid, is_masked=documents.profile.masks_private_data, chat=documents.session.id
-        ),
         language=documents.language,
         fingerprint=key.fingerprint if key else "",
         fork=place.fork,
         decided=decided,
         command=command,
         zone=documents.profile.zone,
+        masks_private_data=documents.profile.masks_private_data,
         missing_embeds=documents.results.missing,
         model_reason=choice.reason,
     )

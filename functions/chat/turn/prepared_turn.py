@@ -16,7 +16,6 @@ from shared.domain.confirmation import Confirmation
 from shared.domain.ids import BranchId, EmbedId, RunId, UserId
 from shared.domain.model import ModelRole
 from shared.domain.value import value
-from shared.ports import ChatModel
 from shared.safety.crisis_rules import CrisisFinding
 from shared.safety.safety_score import find_step
 
@@ -38,7 +37,7 @@ class PreparedTurn:
     """An accepted question with everything its answer needs.
 
     `voices` are the models that answer at once; the answer of the first is the main one. `model_reason` is why it is that one.
-    `model` is what they ask, which reads the owner's private data only if the owner wants that.
+    With `masks_private_data` they read placeholders for what is private of their owner.
     `finding` is what the crisis rules found in the question, which `earlier_texts` of its owner precede.
     `language` is that of our own texts in the answer, None for English.
     `command` is what the question is where it is for no model, and `zone` the owner's time zone.
@@ -56,7 +55,6 @@ class PreparedTurn:
     output_gate: OutputGate
     can_confirm: bool
     slot: HeldSlot
-    model: ChatModel
     finding: CrisisFinding = CrisisFinding()
     earlier_texts: Sequence[str] = ()
     language: str | None = None
@@ -65,6 +63,7 @@ class PreparedTurn:
     decided: Confirmation | None = None
     command: Command | None = None
     zone: ZoneInfo = UTC
+    masks_private_data: bool = True
     model_reason: ModelReason = "usual"
     missing_embeds: tuple[EmbedId, ...] = ()
 
