@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import anyio
 import pytest
 from anyio import to_thread
 from hypothesis import given
@@ -162,6 +163,20 @@ async def test_a_task_delivered_twice_makes_one_arc_c65(world: ChatFixture) -> N
 
     assert statuses == [204, 204]
     assert len(await list_arcs(world)) == len(await list_memories(world)) == 1
+
+
+async def test_two_tasks_at_once_make_one_arc_and_one_fact_c65(world: ChatFixture) -> None:
+    await store_messages(world, DOG, "Nice.")
+    until = (await load_session(world)).updated_at
+    deps = build_deps(world, EndlessScript())
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(4):
+            tasks.start_soon(end_stretch, deps, ADA, MAIN_SESSION, until)
+
+    (arc,) = await list_arcs(world)
+    assert (arc.is_settled, arc.statements) == (True, ())
+    assert [memory.content for memory in await list_memories(world)] == [HAS_DOG["text"]]
 
 
 async def test_a_stretch_that_goes_on_is_left_to_its_later_task_c65(world: ChatFixture) -> None:
