@@ -55,6 +55,7 @@ async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> N
             finally:
                 with anyio.CancelScope(shield=True):
                     await end.finish(outcomes, is_question_stored=start.is_question_stored)
+                watching.cancel_scope.cancel()
 
 
 def _build_voice_runs(

@@ -66,7 +66,8 @@ class TurnEnd:
             tasks.start_soon(self._free_slot)
             tasks.start_soon(self._count_tokens)
             tasks.start_soon(self._log_crisis)
-            tasks.start_soon(self._keep_rating)
+            if is_question_stored:
+                tasks.start_soon(self._keep_rating)
             if not self.turn.session.is_private:
                 await publish_turn_ended(
                     self.deps.events, self.turn.uid, message.session_id, self.turn.run_id

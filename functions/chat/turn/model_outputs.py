@@ -23,6 +23,10 @@ class CrisisOutput(ModelOutput):
     language: str = ""
 
 
+def _take_text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
 Score = Annotated[float, BeforeValidator(read_score)]
 
 
@@ -32,7 +36,7 @@ class RatingOutput(ModelOutput):
     harm: Score = 0.0
     misuse: Score = 0.0
     injection: Score = 0.0
-    language: str = ""
+    language: Annotated[str, BeforeValidator(_take_text)] = ""
 
 
 class SafeAnswerOutput(ModelOutput):

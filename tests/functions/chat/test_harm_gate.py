@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 from typing import Any, TypeVar
 
 import anyio
@@ -13,6 +14,7 @@ from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.rate_question import rate_question
+from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.chat import MAIN_SESSION, Message, build_session
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import (
@@ -32,6 +34,7 @@ from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.test_crisis_gate import CERTAIN, PLAIN, read, script_judged
 from tests.functions.chat.test_message_routes import open_chat
 from tests.functions.chat.test_turn import list_stored, run_turn
+from tests.log import capture_log
 from tests.old_app import parse_as_fixed_app
 
 T = TypeVar("T")
@@ -327,6 +330,78 @@ async def test_a_block_that_fails_leaves_the_others_m93(world: ChatFixture) -> N
         rating = await rate_question(world.deps(model), ADA, "How?", earlier)
 
     assert rating == QuestionRating(harm=3, language="es")
+
+
+async def test_the_offline_model_finds_nothing_harmful_m93(world: ChatFixture) -> None:
+    with capture_log() as log:
+        rating = await rate_question(world.deps(OfflineModel()), ADA, QUOTING, [])
+
+    assert rating == QuestionRating()
+    assert log.lines == []
+
+
+class OrderedModel(ScriptedModel):
+    """A model whose structured answers come once their event is set, by prompt."""
+
+    def __init__(
+        self, *turns: ScriptedTurn, events: Mapping[str, anyio.Event], **kwargs: Any
+    ) -> None:
+        super().__init__(*turns, **kwargs)
+        self._events = events
+
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        await self._events[prompt.name].wait()
+        return await super().complete_structured(role, prompt, schema)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the classifiers say about a question, and how the answer may read."""
+
+    level: int
+    harm: float
+    texts: frozenset[str]
+
+
+WORD = "Word."
+CASES = {
+    "clear": Case(0, 1.0, frozenset({WORD})),
+    "harmful": Case(0, 9.0, frozenset({user_texts.REFUSED, f"{WORD}\n\n{user_texts.REFUSED}"})),
+    "crisis": Case(2, 9.0, frozenset({"plan"})),
+}
+
+
+@pytest.mark.parametrize("order", list(permutations(("judge", "moderate", "read", "word"))))
+@pytest.mark.parametrize("case", CASES)
+async def test_in_every_order_of_verdicts_and_words_each_question_gets_its_own_route_m97(
+    world: ChatFixture, case: str, order: Sequence[str]
+) -> None:
+    expected, events = CASES[case], {name: anyio.Event() for name in order}
+    moderator, journal = HeldModerator(1.0, events["moderate"]), Journal()
+    end: Sequence[Any] = script_answer() if case == "clear" else [never_end]
+    model = OrderedModel(
+        [events["word"].wait, TextDelta(WORD), *end],
+        events={"chat/crisis": events["judge"], RATING: events["read"]},
+        answers={
+            "chat/crisis": [read(expected.level, quote=PLAIN)],
+            RATING: [rate(expected.harm)],
+        },
+    )
+    deps = replace(world.deps(model), moderator=moderator)
+    turn = await prepare_turn(deps, ADA, PLAIN, None)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(answer_turn, deps, turn, journal)
+        await wait_stored(deps)
+        for name in order:
+            events[name].set()
+            await anyio.wait_all_tasks_blocked()
+
+    text = join_text(journal.events)
+    ends = [event for event in journal.events if isinstance(event, RunEnded)]
+    assert ("plan" if text.startswith(crisis_plan.NOT_ALONE) else text) in expected.texts
+    assert ends == journal.events[-1:]
+    if case == "harmful" and order.index("judge") < order.index("moderate") < order.index("word"):
+        assert text == user_texts.REFUSED
 
 
 def find_reminder(messages: Sequence[ModelMessage]) -> str:

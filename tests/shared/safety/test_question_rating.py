@@ -43,11 +43,11 @@ def test_a_score_that_is_none_counts_as_zero_and_others_are_clamped_m93(
     assert read_score(answer) == score
 
 
-@given(ANYTHING, ANYTHING, ANYTHING)
+@given(ANYTHING, ANYTHING, ANYTHING, ANYTHING)
 def test_every_answer_becomes_scores_within_bounds_m93(
-    harm: Any, misuse: Any, injection: Any
+    harm: Any, misuse: Any, injection: Any, language: Any
 ) -> None:
-    answer = {"harm": harm, "misuse": misuse, "injection": injection}
+    answer = {"harm": harm, "misuse": misuse, "injection": injection, "language": language}
 
     output = type_adapter(RatingOutput).validate_python(answer)
 

@@ -24,6 +24,7 @@ EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "process_conversation/daily_summary": extract_recap,
     "process_conversation/template": apply_template,
     "chat/crisis": judge_crisis,
+    "chat/rating": chat_texts.rate_nothing,
     "chat/notes": chat_texts.extract_title,
     "chat/summary": chat_texts.extract_summary,
     "chat/stretch": chat_texts.extract_stretch,
