@@ -141,3 +141,25 @@ def test_what_is_gone_says_so_m117(
     returned = ask_for(console, app_server, model, PAGES)
 
     expect(returned.get_by_role("alert")).to_be_visible()
+
+
+def test_another_model_shows_what_its_own_tools_returned_m114(console: Console) -> None:
+    """The reference stands in its column; its content is loaded like that of any other."""
+    source = {"kind": "app", "id": "A1", "name": "Library"}
+    ref = {"embed_id": "e1", "type": "record", "preview": "Tea", "embed_ids": None}
+    shown = {"type": "data-embed", "id": "e1", "data": {**ref, "source": source}}
+    console.sign_in("comparer")
+    console.page.route(
+        "**/v2/embeds/e1",
+        lambda route: route.fulfill(json=[{"type": "record", "content": {"name": "Green tea"}}]),
+    )
+    console.answer_with(
+        {"type": "start", "messageId": "r1"},
+        {"type": "data-voices", "data": {"models": ["large", "small"]}},
+        {"type": "data-voice", "data": {"voice": 1, "chunk": shown}},
+    )
+
+    answer = console.start_question("Which tea?")
+
+    expect(answer.locator(".voice .returned dd")).to_have_text("Green tea")
+    expect(answer.locator(".main .returned")).to_have_count(0)

@@ -109,7 +109,7 @@ export class Answer {
 
   // Most answers stand alone: what shows others beside them is loaded when it is needed.
   #beside(act) {
-    this.#voices ??= import("./voices.js").then(({ Voices }) => new Voices(this.node, this.#model));
+    this.#voices ??= import("./voices.js").then(({ Voices }) => new Voices(this.node, this.#model, this.#tools.api.embed));
     this.#voices = this.#voices.then((voices) => {
       act(voices);
       return voices;
@@ -124,7 +124,7 @@ export class Answer {
 
   #showParts(parts) {
     this.#steps.show(parts);
-    if (parts.some(({ type }) => type === "data-embed")) this.#showEmbeds((embeds) => embeds.show(parts));
+    if (this.#embeds || parts.some(({ type }) => type === "data-embed")) this.#showEmbeds((embeds) => embeds.show(parts));
   }
 
   // Few answers have any: what draws them is loaded with the first.

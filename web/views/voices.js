@@ -4,6 +4,7 @@ import { el } from "../dom.js";
 import { t } from "../i18n.js";
 import { render } from "../markdown.js";
 import { ENDED_EARLY } from "./answer.js";
+import { Embeds } from "./embeds.js";
 import { Steps } from "./steps.js";
 
 const ENDS = { finish: "", abort: ENDED_EARLY.stopped, error: ENDED_EARLY.failed };
@@ -16,16 +17,20 @@ class Voice {
   #steps = new Steps();
   #prose = el("div", { class: "prose", dir: "auto" });
   #chart = el("div");
+  #embeds;
   #foot = el("footer");
 
-  constructor(model) {
+  /** `load(id)` gets an embed and its children. */
+  constructor(model, load) {
+    this.#embeds = new Embeds(load);
     this.node = el("section", { class: "voice", "aria-label": t("Answer of {model}", { model }) },
-      el("p", { class: "model" }, el("bdi", {}, model)), this.#status, this.#steps.node, this.#prose, this.#chart, this.#foot);
+      el("p", { class: "model" }, el("bdi", {}, model)), this.#status, this.#steps.node, this.#embeds.node, this.#prose, this.#chart, this.#foot);
   }
 
   take(chunk) {
     this.#steps.take(chunk);
     if (chunk.type === "text-delta") this.#append(chunk.delta);
+    if (chunk.type === "data-embed") this.#embeds.take(chunk.data);
     if (chunk.type === "data-chart") this.#draw(chunk.data);
     if (chunk.type in ENDS) this.#end(ENDS[chunk.type]);
   }
@@ -35,6 +40,7 @@ class Voice {
     cancelAnimationFrame(this.#frame);
     this.#end(ENDED_EARLY[message.metadata.outcome] ?? "");
     this.#steps.show(message.metadata.parts);
+    this.#embeds.show(message.metadata.parts);
     this.#prose.replaceChildren(render(message.metadata.marked_text ?? message.text, mark(message)));
     if (message.chart_data) this.#draw(message.chart_data);
     if (message.metadata.outcome !== "failed") this.#foot.append(el("button", { type: "button", onclick: choose }, t("Use this answer")));
@@ -66,9 +72,11 @@ export class Voices {
   #voices = new Map();
   #name;
   #article;
+  #load;
 
-  /** `article` holds the main answer, and `name` is where its model is named. */
-  constructor(article, name) {
+  /** `article` holds the main answer, `name` is where its model is named, and `load(id)` gets an embed. */
+  constructor(article, name, load) {
+    this.#load = load;
     this.#article = article;
     this.#name = name;
     article.append(this.node);
@@ -102,7 +110,7 @@ export class Voices {
     this.#article.classList.add("compared");
     this.#name.replaceChildren(el("bdi", {}, models[main]));
     this.#name.hidden = false;
-    models.forEach((model, at) => at !== main && this.#voices.set(at, new Voice(model)));
+    models.forEach((model, at) => at !== main && this.#voices.set(at, new Voice(model, this.#load)));
     this.node.replaceChildren(...[...this.#voices.values()].map(({ node }) => node));
   }
 }

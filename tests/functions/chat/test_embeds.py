@@ -28,7 +28,7 @@ from shared.adapters.firestore_limits import MAX_WRITES
 from shared.adapters.system_clock import RandomIds
 from shared.domain.documents import Query
 from shared.domain.embed import MAX_PREVIEW_CHARS, build_ref, list_ids
-from shared.domain.ids import RunId, SessionId
+from shared.domain.ids import AppId, RunId, SessionId, UserId
 from shared.domain.model import AssistantTurn, ToolResult
 from shared.domain.tokens import estimate_tokens
 from shared.domain.tool_data import ToolData
@@ -52,7 +52,7 @@ from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.fixtures.stream_schema import check_chunk
 from tests.functions.chat.sealed_client import ask as ask_sealed
 from tests.functions.chat.sealed_client import begin, find_chunk
-from tests.functions.chat.test_consent import FIND, IDS, NOTES, call, get_last_result, install
+from tests.functions.chat.test_consent import FIND, IDS, NOTES, call, get_last_result, install, say
 from tests.functions.chat.test_incognito import read_files
 from tests.functions.chat.test_message_routes import open_chat
 from tests.functions.chat.test_versions import UI
@@ -649,6 +649,22 @@ async def test_a_maker_may_be_told_again_what_it_returned_in_an_earlier_turn_m11
 
     assert [arguments["text"] for *_, arguments in notes.toolbox.calls] == ["milk", "note-7f3a91"]
     assert "data-confirmation" not in {chunk["type"] for chunk in chunks}
+
+
+async def test_another_maker_is_not_told_what_was_returned_in_an_earlier_turn_m116(
+    notes: ChatFixture,
+) -> None:
+    other = replace(NOTES, id=AppId("OTHER"), owner=UserId("mallory"), name="Other")
+    await install(notes, other)
+    notes.toolbox.answer = ToolData(content={"card": "4111 2222"})
+    await ask(notes, LOOK, script_answer("One."))
+
+    shown, _ = await say(
+        notes, "Find more", call(FIND, {"text": "4111"}, other), script_answer("I can ask.")
+    )
+
+    assert len(notes.toolbox.calls) == 1
+    assert "It contains a number or a secret that you did not write" in shown
 
 
 async def test_old_frames_tell_nothing_of_it_m114(notes: ChatFixture) -> None:
