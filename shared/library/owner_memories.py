@@ -72,7 +72,7 @@ async def forget_memories(
         corrected = await memories.list_superseded_by(uid, [m.id for m in generations[-1]])
         generations.append([memory for memory in corrected if memory.id not in ids])
         ids |= {memory.id for memory in corrected}
-    for generation in reversed(generations):
+    for generation in reversed(generations[:-1]):
         await _delete_batch(memories, index, uid, generation)
 
 

@@ -50,8 +50,9 @@ export function startTalk({ api, onEnd }) {
         onEvent: (event) => take(talk, event),
         onLost: () => current === talk && end(t("The connection is lost. What was said before is in the chat.")),
       });
-      if (current !== talk) return talk.call.close();
-      await listen(talk);
+      if (current === talk) return await listen(talk);
+      talk.call.close();
+      await endSession(talk);
     } catch (caught) {
       if (current === talk) await end(caught);
     }
@@ -63,6 +64,8 @@ export function startTalk({ api, onEnd }) {
     for (const track of stream.getTracks()) track.stop();
   }
 
+  const endSession = ({ id }) => api.call("POST", at`/v2/voice-sessions/${id}/end`);
+
   /** Ends what goes on; `why` is a problem that ended it. */
   async function end(why = "") {
     const talk = current;
@@ -73,7 +76,7 @@ export function startTalk({ api, onEnd }) {
     button.textContent = t("Close");
     if (talk.id) {
       await keep(talk);
-      await attempt(() => api.call("POST", at`/v2/voice-sessions/${talk.id}/end`));
+      await attempt(() => endSession(talk));
       onEnd(talk.session);
     }
     if (talk.unkept.length) say(problem, t("Some of what was said could not be kept in the chat."));

@@ -57,6 +57,7 @@ async def ask_to_wipe(turn: CommandTurn, _: Command) -> CommandReply:
         turn.list_rules(),
     )
     if not (memories or arcs or rules):
+        await _leave_out_what_was_said(turn)
         return turn.say(user_texts.NOTHING_REMEMBERED)
     words = turn.translate(user_texts.WIPE_WORDS)
     question = await _ask(turn, WIPE, {}, typed_words=words)

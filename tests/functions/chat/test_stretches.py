@@ -393,6 +393,18 @@ async def test_a_forgetting_that_is_not_confirmed_keeps_what_was_said_c64(
     assert len(await list_arcs(world)) == 1
 
 
+async def test_a_wipe_of_nothing_counts_for_what_is_still_to_be_read_c64(
+    world: ChatFixture,
+) -> None:
+    await store_messages(world, DOG, "Nice.", session_id=WORK)
+    until = (await load_session(world, WORK)).updated_at
+    await say(world, "/wipe")
+
+    await end_stretch(build_deps(world), ADA, WORK, until)
+
+    assert await list_arcs(world) == []
+
+
 @pytest.mark.parametrize("commands", [("/forget Bello",), ("/wipe", "delete everything")])
 async def test_a_late_task_brings_back_nothing_that_was_forgotten_elsewhere_c64(
     world: ChatFixture, commands: tuple[str, ...]
