@@ -59,10 +59,3 @@ locals {
     )
   }
 }
-
-check "settings" {
-  assert {
-    condition     = length(setsubtract(keys(var.settings), local.optional_settings)) == 0
-    error_message = "settings names what nobody may set here: ${join(", ", setsubtract(keys(var.settings), local.optional_settings))}. See local.optional_settings."
-  }
-}

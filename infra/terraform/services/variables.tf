@@ -55,6 +55,10 @@ variable "settings" {
   description = "Further settings of docs/settings.md, such as MODEL_AGENT or QUOTA_TURNS; local.optional_settings lists them."
   type        = map(string)
   default     = {}
+  validation {
+    condition     = length(setsubtract(keys(var.settings), local.optional_settings)) == 0
+    error_message = "settings has what nobody sets here: ${join(", ", setsubtract(keys(var.settings), local.optional_settings))}. local.optional_settings lists what may be set."
+  }
 }
 
 variable "sizes" {
