@@ -1,15 +1,13 @@
 """README's job through every function as a process of its own, in the cloud world (D8, D3)."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from infra.deploy.smoke_test import find_faults
-from tests.cloud_local.cloud import Cloud, run_cloud
-from tests.conftest import run_or_skip
+from tests.cloud_local.cloud import Cloud
 from tests.e2e.waiting import wait_until
 from tests.old_app import parse_as_fixed_app
 
@@ -27,13 +25,6 @@ TALK = {
     ],
 }  # fmt: skip
 QUESTION = {"text": "When is the Lisbon offsite?"}
-
-
-@pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    folder: Path = tmp_path_factory.mktemp("cloud")
-    with run_or_skip(lambda: run_cloud(folder)) as cloud:
-        yield cloud
 
 
 @pytest.fixture
