@@ -7,6 +7,7 @@ KeepsakeError
 │   ├── NotAllowed           the caller is known and may not do this
 │   ├── NotFound             it does not exist for this caller
 │   ├── Conflict             it contradicts what is stored
+│   │   └── HistoryMissing   the messages of a sealed chat are not cached; carries why
 │   ├── Gone                 it existed and has expired
 │   ├── ChatLocked           a chat answers no more for a while; carries until when
 │   ├── TooLarge             more than is accepted
@@ -31,6 +32,7 @@ KeepsakeError
 from datetime import datetime
 
 from shared.domain.failure import FailureReason
+from shared.domain.history_reason import HistoryReason
 
 
 class KeepsakeError(Exception):
@@ -59,6 +61,17 @@ class NotFound(CallerError):
 
 class Conflict(CallerError):
     """It contradicts what is stored."""
+
+
+class HistoryMissing(Conflict):
+    """The server cannot read enough of a sealed chat; its clients can send it."""
+
+    def __init__(self, *, reason: HistoryReason) -> None:
+        super().__init__(
+            "The server cannot read this chat's messages any more. Ask a question in it first: your app then "
+            "sends them again."
+        )
+        self.reason: HistoryReason = reason
 
 
 class Gone(CallerError):

@@ -1,14 +1,14 @@
 """Sealed chats: what lasts of one is the ciphertexts of its clients, which the server cannot read."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Literal
 
-from shared.domain.errors import Conflict
+from shared.domain.errors import Invalid
+from shared.domain.history_reason import HistoryReason
 from shared.domain.ids import MessageId, RunId, SessionId
+from shared.domain.storage_mode import belongs_to
 from shared.domain.value import value
 
-HistoryReason = Literal["cache_miss", "decryption_failed", "insufficient_history"]
-"""Why a question cannot be answered from the cache."""
 CACHE_TTL = timedelta(hours=24)
 """How long the server reads again what it wrote of a sealed chat."""
 MAX_CACHED_CHATS = 3
@@ -67,12 +67,10 @@ class HistoryRequest:
     created_at: datetime
 
 
-class HistoryMissing(Conflict):
-    """The server cannot read enough of a sealed chat; its clients can send it."""
-
-    def __init__(self, reason: HistoryReason) -> None:
-        super().__init__(
-            "The server cannot read this chat's messages any more. Ask a question in it first: your app then "
-            "sends them again."
-        )
-        self.reason: HistoryReason = reason
+def require_own_ids(chat_id: str, ids: Sequence[str]) -> None:
+    """Raises Invalid."""
+    foreign = [name for name in ids if not belongs_to(chat_id, name)]
+    if foreign:
+        raise Invalid(f"{foreign[0]!r} is no id of this chat: those begin with '{chat_id}-'.")
+    if len(set(ids)) < len(ids):
+        raise Invalid("An id comes twice; each message is named once.")

@@ -9,9 +9,14 @@ from functions.chat.turn.quota_answer import store_quota_answer
 from functions.chat.turn.unread_crisis import write_plan
 from shared import telemetry
 from shared.domain.chat import Message
-from shared.domain.errors import CallerError, KeepsakeError, QuotaExceeded, Unavailable
+from shared.domain.errors import (
+    CallerError,
+    HistoryMissing,
+    KeepsakeError,
+    QuotaExceeded,
+    Unavailable,
+)
 from shared.domain.ids import MessageId, RunId, UserId
-from shared.domain.sealed_chat import HistoryMissing
 from shared.domain.storage_mode import name_within
 from shared.languages import translate
 

@@ -33,12 +33,13 @@ from functions.chat.turn.unread_crisis import write_plan
 from shared import telemetry
 from shared.domain.errors import (
     CallerError,
+    HistoryMissing,
     NotFound,
     Unavailable,
 )
 from shared.domain.ids import MessageId, RunId, UserId
 from shared.domain.run import Run
-from shared.domain.sealed_chat import HistoryMissing, HistoryRequest
+from shared.domain.sealed_chat import HistoryRequest
 from shared.domain.storage_mode import is_sealed, name_within
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call, route

@@ -12,8 +12,8 @@ from typing_extensions import TypeAliasType, TypedDict
 from functions.chat.api.schemas import ChartOut, MessageOut
 from shared.domain.confirmation import ConfirmationReason, Decision
 from shared.domain.embed import EmbedType
+from shared.domain.history_reason import HistoryReason
 from shared.domain.run import Outcome, StageName
-from shared.domain.sealed_chat import HistoryReason
 
 _CONFIG = ConfigDict(extra="forbid")
 

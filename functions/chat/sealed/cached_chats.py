@@ -7,8 +7,9 @@ from functions.chat.context import history
 from functions.chat.deps import ChatDeps
 from shared.domain.chat import Message, Session, build_session
 from shared.domain.embed import Embed
+from shared.domain.errors import HistoryMissing
 from shared.domain.ids import RunId, SessionId, UserId
-from shared.domain.sealed_chat import HistoryMissing, SealedChat
+from shared.domain.sealed_chat import SealedChat
 
 
 async def begin(deps: ChatDeps, uid: UserId, session: Session) -> None:
@@ -35,14 +36,14 @@ async def find_cached(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Ses
     )
     if session is None or cached is None:
         is_lost = cached is not None and not cached.is_expired(now)
-        raise HistoryMissing("decryption_failed" if is_lost else "cache_miss")
+        raise HistoryMissing(reason="decryption_failed" if is_lost else "cache_miss")
     return session
 
 
 def require_complete(session: Session, newest: Sequence[Message]) -> None:
     """Raise HistoryMissing where a turn would read fewer messages of a sealed chat than it has."""
     if session.is_sealed and len(newest) < min(session.message_count, history.MAX_READ):
-        raise HistoryMissing("insufficient_history")
+        raise HistoryMissing(reason="insufficient_history")
 
 
 async def cache_again(
