@@ -15,6 +15,9 @@ from shared.domain.exercise import ActiveExercise
 from shared.domain.ids import AppId, FocusModeId, ProjectId, SessionId, UserId, is_id
 from shared.ports import Documents, Transaction
 
+_MAX_COMPARED_TAGS = 10
+"""Three spellings of each are the alternatives that a query may have."""
+
 
 class Sessions:
     """A user's chat sessions."""
@@ -57,12 +60,14 @@ class Sessions:
         return build_page(load_all(Session, documents), documents, query)
 
     async def list_tagged(self, uid: UserId, tags: Sequence[str], *, limit: int) -> list[Session]:
-        """Return the newest chats with one of at most ten tags, whatever the case of its first letter.
+        """Return the newest chats with one of the first ten tags, whatever the case of its first letter.
 
         Of each there are its title and its notes alone.
         """
         spellings = dict.fromkeys(
-            spelling for tag in tags for spelling in (tag, tag.lower(), tag.capitalize())
+            spelling
+            for tag in tags[:_MAX_COMPARED_TAGS]
+            for spelling in (tag, tag.lower(), tag.capitalize())
         )
         query = Query(
             collection=f"users/{uid}/chat_sessions",

@@ -44,6 +44,8 @@ class QuestionWatch:
             self.is_rated = verdict.is_clear and not self._turn.command
             if self.is_rated:
                 await self._rate()
+        except Exception as error:  # noqa: BLE001 - an answer does not fail with its watch
+            telemetry.warning("question_not_watched", error=type(error).__name__)
         finally:
             if not self.is_refused:
                 self._gate.release_rated()

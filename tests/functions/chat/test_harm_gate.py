@@ -197,6 +197,21 @@ async def test_a_rating_that_does_not_come_lets_the_answer_out_m97(world: ChatFi
     assert message.text == "Like this."
 
 
+class NarrowModel(ScriptedModel):
+    """A model that nobody set up for rating."""
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        return {"agent": self.facts}[role]
+
+
+async def test_an_answer_does_not_fail_with_its_watch_m97(world: ChatFixture) -> None:
+    world.moderator.ratings = [1.0]
+    with NarrowModel(script_answer("Like this.")) as model:
+        message, _ = await ask(world.deps(model))
+
+    assert message.text == "Like this."
+
+
 async def test_a_classifier_that_was_talked_into_harmless_does_not_clear_the_chat_m97(
     world: ChatFixture,
 ) -> None:

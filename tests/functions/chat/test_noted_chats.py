@@ -160,6 +160,15 @@ async def test_the_three_most_similar_chats_are_told_as_data_m100(world: ChatFix
     assert latest.count("</data>") == 1
 
 
+async def test_a_chat_with_more_tags_than_a_query_takes_is_compared_by_the_first_m100(
+    world: ChatFixture,
+) -> None:
+    await store_chat(world, "c1", tags=["tag 0"], summary="The user bought a boat.")
+    await store_chat(world, MAIN_SESSION, tags=[f"tag {n}" for n in range(40)])
+
+    assert "bought a boat" in read_latest(await prepare(world))
+
+
 @pytest.mark.parametrize("setting", ["recalls_chats", "recalls_memories"])
 async def test_similar_chats_are_switched_off_by_their_owner_m100(
     world: ChatFixture, setting: str
