@@ -1,6 +1,9 @@
 """Result text: data that a tool returned, written for a model as TOON where that is shorter than JSON."""
 
+from importlib import import_module
 from typing import Any
+
+import anyio.to_thread
 
 from shared.domain.tokens import estimate_tokens
 from shared.domain.tool_data import ToolData, to_compact_json
@@ -14,6 +17,11 @@ def write_for_model(data: ToolData) -> str:
     compact = to_compact_json(content)
     toon = _to_toon(content)
     return toon if toon and estimate_tokens(toon) < estimate_tokens(compact) else compact
+
+
+async def load_encoder() -> None:
+    """Load the encoder of TOON beside other waits: it takes a process 40 ms, once."""
+    await anyio.to_thread.run_sync(import_module, "toon_format")
 
 
 def _to_toon(content: Any) -> str | None:

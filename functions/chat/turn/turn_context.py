@@ -5,10 +5,11 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import field, replace
 
 from functions.chat.context import history
-from functions.chat.context.earlier_results import EarlierResults
+from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
 from functions.chat.context.page import Page, PageItem
 from functions.chat.context.project_files import ProjectFiles
 from functions.chat.context.resolve_embeds import build_earlier_results, select_refs
+from functions.chat.context.result_text import load_encoder
 from functions.chat.context.similar_chats import MAX_COMPARED, SimilarChat, select_similar
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.incognito_chats import check_question
@@ -213,7 +214,11 @@ async def _load_results(
 ) -> EarlierResults:
     """Read what the tools of earlier answers returned."""
     refs = select_refs(history.select_window(newest_first, session))
-    return build_earlier_results(refs, await deps.stores.embeds.find_all(uid, list_ids(refs)))
+    if not refs:
+        return NO_RESULTS
+    find = deps.stores.embeds.find_all(uid, list_ids(refs))
+    embeds, _ = await gather(find, load_encoder())
+    return build_earlier_results(refs, embeds)
 
 
 async def _load_agent(deps: ChatDeps, uid: UserId, session: Session) -> CustomAgent | None:
