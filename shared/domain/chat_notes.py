@@ -29,6 +29,10 @@ Category = Literal[
 """What a chat is about, the same words in every language."""
 TopicShift = Literal["same_topic", "noticeable_shift", "unclear"]
 DEFAULT_LANGUAGE = "en"
+MAX_SUMMARY_CHARS = 600
+MAX_TAGS = 10
+MAX_TAG_CHARS = 40
+MAX_ICONS = 3
 ActionTool = Literal["remember", "update_memory", "delete_memory", "change_profile"]
 
 

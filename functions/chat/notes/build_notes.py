@@ -9,6 +9,10 @@ from functions.chat.notes.suggested_questions import select_questions
 from shared.domain.chat import Message
 from shared.domain.chat_notes import (
     DEFAULT_LANGUAGE,
+    MAX_ICONS,
+    MAX_SUMMARY_CHARS,
+    MAX_TAG_CHARS,
+    MAX_TAGS,
     AnswerNotes,
     ChatNotes,
     SuggestedAction,
@@ -23,10 +27,6 @@ from shared.security.visible_text import strip_invisible
 MAX_TITLE_WORDS = 10
 MAX_TITLE_CHARS = 120
 MAX_SENTENCES = 3
-MAX_SUMMARY_CHARS = 600
-MAX_TAGS = 10
-MAX_TAG_CHARS = 40
-MAX_ICONS = 3
 MAX_NEXT_STEPS = 4
 MAX_CATEGORIES = 3
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")

@@ -16,8 +16,16 @@ from shared.data.codec import dump, type_adapter
 from shared.data.library_changes import METADATA_FIELD
 from shared.domain.action_item import ActionItem
 from shared.domain.apple_health import AppleHealth
-from shared.domain.chat import LISTED_KEY, QUESTION_KEY, Message, Session
-from shared.domain.chat_notes import ChatNotes
+from shared.domain.chat import LISTED_KEY, QUESTION_KEY, ROOT, Message, Session
+from shared.domain.chat_notes import (
+    DEFAULT_LANGUAGE,
+    MAX_ICONS,
+    MAX_SUMMARY_CHARS,
+    MAX_TAG_CHARS,
+    MAX_TAGS,
+    AnswerNotes,
+    ChatNotes,
+)
 from shared.domain.conversation import CATEGORIES
 from shared.domain.custom_agent import (
     MAX_DESCRIPTION_CHARS,
@@ -40,6 +48,7 @@ from shared.domain.project import Project
 from shared.domain.safety import SafetyScore
 from shared.domain.value import value
 from shared.domain.voices import MAX_VOICES
+from shared.security.visible_text import strip_invisible
 
 T = TypeVar("T")
 Fields = Mapping[str, Any]
@@ -53,6 +62,7 @@ MAX_NAME_CHARS = 200
 DECIDING_METADATA = (QUESTION_KEY, LISTED_KEY, METADATA_FIELD)
 """By these an answer asks whether a call may run, and what undoing it changes: no file says that."""
 MAX_ICON_CHARS = 64
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
 _COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 
@@ -204,7 +214,7 @@ def _build_summary(fields: Fields, now: datetime) -> DailySummary:
 
 
 def _build_session(fields: Fields, now: datetime) -> Session:
-    """Build a chat without messages; its summary, notes and safety score are made anew."""
+    """Build a chat without messages; its summary and safety score are made anew."""
     session = _load(Session, fields, bounded=("forks",))
     return replace(
         session,
@@ -216,8 +226,23 @@ def _build_session(fields: Fields, now: datetime) -> Session:
         summary="",
         summarised_until=None,
         safety=SafetyScore(),
-        notes=ChatNotes(),
+        notes=_build_notes(session.notes, now),
         requests=(),  # what answers may read is decided here, by the owner
+    )
+
+
+def _build_notes(notes: ChatNotes, now: datetime) -> ChatNotes:
+    """Build what was noted of a chat, within its limits, without questions that a click would ask."""
+    noted = notes.noted_until
+    return replace(
+        notes,
+        summary=strip_invisible(notes.summary)[:MAX_SUMMARY_CHARS],
+        tags=tuple(strip_invisible(tag)[:MAX_TAG_CHARS] for tag in notes.tags[:MAX_TAGS]),
+        icons=tuple(icon[:MAX_ICON_CHARS] for icon in notes.icons[:MAX_ICONS]),
+        language=notes.language if _LANGUAGE.fullmatch(notes.language) else DEFAULT_LANGUAGE,
+        new_chats=(),
+        noted_until=(_past(noted[0], now), noted[1]) if noted and is_id(noted[1]) else None,
+        noted_branch=notes.noted_branch if is_id(notes.noted_branch) else ROOT,
     )
 
 
@@ -240,7 +265,7 @@ def _build_message(fields: Fields, now: datetime) -> Message:
         files=(),  # they would name files of the importer's own
         embeds=(),  # what they refer to is not brought back
         metadata=metadata,
-        notes=None,  # they suggest changes, which no file does
+        notes=AnswerNotes() if message.notes else None,  # no file suggests what to ask or change
         links=None,  # no file has addresses looked up
         is_imported=True,
     )

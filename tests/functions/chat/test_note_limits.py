@@ -8,9 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.notes.build_notes import (
-    MAX_SUMMARY_CHARS,
-    MAX_TAG_CHARS,
-    MAX_TAGS,
     NotedExchange,
     build_answer_notes,
     build_chat_notes,
@@ -21,7 +18,7 @@ from functions.chat.notes.model_outputs import FirstNotesOutput
 from functions.chat.notes.suggested_actions import MAX_ACTIONS, build_actions
 from shared.data.codec import dump
 from shared.domain.chat import MAIN_SESSION, ROOT, Message
-from shared.domain.chat_notes import ChatNotes
+from shared.domain.chat_notes import MAX_SUMMARY_CHARS, MAX_TAG_CHARS, MAX_TAGS, ChatNotes
 from shared.domain.ids import MemoryId, MessageId
 from shared.domain.memory import Memory
 from shared.domain.profile import Profile
