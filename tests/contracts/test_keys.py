@@ -79,6 +79,23 @@ async def test_a_refusing_kms_is_unavailable_not_unable_to_unwrap(
         await keys.unwrap(wrapped, bound_to=BOUND_TO)
 
 
+@pytest.mark.parametrize(
+    ("state", "error"), [("DESTROYED", CannotUnwrap), ("DISABLED", Unavailable)]
+)
+async def test_what_a_destroyed_key_wrapped_cannot_be_unwrapped_any_more(
+    kms: FakeKms, state: str, error: type[Exception]
+):
+    keys = KmsKeys(KEY, address=kms.address)
+    wrapped = await keys.wrap(TOKEN, bound_to=BOUND_TO)
+    kms.failure = grpc.StatusCode.FAILED_PRECONDITION
+    kms.reason = f"{KEY}/cryptoKeyVersions/1 is not enabled, current state is: {state}."
+
+    with pytest.raises(error):
+        await keys.unwrap(wrapped, bound_to=BOUND_TO)
+    with pytest.raises(Unavailable):
+        await keys.wrap(TOKEN, bound_to=BOUND_TO)
+
+
 async def test_a_key_of_another_name_is_unavailable(kms: FakeKms):
     with pytest.raises(Unavailable):
         await KmsKeys(f"{KEY}2", address=kms.address).wrap(TOKEN, bound_to=BOUND_TO)

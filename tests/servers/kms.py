@@ -21,10 +21,11 @@ KEY = "projects/demo/locations/us-central1/keyRings/keepsake/cryptoKeys/tokens"
 
 @dataclass
 class FakeKms:
-    """One key. `failure` refuses everything."""
+    """One key. `failure` refuses everything, as `reason` says."""
 
     key: bytes = field(default_factory=lambda: AESGCM.generate_key(256))
     failure: grpc.StatusCode | None = None
+    reason: str = "as the test wants it"
     address: str = ""
 
     def encrypt(self, request: EncryptRequest, context: grpc.ServicerContext) -> EncryptResponse:
@@ -50,7 +51,7 @@ class FakeKms:
 
     def _check(self, name: str, context: grpc.ServicerContext) -> None:
         if self.failure:
-            context.abort(self.failure, "as the test wants it")
+            context.abort(self.failure, self.reason)
         if name != KEY:
             context.abort(grpc.StatusCode.NOT_FOUND, "no such key")
 

@@ -6,6 +6,8 @@ from typing import Any
 from shared.domain.errors import CannotUnwrap, Unavailable
 
 TIMEOUT_S = 10.0
+_DESTROYED = "current state is: DESTROYED"
+"""In the refusal (FAILED_PRECONDITION) of a version that never comes back; a disabled one may."""
 
 
 class KmsKeys:
@@ -28,6 +30,10 @@ class KmsKeys:
             return bytes((await self._call("decrypt", bound_to, ciphertext=wrapped)).plaintext)
         except InvalidArgument as error:
             raise CannotUnwrap("This was not wrapped here, or not for this") from error
+        except Unavailable as error:
+            if _DESTROYED in str(error.__cause__):
+                raise CannotUnwrap("The key that wrapped this was destroyed") from error
+            raise
 
     async def _call(self, method: str, bound_to: str, **content: bytes) -> Any:
         from google.api_core.exceptions import GoogleAPIError, InvalidArgument
