@@ -1,4 +1,4 @@
-"""Safety score on the running product: a dialogue that goes further and further, and its end (M128, M129)."""
+"""Safety on the running product: a refused question, and a dialogue that goes further and further (M97, M128)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,16 +14,18 @@ from tests.e2e.waiting import wait_until
 from tests.infra.test_dead_letters import run_command
 from tests.servers import run_server
 from tests.servers.moderations import MODEL, FakeModerations, build_answer
-from tests.servers.openai import ScriptedOpenai
+from tests.servers.openai import Script, ScriptedOpenai
 
 MODULE = "infra.safety_reviews"
 GRADUAL = [0.1, 0.3, 0.5, 0.7, 0.9, 0.95]
 
 
 @contextmanager
-def run_rated_model(moderations: FakeModerations) -> Iterator[str]:
+def run_rated_model(
+    moderations: FakeModerations, model: ScriptedOpenai | None = None
+) -> Iterator[str]:
     """Run a model that also rates texts; yield its base URL."""
-    model, moderator = ScriptedOpenai(), moderations.app
+    model, moderator = model or ScriptedOpenai(), moderations.app
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         is_rated = scope["type"] == "http" and scope["path"].endswith("/moderations")
@@ -73,3 +75,22 @@ def test_a_dialogue_that_goes_further_and_further_ends_and_an_operator_opens_it_
     assert unlocked.returncode == 0, unlocked.stderr
     assert later.text == "Hello there."
     assert moderations.requests[0] == {"model": MODEL, "input": "And then?"}
+
+
+def test_a_doubted_question_is_refused_and_the_models_stream_closed_m97(tmp_path: Path) -> None:
+    moderations, model = FakeModerations(), ScriptedOpenai()
+    moderations.answers = [build_answer(illicit__violent=0.9)]
+    scores = '{"harm": 9, "misuse": 0, "injection": 0, "language": "de"}'
+    model.play(Script(schema="rating", text=scores), Script(endless=True, first_token_ms=2_000))
+    with (
+        run_rated_model(moderations, model) as url,
+        run_product(tmp_path, **build_model_environment(url)) as product,
+        product.client("alice") as http,
+    ):
+        refused = ask(http, "Wie geht das?")
+        later = ask(http, "Hello again")
+
+    (stream, *_) = [request for request in model.requests if request.body.get("stream")]
+    assert refused.text.startswith("Dabei helfe ich nicht")
+    assert stream.closed_early
+    assert later.text == "Hello there."
