@@ -39,6 +39,8 @@ _BOUNDS: Mapping[str, str] = {
     "literal_error": "{expected}",
     "enum": "{expected}",
 }
+_KEY = "[key]"
+"""How pydantic says that the name of an entry is wrong, not its content."""
 _UNION_MEMBERS = frozenset({"bool", "int", "float", "str"})
 Location = Sequence[int | str]
 
@@ -60,6 +62,8 @@ def build_sentence(error: Mapping[str, Any]) -> str:
 def describe_place(location: Location) -> str:
     """Name a field as people would: "the text in entry 3 of the segments"."""
     parts = list(location)
+    if len(parts) > 1 and parts[-1] == _KEY:
+        return f"the name “{_shorten(parts[-2])}” in {describe_place(parts[:-2])}"
     if len(parts) > 1 and parts[-1] in _UNION_MEMBERS:
         parts.pop()
     words = ""

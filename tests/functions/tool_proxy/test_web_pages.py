@@ -61,10 +61,10 @@ class WebReader:
         return await self.call(url=self.origin + path)
 
     async def call(self, **arguments: Any) -> str:
-        text: str = await self._toolbox.call_service(
+        page = await self._toolbox.call_service(
             ADA, "web", "read_web_page", arguments, call_id="call1"
         )
-        return text
+        return str(page.content)
 
 
 @pytest.fixture

@@ -253,6 +253,9 @@ def _count_max_bytes(schema: Any, definitions: Any, name: str) -> int:
         case "object" if "properties" in schema:
             fields = schema["properties"].items()
             return sum(len(key) + 6 + count_max_bytes(f, definitions, key) for key, f in fields)
+        case "object" if "propertyNames" in schema:
+            entry_bytes = count_max_bytes(schema["additionalProperties"], definitions, name)
+            return sum(len(key) + 6 + entry_bytes for key in schema["propertyNames"]["enum"])
         case "string" if {"enum", "const", "format", "pattern"} & schema.keys() or name in SHORT:
             return 66
         case "integer" | "number" | "boolean" | "null":

@@ -62,6 +62,7 @@ VALID_BODIES: dict[str, Any] = {
     "PATCH /v1/dev/user/goals/{goal_id}": GOAL,
     "PUT /v1/integrations/{key}": {"connected": True},
     "PUT /v2/chat-sessions/{id}/ciphertexts": {"messages": []},
+    "PUT /v2/embeds/{id}": {"message_id": "m1", "type": "code", "content": "{}"},
     "PATCH /v1/apps/{app_id}/review": {"score": 4},
     "PATCH /v1/apps/{app_id}/review/reply": {"reviewer_uid": "u", "response": "Thanks"},
 }

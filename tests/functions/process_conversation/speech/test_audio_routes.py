@@ -19,7 +19,7 @@ from shared.data.stores import Stores
 from shared.domain.errors import ModelFailed
 from shared.domain.quota import QuotaName
 from shared.library.recordings import TRANSCRIBE_TARGET, read_sound_type
-from tests.fakes import ScriptedTranscriber
+from tests.fakes import ScriptedTranscriber, UnmaskedModels
 from tests.fixtures.library import build_client
 from tests.fixtures.merging import EchoModel
 from tests.fixtures.processing import ALICE, ProcessingFixture
@@ -251,7 +251,7 @@ async def test_recordings_of_another_user_are_not_found(world, speaker):
 
 async def record_two(world, speaker):
     """Return the ids of two conversations whose sound is kept."""
-    object.__setattr__(world.deps, "model", EchoModel())
+    object.__setattr__(world.deps, "model", UnmaskedModels(model=EchoModel()))
     await keep_sound(world)
     forms = [FORM, {"file": ("walk.mp3", encode(build_tone(2), "mp3"), "audio/mpeg")}]
     ids = [(await speaker.post("/v1/audio", files=form)).json()["id"] for form in forms]
