@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation bench eval eval-memories eval-crisis eval-injection report reviews dead-letters reindex deploy promote rollback smoke-test destroy openapi clients lock clean help
+.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation bench eval eval-memories eval-crisis eval-injection report reviews dead-letters reindex erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -77,6 +77,9 @@ reviews: $(VENV)/ready ## List chats that went towards harm (CLOSE=id closes a r
 
 dead-letters: $(VENV)/ready ## List messages that were given up (SHOW=id shows one, REPLAY=id or all sends again)
 	@$(BIN)/python -m infra.dead_letters $(if $(SHOW),--show $(SHOW)) $(if $(REPLAY),--replay $(REPLAY))
+
+erase-again: $(VENV)/ready ## In a restored Firestore DATABASE, erase who was erased since its backup (SNAPSHOT=2026-03-01T00:00:00Z)
+	@$(BIN)/python -m infra.erase_again "$(DATABASE)" "$(SNAPSHOT)"
 
 reindex: $(VENV)/ready ## Rebuild the index of one user (UID=…), after an upgrade or for a new embedder
 	@$(BIN)/python -m infra.reindex $(or $(UID),alice)

@@ -39,12 +39,12 @@ variable "monthly_budget" {
 }
 
 variable "backup_weeks" {
-  description = "How many weeks a weekly backup of the documents is kept; Firestore allows 14. An erasure is complete after them."
+  description = "How many weeks a weekly backup of the documents is kept; an erasure is complete after them. Who was erased is known for 62 days, and a backup that is older could bring people back."
   type        = number
   default     = 4
   validation {
-    condition     = var.backup_weeks >= 1 && var.backup_weeks <= 14
-    error_message = "Firestore keeps a backup for 1 to 14 weeks."
+    condition     = var.backup_weeks >= 1 && var.backup_weeks <= 8
+    error_message = "A backup is kept for 1 to 8 weeks: erasures are known for 62 days, and have to be repeated after a restore."
   }
 }
 

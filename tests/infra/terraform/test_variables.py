@@ -18,7 +18,7 @@ NEEDED = {"domain": "keepsake.example.org", "alert_email": "ann@example.org", "m
         ("services", {"canary": {"stable": "r0", "functions": ["chat"], "percent": 100}}, "0 to 99 percent"),
         ("services", {"settings": {"MODEL_AGENTT": "gpt-5.1"}}, "nobody sets here: MODEL_AGENTT"),
         ("services", {"settings": {"KMS_KEY": "mine"}}, "nobody sets here: KMS_KEY"),
-        ("foundation", {"backup_weeks": 15}, "1 to 14 weeks"),
+        ("foundation", {"backup_weeks": 9}, "1 to 8 weeks"),
         ("foundation", {"sign_in_providers": ["facebook"]}, "password, google.com, or both"),
         ("foundation", {"sign_in_providers": ["google.com"]}, "needs google_sign_in_client_id"),
         ("foundation", {"app_check": "on"}, "UNENFORCED, ENFORCED, or empty"),
