@@ -6,6 +6,7 @@ from pydantic import Field
 
 from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Tokens
+from shared.domain.tool_data import ToolData
 from shared.integrations.service import (
     Account,
     ConnectionSpec,
@@ -15,6 +16,7 @@ from shared.integrations.service import (
     ServiceResponse,
     ServiceTool,
     build_json_revocation,
+    build_listing,
     format_list,
     to_one_line,
 )
@@ -55,7 +57,7 @@ class _Results(ServiceResponse):
     results: tuple[_SearchHit, ...] = ()
 
 
-async def _search(account: Account, arguments: SearchNotion) -> str:
+async def _search(account: Account, arguments: SearchNotion) -> str | ToolData:
     body = {
         "query": arguments.query,
         "page_size": arguments.limit,
@@ -65,8 +67,18 @@ async def _search(account: Account, arguments: SearchNotion) -> str:
     hits = (await account.send(request, _Results)).results
     if not hits:
         return "Notion has nothing that matches, or nothing that was shared with Keepsake."
-    entries = [_format_entry(n, hit) for n, hit in enumerate(hits, 1)]
-    return format_list(f"{len(entries)} results:", entries)
+    lines = [_format_entry(n, hit) for n, hit in enumerate(hits, 1)]
+    text = format_list(f"{len(lines)} results:", lines)
+    return build_listing(text, "results", list(map(_to_entry, hits)), entry_type="website")
+
+
+def _to_entry(hit: _SearchHit) -> dict[str, Any]:
+    return {
+        "title": _format_title(hit),
+        "kind": to_one_line(hit.object, 20),
+        "edited": to_one_line(hit.last_edited_time, 40),
+        "url": to_one_line(hit.url),
+    }
 
 
 def _format_entry(number: int, hit: _SearchHit) -> str:

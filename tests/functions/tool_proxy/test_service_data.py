@@ -17,6 +17,7 @@ from tests.servers.provider import FakeProvider
 EVENTS = "/calendar/v3/calendars/primary/events"
 ANSWERS = {
     "GET /search/issues": "github/pulls",
+    "POST /v1/search": "notion/search",
     "POST /chat/completions": "perplexity/completion",
     f"GET {EVENTS}": "google_calendar/events",
 }
@@ -58,6 +59,17 @@ async def test_pull_requests_are_data_m111(world: AccountsFixture) -> None:
     assert [pull["state"] for pull in data.content["pull_requests"]] == ["open", "draft", "merged"]
     assert data.entry_type == "website"
     assert data.shown_text.startswith("3 of 3 pull requests:")
+
+
+async def test_pages_of_notion_are_data_m111(world: AccountsFixture) -> None:
+    await world.connect("notion")
+
+    data = await call(world, "notion", "search_notion", query="train")
+
+    results = data.content["results"]
+    assert all(each["url"].startswith("https://") and each["title"] for each in results)
+    assert f"{len(results)} results:" in data.shown_text
+    assert data.entry_type == "website"
 
 
 async def test_a_web_search_is_an_answer_with_its_pages_m112(world: AccountsFixture) -> None:
