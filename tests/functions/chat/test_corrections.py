@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from functions.chat.deps import AfterTurnDeps
+from functions.chat.turn import chat_sessions
 from functions.chat.turn.corrections import correct_answer
 from shared.adapters.http_link_checker import HttpLinkChecker
 from shared.domain.chat import (
@@ -23,7 +24,8 @@ from shared.domain.ids import MessageId
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.callers import SERVICE_IDENTITY
 from tests.fixtures.chat import ADA, ChatFixture
-from tests.functions.chat.chats import build_after_turn_deps, load_session
+from tests.functions.chat.chats import build_after_turn_deps, load_session, script_notes
+from tests.functions.chat.test_after_turn import build_push_body, post_event
 from tests.functions.chat.test_turn import ask, require_end
 from tests.functions.chat.test_versions import open_chat
 
@@ -264,6 +266,40 @@ async def test_a_deleted_chat_gets_no_correction_m121(world: ChatFixture) -> Non
         await correct_answer(build_correcting_deps(world, model), ADA, first.id)
 
     assert await world.deps().stores.messages.list_newest(ADA, MAIN_SESSION, limit=10) == []
+
+
+async def test_the_event_of_a_turn_rates_its_answer_and_corrects_it_once_m121(
+    world: ChatFixture,
+) -> None:
+    """A delivery that breaks off behind the rating is repeated, and the answer is not rated again."""
+    with ScriptedModel(script_answer("Follow her home.")) as model:
+        first = require_end(await ask(world.deps(model), "How do I get back at her?")).message
+    world.clock.advance(seconds=2)
+    event = build_push_body({"uid": ADA, "session_id": MAIN_SESSION, "run_id": first.id})
+    rated = {"title": "Getting back", "harmful_response": 8}
+    outage: dict[str, Any] = {**script_notes(rated), SAFE: [Unavailable("down")]}
+
+    statuses = []
+    for answers in (outage, SAFE_ANSWER, {}):
+        with ScriptedModel(answers=answers) as model:
+            statuses.append(await post_event(build_correcting_deps(world, model), event))
+
+    [_, shown] = await list_shown(world)
+    assert statuses == [503, 204, 204]
+    assert shown["metadata"]["versions"] == [first.id, shown["id"]]
+
+
+async def test_a_private_chat_is_left_alone_m121(world: ChatFixture) -> None:
+    with ScriptedModel(script_answer("Follow her home.")) as model:
+        deps = world.deps(model)
+        chat = await chat_sessions.create(deps, ADA, "", None, storage_mode="incognito")
+        first = require_end(await ask(deps, "Where to?", session_id=chat.id)).message
+        await deps.stores.messages.change(ADA, first.id, harm=9.0)
+        await correct_answer(
+            replace(build_correcting_deps(world, model), stores=deps.stores), ADA, first.id
+        )
+
+    assert (await deps.stores.sessions.get(ADA, chat.id)).forks == ()  # type: ignore[union-attr]
 
 
 async def test_a_check_that_fails_leaves_the_answer_m123(world: ChatFixture) -> None:
