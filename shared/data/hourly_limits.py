@@ -1,20 +1,20 @@
-"""Hourly limits that hold under any concurrency: an hour has as many slots as it admits."""
+"""Hourly limits that hold under any concurrency: an hour is one document, which names who took of it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
-from zlib import crc32
 
-from shared.domain.documents import Create
-from shared.domain.errors import AlreadyExists, Unavailable
+from shared.domain.documents import Create, Document, Update
+from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.operation import OPERATION_TTL
 from shared.ports import Documents
 
-SlotWriter = Callable[[Create], Awaitable[None]]
+LimitWrite = Create | Update
+LimitWriter = Callable[[LimitWrite], Awaitable[None]]
 
 
 class HourlyLimits:
-    """A slot is a document that only one caller can create, so that no two callers share one."""
+    """Who takes of an hour writes its document as it was read: of two who do at once, one reads again."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -27,34 +27,48 @@ class HourlyLimits:
         hour: datetime,
         limit: int,
         consumer: str,
-        store: SlotWriter | None = None,
+        store: LimitWriter | None = None,
     ) -> int | None:
-        """Take a slot of the hour that begins at `hour`; return how many are left.
+        """Take one of `limit` in the hour that begins at `hour`; return how many are left.
 
-        None where no slot is free. A `consumer` takes one slot, however often it asks; consumers
-        start at different slots, so that they rarely contend. `store` writes the slot together
-        with what it is for, all or none, and raises AlreadyExists where the slot is taken. Raises
-        Unavailable where slots are free and none could be taken.
+        None where none is left. A `consumer` takes one, however often it asks. `store` makes the write of
+        the limit together with what it is for, all or none; what it raises is raised, unless another
+        consumer was faster, which happens at most `limit` times.
         """
-        paths = [f"users/{uid}/limits/{name}-{hour:%Y-%m-%d-%H}-{n}" for n in range(limit)]
+        path = f"users/{uid}/limits/hour-{name}-{hour:%Y-%m-%d-%H}"
         # A consumer may ask again for as long as its operation is stored.
-        fields = {"taker": consumer, "expires_at": hour + timedelta(hours=1) + OPERATION_TTL}
-        for _ in range(limit + 1):  # in each round another consumer took a slot
-            slots = await self._documents.get_many(paths)
-            free = [path for path, slot in zip(paths, slots, strict=True) if slot is None]
-            if any(slot is not None and slot.fields.get("taker") == consumer for slot in slots):
-                return len(free)
-            if not free:
+        expires_at = hour + timedelta(hours=1) + OPERATION_TTL
+        stored = await self._documents.get(path)
+        for _ in range(limit + 1):
+            consumers = _list_consumers(stored)
+            if consumer in consumers:
+                return max(0, limit - len(consumers))
+            if len(consumers) >= limit:
                 return None
-            slot = Create(free[crc32(consumer.encode()) % len(free)], fields)
-            if await _try_store(slot, store or self._documents.write):
-                return len(free) - 1
-        raise Unavailable("A free slot could not be taken")
+            try:
+                await (store or self._documents.write)(
+                    _build_write(path, stored, [*consumers, consumer], expires_at)
+                )
+            except PreconditionFailed:
+                before, stored = stored, await self._documents.get(path)
+                if _find_version(before) == _find_version(stored):
+                    raise
+            else:
+                return limit - len(consumers) - 1
+        raise Unavailable("The limit could not be counted")
 
 
-async def _try_store(slot: Create, store: SlotWriter) -> bool:
-    try:
-        await store(slot)
-    except AlreadyExists:
-        return False
-    return True
+def _list_consumers(stored: Document | None) -> Sequence[str]:
+    return stored.fields["consumers"] if stored else ()
+
+
+def _find_version(stored: Document | None) -> str | None:
+    return stored.version if stored else None
+
+
+def _build_write(
+    path: str, stored: Document | None, consumers: Sequence[str], expires_at: datetime
+) -> LimitWrite:
+    if stored is None:
+        return Create(path, {"consumers": consumers, "expires_at": expires_at})
+    return Update(path, {"consumers": consumers}, version=stored.version)

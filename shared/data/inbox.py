@@ -28,8 +28,7 @@ class Inbox:
         self, uid: UserId, notification: Notification, *, also: Sequence[Write] = ()
     ) -> None:
         """Store it and make the writes `also`, all or none. Raises AlreadyExists."""
-        create = Create(_notification_path(uid, notification.id), dump(notification))
-        await self._documents.write(*also, create)
+        await self._documents.write(*also, build_notification_write(uid, notification))
 
     async def get(self, uid: UserId, notification_id: NotificationId) -> Notification | None:
         document = await self._documents.get(_notification_path(uid, notification_id))
@@ -129,6 +128,11 @@ class Digests:
         with suppress(PreconditionFailed):  # its user was erased
             changes = {"delivery": dump(delivery)}
             await self._documents.write(Update(_digest_path(uid, digest_id), changes))
+
+
+def build_notification_write(uid: UserId, notification: Notification) -> Create:
+    """Return the write that stores a new notification."""
+    return Create(_notification_path(uid, notification.id), dump(notification))
 
 
 def _notification_path(uid: UserId, notification_id: NotificationId) -> str:

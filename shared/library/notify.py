@@ -1,14 +1,14 @@
 """Posts of apps: the notification limit of an hour, the inbox entry, the chat message and the task."""
 
-from contextlib import suppress
 from datetime import datetime
 from typing import Literal, Protocol
 
+from shared.data.hourly_limits import LimitWrite
+from shared.data.inbox import build_notification_write
 from shared.data.stores import Stores
 from shared.domain.app import App
-from shared.domain.chat import Card, Message, build_main_session_id, build_session
-from shared.domain.documents import Create
-from shared.domain.errors import AlreadyExists, TooLarge
+from shared.domain.chat import Card, Message, Session, build_main_session_id, build_session
+from shared.domain.errors import TooLarge
 from shared.domain.ids import MessageId, UserId
 from shared.domain.notification import APP_POST, Delivery, Notification, NotificationId
 from shared.domain.value import value
@@ -78,39 +78,39 @@ async def notify(deps: NotifyDeps, post: PostedNotification) -> RateLimitStatus:
     A repeat with the same id continues where the first attempt stopped. Raises TooMany.
     """
     notification = _build_notification(post)
-    limit_status = await _store(deps, post.uid, notification)
-    if post.is_for_chat:
-        await _add_chat_message(deps, post, notification)
+    limit_status = await _store(deps, post, notification)
     if post.is_for_push:
         ids = {"uid": post.uid, "id": post.id}
         await deps.tasks.create("deliver_notification", f"notification-{post.id}", ids)
     return limit_status
 
 
-async def _store(deps: NotifyDeps, uid: UserId, notification: Notification) -> RateLimitStatus:
-    """Write slot and notification in one batch, so that exactly the stored ones are counted.
+async def _store(
+    deps: NotifyDeps, post: PostedNotification, notification: Notification
+) -> RateLimitStatus:
+    """Write limit, inbox and chat in one commit, so that exactly the stored ones are counted."""
 
-    The chat message is written apart: requests that compete for the last slots would conflict on
-    the chat's document.
-    """
+    async def store_with_limit(limit: LimitWrite) -> None:
+        if not post.is_for_chat:
+            return await deps.stores.inbox.add(post.uid, notification, also=[limit])
+        session, message = _build_chat_message(post, notification)
+        also = [limit, build_notification_write(post.uid, notification)]
+        return await deps.stores.messages.add(post.uid, session, message, also=also)
 
-    async def store_with_slot(slot: Create) -> None:
-        await deps.stores.inbox.add(uid, notification, also=[slot])
-
-    slots_left = await deps.stores.hourly_limits.consume(
-        uid,
+    left = await deps.stores.hourly_limits.consume(
+        post.uid,
         notification.app_id,
         hour=floor_to_hour(notification.created_at),
         limit=MAX_PER_HOUR,
         consumer=notification.id,
-        store=store_with_slot,
+        store=store_with_limit,
     )
-    return check_limit(slots_left, limit=MAX_PER_HOUR, noun="notifications", now=deps.clock.now())
+    return check_limit(left, limit=MAX_PER_HOUR, noun="notifications", now=deps.clock.now())
 
 
-async def _add_chat_message(
-    deps: NotifyDeps, post: PostedNotification, notification: Notification
-) -> None:
+def _build_chat_message(
+    post: PostedNotification, notification: Notification
+) -> tuple[Session, Message]:
     app_id = None if _is_for_main_chat(post.app) else post.app.id
     session = build_session(build_main_session_id(app_id), app_id=app_id, now=post.at)
     message = Message(
@@ -124,8 +124,7 @@ async def _add_chat_message(
         memories_id=(post.card.id,) if post.card else (),
         cards=(post.card,) if post.card else (),
     )
-    with suppress(AlreadyExists):  # written by an earlier attempt
-        await deps.stores.messages.add(post.uid, session, message)
+    return session, message
 
 
 def _build_notification(post: PostedNotification) -> Notification:

@@ -12,8 +12,8 @@ from functions.process_conversation.library.task_sharing_schemas import (
     TaskShareIn,
     TaskShareOut,
 )
+from shared.data.hourly_limits import LimitWrite
 from shared.domain.action_item import ActionItem
-from shared.domain.documents import Create
 from shared.domain.errors import NotFound
 from shared.domain.ids import ActionItemId
 from shared.domain.task_share import LIFETIME, TaskShare, build_share_id, copy_shared_task
@@ -55,20 +55,20 @@ async def share_action_items(deps: LibraryDeps, call: Call[TaskShareIn]) -> Task
 
 
 async def _store_within_limit(deps: LibraryDeps, share: TaskShare) -> None:
-    """Write link and slot in one batch, so that exactly the stored ones are counted. Raises TooMany."""
+    """Write link and limit in one commit, so that exactly the stored ones are counted. Raises TooMany."""
 
-    async def store_with_slot(slot: Create) -> None:
-        await deps.stores.task_shares.add(share, also=[slot])
+    async def store_with_limit(limit: LimitWrite) -> None:
+        await deps.stores.task_shares.add(share, also=[limit])
 
-    slots_left = await deps.stores.hourly_limits.consume(
+    left = await deps.stores.hourly_limits.consume(
         share.uid,
         "task_shares",
         hour=floor_to_hour(share.created_at),
         limit=MAX_LINKS_PER_HOUR,
         consumer=share.id,
-        store=store_with_slot,
+        store=store_with_limit,
     )
-    check_limit(slots_left, limit=MAX_LINKS_PER_HOUR, noun="links", now=share.created_at)
+    check_limit(left, limit=MAX_LINKS_PER_HOUR, noun="links", now=share.created_at)
 
 
 @route(

@@ -47,7 +47,7 @@ async def list_inbox_texts(world: NotificationsFixture) -> list[str]:
     [
         ({"query": [raise_unavailable]}, [], 503),
         ({"get_many": [raise_unavailable]}, [], 503),
-        ({"get_many": [succeed, raise_timed_out]}, [], 503),
+        ({"get": [succeed, raise_timed_out]}, [], 503),
         ({"get": [raise_bug]}, [], 500),
         ({"write": [raise_unavailable]}, [], 503),
         ({"write": [lose_response]}, [], 503),

@@ -85,7 +85,7 @@ async def deliver_until(
 async def collect_outcome(world: NotificationsFixture) -> dict[str, Any]:
     """Return what Alice and the app see in the end, without ids and times."""
     inbox = await world.documents.query(Query(collection=f"users/{ALICE}/inbox"))
-    slots = await world.documents.query(Query(collection=f"users/{ALICE}/limits"))
+    limits = await world.documents.query(Query(collection=f"users/{ALICE}/limits"))
     session = await world.documents.get(f"users/{ALICE}/chat_sessions/weather")
     assert session is not None
     receipts = [(await world.get_receipt(document.id)).json()["state"] for document in inbox]
@@ -94,7 +94,7 @@ async def collect_outcome(world: NotificationsFixture) -> dict[str, Any]:
         "counted": session.fields["message_count"],
         "inbox": sorted(item["body"] for item in (await world.get_inbox())["items"]),
         "states": receipts,
-        "slots": len(slots),
+        "slots": sum(len(limit.fields["consumers"]) for limit in limits),
         "phone": sorted(Phones().show(world.push.sent_messages).shown_by_token["phone"].values()),
         "devices": [device.id for device in await world.deps.stores.devices.list_all(ALICE)],
         "letters": await world.deps.stores.dead_letters.list_newest(),

@@ -1,12 +1,12 @@
-"""Hourly limits: slots count down, expire and are shared by no two consumers (T14)."""
+"""Hourly limits: what is left counts down, expires and is shared by no two consumers (T14)."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.data.hourly_limits import HourlyLimits
-from shared.domain.documents import Create, Update
-from shared.domain.errors import AlreadyExists, PreconditionFailed, Unavailable
+from shared.data.hourly_limits import HourlyLimits, LimitWrite
+from shared.domain.documents import Update
+from shared.domain.errors import AlreadyExists, PreconditionFailed
 from shared.domain.ids import UserId
 from shared.ports import Documents
 
@@ -15,7 +15,7 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ONE_O_CLOCK = datetime(2026, 3, 2, 13, tzinfo=UTC)
 
 
-async def test_remaining_slots_count_down_and_reset_each_hour(documents: Documents):
+async def test_what_is_left_counts_down_and_resets_each_hour(documents: Documents):
     limits = HourlyLimits(documents)
 
     remaining = [
@@ -26,16 +26,16 @@ async def test_remaining_slots_count_down_and_reset_each_hour(documents: Documen
     assert await limits.consume(ALICE, "app", hour=ONE_O_CLOCK, limit=3, consumer="id") == 2
 
 
-async def test_a_slot_expires_when_its_consumer_can_no_longer_retry(documents: Documents):
+async def test_a_limit_expires_when_its_consumers_can_no_longer_retry(documents: Documents):
 
     await HourlyLimits(documents).consume(ALICE, "app", hour=NOON, limit=1, consumer="id")
 
-    slot = await documents.get("users/alice/limits/app-2026-03-02-12-0")
-    assert slot is not None
-    assert slot.fields == {"taker": "id", "expires_at": ONE_O_CLOCK + timedelta(hours=24)}
+    stored = await documents.get("users/alice/limits/hour-app-2026-03-02-12")
+    assert stored is not None
+    assert stored.fields == {"consumers": ["id"], "expires_at": ONE_O_CLOCK + timedelta(hours=24)}
 
 
-async def test_a_repeated_consumer_takes_no_second_slot_t15(documents: Documents):
+async def test_a_repeated_consumer_takes_nothing_twice_t15(documents: Documents):
     limits = HourlyLimits(documents)
 
     remaining = [
@@ -45,11 +45,11 @@ async def test_a_repeated_consumer_takes_no_second_slot_t15(documents: Documents
     assert remaining == [1, 1, 0, None, 0, 0, 0]
 
 
-async def test_a_slot_and_the_write_it_is_for_are_stored_atomically(documents: Documents):
+async def test_a_limit_and_the_write_it_is_for_are_stored_atomically(documents: Documents):
     limits = HourlyLimits(documents)
 
-    async def store(slot: Create) -> None:
-        await documents.write(slot, Update("users/nobody", {"n": 1}))
+    async def store(write: LimitWrite) -> None:
+        await documents.write(write, Update("users/nobody", {"n": 1}))
 
     with pytest.raises(PreconditionFailed):
         await limits.consume(ALICE, "app", hour=NOON, limit=1, consumer="a", store=store)
@@ -57,12 +57,35 @@ async def test_a_slot_and_the_write_it_is_for_are_stored_atomically(documents: D
     assert await limits.consume(ALICE, "app", hour=NOON, limit=1, consumer="b") == 0
 
 
-async def test_a_slot_that_can_never_be_stored_raises_unavailable(documents: Documents):
+async def test_a_write_that_can_never_be_made_raises_what_it_raises(documents: Documents):
 
-    async def store(slot: Create) -> None:
-        raise AlreadyExists(slot.path)
+    async def store(write: LimitWrite) -> None:
+        raise AlreadyExists(write.path)
 
-    with pytest.raises(Unavailable):
+    with pytest.raises(AlreadyExists):
         await HourlyLimits(documents).consume(
             ALICE, "app", hour=NOON, limit=2, consumer="a", store=store
         )
+
+
+async def test_who_was_slower_takes_what_is_left_or_nothing(documents: Documents):
+    limits = HourlyLimits(documents)
+
+    async def store_last(write: LimitWrite) -> None:
+        await limits.consume(ALICE, "app", hour=NOON, limit=2, consumer=f"n{len(faster)}")
+        faster.append(write)
+        await documents.write(write)
+
+    faster: list[LimitWrite] = []
+    left = await limits.consume(ALICE, "app", hour=NOON, limit=2, consumer="slow", store=store_last)
+
+    assert (left, len(faster)) == (None, 2)
+
+
+async def test_a_limit_that_was_lowered_admits_nobody_more(documents: Documents):
+    limits = HourlyLimits(documents)
+    for consumer in "ab":
+        await limits.consume(ALICE, "app", hour=NOON, limit=3, consumer=consumer)
+
+    assert await limits.consume(ALICE, "app", hour=NOON, limit=1, consumer="c") is None
+    assert await limits.consume(ALICE, "app", hour=NOON, limit=1, consumer="a") == 0
