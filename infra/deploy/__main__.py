@@ -45,7 +45,10 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--release", help="the release to go back to")
     parser.add_argument("--data", choices=["keep", "delete"], default="keep")
     parser.add_argument("--dry-run", action="store_true", help="print each command, and run none")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if not options.project or not options.region:
+        parser.error(f"name both: make {options.action} PROJECT=my-keepsake REGION=europe-west1")
+    return options
 
 
 def _carry_out(shell: Shell, target: Target, options: argparse.Namespace) -> None:

@@ -84,6 +84,7 @@ def ensure_state_bucket(shell: Shell, target: Target) -> None:
 def lay_foundation(shell: Shell, target: Target, billing: Billing) -> dict[str, Any]:
     foundation = Stack(shell, target, "foundation")
     foundation.initialise()
+    check_place(shell, target, foundation.read_outputs({}))
     foundation.apply(
         {
             "project": target.project,
@@ -101,6 +102,20 @@ def lay_foundation(shell: Shell, target: Target, billing: Billing) -> dict[str, 
             "builds_bucket": f"{target.project}-keepsake-builds",
         }
     )
+
+
+def check_place(shell: Shell, target: Target, outputs: Mapping[str, Any]) -> None:
+    """Refuse another place than that of the data, which cannot be moved."""
+    wanted = {"REGION": target.region, "FIRESTORE_LOCATION": target.firestore_location}
+    stored = {
+        "REGION": outputs.get("region"),
+        "FIRESTORE_LOCATION": outputs.get("firestore_location"),
+    }
+    for name, place in stored.items():
+        if place not in (None, wanted[name]):
+            shell.refuse(
+                f"The data of {target.project} is in {place}, and cannot be moved: say {name}={place}."
+            )
 
 
 def ensure_indexes(shell: Shell, target: Target, environment: Mapping[str, str]) -> dict[str, str]:

@@ -10,7 +10,12 @@ resource "google_firestore_database" "documents" {
   type                              = "FIRESTORE_NATIVE"
   point_in_time_recovery_enablement = "POINT_IN_TIME_RECOVERY_ENABLED"
   delete_protection_state           = "DELETE_PROTECTION_ENABLED"
-  depends_on                        = [google_project_service.used]
+
+  lifecycle {
+    prevent_destroy = true
+  }
+
+  depends_on = [google_project_service.used]
 }
 
 resource "google_firestore_index" "composite" {

@@ -69,7 +69,7 @@ variable "google_sign_in_client_id" {
 }
 
 variable "google_sign_in_client_secret" {
-  description = "The secret of that client; pass it as TF_VAR_google_sign_in_client_secret."
+  description = "The secret of that client; pass it as TF_VAR_google_sign_in_client_secret. Terraform keeps it in its state."
   type        = string
   default     = ""
   sensitive   = true

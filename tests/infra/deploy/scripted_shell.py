@@ -8,6 +8,8 @@ from typing import Any
 from infra.deploy.failures import DeployError
 
 FOUNDATION = {
+    "region": "europe-west1",
+    "firestore_location": "eur3",
     "secrets": ["OPENAI_API_KEY", "PINECONE_API_KEY", "PSEUDONYM_KEY"],
     "image_repository": "europe-west1-docker.pkg.dev/demo/keepsake",
     "build_account": "projects/demo/serviceAccounts/keepsake-build@demo.iam.gserviceaccount.com",

@@ -186,6 +186,24 @@ def test_forgotten_secrets_are_named_together_and_the_others_stored_d1() -> None
     assert "services apply" not in " ".join(shell.commands)
 
 
+def test_data_is_not_looked_for_in_another_place_d1() -> None:
+    """A forgotten FIRESTORE_LOCATION would let Terraform make the database anew."""
+    shell = ReadyShell()
+    elsewhere = Target(
+        project="demo",
+        region="europe-west1",
+        firestore_location="europe-west1",
+        environment="staging",
+    )
+
+    with pytest.raises(
+        DeployError, match="is in eur3, and cannot be moved: say FIRESTORE_LOCATION=eur3"
+    ):
+        deploy(shell, elsewhere, KEYS, now=NOW, canary=None)
+
+    assert "foundation apply" not in " ".join(shell.commands)
+
+
 def test_a_machine_without_tools_and_an_environment_of_nobody_are_named_d1() -> None:
     problems = list(find_local_problems(TARGET, lambda _: None))
 

@@ -163,7 +163,7 @@ def test_what_is_made_for_a_row_of_another_resource_names_it_d1() -> None:
 
 
 def test_what_holds_data_is_not_destroyed_with_the_functions_d12() -> None:
-    kept = {"google_storage_bucket.blobs", "google_kms_crypto_key.tokens", "google_kms_crypto_key.signing", "google_kms_crypto_key.sealing"}  # fmt: skip
+    kept = {"google_storage_bucket.blobs", "google_firestore_database.documents", "google_kms_crypto_key.tokens", "google_kms_crypto_key.signing", "google_kms_crypto_key.sealing"}  # fmt: skip
     foundation, services = load_stack("foundation"), load_stack("services")
 
     assert all(foundation.resources[name]["lifecycle"] == [{"prevent_destroy": True, "__is_block__": True}] for name in kept)  # fmt: skip
