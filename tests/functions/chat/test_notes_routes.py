@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import anyio
 import pytest
 
 from functions.chat.notes.read_notes import WAITING_TIME
@@ -12,7 +11,7 @@ from shared.domain.chat import Message
 from shared.domain.ids import MemoryId, SessionId
 from shared.library.manual_memories import build_manual_memory
 from shared.library.owner_memories import change_memory, delete_memory
-from tests.fakes import InstantSleepClock, ScriptedModel, script_answer
+from tests.fakes import AutoAdvanceClock, FixedClock, ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.chats import store_messages
 from tests.functions.chat.library import store_memories
@@ -49,18 +48,31 @@ async def test_notes_are_awaited_then_read_then_unchanged_m130(world: ChatFixtur
 
 async def test_an_open_client_is_told_once_notes_are_there_m130(world: ChatFixture) -> None:
     answer = await store_answer(world)
-    world.clock = InstantSleepClock(world.clock.now())
-    async with open_chat(world.deps()) as http:
-        without = await http.get(f"/v2/messages/{answer.id}/notes/events")
-        unknown = await http.get("/v2/messages/unknown/notes/events")
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(note, world, answer, OUTPUT)
-            told = await http.get(f"/v2/messages/{answer.id}/notes/events")
 
-    assert (without.status_code, without.text) == (200, "")
+    class NotingClock(FixedClock):
+        """A clock on which the answer is noted while somebody waits."""
+
+        async def sleep(self, seconds: float) -> None:
+            await note(world, answer, OUTPUT)
+
+    world.clock = NotingClock(world.clock.now())
+    async with open_chat(world.deps()) as http:
+        told = await http.get(f"/v2/messages/{answer.id}/notes/events")
+        unknown = await http.get("/v2/messages/unknown/notes/events")
+
     assert unknown.status_code == 404
     assert told.headers["content-type"].startswith("text/event-stream")
     assert json.loads(told.text.removeprefix("data: "))["follow_ups"] == FOLLOW_UPS
+
+
+async def test_a_client_that_waits_in_vain_is_told_nothing_m130(world: ChatFixture) -> None:
+    answer = await store_answer(world)
+    world.clock = AutoAdvanceClock(world.clock.now())
+    async with open_chat(world.deps()) as http:
+        response = await http.get(f"/v2/messages/{answer.id}/notes/events")
+
+    assert (response.status_code, response.text) == (200, "")
+    assert sum(world.clock.sleeps_s) == 30
 
 
 async def test_more_clients_than_may_follow_are_refused_m130(world: ChatFixture) -> None:
