@@ -6,6 +6,7 @@ a correction is never corrected.
 """
 
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import Literal
 
@@ -158,7 +159,7 @@ def _build_correction(
         answer,
         id=correction_id,
         branch=BranchId(correction_id),
-        created_at=deps.clock.now(),
+        created_at=max(deps.clock.now(), answer.created_at + timedelta(milliseconds=1)),
         text=strip_markers(text, len(answer.cards) + len(answer.file_citations)),
         marked_text=text,
         voices=(),

@@ -302,6 +302,17 @@ async def test_a_private_chat_is_left_alone_m121(world: ChatFixture) -> None:
     assert (await deps.stores.sessions.get(ADA, chat.id)).forks == ()  # type: ignore[union-attr]
 
 
+async def test_a_clock_that_is_late_puts_no_correction_before_its_question_m121(
+    world: ChatFixture,
+) -> None:
+    first = await answer(world, "Follow her home.", harm=9)
+    world.clock.advance(seconds=-60)
+
+    await correct(world, first, SAFE_ANSWER)
+
+    assert [m["sender"] for m in await list_shown(world)] == ["human", "ai"]
+
+
 async def test_a_check_that_fails_leaves_the_answer_m123(world: ChatFixture) -> None:
     links = {"urls": ["https://a.example.com/"], "bits": 4.0}
     first = await answer(world, "See https://a.example.com/", links=links)
