@@ -29,18 +29,20 @@ class SealedCache:
         """Return the cached chats, the one that was used longest ago first."""
         return _load_chats(await self._documents.get(_build_path(uid)))
 
-    async def touch(self, uid: UserId, session_id: SessionId, now: datetime) -> CachedChat | None:
-        """Note that a chat is used; None for one that is not cached."""
+    async def find(self, uid: UserId, session_id: SessionId) -> CachedChat | None:
+        return _find(await self.list_all(uid), session_id)
 
-        async def work(tx: Transaction) -> CachedChat | None:
+    async def touch(self, uid: UserId, session_id: SessionId, now: datetime) -> None:
+        """Note that a chat is used, if it is cached."""
+
+        async def work(tx: Transaction) -> None:
             chats = _load_chats(await tx.get(_build_path(uid)))
-            found = next((chat for chat in chats if chat.id == session_id), None)
+            found = _find(chats, session_id)
             if found is not None:
                 used = [replace(found, used_at=now)]
                 tx.write(_build_write(uid, _omit(chats, session_id) + used))
-            return found
 
-        return await self._documents.transaction(work)
+        await self._documents.transaction(work)
 
     async def put(
         self,
@@ -88,6 +90,10 @@ class SealedCache:
             )
 
         await self._documents.transaction(work)
+
+
+def _find(chats: Sequence[CachedChat], session_id: SessionId) -> CachedChat | None:
+    return next((chat for chat in chats if chat.id == session_id), None)
 
 
 def _omit(chats: Sequence[CachedChat], session_id: SessionId) -> list[CachedChat]:

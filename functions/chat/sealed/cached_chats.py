@@ -28,14 +28,13 @@ async def find_session(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Se
 
 async def find_cached(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Session:
     """Return a sealed chat for a question in it. Raises NotFound and HistoryMissing."""
-    now = deps.clock.now()
     _, session, cached = await gather(
         deps.stores.sealed_chats.get(uid, session_id),
         deps.stores.sessions.get(uid, session_id),
-        deps.stores.sealed_cache.touch(uid, session_id, now),
+        deps.stores.sealed_cache.find(uid, session_id),
     )
     if session is None or cached is None:
-        is_lost = cached is not None and not cached.is_expired(now)
+        is_lost = cached is not None and not cached.is_expired(deps.clock.now())
         raise HistoryMissing(reason="decryption_failed" if is_lost else "cache_miss")
     return session
 

@@ -30,6 +30,7 @@ class TurnStart:
         """Store the question, release the output, and flush the journal until cancelled."""
         with anyio.CancelScope(shield=True):
             await self._store_question()
+            await self._note_use()
         if self.is_question_stored:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._recorder.flush_periodically, self._active_run)
@@ -49,6 +50,18 @@ class TurnStart:
             self.is_question_stored = True
             self._active_run.journal.open()
             self._turn.output_gate.mark_stored()
+
+    async def _note_use(self) -> None:
+        """Let other sealed chats leave the cache before this one, which may lose that place by a failure."""
+        turn = self._turn
+        if not self.is_question_stored or not turn.session.is_sealed:
+            return
+        try:
+            await self._deps.stores.sealed_cache.touch(
+                turn.uid, turn.session.id, self._deps.clock.now()
+            )
+        except Exception as error:  # noqa: BLE001 - the answer goes on
+            telemetry.warning("use_not_noted", error=type(error).__name__)
 
     async def _schedule_close(self) -> None:
         """Create the task that closes the run if this process dies before the run ends."""
