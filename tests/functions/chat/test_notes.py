@@ -12,6 +12,7 @@ from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.chat_notes import AnswerNotes, SuggestedAction
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import MemoryId, MessageId, SessionId
+from shared.domain.storage_mode import StorageMode
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.chats import (
@@ -235,11 +236,15 @@ async def test_only_ordinary_answers_are_noted_m130(
     assert (await load_answer(world, answer)).notes is None
 
 
-async def test_an_incognito_chat_publishes_no_end_of_a_turn_m130(world: ChatFixture) -> None:
+@pytest.mark.parametrize("mode", ["incognito", "client_encrypted"])
+async def test_a_private_chat_publishes_no_end_of_a_turn_and_is_not_noted_m130(
+    world: ChatFixture, mode: StorageMode
+) -> None:
     with ScriptedModel(script_answer("Hi")) as model:
         deps = world.deps(model)
-        session = await chat_sessions.create(deps, ADA, "", None, storage_mode="incognito")
-        await ask(deps, "Hello?", session_id=session.id)
+        session = await chat_sessions.create(deps, ADA, "", None, storage_mode=mode)
+        end = require_end(await ask(deps, "Hello?", session_id=session.id))
+        await after_turn(build_after_turn_deps(world, model), ADA, session.id, end.message.id)
 
     assert world.events.published == []
 
