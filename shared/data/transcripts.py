@@ -12,7 +12,8 @@ from shared.domain.conversation import Conversation, Segment
 from shared.domain.documents import Document
 from shared.domain.sizes import split_by_size
 
-MAX_INLINE_BYTES = 400_000
+MAX_INLINE_BYTES = 200_000
+"""What a document and each part hold: the event of a change carries the old document and the new one, in 512 KB."""
 Part = tuple[Segment, ...]
 
 
@@ -20,7 +21,7 @@ def split_transcript(conversation: Conversation) -> tuple[Conversation, list[Par
     """Return a conversation as it is stored, and the parts that are stored below it."""
     batches = split_by_size(conversation.transcript_segments, _count_bytes, MAX_INLINE_BYTES)
     parts = [tuple(batch) for batch in batches]
-    if len(parts) < 2:
+    if sum(map(_count_bytes, conversation.transcript_segments)) <= MAX_INLINE_BYTES:
         return conversation, []
     hashes = tuple(hash_part(part) for part in parts)
     return replace(conversation, transcript_segments=(), parts=hashes), parts

@@ -189,3 +189,10 @@ def test_every_transcript_is_split_within_the_size_limit_of_a_document(sizes):
     assert stored_conversation.parts == tuple(hash_part(part) for part in parts)
     for part in parts or [stored_conversation.transcript_segments]:
         assert sum(len(s.text.encode()) for s in part) <= MAX_INLINE_BYTES
+
+
+def test_a_single_long_segment_does_not_stand_in_the_document_that_events_carry_d6():
+    stored_conversation, parts = split_transcript(conversation("c1", "x" * MAX_INLINE_BYTES))
+
+    assert stored_conversation.transcript_segments == ()
+    assert [[len(s.text) for s in part] for part in parts] == [[MAX_INLINE_BYTES]]
