@@ -1,6 +1,7 @@
 """`make cloud-local`: start the cloud on this machine, and say where it is; Ctrl-C stops it."""
 
 import argparse
+import shutil
 import signal
 import sys
 import time
@@ -20,6 +21,8 @@ def main() -> None:
     )
     parser.add_argument("--port", type=int, default=DEFAULT_PORT)
     options = parser.parse_args()
+    if shutil.which("terraform") is None:
+        sys.exit("keepsake: terraform is missing: it evaluates the settings of the functions.")
     started = time.monotonic()
     # A shell lets what it starts behind it ignore SIGINT, and SIGTERM would leave the functions running.
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -1,17 +1,30 @@
-"""README's job through every function as a process of its own, in the cloud world (D8, D3)."""
+"""README's job, by requests and on the console, through every function as a process of its own in the cloud world (D8, D3).
+
+One file, because the cloud starts once for it.
+"""
 
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
+from playwright.sync_api import Page, expect
 
 from infra.deploy.smoke_test import find_faults
-from tests.cloud_local.cloud import Cloud
+from infra.local.browser import run_chromium
+from tests.cloud_local.cloud import Cloud, run_cloud
+from tests.conftest import run_or_skip
 from tests.e2e.waiting import wait_until
 from tests.old_app import parse_as_fixed_app
+from tests.web.console import Console
+from tests.web.test_firebase_sign_in import PASSWORD, answer_by, enter
 
 pytestmark = [pytest.mark.emulators, pytest.mark.timeout(600)]
+
+TIMEOUT_MS = 60_000
+GOOGLE_HOSTS = ("identitytoolkit.googleapis.com", "securetoken.googleapis.com")
+TRANSCRIPT = "Ann: The Lisbon offsite moves to Friday.\nMe: Good, I will book the train."
 
 TALK = {
     "id": "offsite",
@@ -25,6 +38,13 @@ TALK = {
     ],
 }  # fmt: skip
 QUESTION = {"text": "When is the Lisbon offsite?"}
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    folder = tmp_path_factory.mktemp("cloud")
+    with run_or_skip(lambda: run_cloud(folder)) as cloud:
+        yield cloud
 
 
 @pytest.fixture
@@ -69,3 +89,37 @@ def test_one_origin_serves_console_and_functions_with_headers_d3(cloud: Cloud) -
         faults = list(find_faults(http, cloud.origin))
 
     assert faults == ["The console is sent without strict-transport-security."]
+
+
+@pytest.fixture
+def page(cloud: Cloud) -> Iterator[Page]:
+    """A browser at the console; what it asks of Google's servers is answered by the Auth emulator."""
+    with run_or_skip(run_chromium) as browser:
+        context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
+        context.set_default_timeout(TIMEOUT_MS)
+        for host in GOOGLE_HOSTS:
+            context.route(f"https://{host}/**", lambda route: answer_by(cloud.auth, route))
+        page = context.new_page()
+        page.goto(cloud.origin)
+        yield page
+
+
+@pytest.mark.browser
+def test_the_console_signs_in_adds_a_conversation_and_cites_it_d3(cloud: Cloud, page: Page) -> None:
+    email = f"{uuid4().hex}@example.com"
+    console = Console(page, cloud.origin, [], [])
+    page.on("pageerror", lambda error: console.page_errors.append(str(error)))
+
+    enter(page, email, PASSWORD, "Create an account")
+    expect(page.locator("#account-button")).to_have_text(email, timeout=TIMEOUT_MS)
+    page.get_by_label("Transcript", exact=True).fill(TRANSCRIPT)
+    page.get_by_role("button", name="Add", exact=True).click()
+    card = page.locator("#conversations .card").first
+    expect(card).to_have_attribute("aria-busy", "false", timeout=TIMEOUT_MS)
+    answer = console.ask("When is the Lisbon offsite?")
+
+    expect(answer.locator(".marker").first).to_have_text("1")
+    answer.locator(".source").first.click()
+    reader = page.locator("#reader")
+    expect(reader.locator(".transcript li").first).to_contain_text("Lisbon", timeout=TIMEOUT_MS)
+    assert console.page_errors == []
