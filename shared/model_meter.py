@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from shared import telemetry
 from shared.domain.model import ModelRole, Usage
 from shared.domain.model_usage import RoleUsage, to_role_usage
 
@@ -22,7 +23,19 @@ def measure_models() -> Iterator[dict[ModelRole, RoleUsage]]:
 
 
 def record_model_call(role: ModelRole, usage: Usage) -> None:
-    """Add one call to what is measured; do nothing outside of a measured block."""
+    """Add one structured call to the line of its request, and to what is measured around it."""
+    count_model_call(usage)
     used = _used.get()
     if used is not None:
         used[role] = used.get(role, RoleUsage()) + to_role_usage(usage)
+
+
+def count_model_call(usage: Usage) -> None:
+    """Add the tokens and the cost of a call to the line of its request."""
+    telemetry.count(
+        input_tokens=usage.input_tokens,
+        cached_tokens=usage.cached_tokens,
+        output_tokens=usage.output_tokens,
+        cost_micro_usd=usage.cost_micro_usd or 0,
+        unpriced_calls=int(usage.cost_micro_usd is None),
+    )

@@ -14,6 +14,7 @@ from shared.domain.ids import is_id
 from shared.domain.model import Masking
 from shared.domain.quota import CLOUD_LIMITS, EMBEDDED_LIMITS, QuotaName
 from shared.domain.safety import SafetyThresholds
+from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrices, parse_token_price
 from shared.domain.value import value
 
 World = Literal["embedded", "cloud"]
@@ -96,6 +97,7 @@ class Settings:
     masking: Masking = "auto"
     models: Mapping[str, str] = field(default_factory=lambda: DEFAULT_MODELS)
     model_windows: Mapping[str, int] = field(default_factory=dict)
+    token_prices: TokenPrices = field(default_factory=lambda: DEFAULT_TOKEN_PRICES)
     fallback_models: Mapping[str, str] = field(default_factory=dict)
     fallback_base_url: str | None = None
     fallback_api_key: str | None = None
@@ -164,6 +166,7 @@ class Settings:
             model_windows={
                 role: int(env[name]) for name, role in _WINDOW_ROLES.items() if env.get(name)
             },
+            token_prices=_parse_token_prices(env.get("TOKEN_PRICES", "")),
             fallback_models=_parse_pairs(env.get("FALLBACK_MODELS", "")),
             fallback_base_url=env.get("FALLBACK_BASE_URL") or None,
             fallback_api_key=env.get("FALLBACK_API_KEY") or None,
@@ -198,6 +201,12 @@ class Settings:
         if name not in self.function_urls:
             raise SettingsError(f"FUNCTION_URLS names no url of {name}")
         return self.function_urls[name]
+
+
+def _parse_token_prices(text: str) -> TokenPrices:
+    """Read prices by model, which come before those that are known."""
+    prices = {model: parse_token_price(price) for model, price in _parse_pairs(text).items()}
+    return {**DEFAULT_TOKEN_PRICES, **prices}
 
 
 def _parse_quotas(env: Mapping[str, str]) -> dict[QuotaName, int]:
@@ -365,9 +374,24 @@ def _find_model_errors(env: Mapping[str, str]) -> list[str]:
         for role in _parse_pairs(env.get("FALLBACK_MODELS", ""))
         if role not in _FALLBACK_ROLES
     ]
+    errors += [
+        f"TOKEN_PRICES: {item!r}: want model=input/cached/output in US dollars per million tokens,"
+        " such as gpt-5.1=1.25/0.125/10"
+        for item in _parse_list(env.get("TOKEN_PRICES", ""))
+        if not _is_token_price(item)
+    ]
     if env.get("FALLBACK_BASE_URL") and not env.get("FALLBACK_API_KEY"):
         errors.append("FALLBACK_API_KEY is missing: FALLBACK_BASE_URL is sent no other key")
     return errors
+
+
+def _is_token_price(item: str) -> bool:
+    model, _, price = item.partition("=")
+    try:
+        parse_token_price(price)
+    except ValueError:
+        return False
+    return bool(model)
 
 
 def _is_window(text: str) -> bool:

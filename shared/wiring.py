@@ -393,7 +393,12 @@ def _build_chosen_model(setup: "ModelSetup | None") -> ports.ChatModel:
 
     roles = get_args(ModelRole)
     names = {role: setup.small_model if role == "fast" else setup.model for role in roles}
-    openai = OpenaiModel(api_key=setup.api_key, base_url=setup.base_url, models=names)
+    openai = OpenaiModel(
+        api_key=setup.api_key,
+        base_url=setup.base_url,
+        models=names,
+        prices=settings().token_prices,
+    )
     return ResilientModel({role: [openai] for role in roles}, clock())
 
 
@@ -450,12 +455,14 @@ def _build_models(models: Mapping[str, str]) -> dict["ModelRole", "OpenaiModel"]
         base_url=settings().openai_base_url,
         models=models,
         windows=settings().model_windows,
+        prices=settings().token_prices,
     )
     openrouter = OpenaiModel(
         api_key=settings().openrouter_api_key,
         base_url=settings().openrouter_base_url,
         models=models,
         windows=settings().model_windows,
+        prices=settings().token_prices,
     )
     return {
         role: openrouter if role.startswith("persona") else openai
@@ -478,6 +485,7 @@ def _build_fallbacks() -> dict["ModelRole", "OpenaiModel"]:
         base_url=url,
         models=models,
         windows=settings().model_windows,
+        prices=settings().token_prices,
     )
     return dict.fromkeys(models_by_role, fallback_model)
 

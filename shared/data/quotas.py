@@ -40,7 +40,7 @@ class _Counter:
 class Quotas:
     """One document a user and day, `users/{uid}/usage/{day}`, with a number for each quota.
 
-    Beside them stands what language models used, four numbers a role.
+    Beside them stands what language models used, the numbers of RoleUsage for each role.
 
     The bytes that a user stores stand in `users/{uid}/usage/stored`.
 

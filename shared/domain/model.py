@@ -96,11 +96,15 @@ class ToolSpec:
 
 @value
 class Usage:
-    """Tokens, as the provider counted them; 0 where it did not say."""
+    """Tokens, as the provider counted them; 0 where it did not say.
+
+    The cost is in millionths of a US dollar; None where the price of the model is not known.
+    """
 
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
+    cost_micro_usd: int | None = None
 
 
 @positional_value

@@ -10,12 +10,18 @@ from shared.domain.value import value
 
 @value
 class RoleUsage:
-    """Calls that the models of one role finished; tokens as their providers counted them."""
+    """Calls that the models of one role finished; tokens as their providers counted them.
+
+    The cost, in millionths of a US dollar, is that of the `priced_calls`: the price of another
+    call's model is not known.
+    """
 
     calls: int = 0
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
+    cost_micro_usd: int = 0
+    priced_calls: int = 0
 
     def __add__(self, other: "RoleUsage") -> "RoleUsage":
         return RoleUsage(
@@ -44,4 +50,14 @@ def to_role_usage(usage: Usage) -> RoleUsage:
         input_tokens=usage.input_tokens,
         cached_tokens=usage.cached_tokens,
         output_tokens=usage.output_tokens,
+        cost_micro_usd=usage.cost_micro_usd or 0,
+        priced_calls=int(usage.cost_micro_usd is not None),
     )
+
+
+def sum_usage(*usages: ModelUsage) -> ModelUsage:
+    """Return the sum of each role."""
+    sums: dict[ModelRole, RoleUsage] = {}
+    for role, used in (item for usage in usages for item in usage.items()):
+        sums[role] = sums.get(role, RoleUsage()) + used
+    return sums

@@ -4,6 +4,7 @@ import pytest
 
 from shared.domain.connection import OauthClient
 from shared.domain.quota import EMBEDDED_LIMITS
+from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrice
 from shared.settings import DEFAULT_MODELS, Settings, SettingsError
 
 
@@ -128,6 +129,21 @@ def test_a_role_can_have_a_fallback_at_another_provider_c57() -> None:
 def test_an_unusable_fallback_fails_at_start_c57(environment: dict[str, str], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         Settings.from_env(environment)
+
+
+def test_prices_of_models_are_added_to_the_known_ones_d5() -> None:
+    settings = Settings.from_env({"TOKEN_PRICES": "llama3=0/0/0, gpt-5.1=1/0.1/8"})
+
+    assert settings.token_prices["llama3"] == TokenPrice(input=0, cached=0, output=0)
+    assert settings.token_prices["gpt-5.1"] == TokenPrice(input=1, cached=0.1, output=8)
+    assert settings.token_prices["gpt-4.1"] == DEFAULT_TOKEN_PRICES["gpt-4.1"]
+    assert {*DEFAULT_MODELS.values()} >= {*DEFAULT_TOKEN_PRICES}
+
+
+@pytest.mark.parametrize("text", ["gpt-5.1", "gpt-5.1=1/2", "gpt-5.1=cheap", "=1/2/3"])
+def test_a_price_that_cannot_be_read_fails_at_start_d5(text: str) -> None:
+    with pytest.raises(SettingsError, match="want model=input/cached/output in US dollars"):
+        Settings.from_env({"TOKEN_PRICES": text})
 
 
 def test_an_embedder_is_one_of_two_or_none_c58() -> None:

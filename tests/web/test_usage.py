@@ -23,6 +23,7 @@ def test_the_account_shows_what_is_used_and_how_long_transcripts_are_kept_p25_p3
     expect(page.locator("#usage .recorded")).to_contain_text("0 minutes · 0 words")
     used = page.locator("#usage .roles tbody tr", has_text="Answers")
     expect(used.get_by_role("cell").first).to_have_text("1")
+    expect(used.get_by_role("cell").last).to_contain_text("$0")  # the offline model is free
     expect(page.get_by_role("img", name="Tokens a day in the last 30 days")).to_be_visible()
     page.get_by_label("Delete transcripts").select_option("after 30 days")
     expect(page.locator("#usage [role=status]")).to_have_text("Saved.")

@@ -3,6 +3,7 @@
 import { el, problemLine } from "../dom.js";
 import { formatNumber, t, tn } from "../i18n.js";
 import { modelToolName, toolName } from "../words.js";
+import { formatCost } from "./model_usage.js";
 
 const ms = (value) => t("{n} ms", { n: formatNumber(value) });
 const OFFLINE = "offline-extractive";
@@ -55,6 +56,7 @@ function facts(details) {
     REASONS[details.model_reason] && [t("Chosen"), REASONS[details.model_reason]],
     [t("Path"), `${PATHS[details.path]}, ${tn({ one: "{n} model call", other: "{n} model calls" }, details.cycles)}`],
     [t("Tokens"), t("{read} read ({cached} from the cache), {written} written", { read: formatNumber(details.input_tokens), cached: formatNumber(details.cached_tokens), written: formatNumber(details.output_tokens) })],
+    details.cost_micro_usd !== null && [t("Cost by list prices"), formatCost(details.cost_micro_usd, details.unpriced_calls)],
     [t("Documents"), t("{read} read, {written} written", { read: formatNumber(details.reads), written: formatNumber(details.writes) })],
     details.retrieval_path && [t("Search"), searchOf(details)],
     [t("Sources"), formatNumber(details.citations)],

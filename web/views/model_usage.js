@@ -11,6 +11,7 @@ const ROLES = {
   persona: t("Answers of personas"),
   persona_premium: t("Answers of personas with a larger model"),
 };
+const MONEY = new Intl.NumberFormat(tag, { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
 const DAY = new Intl.DateTimeFormat(tag, { day: "numeric", month: "short", timeZone: "UTC" });
 const [WIDTH, HEIGHT, GAP] = [600, 120, 4];
 
@@ -22,9 +23,9 @@ export function showModelUsage(view, days, today = new Date()) {
   find(".used", view).hidden = roles.length === 0;
   find(".chart", view).replaceChildren(drawBars(figures));
   find(".roles tbody", view).replaceChildren(...roles.map(([role, used]) => row(ROLES[role] ?? role,
-    [used.calls, used.input_tokens, used.cached_tokens, used.output_tokens])));
+    [...[used.calls, used.input_tokens, used.cached_tokens, used.output_tokens].map(formatNumber), formatCost(used.cost_micro_usd, used.calls - used.priced_calls)])));
   find(".by-day tbody", view).replaceChildren(...figures.filter(({ turns, tokens }) => turns || tokens).toReversed()
-    .map(({ label, turns, tokens }) => row(label, [turns, tokens])));
+    .map(({ label, turns, tokens }) => row(label, [turns, tokens].map(formatNumber))));
 }
 
 // One entry a day, the oldest first; days are those of UTC, as quotas count them.
@@ -40,10 +41,17 @@ function listDays(days, today) {
 function sumRoles(days) {
   const sums = {};
   for (const { role, ...used } of days.flatMap(({ models }) => models)) {
-    sums[role] ??= { calls: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0 };
+    sums[role] ??= { calls: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micro_usd: 0, priced_calls: 0 };
     for (const [name, amount] of Object.entries(used)) sums[role][name] += amount;
   }
   return sums;
+}
+
+/** Writes what models cost; the price of `unpriced` calls is not known. */
+export function formatCost(micros, unpriced) {
+  if (unpriced && !micros) return t("not known");
+  const cost = MONEY.format(micros / 1e6);
+  return unpriced ? t("at least {cost}", { cost }) : cost;
 }
 
 function drawBars(figures) {
@@ -60,5 +68,5 @@ function drawBars(figures) {
 }
 
 function row(label, figures) {
-  return el("tr", {}, el("th", { scope: "row" }, label), ...figures.map((figure) => el("td", {}, formatNumber(figure))));
+  return el("tr", {}, el("th", { scope: "row" }, label), ...figures.map((figure) => el("td", {}, figure)));
 }

@@ -1578,6 +1578,8 @@ class RoleUsageOut(TypedDict):
     input_tokens: int
     cached_tokens: int
     output_tokens: int
+    cost_micro_usd: int
+    priced_calls: int
 
 
 class RuleIn(TypedDict):
@@ -2390,9 +2392,11 @@ class DiagnosticsOut(TypedDict):
     layers: NotRequired[dict[str, str]]
     cycles: int
     tools: NotRequired[list[ToolTimeOut]]
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
+    input_tokens: NotRequired[int]
+    cached_tokens: NotRequired[int]
+    output_tokens: NotRequired[int]
+    cost_micro_usd: NotRequired[int | None]
+    unpriced_calls: NotRequired[int]
     reads: NotRequired[int]
     writes: NotRequired[int]
     ms: float

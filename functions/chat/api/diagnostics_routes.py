@@ -41,7 +41,9 @@ class DiagnosticsOut(Wire):
     else. `model_reason` says what chose `model`: the owner by the `question`, the chat's `agent` or their
     `profile`, a `persona`'s maker, or what came with the question. `prompt` is the version of our rules, `layers` those of their parts in order. `fallback_model` answered where `model` was down. `stages` are the milliseconds spent
     in each stage; `first_token` counts from the start of the request. `lookup` says whether a
-    search of the web brought a source. `safety` is that of the chat now.
+    search of the web brought a source. `safety` is that of the chat now. `cost_micro_usd` is what its
+    models cost by their list prices, in millionths of a US dollar, without the `unpriced_calls`,
+    whose model has no known price.
     """
 
     run_id: str
@@ -61,9 +63,11 @@ class DiagnosticsOut(Wire):
     layers: Annotated[dict[str, str], Field(default_factory=dict)]
     cycles: int
     tools: tuple[ToolTimeOut, ...] = ()
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    cost_micro_usd: int | None = None
+    unpriced_calls: int = 0
     reads: int = 0
     writes: int = 0
     ms: float

@@ -50,7 +50,8 @@ class HistoryPointOut(PeriodUsageOut):
 class RoleUsageOut(Wire):
     """What the models of one role were asked; tokens as their providers counted them.
 
-    `cached_tokens` are part of `input_tokens`.
+    `cached_tokens` are part of `input_tokens`. `cost_micro_usd` is what the `priced_calls`
+    cost by list prices, in millionths of a US dollar; the price of another call's model is not known.
     """
 
     role: ModelRole
@@ -58,6 +59,8 @@ class RoleUsageOut(Wire):
     input_tokens: int
     cached_tokens: int
     output_tokens: int
+    cost_micro_usd: int
+    priced_calls: int
 
 
 class DayUsageOut(Wire):

@@ -49,6 +49,7 @@ from shared.domain.run import (
     ToolStarted,
 )
 from shared.languages import translate
+from shared.model_meter import count_model_call
 from shared.ports import ChatModel
 
 MAX_SHOWN_ARGUMENTS_CHARS = 20_000
@@ -278,6 +279,7 @@ class Agent:
                 cycle.calls.append(self._parse_call(request, cycle))
             case ModelCallFinished(usage=usage):
                 self.usage += to_role_usage(usage)
+                count_model_call(usage)
         return ()
 
     def _parse_call(self, request: ToolCall, cycle: _Cycle) -> ParsedCall:

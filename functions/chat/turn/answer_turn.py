@@ -15,7 +15,9 @@ from functions.chat.turn.harm_gate import run_unless_refused
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import QuestionWatch
 from functions.chat.turn.start_turn import TurnStart
+from shared.domain.model_usage import ModelUsage
 from shared.domain.run import LEASE_TTL, EmbedsRequested, Outcome, Run, VoicesStarted
+from shared.model_meter import measure_models
 
 
 async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> None:
@@ -24,6 +26,14 @@ async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> N
     Every path emits exactly one RunEnded and raises no failure. A cancelled run first stores the
     answer so far.
     """
+    with measure_models() as used_beside:
+        await _answer(deps, turn, journal, used_beside)
+
+
+async def _answer(
+    deps: ChatDeps, turn: PreparedTurn, journal: Journal, used_beside: ModelUsage
+) -> None:
+    """Answer a question; `used_beside` grows by what is asked of models beside the answer."""
     run = build_run(deps, turn)
     active_run = ActiveRun(journal)
     recorder = Recorder(deps.stores.runs, deps.clock, turn.uid, run, turn.session, journal)
@@ -38,6 +48,7 @@ async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> N
         journal=journal,
         agents=[run.agent for run in voice_runs if isinstance(run, AgentRun)],
         watch=watch,
+        used_beside=used_beside,
     )
     outcomes: list[Outcome] = ["interrupted" for _ in voice_runs]
     if run.voices:

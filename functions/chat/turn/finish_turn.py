@@ -20,6 +20,7 @@ from functions.chat.turn.question_watch import QuestionWatch
 from shared import telemetry
 from shared.data.alternatives import build_alternative_writes
 from shared.domain.chat import LinkChoice, Message
+from shared.domain.model_usage import ModelUsage, sum_usage
 from shared.domain.run import Outcome, Run, RunEnded, VoiceEnded
 from shared.domain.value import value
 from shared.domain.voices import list_unended
@@ -36,7 +37,10 @@ NOTICE_BY_OUTCOME: Mapping[Outcome, str] = {
 
 @value
 class TurnEnd:
-    """Stores the answer of a run and emits its end, once."""
+    """Stores the answer of a run and emits its end, once.
+
+    `used_beside` is what was asked of models beside the answers.
+    """
 
     deps: ChatDeps
     turn: PreparedTurn
@@ -45,6 +49,7 @@ class TurnEnd:
     journal: Journal
     agents: Sequence[Agent]
     watch: QuestionWatch
+    used_beside: ModelUsage
 
     async def finish(self, outcomes: Sequence[Outcome], *, is_question_stored: bool) -> None:
         """Store the answers, given how each voice ended, and emit RunEnded.
@@ -108,7 +113,7 @@ class TurnEnd:
 
     async def _count_tokens(self) -> None:
         now = self.turn.accepted_at
-        used = {agent.role: agent.usage for agent in self.agents}
+        used = sum_usage(*({agent.role: agent.usage} for agent in self.agents), self.used_beside)
         tokens = sum(usage.input_tokens + usage.output_tokens for usage in used.values())
         record = self.deps.quotas.record_models(self.turn.uid, used, tokens=tokens, now=now)
         await _log_failure("tokens_not_counted", record)
@@ -172,9 +177,6 @@ class TurnEnd:
             prompt=compute_rules_version(),
             model=message.metadata.get("model", ""),
             cycles=sum(agent.cycles for agent in self.agents),
-            input_tokens=sum(agent.usage.input_tokens for agent in self.agents),
-            cached_tokens=sum(agent.usage.cached_tokens for agent in self.agents),
-            output_tokens=sum(agent.usage.output_tokens for agent in self.agents),
         )
 
 

@@ -35,7 +35,7 @@ locals {
   # What shared/settings.py knows beyond these, an operator may set for all functions.
   optional_settings = toset(concat(
     ["CORS_ORIGINS", "FALLBACK_BASE_URL", "FALLBACK_MODELS", "HARM_LIMIT", "HARM_THRESHOLD", "INJECTION_THRESHOLD", "LINK_CHECKS", "MASKING", "MISUSE_THRESHOLD", "MASKING", "OPENAI_BASE_URL", "OPENROUTER_BASE_URL", "REALTIME_MODEL"],
-    ["TRANSCRIPTION_BASE_URL", "TRANSCRIPTION_MODEL", "MODEL_EMBEDDINGS"],
+    ["TOKEN_PRICES", "TRANSCRIPTION_BASE_URL", "TRANSCRIPTION_MODEL", "MODEL_EMBEDDINGS"],
     flatten([for role in ["AGENT", "FAST", "PERSONA", "PERSONA_PREMIUM", "STANDARD"] : ["MODEL_${role}", "MODEL_${role}_WINDOW"]]),
     [for quota in ["FOLLOWERS", "INGESTED_BYTES", "OUTBOUND_CALLS", "SOUND_BYTES", "STORED_BYTES", "TOKENS", "TURNS"] : "QUOTA_${quota}"],
   ))

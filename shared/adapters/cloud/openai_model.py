@@ -28,6 +28,7 @@ from shared.domain.model import (
     ToolSpec,
 )
 from shared.domain.model_facts import find_model_facts
+from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrices, price_usage
 from shared.model_meter import record_model_call
 
 T = TypeVar("T")
@@ -49,6 +50,7 @@ class OpenaiModel:
         base_url: str,
         models: Mapping[str, str],
         windows: Mapping[str, int] | None = None,
+        prices: TokenPrices = DEFAULT_TOKEN_PRICES,
     ) -> None:
         """Without a key, every call raises ModelFailed, because some roles are optional.
 
@@ -58,6 +60,7 @@ class OpenaiModel:
         self._is_local = is_local_url(base_url)
         self._models = models
         self._windows = windows or {}
+        self._prices = prices
 
     def name(self, role: ModelRole) -> str:
         return self._models[role]
@@ -83,11 +86,6 @@ class OpenaiModel:
         usage = finish_event.usage
         record_model_call(role, usage)
         telemetry.add_fields(model=finish_event.model)
-        telemetry.count(
-            input_tokens=usage.input_tokens,
-            cached_tokens=usage.cached_tokens,
-            output_tokens=usage.output_tokens,
-        )
         telemetry.info(
             "structured_answer",
             prompt=prompt.name,
@@ -111,12 +109,19 @@ class OpenaiModel:
         async with self._http.stream("chat/completions", body) as chunks:
             async for chunk in chunks:
                 for event in reader.feed(chunk):
-                    yield event
+                    yield self._price(role, event)
                 if reader.is_done:
                     break
             await _drain(chunks)
             for event in reader.flush():
-                yield event
+                yield self._price(role, event)
+
+    def _price(self, role: ModelRole, event: ModelEvent) -> ModelEvent:
+        """Add the cost to the end of a call: by the model that answered, or that was asked for."""
+        if not isinstance(event, ModelCallFinished):
+            return event
+        names = (event.model, self.name(role))
+        return replace(event, usage=price_usage(self._prices, names, event.usage))
 
 
 async def _drain(chunks: AsyncIterator[bytes]) -> None:

@@ -27,7 +27,7 @@ ANSWER: ScriptedTurn = (
     ModelCallFinished(
         reason="stop",
         model="scripted",
-        usage=Usage(input_tokens=70, cached_tokens=50, output_tokens=9),
+        usage=Usage(input_tokens=70, cached_tokens=50, output_tokens=9, cost_micro_usd=120),
     ),
 )
 
@@ -64,6 +64,7 @@ async def test_an_answers_diagnostics_hold_its_path_its_counts_and_its_times_c75
     assert [(t["tool"], t["failed"]) for t in fields["tools"]] == [("search_conversations", False)]
     assert (fields["cycles"], fields["citations"]) == (2, 1)
     assert (fields["input_tokens"], fields["cached_tokens"], fields["output_tokens"]) == (70, 50, 9)
+    assert (fields["cost_micro_usd"], fields["unpriced_calls"]) == (120, 1)  # the first one's
     assert fields["reads"] >= 3
     assert fields["writes"] >= 2
     assert set(fields["stages"]) >= {"prepare", "model", "tools", "first_token"}

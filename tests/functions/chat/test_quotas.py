@@ -311,7 +311,7 @@ async def test_followers_of_a_day_are_bounded_s5(world: ChatFixture) -> None:
 
 
 async def test_tokens_are_shown_by_day_and_role_p25(world: ChatFixture) -> None:
-    usage = Usage(input_tokens=900, cached_tokens=100, output_tokens=200)
+    usage = Usage(input_tokens=900, cached_tokens=100, output_tokens=200, cost_micro_usd=750)
     finish = ModelCallFinished(reason="stop", model="scripted", usage=usage)
     with ScriptedModel([TextDelta("Hi"), finish], [TextDelta("Hi"), finish]) as model:
         deps = world.deps(model)
@@ -322,7 +322,14 @@ async def test_tokens_are_shown_by_day_and_role_p25(world: ChatFixture) -> None:
             days = (await http.get("/v1/users/me/usage", params={"days": 31})).json()["days"]
             refused = await http.get("/v1/users/me/usage", params={"days": 32})
 
-    figures = {"calls": 1, "input_tokens": 900, "cached_tokens": 100, "output_tokens": 200}
+    figures = {
+        "calls": 1,
+        "input_tokens": 900,
+        "cached_tokens": 100,
+        "output_tokens": 200,
+        "cost_micro_usd": 750,
+        "priced_calls": 1,
+    }
     assert days == [
         {"day": day, "turns": 1, "models": [{"role": "agent", **figures}]}
         for day in ("2026-03-03", "2026-03-02")

@@ -32,6 +32,7 @@ from shared.domain.model import (
     UserText,
 )
 from shared.domain.provenance import Source
+from shared.domain.token_prices import TokenPrice
 from shared.model_meter import measure_models
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
 
@@ -398,6 +399,23 @@ async def test_the_tokens_of_a_structured_answer_are_counted_in_the_request_log_
 
     assert log_fields["input_tokens"] > 0
     assert log_fields["output_tokens"] > 0
+
+
+async def test_a_call_has_the_cost_of_its_model_or_none_d5(server):
+    prices = {"big": TokenPrice(input=1, cached=0.5, output=10)}
+    model = OpenaiModel(api_key="our-key", base_url=server.url, models=MODELS, prices=prices)
+    server.play(Script(text="Good morning,\n\nfriend."), Script(schema="items", text="{}"))
+
+    events = await _collect_events(model)
+    with telemetry.log_request("test"), measure_models() as used:
+        await model.complete_structured("fast", PROMPT, Items)
+        log_fields = telemetry.get_fields()
+    await model.aclose()
+
+    assert isinstance(events[-1], ModelCallFinished)
+    assert events[-1].usage.cost_micro_usd == 36 + 32 + 30
+    assert (used["fast"].cost_micro_usd, used["fast"].priced_calls) == (0, 0)
+    assert (log_fields["cost_micro_usd"], log_fields["unpriced_calls"]) == (0, 1)
 
 
 async def test_the_calls_of_a_piece_of_work_are_measured_by_role_p25(server, model):

@@ -44,6 +44,7 @@ from shared.model_meter import record_model_call
 T = TypeVar("T")
 
 MODEL_NAME = "offline-extractive"
+_FREE = Usage(cost_micro_usd=0)
 WINDOW_TOKENS = 500_000
 """It reads the question and the results of its tools alone, and quotes from any number of them."""
 _CURRENT_TIME = re.compile(r"^Current time: (\S+) \(([^)]+)\)", re.MULTILINE)
@@ -82,7 +83,7 @@ class OfflineModel:
             )
         except ValidationError as error:
             raise ModelFailed(f"the extract for {prompt.name!r} does not fit") from error
-        record_model_call(role, Usage())
+        record_model_call(role, _FREE)
         return value
 
 
@@ -153,9 +154,9 @@ def _request_tools(requests: Sequence[PlannedCall], *, earlier: int) -> Iterator
     for number, (name, arguments) in enumerate(requests, earlier):
         text = json.dumps(arguments, ensure_ascii=False)
         yield ToolCallRequested(ToolCall(id=f"call_{number}", name=name, arguments=text))
-    yield ModelCallFinished(reason="tool_calls", model=MODEL_NAME)
+    yield ModelCallFinished(reason="tool_calls", model=MODEL_NAME, usage=_FREE)
 
 
 def _stream_text(text: str) -> Iterator[ModelEvent]:
     yield from map(TextDelta, _WORD_PATTERN.findall(text))
-    yield ModelCallFinished(reason="stop", model=MODEL_NAME)
+    yield ModelCallFinished(reason="stop", model=MODEL_NAME, usage=_FREE)

@@ -1,0 +1,56 @@
+"""Token prices: what a call costs, and the calls whose cost is not known (D5)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.model import Usage
+from shared.domain.token_prices import (
+    DEFAULT_TOKEN_PRICES,
+    TokenPrice,
+    parse_token_price,
+    price_usage,
+)
+
+PRICES = {"big": TokenPrice(input=1.25, cached=0.125, output=10.0)}
+USAGE = Usage(input_tokens=1_000, cached_tokens=600, output_tokens=30)
+
+
+@pytest.mark.parametrize(
+    ("models", "cost"),
+    [
+        (("big",), 500 + 75 + 300),
+        (("big-2026-03-02", "big"), 875),
+        (("answered-by-another", "big"), 875),
+        (("big-mini",), None),
+        (("unknown", "unknown-too"), None),
+    ],
+)
+def test_a_call_costs_what_its_model_does_whatever_the_date_of_its_version_d5(
+    models: tuple[str, ...], cost: int | None
+) -> None:
+    assert price_usage(PRICES, models, USAGE).cost_micro_usd == cost
+
+
+def test_a_call_whose_tokens_the_provider_did_not_count_has_no_cost_d5() -> None:
+    assert price_usage(PRICES, ("big",), Usage()).cost_micro_usd is None
+
+
+@given(st.integers(1, 10**7), st.integers(0, 10**7), st.integers(0, 10**7))
+def test_no_count_of_a_provider_makes_a_cost_negative_d5(
+    read: int, cached: int, written: int
+) -> None:
+    usage = Usage(input_tokens=read, cached_tokens=cached, output_tokens=written)
+
+    priced = price_usage(DEFAULT_TOKEN_PRICES, ("gpt-5.1",), usage)
+
+    assert priced.cost_micro_usd is not None
+    assert priced.cost_micro_usd >= round(written * 10)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1", "1/2", "1/2/3/4", "a/b/c", "-1/2/3", "1e3/2/3", "nan/1/1"]
+)
+def test_what_is_no_price_is_refused_d5(text: str) -> None:
+    with pytest.raises(ValueError, match="is no price such as"):
+        parse_token_price(text)
