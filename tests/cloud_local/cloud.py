@@ -13,6 +13,7 @@ from tests.cloud_local.functions import build_environments, choose_urls, run_fun
 from tests.cloud_local.load_balancer import build_load_balancer
 from tests.cloud_local.stand_ins import PROJECT, run_stand_ins
 from tests.servers import run_server
+from tests.servers.fcm import FakeFcm
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Cloud:
     auth: str
     urls: dict[str, str]
     logs: Path
+    fcm: FakeFcm
 
     def sign_up(self, email: str) -> str:
         """Make an account at the Auth emulator; return its ID token."""
@@ -47,4 +49,4 @@ def run_cloud(folder: Path, *, port: int = 0) -> Iterator[Cloud]:
             run_server(build_load_balancer(urls, config), port=port),
         ):
             anyio.run(stand_ins.connect)
-            yield Cloud(origin, stand_ins.auth, urls, folder)
+            yield Cloud(origin, stand_ins.auth, urls, folder, stand_ins.fcm)

@@ -14,6 +14,7 @@ from tests.infra.terraform.stack import FOUNDATION, NUMBER, evaluate
 
 FRAMEWORK = Path(sys.executable).with_name("functions-framework")
 STARTED_AT_ONCE = 4
+PUSHING = ("deliver_digest", "deliver_notification")
 SECRET = "a secret of at least thirty-two characters"
 
 
@@ -43,6 +44,7 @@ def build_environments(
             **{key: replace_all(value, deployed_urls) for key, value in settings.items()},
             **dict.fromkeys(secrets, SECRET),
             **{key: value for key, value in stand_ins.settings.items() if not is_forbidden(key, settings, secrets)},
+            **(stand_ins.push_settings if name in PUSHING else {}),
             "GOOGLE_APPLICATION_CREDENTIALS": str(credentials),
             "PYTHONPATH": str(ROOT),
             "PATH": os.environ["PATH"],

@@ -19,6 +19,7 @@ from tests.cloud_local.rule_model import RuleModel
 from tests.cloud_local.task_deliveries import run_cloud_tasks
 from tests.servers import run_server
 from tests.servers.cloud_tasks import QUEUE
+from tests.servers.fcm import FakeFcm, fake_fcm, write_certificate
 from tests.servers.gcs import BUCKET, FakeGcs
 from tests.servers.kms import KEY, fake_kms
 from tests.servers.pinecone import API_KEY, FakePinecone
@@ -40,6 +41,8 @@ class StandIns:
     firestore: str
     pubsub: str
     relay: str
+    fcm: FakeFcm
+    push_settings: Mapping[str, str]
 
     async def connect(self) -> None:
         """Make the trigger, the topics and their subscriptions of routes.json."""
@@ -83,6 +86,8 @@ def run_stand_ins(folder: Path, urls: Mapping[str, str]) -> Iterator[StandIns]:
             "storage": serve(FakeGcs().app),
             "tasks": tasks,
         }
+        certificate = write_certificate(folder / "fcm.pem")
+        fcm = stack.enter_context(fake_fcm(certificate, project=PROJECT))
         settings = {
             "GOOGLE_STAND_INS": ",".join(f"{name}={url}" for name, url in stand_ins.items()),
             "FIRESTORE_EMULATOR_HOST": firestore,
@@ -99,5 +104,7 @@ def run_stand_ins(folder: Path, urls: Mapping[str, str]) -> Iterator[StandIns]:
         }
         yield StandIns(
             settings=settings, tokens=tokens, tokens_url=tokens_url,
-            auth=auth, firestore=firestore, pubsub=pubsub, relay=relay,
+            auth=auth, firestore=firestore, pubsub=pubsub, relay=relay, fcm=fcm,
+            # FCM has one address, so its client comes through a proxy that answers in its place.
+            push_settings={"https_proxy": fcm.proxy, "no_proxy": "127.0.0.1", "REQUESTS_CA_BUNDLE": str(certificate)},
         )  # fmt: skip

@@ -49,7 +49,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
 
 @pytest.fixture
 def ann(cloud: Cloud) -> Iterator[httpx.Client]:
-    headers = {"Authorization": f"Bearer {cloud.sign_up('ann@example.com')}"}
+    headers = {"Authorization": f"Bearer {cloud.sign_up(f'{uuid4().hex}@example.com')}"}
     with httpx.Client(base_url=cloud.origin, headers=headers, timeout=60) as http:
         yield http
 
@@ -81,6 +81,20 @@ def test_a_conversation_is_created_processed_asked_about_and_cited_d8(ann: httpx
     assert answer["memories_id"] == ["offsite"]
     assert second_answer is not None
     assert second_answer["memories_id"] == []
+
+
+def test_a_task_with_a_day_reaches_the_phone_by_cloud_tasks_and_fcm_d8(
+    cloud: Cloud, ann: httpx.Client
+) -> None:
+    device = {"fcm_token": "phone-of-ann", "time_zone": "Europe/Berlin"}
+    ann.post("/v1/users/fcm-token", json=device).raise_for_status()
+    due = {"description": "Book the train", "due_at": "2030-03-02T09:00:00Z"}
+    ann.post("/v1/action-items", json=due).raise_for_status()
+
+    message = wait_until(lambda: next(iter(cloud.fcm.messages), None))
+
+    assert message["token"] == "phone-of-ann"
+    assert "Book the train" in str(message)
 
 
 def test_one_origin_serves_console_and_functions_with_headers_d3(cloud: Cloud) -> None:

@@ -5,10 +5,15 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 ACCESS_TOKEN = "access-of-the-test"
 FCM_ERROR_TYPE = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
@@ -51,6 +56,26 @@ def build_refusal(
     details = [{"@type": FCM_ERROR_TYPE, "errorCode": code}] if code else []
     error = {"code": http, "message": message, "status": status, "details": details}
     return http, json.dumps({"error": error}).encode()
+
+
+def write_certificate(path: Path) -> Path:
+    """Write a certificate for FCM's hosts, signed by itself, with its key; clients have to trust it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, SEND_HOST)])
+    now = datetime.now(UTC)
+    names = x509.SubjectAlternativeName([x509.DNSName(SEND_HOST), x509.DNSName(TOKEN_ENDPOINT[0])])
+    certificate = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), 1, now, now + timedelta(1))
+        .add_extension(names, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    private_pem = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + private_pem)
+    return path
 
 
 @contextmanager

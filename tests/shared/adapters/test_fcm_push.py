@@ -2,19 +2,15 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from shared.adapters.cloud.fcm_push import FcmPush
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.ports import PushMessage, PushOutcome
-from tests.servers.fcm import FakeFcm, FcmAnswer, build_refusal, fake_fcm
+from tests.servers.fcm import FakeFcm, FcmAnswer, build_refusal, fake_fcm, write_certificate
 
 ALICE = UserId("alice")
 MESSAGE = PushMessage(
@@ -29,28 +25,11 @@ USER_CREDENTIALS = {
     "client_secret": "test",
     "refresh_token": "test",
 }
-HOSTS = ("fcm.googleapis.com", "oauth2.googleapis.com")
 
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, HOSTS[0])])
-    now = datetime.now(UTC)
-    names = x509.SubjectAlternativeName([x509.DNSName(host) for host in HOSTS])
-    signed_certificate = (
-        x509.CertificateBuilder(subject, subject, key.public_key(), 1, now, now + timedelta(1))
-        .add_extension(names, critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    private_pem = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    path = tmp_path_factory.mktemp("fcm") / "certificate.pem"
-    path.write_bytes(signed_certificate.public_bytes(serialization.Encoding.PEM) + private_pem)
-    return path
+    return write_certificate(tmp_path_factory.mktemp("fcm") / "certificate.pem")
 
 
 @pytest.fixture
