@@ -22,12 +22,18 @@ class DenseVectors:
         self._vectors = vectors
         self._embedder = embedder
 
-    async def add_dense(self, uid: UserId, rows: Sequence[RowWithRecipe]) -> list[Row]:
-        """Return the rows with dense values; a row whose recipe is unchanged keeps its own."""
+    async def add_dense(
+        self, uid: UserId, rows: Sequence[RowWithRecipe], *, are_stored: bool = True
+    ) -> list[Row]:
+        """Return the rows with dense values; a row whose recipe is unchanged keeps its own.
+
+        Rows that were never stored have none to keep, and none are looked for.
+        """
         if self._embedder is None or not rows:
             return [row for row, _ in rows]
         named_rows = [_add_recipe_name(row, recipe, self._embedder.name) for row, recipe in rows]
-        stored = await self._vectors.fetch(uid, [row.id for row in named_rows])
+        ids = [row.id for row in named_rows]
+        stored = await self._vectors.fetch(uid, ids) if are_stored else {}
         reused_rows = {row.id: _reuse_dense(row, stored) for row in named_rows}
         new_recipes = [recipe for row, recipe in rows if reused_rows[row.id] is None]
         try:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from shared import telemetry
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.data.codec import dump
 from shared.data.conversations import Conversations
@@ -18,6 +19,7 @@ from shared.domain.documents import Set
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
+from shared.domain.vectors import Row
 from shared.ports import Documents, Embedder
 
 ANN = UserId("ann")
@@ -45,6 +47,28 @@ class ThesaurusEmbedder:
             if word in DIMENSION_BY_WORD:
                 vector[DIMENSION_BY_WORD[word]] += 1.0
         return vector
+
+
+class RecordingVectors(SqliteVectors):
+    """Vectors that note the ids that are fetched."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        super().__init__(database)
+        self.fetched_ids: list[str] = []
+
+    async def fetch(self, namespace: str, ids: Sequence[str]) -> dict[str, Row]:
+        self.fetched_ids += ids
+        return await super().fetch(namespace, ids)
+
+
+def owns_yacht(name: str) -> Memory:
+    return Memory(
+        id=MemoryId(name),
+        content="Owns a yacht",
+        category="system",
+        created_at=NOON,
+        updated_at=NOON,
+    )
 
 
 @dataclass
@@ -139,6 +163,18 @@ async def test_unchanged_text_is_not_embedded_again_p12(library: DenseSearchFixt
     assert "Bea: turn number0" not in embedder.embedded_texts
 
 
+async def test_a_first_indexing_fetches_no_rows_d4(database: SqliteDatabase):
+    vectors = RecordingVectors(database)
+    index = LibraryIndex(vectors, ThesaurusEmbedder())
+
+    await index.put(ANN, talk("c", "the yacht"), [owns_yacht("m1")])
+    assert vectors.fetched_ids == []
+
+    await index.put(ANN, replace(talk("c", "the yacht"), chunk_count=1))
+    await index.put(ANN, replace(talk("c"), processed_hash="of no words"))
+    assert vectors.fetched_ids == ["ann-c", "ann-c#0", "ann-c"]
+
+
 async def test_another_embedder_embeds_everything_again_p12(library: DenseSearchFixture):
     await library.store(ThesaurusEmbedder(), talk("c", "the yacht"))
     other_embedder = ThesaurusEmbedder(name="another")
@@ -164,7 +200,7 @@ async def test_an_embedder_outage_preserves_stored_dense_vectors(library: DenseS
     await library.store(embedder, talk("c", "the yacht", "fine"))
 
     await library.build_index(ThesaurusEmbedder(is_down=True)).put(
-        ANN, talk("c", "the yacht", "fine")
+        ANN, replace(talk("c", "the yacht", "fine"), chunk_count=2)
     )
 
     assert await library.search_ids(embedder, "boat") == ["c"]
