@@ -9,8 +9,8 @@ from shared import prompts
 from shared.domain.conversation import Conversation
 from shared.domain.ids import UserId
 from shared.domain.model import ModelRole, Prompt
+from shared.domain.profile import Profile
 from shared.domain.sizes import split_by_size
-from shared.library.user_model import load_model
 
 A = TypeVar("A", bound=ProcessingOutput)
 MAX_BLOCK_CHARS = 600_000
@@ -27,6 +27,7 @@ async def complete_once(
     conversation: Conversation,
     prompt: Prompt,
     *,
+    profile: Profile,
     role: ModelRole,
     schema: type[A],
     block: int = 0,
@@ -36,13 +37,13 @@ async def complete_once(
     """Return the model's answer; it is stored before anything is derived from it.
 
     An answer to another version of the prompt is not used again. It is stored as that of a `stage`,
-    the prompt's name unless given, and its block. `finish` adds what only this call knows.
+    the prompt's name unless given, and its block. The model is that of `profile`. `finish` adds what only this call knows.
     """
     stage = (stage or prompt.name.rpartition("/")[2]) + (f"-{block}" if block else "")
     stored_answer = await deps.claims.load_answer(uid, conversation, stage)
     if stored_answer is not None and stored_answer["prompt_version"] == prompt.version:
         return schema.model_validate(stored_answer["answer"])
-    model = await load_model(deps, uid)
+    model = deps.model.for_user(uid, is_masked=profile.masks_private_data)
     answer = finish(await model.complete_structured(role, prompt, schema))
     record = {
         "prompt_version": prompt.version,

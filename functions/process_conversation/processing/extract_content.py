@@ -3,7 +3,6 @@
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.cached_completion import (
@@ -42,8 +41,9 @@ from functions.process_conversation.processing.templates import (
 from shared.domain.action_item import ActionItem
 from shared.domain.conversation import CATEGORIES, Conversation, apply_edits
 from shared.domain.derived_ids import DerivedIds
-from shared.domain.ids import AppId, MemoryId, UserId
+from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
+from shared.domain.profile import Profile
 from shared.domain.words import build_wording
 from shared.library.reconcile import Candidate
 from shared.library.superseded import restore_superseded
@@ -83,14 +83,13 @@ async def extract_content(deps: ProcessDeps, uid: UserId, conversation: Conversa
     if conversation.has_restored_structure:
         return _keep_restored(conversation)
     profile = await deps.stores.profiles.get(uid)
-    zone = profile.zone
-    data = split_transcript(conversation, zone.key)
-    if await _is_discarded(deps, uid, conversation, data[0]):
+    data = split_transcript(conversation, profile.zone.key)
+    if await _is_discarded(deps, uid, conversation, data[0], profile):
         draft = Draft(discarded=True)
     else:
-        draft = await _extract_draft(deps, uid, conversation, data, zone)
+        draft = await _extract_draft(deps, uid, conversation, data, profile)
         draft = await _drop_known_tasks(deps, uid, conversation, draft)
-        draft = await _add_app_summary(deps, uid, conversation, data, draft, profile.summary_app)
+        draft = await _add_app_summary(deps, uid, conversation, data, draft, profile)
     return await _reconcile(deps, uid, conversation, draft)
 
 
@@ -118,7 +117,11 @@ async def _reconcile(
 
 
 async def _is_discarded(
-    deps: ProcessDeps, uid: UserId, conversation: Conversation, data: Mapping[str, Any]
+    deps: ProcessDeps,
+    uid: UserId,
+    conversation: Conversation,
+    data: Mapping[str, Any],
+    profile: Profile,
 ) -> bool:
     """Ask the model about short transcripts only; an empty one is discarded unasked.
 
@@ -130,7 +133,9 @@ async def _is_discarded(
     if words == 0 or words > MAX_DISCARDABLE_WORDS:
         return words == 0
     prompt = build_prompt("discard", data)
-    answer = await complete_once(deps, uid, conversation, prompt, role="fast", schema=DiscardOutput)
+    answer = await complete_once(
+        deps, uid, conversation, prompt, profile=profile, role="fast", schema=DiscardOutput
+    )
     return answer.discard
 
 
@@ -139,13 +144,13 @@ async def _extract_draft(
     uid: UserId,
     conversation: Conversation,
     data: Sequence[Mapping[str, Any]],
-    zone: ZoneInfo,
+    profile: Profile,
 ) -> Draft:
-    structures = await _extract_structures(deps, uid, conversation, data)
+    structures = await _extract_structures(deps, uid, conversation, data, profile)
     newest_memories = await deps.stores.memories.list_newest(uid, limit=MAX_SHOWN_MEMORIES)
     held_memories = await deps.stores.memories.list_held(uid, now=deps.clock.now(), limit=MAX_HELD)
     shown_memories = _select_from_elsewhere([*newest_memories, *held_memories], conversation)
-    facts = await _extract_memories(deps, uid, conversation, data, shown_memories)
+    facts = await _extract_memories(deps, uid, conversation, data, shown_memories, profile)
     ids = await _load_derived_ids(deps, uid, conversation)
     candidates = select_candidates(facts, conversation, ids)
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
@@ -156,7 +161,9 @@ async def _extract_draft(
     known_by_id |= await _load_named(deps, uid, conversation, fact_candidates, known_by_id)
     return build_draft(
         conversation,
-        merge_structures([build_structure(answer, conversation, zone) for answer in structures]),
+        merge_structures(
+            [build_structure(answer, conversation, profile.zone) for answer in structures]
+        ),
         merge_topics([build_topics(answer) for answer in structures]),
         decide_memories(fact_candidates, [*known_by_id.values()]),
         ids,
@@ -215,26 +222,37 @@ async def _add_app_summary(
     conversation: Conversation,
     data: Sequence[Mapping[str, Any]],
     draft: Draft,
-    preferred_id: AppId | None,
+    profile: Profile,
 ) -> Draft:
     """Let a summary app write, if the owner has one: at most one model call."""
     content = (draft.structured, draft.topics)
-    apps = await choose_summary_apps(deps.stores, uid, conversation, content, preferred_id)
+    apps = await choose_summary_apps(deps.stores, uid, conversation, content, profile.summary_app)
     if apps.writer is None:
         return draft
     overview = draft.structured.overview if len(data) > 1 else ""
     prompt = build_template_prompt(apps.writer.memory_prompt or "", data[0], overview=overview)
-    results = await apply_template(deps, uid, conversation, apps.writer, prompt)
+    results = await apply_template(deps, uid, conversation, apps.writer, prompt, profile)
     return replace(draft, apps_results=results, suggested_apps=apps.suggested_ids)
 
 
 async def _extract_structures(
-    deps: ProcessDeps, uid: UserId, conversation: Conversation, data: Sequence[Mapping[str, Any]]
+    deps: ProcessDeps,
+    uid: UserId,
+    conversation: Conversation,
+    data: Sequence[Mapping[str, Any]],
+    profile: Profile,
 ) -> list[StructureOutput]:
     prompts = [build_prompt("structure", block, categories=", ".join(CATEGORIES)) for block in data]
     return [
         await complete_once(
-            deps, uid, conversation, prompt, role="standard", schema=StructureOutput, block=n
+            deps,
+            uid,
+            conversation,
+            prompt,
+            profile=profile,
+            role="standard",
+            schema=StructureOutput,
+            block=n,
         )
         for n, prompt in enumerate(prompts)
     ]
@@ -246,6 +264,7 @@ async def _extract_memories(
     conversation: Conversation,
     data: Sequence[Mapping[str, Any]],
     shown_memories: Sequence[Memory],
+    profile: Profile,
 ) -> MemoriesOutput:
     existing = [{"number": n, "text": memory.content} for n, memory in enumerate(shown_memories)]
     prompts = [build_prompt("memories", {**block, "existing_memories": existing}) for block in data]
@@ -256,6 +275,7 @@ async def _extract_memories(
             uid,
             conversation,
             prompt,
+            profile=profile,
             role="standard",
             schema=MemoriesOutput,
             block=n,

@@ -22,6 +22,7 @@ from shared.domain.conversation import Conversation
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.model import Prompt
+from shared.domain.profile import Profile
 from shared.ports import ChatModel
 from shared.security.link_filter import extract_urls, filter_links
 from shared.security.visible_text import strip_invisible
@@ -35,6 +36,7 @@ async def apply_template(
     conversation: Conversation,
     app: App,
     prompt: Prompt,
+    profile: Profile,
 ) -> tuple[AppResult, ...]:
     """Return the summary of an app, by one model call; what was stored before, if that fails.
 
@@ -46,6 +48,7 @@ async def apply_template(
             uid,
             conversation,
             prompt,
+            profile=profile,
             role="standard",
             schema=TemplateOutput,
             stage=f"template-{app.id}",

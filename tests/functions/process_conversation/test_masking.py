@@ -3,8 +3,11 @@
 from dataclasses import replace
 
 from shared.adapters.masked_model import MaskedModels, derive_masking_key
+from shared.data.profiles import Profiles
+from shared.domain.ids import UserId
+from shared.domain.profile import Profile
 from shared.security.masking import Masker
-from tests.fakes import ScriptedModel
+from tests.fakes import ScriptedModel, replace_stores
 from tests.fixtures.processing import (
     ALICE,
     MEMORIES,
@@ -66,3 +69,25 @@ async def test_an_owner_who_wants_no_masking_has_none_m101(database):
     _, model = await process(database, is_masked=False)
 
     assert SAID in repr(model.prompts)
+
+
+class CountedProfiles(Profiles):
+    reads = 0
+
+    async def get(self, uid: UserId) -> Profile:
+        self.reads += 1
+        return await super().get(uid)
+
+
+async def test_all_model_calls_of_a_conversation_rest_on_one_read_of_the_profile(database):
+    answers = {STRUCTURE: [build_structure_output()], MEMORIES: [{"memories": []}]}
+    with ScriptedModel(answers=answers) as model:
+        world = build_processing_fixture(database, model)
+        profiles = CountedProfiles(world.documents)
+        stores = replace_stores(world.deps.stores, profiles=profiles)
+        world.deps = replace(world.deps, stores=stores)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
+
+    for_model_calls, for_the_summary_of_the_day = 1, 1
+    assert profiles.reads == for_model_calls + for_the_summary_of_the_day
