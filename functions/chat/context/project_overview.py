@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 
 from functions.chat.context.blocks import FileNote
+from shared.domain.provenance import LIBRARY
+from shared.security.fencing import fence_untrusted
 
 MAX_NAMED = 50
 MAX_NAME_CHARS = 120
@@ -14,14 +16,15 @@ NO_PROJECT = (
 
 
 def describe_project(files: Sequence[FileNote]) -> str:
-    """Name the files of a chat's project, or say that there are none."""
+    """Name the files of a chat's project as fenced data, or say that there are none."""
     if not files:
         return NO_PROJECT
     named = [
         {"file": file.name[:MAX_NAME_CHARS], "chars": file.chars} for file in files[:MAX_NAMED]
     ]
+    listed = fence_untrusted(json.dumps(named, ensure_ascii=False), LIBRARY)
     rest = f" and {len(files) - MAX_NAMED} more" if len(files) > MAX_NAMED else ""
     return (
-        "The request may need to know the whole project: look at it before you go into details. Its files: "
-        f"{json.dumps(named, ensure_ascii=False)}{rest}"
+        "The request may need to know the whole project: look at it before you go into details. Its files:\n"
+        f"{listed}{rest}"
     )
