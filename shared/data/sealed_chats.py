@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, build_page
-from shared.domain.documents import Create, Delete, Document, Order, Query, Set
+from shared.domain.documents import Create, Delete, Document, Order, Query, Set, Where
 from shared.domain.errors import Conflict, NotFound
 from shared.domain.ids import SessionId, UserId, is_id
 from shared.domain.sealed_chat import SealedChat, SealedMessage
@@ -39,8 +39,11 @@ class SealedChats:
         self._documents = documents
 
     async def create(self, uid: UserId, chat_id: SessionId, now: datetime) -> None:
-        """Begin a chat without a ciphertext. Raises Conflict beyond MAX_CHATS."""
-        if await self._documents.count(Query(collection=_collection(uid))) >= MAX_CHATS:
+        """Begin a chat without a ciphertext. Raises Conflict beyond MAX_CHATS, deleted ones aside."""
+        existing = Query(
+            collection=_collection(uid), where=(Where("is_deleted", "==", value=False),)
+        )
+        if await self._documents.count(existing) >= MAX_CHATS:
             raise Conflict(TOO_MANY_CHATS)
         chat = SealedChat(id=chat_id, created_at=now, changed_at=now)
         await self._documents.write(Create(_build_path(uid, chat_id), dump(chat)))

@@ -5,6 +5,7 @@ is read anew.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.data.codec import dump, type_adapter
@@ -17,6 +18,7 @@ SYNC_TTL = timedelta(hours=1)
 MAX_CACHED = 100
 MAX_BYTES = 800_000
 """Of one chat's ciphertexts: they fit into a document."""
+_DELETED_AT_ONCE = 2 * MAX_CACHED
 _MESSAGES = type_adapter(list[SealedMessage])
 
 
@@ -57,15 +59,18 @@ class SyncCache:
         await self._evict(uid, keep=0)
 
     async def _evict(self, uid: UserId, *, keep: int) -> None:
+        """Delete the oldest beyond `keep`; only they are read."""
         query = Query(
             collection=_collection(uid),
-            order_by=(Order("cached_at", "desc"),),
-            limit=2 * MAX_CACHED,
+            order_by=(Order("cached_at"),),
+            limit=_DELETED_AT_ONCE,
             fields=("cached_at",),
         )
-        leaving = (await self._documents.query(query))[keep:]
-        if leaving:
-            await self._documents.write(*(Delete(document.path) for document in leaving))
+        excess = await self._documents.count(query) - keep
+        if excess > 0:
+            leaving = replace(query, limit=min(excess, _DELETED_AT_ONCE))
+            documents = await self._documents.query(leaving)
+            await self._documents.write(*(Delete(document.path) for document in documents))
 
 
 def _collection(uid: UserId) -> str:

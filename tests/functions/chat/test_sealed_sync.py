@@ -1,6 +1,7 @@
 """Ciphertexts of sealed chats: stored as they came, by version, and read in three phases (M87)."""
 
 import base64
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,8 +9,13 @@ import httpx
 import pytest
 
 from functions.chat.sealed.sync import CHATS_PER_PAGE, MESSAGES_PER_PAGE, RECENT_CHATS
+from shared.data.codec import dump
+from shared.data.sealed_chats import MAX_CHATS
 from shared.data.sync_cache import MAX_CACHED
-from shared.domain.documents import Query
+from shared.domain.documents import Query, Set
+from shared.domain.ids import SessionId
+from shared.domain.sealed_chat import SealedChat
+from tests.fakes import CountingDocuments
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.sealed_client import (
     begin,
@@ -288,3 +294,34 @@ async def test_the_sync_cache_holds_a_hundred_chats_m86(world: ChatFixture) -> N
         await sync_all(http, 3)
 
     assert len(await list_cached(world)) == MAX_CACHED
+
+
+async def test_what_a_sync_reads_grows_with_its_chats_alone_m86(world: ChatFixture) -> None:
+    async with open_chat(world.deps()) as http:
+        for _ in range(40):
+            world.clock.advance(seconds=1)
+            await begin(http)
+    counting = CountingDocuments(world.documents)
+    async with open_chat(replace(world, documents=counting).deps()) as http:
+        await sync_all(http, 3)
+
+    assert counting.documents <= 5 * 40
+
+
+async def test_deleted_sealed_chats_make_room_for_others(world: ChatFixture) -> None:
+    chats = [
+        SealedChat(id=SessionId(f"sealed-{n}"), created_at=START, changed_at=START)
+        for n in range(MAX_CHATS)
+    ]
+    for first in range(0, MAX_CHATS, 500):
+        part = chats[first : first + 500]
+        await world.documents.write(
+            *(Set(f"users/{ADA}/sealed_chats/{chat.id}", dump(chat)) for chat in part)
+        )
+    new = {"storage_mode": "client_encrypted"}
+    async with open_chat(world.deps()) as http:
+        refused = await http.post("/v2/chat-sessions", json=new)
+        await http.delete(f"/v2/chat-sessions/{chats[0].id}")
+        accepted = await http.post("/v2/chat-sessions", json=new)
+
+    assert (refused.status_code, accepted.status_code) == (409, 200)
