@@ -176,7 +176,8 @@ def _list_blocks(context: Context, documents: TurnContext) -> dict[str, list[str
     ]
     files = [*documents.files.texts.values(), *documents.project.texts]
     data = filter(None, [context.page, context.details, context.similar_chats])
-    names = [file.name for file in (*documents.project.files, *documents.files.forgotten)]
+    notes = [*map(build_note, documents.project.files), *documents.files.forgotten]
+    names = [note.name for note in notes]
     foreign = [*data, *(each.text for each in files), *names]
     if agent is not None and agent.is_foreign:
         foreign.append(context.own_prompt if agent.replaces_prompt else context.agent_prompt)
