@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation bench eval eval-memories eval-crisis eval-injection report reviews dead-letters reindex erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
+.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation soak bench eval eval-memories eval-crisis eval-injection report reviews dead-letters reindex erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -50,6 +50,9 @@ cloud-local: $(VENV)/ready-dev ## Run every function in the cloud world on this 
 
 crash-simulation: $(VENV)/ready-dev ## Play N random crashes, cuts and repeats of a question (N=10000, SEED=1)
 	@$(BIN)/python -m tests.functions.chat.crash_simulation $(or $(N),10000) --seed $(or $(SEED),1)
+
+soak: $(VENV)/ready-dev ## Let PEOPLE=80 ask for MINUTES=10 while processes die and links break; count what is lost or doubled (SEED=1)
+	@$(BIN)/python -m infra.soak --minutes $(or $(MINUTES),10) --people $(or $(PEOPLE),80) --seed $(or $(SEED),1)
 
 eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json (OUT=.cache/eval.svg, EMBEDDER=a venv with requirements-embedder.in)
 	@test -f "$(DATA)" || { echo "keepsake: name a LoCoMo file: make eval DATA=path/to/locomo.json" >&2; exit 2; }

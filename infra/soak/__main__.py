@@ -1,0 +1,78 @@
+"""Command `make soak`: print what a soak lost and doubled, and what grew."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+
+from infra.bench.figures import Figure, render_table
+from infra.soak.play import Outcome, Plan, play_soak
+from infra.soak.samples import compute_growth, compute_row_growth
+
+MAX_GROWTH = 1.1
+SHOWN_FINDINGS = 20
+
+
+def main() -> int:
+    """Return 1 when a figure misses its bound."""
+    options = _build_parser().parse_args()
+    plan = Plan(
+        seconds=60 * options.minutes,
+        people=options.people,
+        processes=options.processes,
+        kill_every_s=options.kill_every,
+        seed=options.seed,
+    )
+    outcome = asyncio.run(play_soak(plan))
+    for finding in [*outcome.findings.lost, *outcome.findings.doubled][:SHOWN_FINDINGS]:
+        print(f"keepsake: {finding}")
+    for error in outcome.errors[:SHOWN_FINDINGS]:
+        print(f"keepsake: {error[:2000]}")
+    figures = build_figures(outcome)
+    print(render_table(figures))
+    return int(not all(figure.is_ok for figure in figures))
+
+
+def build_figures(outcome: Outcome) -> Sequence[Figure]:
+    samples = outcome.samples
+    return [
+        *(Figure(f"answers {name}", count) for name, count in outcome.findings.outcomes.items()),
+        Figure("processes killed", outcome.kill_count),
+        Figure("connections to the model reset", outcome.reset_count),
+        Figure("messages of the queue that came late", outcome.late_count),
+        Figure("messages of the queue that came again", outcome.repeat_count),
+        Figure("lost", len(outcome.findings.lost), target=0),
+        Figure("doubled", len(outcome.findings.doubled), target=0),
+        Figure("messages of the queue left over", outcome.waiting_count, target=0),
+        Figure("errors logged", len(outcome.errors), target=0),
+        Figure("memory at the end", samples[-1].memory_mb, "MB"),
+        Figure(
+            "memory, last third over the one before",
+            compute_growth(samples, lambda sample: sample.memory_mb),
+            target=MAX_GROWTH,
+        ),
+        Figure(
+            "open files, last third over the one before",
+            compute_growth(samples, lambda sample: sample.open_files),
+            target=MAX_GROWTH,
+        ),
+        Figure(
+            "rows that a question adds, last third over the one before",
+            compute_row_growth(samples),
+            target=MAX_GROWTH,
+        ),
+    ]
+
+
+def _build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="make soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--people", type=int, default=80)
+    parser.add_argument("--processes", type=int, default=3)
+    parser.add_argument("--kill-every", type=float, default=20, help="seconds")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""Checks after a soak: what people received against what is stored."""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from infra.soak.person import Person, Question
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """How many answers ended how, and what was lost or doubled, each in a sentence."""
+
+    outcomes: Mapping[str, int]
+    lost: Sequence[str]
+    doubled: Sequence[str]
+
+
+def check_people(database: Path, people: Sequence[Person]) -> Findings:
+    """Compare every question and conversation with the rows of its user."""
+    with closing(sqlite3.connect(database)) as connection:
+        stored = [(person, _load_rows(connection, person.uid)) for person in people]
+    return Findings(
+        Counter(outcome for _, rows in stored for outcome in _list_outcomes(rows)),
+        [found for person, rows in stored for found in _find_lost(person, rows)],
+        [found for person, rows in stored for found in _find_doubled(person, rows)],
+    )
+
+
+def _load_rows(connection: sqlite3.Connection, uid: str) -> Mapping[str, Sequence[Row]]:
+    kinds = ("messages", "conversations", "action_items")
+    sql = "SELECT fields FROM documents WHERE collection = ?"
+    return {
+        kind: [json.loads(row) for (row,) in connection.execute(sql, (f"users/{uid}/{kind}",))]
+        for kind in kinds
+    }
+
+
+def _list_outcomes(rows: Mapping[str, Sequence[Row]]) -> Sequence[str]:
+    return [row["metadata"]["outcome"] for row in rows["messages"] if row["sender"] == "ai"]
+
+
+def _find_lost(person: Person, rows: Mapping[str, Sequence[Row]]) -> Iterator[str]:
+    messages = {row["id"]: row for row in rows["messages"]}
+    texts = {row["text"] for row in rows["messages"]}
+    for question in person.questions:
+        if question.text not in texts:
+            yield f"{question.key}: the question is not stored"
+        if not question.ends:
+            yield f"{question.key}: no end came, after the refusals {question.refusals[-5:]}"
+        elif question.run_id not in messages:
+            yield f"{question.key}: the answer is not stored"
+        elif not _is_whole(question, messages[question.run_id]):
+            yield f"{question.key}: the stored answer is not what was received"
+    states = {row["id"]: row["status"] for row in rows["conversations"]}
+    for name in person.conversation_ids:
+        if states.get(name) != "completed":
+            yield f"conversation {name}: {states.get(name, 'not stored')}"
+
+
+def _is_whole(question: Question, answer: Row) -> bool:
+    """Tell whether the stored answer is what was received.
+
+    Of an answer whose process was killed, the last seconds may be missing; of one that got no
+    further than its first words, a sentence says so.
+    """
+    received, stored = question.received_text, answer["text"]
+    match answer["metadata"]["outcome"]:
+        case "completed":
+            return bool(received == stored == question.answer)
+        case "interrupted":
+            return bool(received.startswith(stored) or received.endswith(stored))
+        case _:
+            return bool(received == stored)
+
+
+def _find_doubled(person: Person, rows: Mapping[str, Sequence[Row]]) -> Iterator[str]:
+    for question in person.questions:
+        yield from _find_repeats(question)
+    yield from _find_spare_messages(person, rows["messages"])
+    tasks = Counter(row["conversation_id"] for row in rows["action_items"])
+    for name, count in tasks.items():
+        if count > 1:
+            yield f"conversation {name}: {count} tasks for one promise"
+
+
+def _find_repeats(question: Question) -> Iterator[str]:
+    if any(later <= earlier for earlier, later in pairwise(question.numbers)):
+        yield f"{question.key}: an event came twice"
+    if len(question.ends) > 1:
+        yield f"{question.key}: {len(question.ends)} ends came"
+
+
+def _find_spare_messages(person: Person, messages: Sequence[Row]) -> Iterator[str]:
+    """Find messages beyond one question and one answer each."""
+    run_ids = {question.run_id for question in person.questions}
+    question_ids = {row["id"] for row in messages if row["sender"] == "human"}
+    answer_ids = {row["id"] for row in messages if row["sender"] == "ai"}
+    if len(question_ids) > len(person.questions):
+        yield f"{person.uid}: {len(question_ids)} questions of {len(person.questions)} are stored"
+    for spare_id in answer_ids - run_ids:
+        yield f"{person.uid}: the answer {spare_id} belongs to nothing that was asked"

@@ -1,0 +1,143 @@
+"""Person of the soak: asks, reads until the end over any number of broken connections, and records it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import httpx
+
+from infra.bench.crowds import END_TYPES
+
+RETRY_S = 0.25
+MAX_EVENTS_BEFORE_CUT = 12
+TOKEN_MS = 40
+
+
+@dataclass(slots=True, kw_only=True)
+class Question:
+    """A question, and everything that its asker received of the answer."""
+
+    key: str
+    answer: str
+    run_id: str = ""
+    numbers: list[int] = field(default_factory=list)
+    chunks: list[Mapping[str, Any]] = field(default_factory=list)
+    refusals: list[int] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """Ask the scripted model for a tool call and then for this answer."""
+        call = {"id": "call_1", "name": "get_memories", "arguments": "{}"}
+        script = [{"tool_calls": [call]}, {"text": self.answer, "token_ms": TOKEN_MS}]
+        return f"Tell me {self.key}. [[script {json.dumps(script)}]]"
+
+    @property
+    def last_number(self) -> int:
+        return self.numbers[-1] if self.numbers else 0
+
+    @property
+    def ends(self) -> Sequence[Mapping[str, Any]]:
+        return [chunk for chunk in self.chunks if chunk["type"] in END_TYPES]
+
+    @property
+    def received_text(self) -> str:
+        return "".join(chunk["delta"] for chunk in self.chunks if chunk["type"] == "text-delta")
+
+
+@dataclass(slots=True, kw_only=True)
+class Person:
+    """One user at several processes, each time at another."""
+
+    uid: str
+    token: str
+    http: httpx.AsyncClient
+    origins: Sequence[str]
+    random: Random
+    questions: list[Question] = field(default_factory=list)
+    conversation_ids: list[str] = field(default_factory=list)
+
+    async def ask_while(self, is_time: Callable[[], bool]) -> None:
+        """Ask, and record a conversation, one after the other."""
+        while is_time():
+            key = f"{self.uid}-{len(self.questions)}"
+            self.questions.append(Question(key=key, answer=self._choose_answer(key)))
+            await self._ask(self.questions[-1])
+            await self._record_conversation(key)
+
+    def _choose_answer(self, key: str) -> str:
+        words = [f"word{n}" for n in range(self.random.randrange(5, 60))]
+        return " ".join([key, *words])
+
+    async def _ask(self, question: Question) -> None:
+        """Ask or resume until the end has come."""
+        while not question.ends:
+            limit = self.random.choice((None, self.random.randrange(1, MAX_EVENTS_BEFORE_CUT)))
+            try:
+                async with self._open_stream(question) as response:
+                    if response.status_code == httpx.codes.OK:
+                        question.run_id = response.headers["x-run-id"]
+                        await _read(question, response.aiter_lines(), limit)
+                    else:
+                        question.refusals.append(response.status_code)
+                        await asyncio.sleep(RETRY_S)
+            except httpx.TransportError:
+                await asyncio.sleep(RETRY_S)
+
+    def _open_stream(self, question: Question) -> Any:
+        """Resume what has begun, or send the question, again under the same key."""
+        if question.numbers:
+            path = f"/v2/messages/{question.run_id}/stream"
+            after = {"Last-Event-ID": str(question.last_number)}
+            return self.http.stream("GET", self._at(path), headers={**self._headers, **after})
+        body = {"text": question.text, "client_message_id": question.key}
+        path = "/v2/messages?protocol=ui-message-stream"
+        return self.http.stream("POST", self._at(path), json=body, headers=self._headers)
+
+    async def _record_conversation(self, name: str) -> None:
+        """Post a conversation until it is accepted; a repeat has the same id."""
+        body = _build_conversation(name)
+        while name not in self.conversation_ids:
+            try:
+                url = self._at("/v1/conversations")
+                answer = await self.http.post(url, json=body, headers=self._headers)
+            except httpx.TransportError:
+                await asyncio.sleep(RETRY_S)
+                continue
+            if answer.is_success:
+                self.conversation_ids.append(name)
+            else:
+                await asyncio.sleep(RETRY_S)
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+    def _at(self, path: str) -> str:
+        return self.random.choice(self.origins) + path
+
+
+async def _read(question: Question, lines: AsyncIterator[str], limit: int | None) -> None:
+    """Record whole events; break off after `limit` of them."""
+    count, chunks = 0, list[Mapping[str, Any]]()
+    async for line in lines:
+        if line.startswith("data: {"):
+            chunks.append(json.loads(line[6:]))
+        elif line.startswith("id: "):
+            question.numbers.append(int(line[4:]))
+            question.chunks += chunks
+            count, chunks = count + 1, []
+            if count == limit:
+                return
+
+
+def _build_conversation(name: str) -> dict[str, Any]:
+    segment = {"speaker": "Ann", "is_user": False, "start": 0, "end": 4}
+    return {
+        "id": name,
+        "started_at": "2026-03-02T09:00:00Z",
+        "finished_at": "2026-03-02T09:05:00Z",
+        "transcript_segments": [{"text": f"Ann sends plan {name} on Friday.", **segment}],
+    }
