@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation soak bench eval eval-memories eval-crisis eval-injection report reviews dead-letters reindex erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
+.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation soak bench scale eval eval-memories eval-crisis eval-injection report reviews dead-letters reindex erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -39,8 +39,11 @@ check: $(VENV)/ready-dev ## Format, lint, types, import contracts
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests examples && $(BIN)/lint-imports
 
 ##@ Measure it
-bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="streams chats contexts journals crowds agents files processing search lists notifications disclosure sealed imports console")
+bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="streams chats contexts costs journals crowds agents files processing search lists notifications disclosure sealed imports console")
 	@$(BIN)/python -m infra.bench $(ONLY)
+
+scale: $(VENV)/ready-dev ## Count what work asks of each part, and write docs/scale.md: limits, instances and money for 1 to 10,000,000 users
+	@$(BIN)/python -m infra.scale
 
 fuzz: $(VENV)/ready-dev ## Ask every route of docs/openapi.json for FOR=600 seconds (SEED=1): no 5xx, no undescribed answer
 	@$(BIN)/python -m infra.fuzz --seconds $(or $(FOR),600) --seed $(or $(SEED),1)

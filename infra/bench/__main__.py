@@ -11,6 +11,7 @@ from infra.bench.agents import measure_agent_loops
 from infra.bench.chats import measure_long_chat
 from infra.bench.console import measure_console
 from infra.bench.contexts import measure_contexts
+from infra.bench.costs import measure_costs
 from infra.bench.crowds import measure_crowds
 from infra.bench.cycles import measure_tool_cycle
 from infra.bench.disclosures import measure_disclosures
@@ -93,6 +94,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "chats": lambda: asyncio.run(measure_long_chat()),
     "contexts": measure_contexts,
     "notes": lambda: asyncio.run(measure_notes()),
+    "costs": lambda: asyncio.run(measure_costs()),
     "journals": lambda: asyncio.run(measure_journals()),
     "notifications": lambda: asyncio.run(measure_notifications()),
     "crowds": lambda: asyncio.run(measure_crowds()),

@@ -30,12 +30,12 @@ PATH = "/v1/integrations/notification"
 
 async def measure_notifications() -> list[Figure]:
     with open_folder() as folder:
-        await _install(folder)
+        await install_app(folder)
         with run_keepsake_on(folder) as server:
-            pending = _generate_posts()
-            await _post_all(server, [next(pending) for _ in range(WARM_UP)])
+            pending = generate_posts()
+            await post_all(server, [next(pending) for _ in range(WARM_UP)])
             before_s, started = server.cpu_s, time.perf_counter()
-            took_s = await _post_all(server, list(pending))
+            took_s = await post_all(server, list(pending))
             wall_s, cpu_s = time.perf_counter() - started, server.cpu_s - before_s
             lines = server.read_request_lines("notifications")
     posts = len(took_s)
@@ -50,7 +50,7 @@ async def measure_notifications() -> list[Figure]:
     ]
 
 
-async def _install(data: Path) -> None:
+async def install_app(data: Path) -> None:
     """Let every user install an app that writes into the chat and pushes."""
     database = SqliteDatabase(data / "keepsake.db")
     documents, now = SqliteDocuments(database, INDEXES), datetime.now(UTC)  # noqa: TID251 - the product's own clock follows
@@ -73,13 +73,13 @@ async def _install(data: Path) -> None:
     database.close()
 
 
-def _generate_posts() -> Iterator[Mapping[str, str]]:
+def generate_posts() -> Iterator[Mapping[str, str]]:
     for round_ in range(POSTS_PER_USER):
         for n in range(USERS):
             yield {"aid": WEATHER, "uid": f"user-{n}", "message": f"Gust {round_} is on its way."}
 
 
-async def _post_all(server: ServerProcess, posts: list[Mapping[str, str]]) -> list[float]:
+async def post_all(server: ServerProcess, posts: list[Mapping[str, str]]) -> list[float]:
     """Send all posts, so many at once, and return the seconds of each."""
     pending, took_s, tick = iter(posts), [], create_progress_bar("posts", len(posts))
 

@@ -1,0 +1,202 @@
+"""Page of growth: docs/scale.md and its plot, written from the model alone."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+
+from infra.scale.deployment import load_deployment
+from infra.scale.model import Break, Scale
+from infra.scale.usage import USAGE, Usage
+from infra.scale.vendors import ASSUMED, CONTRACTS, LIMITS, PRICES, READ_ON, Fact
+from infra.scale.work import Counters, Work
+
+SIZES = (1, 10_000, 100_000, 1_000_000, 10_000_000)
+TARGET_USERS = 10_000_000
+SCALE_FILE = "scale.tfvars"
+_WIDTH, _LEFT, _ROW = 760, 300, 18
+_DECADES = 9
+
+
+def build_scales(counters: Counters) -> tuple[Scale, Scale]:
+    """Return the model as it is deployed, and with everything that scale.tfvars and CONTRACTS move."""
+    return (
+        Scale(counters=counters, deployment=load_deployment()),
+        Scale(counters=counters, deployment=load_deployment(SCALE_FILE), has_contracts=True),
+    )
+
+
+def render_page(counters: Counters) -> str:
+    today, scaled = build_scales(counters)
+    minutes = USAGE.conversations_a_day * counters.words / USAGE.words_a_minute
+    return f"""# Growth
+
+Written by `make scale` from `infra/scale/`: counters of the embedded product, assumptions about users, and limits and list
+prices of vendors. Nothing of it was measured in a cloud. Change an assumption in `infra/scale/usage.py` and run it again.
+
+A user asks {USAGE.turns_a_day:g} questions a day and records {USAGE.conversations_a_day:g} conversations, which is {minutes:.0f} minutes of speech; {USAGE.notifications_a_day:g}
+notifications arrive. At the peak, everything comes {USAGE.peak_factor:g} times as often. A library holds {USAGE.months_stored:g} months. Every
+question searches once, no prompt is cached by the model's provider, and both indexes of Pinecone are in use.
+
+## Money
+
+US dollars a month by list prices, without discounts and free tiers. Transcription of uploaded sound, speech with a model,
+stored sound and files, backups, and the load balancer are left out.
+
+{_table(("users", *(f"{size:,}" for size in SIZES)), _list_cost_rows(scaled))}
+
+## What breaks first
+
+The number of users that meet a limit at their peak: as the repository deploys it, and with
+[scale.tfvars](../infra/terraform/services/scale.tfvars) and the contracts below.
+
+{_table(("limit", "users", "with both", "moved by"), _list_break_rows(today, scaled))}
+
+![Users that meet each limit, on a logarithmic scale: grey as deployed, blue with scale.tfvars and contracts](scale.svg)
+
+{_describe_left(scaled)}
+
+Contracts that this assumes, and the amounts to ask for:
+
+{_table(("limit", "published", "asked for", "with whom"), _list_contract_rows())}
+
+## Rates at the peak, a second
+
+{_table(("", *(f"{size:,}" for size in SIZES)), _list_rate_rows(scaled))}
+
+Hot documents: what is written often belongs to one user (the day of usage, the chat, the run), and Firestore sustains about
+one write a second on a document; a burst of one user reserves quotas for many turns at once. Shared by users is only the log
+of calls of an app, whose times stand in one range of the index: if all calls went to one app, {_find(scaled, "app_calls").users:,.0f} users would meet
+the limit of 500 a second.
+
+## Instances at the peak
+
+{_table(("function", *(f"{size:,}" for size in SIZES)), _list_instance_rows(scaled))}
+
+## What work costs the parts
+
+Measured on the embedded product by `make scale`; a test measures again and fails where a counter has moved by a quarter.
+
+{_table(("", "turn", "conversation", "notification"), _list_work_rows(counters))}
+
+## Assumptions
+
+{_table(("assumption", "amount"), ((f"`{each.name}`", f"{getattr(USAGE, each.name):g}") for each in fields(Usage)))}
+
+## Limits and prices
+
+Read on {READ_ON}. What no page was found for is an assumption.
+
+{_table(("fact", "amount", "source"), map(_to_fact_row, [*LIMITS.values(), *PRICES.values()]))}
+"""
+
+
+def render_plot(counters: Counters) -> str:
+    """Draw the users that meet each limit, from 10 to ten billion."""
+    today, scaled = build_scales(counters)
+    later = {each.name: each.users for each in scaled.list_breaks()}
+    rows = [_draw_row(n, each, later[each.name]) for n, each in enumerate(today.list_breaks())]
+    height = _ROW * len(rows) + 40
+    target = _place(TARGET_USERS)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
+        f'font-family="sans-serif" font-size="10">{"".join(rows)}'
+        f'<line x1="{target:.0f}" x2="{target:.0f}" y1="0" y2="{height - 24}" stroke="#c53030"/>'
+        f'<text x="{target:.0f}" y="{height - 10}" text-anchor="middle">10 million users</text></svg>\n'
+    )
+
+
+def _draw_row(number: int, now: Break, later: float) -> str:
+    y = number * _ROW
+    bars = "".join(
+        f'<rect x="{_LEFT}" y="{y + top}" width="{_place(users) - _LEFT:.0f}" height="6" fill="{colour}"/>'
+        for users, top, colour in ((now.users, 2, "#b0b0b0"), (later, 8, "#2b6cb0"))
+    )
+    return f'<text x="{_LEFT - 6}" y="{y + 12}" text-anchor="end">{now.name}</text>{bars}'
+
+
+def _place(users: float) -> float:
+    return _LEFT + (math.log10(users) - 1) / _DECADES * (_WIDTH - _LEFT)
+
+
+def _list_cost_rows(scale: Scale) -> Iterable[Sequence[str]]:
+    parts = [scale.compute_cost(size) for size in SIZES]
+    models = [scale.compute_model_cost(size) for size in SIZES]
+    sums = [sum(each.values()) for each in parts]
+    for part in parts[0]:
+        yield (part, *(_dollars(each[part]) for each in parts))
+    yield ("**outside the model**", *map(_dollars, sums))
+    per_user = (amount / size for amount, size in zip(sums, SIZES, strict=True))
+    yield ("… a user", *(f"${amount:,.3f}" for amount in per_user))
+    for model in models[0]:
+        yield (f"`{model}`", *(_dollars(each[model]) for each in models))
+    yield ("**the model**", *(_dollars(sum(each.values())) for each in models))
+    yield (
+        "… a user",
+        *(f"${sum(m.values()) / n:,.3f}" for m, n in zip(models, SIZES, strict=True)),
+    )
+
+
+def _list_break_rows(today: Scale, scaled: Scale) -> Iterable[Sequence[str]]:
+    later = {each.name: each.users for each in scaled.list_breaks()}
+    for each in today.list_breaks():
+        yield each.name, f"{each.users:,.0f}", f"{later[each.name]:,.0f}", each.moved_by
+
+
+def _describe_left(scaled: Scale) -> str:
+    left = [each for each in scaled.list_breaks() if each.users < TARGET_USERS]
+    if not left:
+        return "With both, none is left below ten million users."
+    names = "; ".join(f"{each.name} ({each.users:,.0f} users)" for each in left)
+    return f"**Left below ten million users, and moved by no setting or contract:** {names}."
+
+
+def _list_contract_rows() -> Iterable[Sequence[str]]:
+    for name, (amount, whom) in CONTRACTS.items():
+        fact = LIMITS[name]
+        yield fact.name, f"{fact.amount:,.0f} {fact.unit}", f"{amount:,.0f}", whom
+
+
+def _list_rate_rows(scale: Scale) -> Iterable[Sequence[str]]:
+    rates = [scale.compute_peak_rates(size) for size in SIZES]
+    for name in rates[0]:
+        yield (name, *(f"{each[name]:,.4g}" for each in rates))
+
+
+def _list_instance_rows(scale: Scale) -> Iterable[Sequence[str]]:
+    instances = [scale.compute_instances(size) for size in SIZES]
+    for function in instances[0]:
+        yield (function, *(f"{math.ceil(each[function]):,}" for each in instances))
+
+
+def _list_work_rows(counters: Counters) -> Iterable[Sequence[str]]:
+    works = (counters.turn, counters.conversation, counters.notification)
+    for each in fields(Work):
+        if each.name != "tokens":
+            yield (f"`{each.name}`", *(f"{getattr(work, each.name):,.4g}" for work in works))
+    for model in sorted({model for work in works for model in work.tokens}):
+        yield (
+            f"tokens read, written: `{model}`",
+            *(_describe_tokens(work, model) for work in works),
+        )
+
+
+def _describe_tokens(work: Work, model: str) -> str:
+    tokens = work.tokens.get(model)
+    return f"{tokens.input:,.0f}, {tokens.output:,.0f}" if tokens else ""
+
+
+def _to_fact_row(fact: Fact) -> Sequence[str]:
+    source = fact.source if fact.source == ASSUMED else f"<{fact.source}>"
+    return fact.name, f"{fact.amount:,.10g} {fact.unit}", source
+
+
+def _find(scale: Scale, limit: str) -> Break:
+    return next(each for each in scale.list_breaks() if each.name == LIMITS[limit].name)
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:,.0f}" if amount >= 10 else f"${amount:,.2f}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])

@@ -1,0 +1,37 @@
+"""Usage: what is assumed of users, and how long work holds an instance. The one place of assumptions."""
+
+from dataclasses import dataclass
+
+DAY_S = 86_400
+MONTH_DAYS = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What an average user does on a day; at the peak, everything comes `peak_factor` times as often.
+
+    A turn of an answer streams for `turn_s`. A conversation is processed in `processing_s`, its two
+    model calls included; what follows an answer takes `after_turn_s`. Tools are called in one of
+    `turns_a_tool_call`. A library is stored for `months_stored`.
+    """
+
+    turns_a_day: float = 2.0
+    conversations_a_day: float = 2.0
+    notifications_a_day: float = 3.0
+    library_requests_a_day: float = 20.0
+    peak_factor: float = 4.0
+    months_stored: float = 12.0
+    turn_s: float = 12.0
+    after_turn_s: float = 5.0
+    processing_s: float = 15.0
+    delivery_s: float = 0.5
+    request_s: float = 0.2
+    turns_a_tool_call: float = 3.0
+    tool_call_s: float = 2.0
+    instance_load: float = 0.7
+    turn_traffic_kb: float = 30.0
+    log_line_kb: float = 1.0
+    words_a_minute: float = 150.0
+
+
+USAGE = Usage()

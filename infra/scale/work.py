@@ -1,0 +1,70 @@
+"""Work: what one turn, one conversation and one notification ask of the parts, as it was measured."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+COUNTERS = Path(__file__).with_name("counters.json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """What a model reads and writes."""
+
+    input: float
+    output: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Counters of one piece of work, over all functions that it runs through.
+
+    `deliveries` are those of events and document triggers. `vector_bytes` are those of sparse rows
+    with their metadata; dense values come on top. `stored_bytes` are those of documents. `tokens` are
+    by the name of the model.
+    """
+
+    reads: float
+    writes: float
+    requests: float
+    tasks: float
+    deliveries: float
+    vector_rows: float
+    vector_bytes: float
+    stored_bytes: float
+    embedded_tokens: float
+    cpu_s: float
+    tokens: Mapping[str, Tokens] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counters:
+    """The three pieces of work that users cause; `words` are those of the measured conversation."""
+
+    turn: Work
+    conversation: Work
+    notification: Work
+    words: float
+
+
+def load_counters(path: Path = COUNTERS) -> Counters:
+    """Read the committed counters."""
+    fields = json.loads(path.read_text())
+    return Counters(
+        turn=_load_work(fields["turn"]),
+        conversation=_load_work(fields["conversation"]),
+        notification=_load_work(fields["notification"]),
+        words=fields["words"],
+    )
+
+
+def write_counters(counters: Counters, path: Path = COUNTERS) -> None:
+    path.write_text(json.dumps(asdict(counters), indent=2) + "\n")
+
+
+def _load_work(fields: Mapping[str, object]) -> Work:
+    counts = {name: amount for name, amount in fields.items() if name != "tokens"}
+    tokens = fields["tokens"]
+    assert isinstance(tokens, dict)
+    return Work(**counts, tokens={model: Tokens(**each) for model, each in tokens.items()})  # type: ignore[arg-type]
