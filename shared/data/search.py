@@ -289,23 +289,16 @@ def _group_by_conversation(hits: Sequence[Hit]) -> Mapping[ConversationId, list[
 
 
 def _select_rows(entry: CachedConversation, rows: Sequence[Hit], query: str) -> list[Hit]:
-    """Return the rows of the stored content; while it is not indexed, rows of its text as it is."""
-    current_rows = _select_rows_of(entry.content_hash, rows)
+    """Return the rows of the stored content; while it is not indexed, rows of its text as it is.
+
+    The rows meanwhile are of what was processed, or of an edit in between, whose processing was superseded.
+    """
+    searched = [hit for hit in rows if hit.metadata.get("index_version") in SEARCHED_INDEX_VERSIONS]
+    current = [hit for hit in searched if hit.metadata["content_hash"] == entry.content_hash]
     processed_hash = entry.conversation.processed_hash
-    if current_rows or processed_hash is None:
-        return current_rows
-    earlier_rows = _select_rows_of(processed_hash, rows)
-    return list(_find_turns(entry.conversation, earlier_rows[0], query)) if earlier_rows else []
-
-
-def _select_rows_of(content_hash: str, rows: Sequence[Hit]) -> list[Hit]:
-    """Return the rows of a content and of an index version that can still be searched."""
-    return [
-        hit
-        for hit in rows
-        if hit.metadata["content_hash"] == content_hash
-        and hit.metadata.get("index_version") in SEARCHED_INDEX_VERSIONS
-    ]
+    if current or not searched or processed_hash in (None, entry.content_hash):
+        return current
+    return list(_find_turns(entry.conversation, searched[0], query))
 
 
 def _find_turns(conversation: Conversation, hit: Hit, query: str) -> Iterator[Hit]:

@@ -228,11 +228,33 @@ async def test_while_an_edit_is_processed_the_words_that_stand_are_found_p28(
     assert await library.search_ids(ANN, "otter") == []
 
 
-async def test_rows_of_long_ago_do_not_find_a_conversation_again_p28(library: SearchFixture):
-    await library.store(ANN, talk("c", "The heron", "Back at noon"))
-    edited = replace(talk("c", "Back at noon"), processed_hash="another", status="processing")
+async def test_the_words_that_stand_are_found_where_a_further_edit_superseded_the_first_p28(
+    library: SearchFixture,
+):
+    await library.store(ANN, talk("c", "The heron came", "Back at noon"))
+    await edit_while_it_is_processed(library, talk("c", "The otter came", "Back at noon"))
+    await library.index.put(
+        ANN, replace(talk("c", "The otter came", "Back at noon"), chunk_count=1)
+    )
+    path = conversation_path(ANN, ConversationId("c"))
+    twice_edited = talk("c", "The egret came", "Back at noon")
+    before = await Conversations(library.documents).get(ANN, twice_edited.id)
 
-    await library.documents.write(Set(conversation_path(ANN, edited.id), dump(edited)))
+    again = replace(twice_edited, processed_hash=before.processed_hash, status="processing")
+    await library.documents.write(Set(path, dump(again)))
+
+    assert await library.search_ids(ANN, "noon") == ["c"]
+    assert await library.search_ids(ANN, "otter") == []
+
+
+async def test_rows_of_long_ago_do_not_find_a_processed_conversation_again_p28(
+    library: SearchFixture,
+):
+    await library.store(ANN, talk("c", "The heron", "Back at noon"))
+    edited = talk("c", "Back at noon")
+    processed = replace(edited, processed_hash=content_hash(edited))
+
+    await library.documents.write(Set(conversation_path(ANN, edited.id), dump(processed)))
 
     assert await library.search_ids(ANN, "noon") == []
 
