@@ -201,7 +201,7 @@ def test_an_incognito_chat_goes_on_and_stands_in_no_list_c68(console: Console) -
     show_chats(page)
     page.get_by_role("button", name="Incognito chat", exact=True).click()
     expect(page.get_by_text("Nothing of this chat is stored.")).to_be_visible()
-    assert page.evaluate(BACKGROUND_CODE) != ordinary
+    expect(page.locator("#chat")).not_to_have_css("background-color", ordinary)
     console.ask("What about tulips?")
     expect(console.answers).to_have_count(2)
     page.locator("#ask [type=file]").set_input_files(

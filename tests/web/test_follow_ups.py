@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Locator, expect
 
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
 from tests.web.console import Console
@@ -71,6 +71,35 @@ def test_an_answer_suggests_how_to_go_on_and_what_to_remember_m107(
     page.get_by_role("button", name="New chat", exact=True).click()
     expect(page.locator("#suggestions")).to_contain_text("Plan a tasting with my friends")
     assert console.page_errors == []
+
+
+def test_follow_ups_leave_a_phone_to_the_answer_and_stand_in_its_column_on_a_desk_m118(
+    console: Console, model: ScriptedOpenai
+) -> None:
+    console.sign_in("narrow")
+    page = console.page
+    model.play(Script(text="Enjoy **it**."), Script(schema="notes", text=json.dumps(NOTES)))
+
+    console.ask("I drink coffee now.")
+    suggestions = page.locator("#suggestions")
+    remember = suggestions.locator(".chip").first
+    expect(remember).to_contain_text("Remember")
+    assert get_left(remember) == get_left(page.locator("#ask .box"))
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("button", name="Chat", exact=True).click()
+
+    expect(remember).to_be_in_viewport()
+    box = suggestions.bounding_box()
+    assert box is not None
+    assert box["height"] < 80
+    assert list_findings(page) == []
+    assert console.page_errors == []
+
+
+def get_left(element: Locator) -> float:
+    box = element.bounding_box()
+    assert box is not None
+    return box["x"]
 
 
 def test_a_request_is_allowed_on_a_card_and_taken_back_m105(

@@ -32,3 +32,18 @@ def test_the_account_shows_what_is_used_and_how_long_transcripts_are_kept_p25_p3
     profile = context.request.get(f"{console.origin}/v1/users/profile", headers=owner).json()
     assert profile["retention_days"] == 30
     assert console.page_errors == []
+
+
+def test_the_account_of_one_who_asked_a_model_fits_a_phone_p25(console: Console) -> None:
+    console.page.set_viewport_size({"width": 360, "height": 800})
+    console.page.goto(console.address)
+    console.page.get_by_label("Who are you?").fill("narrow")
+    console.page.keyboard.press("Enter")
+    console.page.get_by_role("button", name="Chat", exact=True).click()
+    console.ask("Hello")
+
+    console.page.locator("#account-button").click()
+    expect(console.page.locator("#usage .roles")).to_be_visible()
+
+    account = console.page.locator("#account")
+    assert account.evaluate("(account) => account.scrollWidth <= account.clientWidth")

@@ -34,7 +34,7 @@ export function startSuggestions({ api, ask, onNoted }) {
     if (!notes.actions.length) return;
     const { suggestedChanges } = await import("./suggested_changes.js");
     if (request !== requested) return;
-    fill(...place.children, suggestedChanges(api, notes.actions));
+    fill(suggestedChanges(api, notes.actions), ...place.children);
   }
 
   async function poll(answer, isWanted) {
