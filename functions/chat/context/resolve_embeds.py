@@ -4,6 +4,7 @@ Messages stay as they are: they keep the references.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import TypeVar
 
 from functions.chat.context.budget import cut_text
@@ -20,6 +21,8 @@ MAX_READ = 60
 MAX_TOKENS = 8_000
 """Of all earlier results together: half of what the words of a chat may have."""
 MAX_RESULT_TOKENS = 2_000
+MAX_RESULT_CHARS = 40_000
+"""Of one result, more than a tool returns; what a client brought back may be longer, and is cut before it is written."""
 CHARS_PER_TOKEN = 3
 """Of JSON, rather too few."""
 STEP = 5
@@ -63,7 +66,19 @@ def _resolve(ref: EmbedRef, known: Mapping[EmbedId, Embed]) -> EarlierResult:
     if parent is None or len(children) < len(ref.embed_ids or ()):
         text = NOT_HERE.format(type=ref.type, preview=ref.preview)
         return EarlierResult(text=text, source=ref.source)
-    content = join_content(parent, children)
-    data = ToolData(content=content, hidden_fields=parent.hidden_fields)
+    content = join_content(parent, _select_first(children))
+    data = _cut(ToolData(content=content, hidden_fields=parent.hidden_fields))
     text = cut_text(write_for_model(data), MAX_RESULT_TOKENS)
     return EarlierResult(text=text, source=parent.source, values_text=data.visible_text)
+
+
+def _select_first(children: Sequence[Embed]) -> list[Embed]:
+    """Return the children that begin within MAX_RESULT_CHARS: no more is written."""
+    starts = accumulate((child.length for child in children), initial=0)
+    begun = zip(children, starts, strict=False)
+    return [child for child, start in begun if start < MAX_RESULT_CHARS]
+
+
+def _cut(data: ToolData) -> ToolData:
+    text = data.visible_text
+    return data if len(text) <= MAX_RESULT_CHARS else ToolData(content=text[:MAX_RESULT_CHARS])

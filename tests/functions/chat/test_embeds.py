@@ -15,8 +15,10 @@ import pytest
 from functions.chat.context.replayed_calls import RESULT_TEXTS
 from functions.chat.context.resolve_embeds import (
     MAX_READ,
+    MAX_RESULT_CHARS,
     MAX_RESULT_TOKENS,
     MAX_TOKENS,
+    build_earlier_results,
     select_refs,
 )
 from functions.chat.deps import Limits
@@ -27,8 +29,8 @@ from shared.adapters.cloud.openai_requests import build_chat_body
 from shared.adapters.firestore_limits import MAX_WRITES
 from shared.adapters.system_clock import RandomIds
 from shared.domain.documents import Query
-from shared.domain.embed import MAX_PREVIEW_CHARS, build_ref, list_ids
-from shared.domain.ids import AppId, RunId, SessionId, UserId
+from shared.domain.embed import MAX_CONTENT_CHARS, MAX_PREVIEW_CHARS, build_ref, list_ids
+from shared.domain.ids import AppId, EmbedId, RunId, SessionId, UserId
 from shared.domain.model import AssistantTurn, ToolResult
 from shared.domain.tokens import estimate_tokens
 from shared.domain.tool_data import ToolData
@@ -317,6 +319,23 @@ def test_the_oldest_are_left_out_in_steps_but_not_all_m116(sizes: list[int], kep
     refs = [build_ref(replace(EMBED, embed_ids=(EMBED.id,) * (6 * n - 1)), "c") for n in sizes]
 
     assert len(select_refs([replace(MESSAGE, embeds=tuple(refs))])) == kept
+
+
+@pytest.mark.parametrize("count", [0, 1, MAX_CHILDREN])
+def test_long_embeds_that_a_client_brought_back_are_cut_before_they_are_written(
+    count: int,
+) -> None:
+    long = json.dumps({"text": "word " * (MAX_CONTENT_CHARS // 5 - 10)})
+    ids = tuple(EmbedId(f"child{n}") for n in range(count))
+    children = [replace(EMBED, id=name, content=long, length=len(long)) for name in ids]
+    content, embed_ids = ("{}", ids) if count else (long, None)
+    parent = replace(EMBED, content=content, length=len(content), embed_ids=embed_ids)
+
+    results = build_earlier_results([build_ref(parent, "c1")], [parent, *children])
+
+    [result] = results.by_embed.values()
+    assert "word word" in result.text
+    assert len(result.values_text) <= MAX_RESULT_CHARS
 
 
 async def test_equal_entries_and_equal_call_ids_stay_apart_m113(notes: ChatFixture) -> None:
