@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, Field
 
 from functions.chat.api.schemas import SendMessageIn
 from functions.chat.turn.resent_embeds import clean_content
+from functions.chat.turn.result_embeds import MAX_CHILDREN
 from shared.domain.chat import Message
 from shared.domain.embed import (
     MAX_CONTENT_CHARS,
@@ -61,7 +62,7 @@ class ResentEmbedIn(Wire):
     type: EmbedType
     content: Annotated[str, Field(max_length=MAX_CONTENT_CHARS)]
     source: SourceIn
-    embed_ids: Annotated[list[EmbedName] | None, Field(max_length=200)] = None
+    embed_ids: Annotated[list[EmbedName] | None, Field(max_length=MAX_CHILDREN)] = None
     parent_id: EmbedName | None = None
 
     def to_embed(self, session_id: SessionId, now: datetime) -> Embed:
@@ -172,6 +173,9 @@ class ResendIn(Wire):
     def to_embeds(self, session_id: SessionId, now: datetime) -> list[Embed]:
         """Raises Invalid for ids of another chat, and for more than is read of them."""
         require_own_ids(session_id, [embed.id for embed in self.embeds])
+        for embed in self.embeds:
+            require_own_ids(session_id, embed.embed_ids or ())
+            require_own_ids(session_id, [embed.parent_id] if embed.parent_id else ())
         if sum(len(embed.content) for embed in self.embeds) > MAX_EMBED_CHARS:
             raise Invalid(
                 f"The embeds have more than {MAX_EMBED_CHARS:,} characters in all: leave out the oldest."

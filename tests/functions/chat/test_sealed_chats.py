@@ -360,15 +360,18 @@ async def test_embeds_are_sent_again_by_version_and_go_with_their_chat_m90(
     assert await world.documents.query(Query(collection=f"users/{ADA}/sealed_embeds")) == []
 
 
+@pytest.mark.parametrize(
+    "fields", [{"id": "sealed-other-e1"}, {"parent_id": "e2"}, {"embed_ids": ["e2"]}]
+)
 async def test_embeds_of_another_chat_are_refused_m90(
-    world: ChatFixture, answered: tuple[httpx.AsyncClient, str]
+    world: ChatFixture, answered: tuple[httpx.AsyncClient, str], fields: dict[str, Any]
 ) -> None:
     http, session_id = answered
     kept = await list_messages(http, session_id)
     await fill_cache(world)
     async with open_chat(build_deps(world)) as again:
         run_id = (await ask(again, session_id, "Where?")).headers["x-run-id"]
-        embeds = [build_embed("sealed-other", kept[1]["id"])]
+        embeds = [build_embed(session_id, kept[1]["id"], **fields)]
         answer = await resend(again, run_id, "Where?", kept, embeds=embeds)
 
     assert answer.status_code == 422
