@@ -16,12 +16,13 @@ from shared.data.library_index import LibraryIndex
 from shared.data.paging import Page
 from shared.data.quotas import Quotas
 from shared.data.stores import Stores
-from shared.domain.conversation import content_hash
+from shared.domain.conversation import Conversation, content_hash
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.file import File
 from shared.domain.ids import ConversationId, UserId
 from shared.library.files import load_pages
-from shared.ports import Blobs, Documents
+from shared.library.memory_index import sync_rows
+from shared.ports import Blobs
 from shared.retrieval.page_passages import split_into_passages
 from shared.settings import SettingsError
 
@@ -35,8 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("uid")
     uid = UserId(parser.parse_args(arguments).uid)
     try:
-        documents = wiring.documents()
-        count, file_count = asyncio.run(_reindex_all(uid, documents))
+        count, file_count = asyncio.run(reindex_user(uid))
     except (SettingsError, Unavailable) as error:
         print(f"keepsake: {error}; run it again, nothing is doubled", file=sys.stderr)
         return 1
@@ -47,10 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-async def _reindex_all(uid: UserId, documents: Documents) -> tuple[int, int]:
-    """Return the numbers of conversations and of files."""
-    vectors, embedder, stores = wiring.vectors(), wiring.embedder(), Stores(documents)
-    quotas = Quotas(documents, {})
+async def reindex_user(uid: UserId) -> tuple[int, int]:
+    """Build all rows of a user; return the numbers of conversations and of files."""
+    vectors, embedder, stores = wiring.vectors(), wiring.embedder(), wiring.stores()
+    quotas = Quotas(wiring.documents(), {})
     count = await reindex(uid, stores, LibraryIndex(vectors, embedder), quotas)
     index = FileIndex(vectors, embedder)
     return count, await reindex_files(uid, stores.files, wiring.blobs(), index)
@@ -90,24 +90,31 @@ async def reindex(uid: UserId, stores: Stores, index: LibraryIndex, quotas: Quot
         lambda after: stores.conversations.list_page(uid, limit=PAGE_SIZE, after=after)
     ):
         stored_bytes += conversation.text_bytes + conversation.photo_bytes
-        if conversation.status == "completed" and not conversation.discarded:
+        if _has_rows(conversation):
             await _reindex_conversation(uid, conversation.id, stores.conversations, index)
             count += 1
     async for memory in _iterate_items(
         lambda after: stores.memories.list_page(uid, limit=PAGE_SIZE, after=after)
     ):
         await index.put_memories(uid, [memory])
+        await sync_rows(stores.memories, index, uid, [memory])
     for store in (stores.uploads, stores.recordings, stores.files):
         stored_bytes += await store.count_bytes(uid)
     await quotas.set_stored_bytes(uid, stored_bytes)
     return count
 
 
+def _has_rows(conversation: Conversation) -> bool:
+    """Tell whether search finds it: also what was said where the models failed, or work again."""
+    is_indexed = conversation.status == "completed" or conversation.chunk_count > 0
+    return is_indexed and not conversation.discarded
+
+
 async def _reindex_conversation(
     uid: UserId, name: ConversationId, conversations: Conversations, index: LibraryIndex
 ) -> None:
     """Index again after an edit meanwhile; remove the rows of what was deleted meanwhile."""
-    indexed: tuple[str, bool] | None = None
+    indexed: object = None
     chunks = 0
     while True:
         try:
@@ -115,7 +122,12 @@ async def _reindex_conversation(
         except NotFound:
             await index.remove(uid, name, chunks)
             return
-        version = (content_hash(conversation), conversation.has_deleted_transcript)
+        version = (
+            content_hash(conversation),
+            conversation.has_deleted_transcript,
+            conversation.structured,
+            conversation.topics,
+        )
         if version == indexed:
             return
         indexed = version

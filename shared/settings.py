@@ -16,6 +16,7 @@ from shared.domain.quota import CLOUD_LIMITS, EMBEDDED_LIMITS, QuotaName
 from shared.domain.safety import SafetyThresholds
 from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrices, parse_token_price
 from shared.domain.value import value
+from shared.domain.vector_home import BUCKETS, Shard
 
 World = Literal["embedded", "cloud"]
 EmbedderKind = Literal["openai", "local"]
@@ -91,8 +92,7 @@ class Settings:
     openrouter_api_key: str | None = None
     openrouter_base_url: str = DEFAULT_OPENROUTER_URL
     pinecone_api_key: str | None = None
-    pinecone_sparse_host: str | None = None
-    pinecone_dense_host: str | None = None
+    pinecone_shards: tuple[Shard, ...] = ()
     embedder: EmbedderKind | None = None
     masking: Masking = "auto"
     models: Mapping[str, str] = field(default_factory=lambda: DEFAULT_MODELS)
@@ -155,8 +155,7 @@ class Settings:
             openrouter_api_key=env.get("OPENROUTER_API_KEY") or None,
             openrouter_base_url=env.get("OPENROUTER_BASE_URL", DEFAULT_OPENROUTER_URL),
             pinecone_api_key=env.get("PINECONE_API_KEY") or None,
-            pinecone_sparse_host=env.get("PINECONE_SPARSE_HOST") or None,
-            pinecone_dense_host=env.get("PINECONE_DENSE_HOST") or None,
+            pinecone_shards=_parse_shards(env),
             embedder=_EMBEDDERS.get(env.get("EMBEDDER", "")),
             masking=_MASKINGS[env.get("MASKING") or "auto"],
             models={
@@ -207,6 +206,52 @@ def _parse_token_prices(text: str) -> TokenPrices:
     """Read prices by model, which come before those that are known."""
     prices = {model: parse_token_price(price) for model, price in _parse_pairs(text).items()}
     return {**DEFAULT_TOKEN_PRICES, **prices}
+
+
+def _parse_shards(env: Mapping[str, str]) -> tuple[Shard, ...]:
+    """Read the hosts of each range of buckets; one host has all of them."""
+    sparse = _parse_bucket_hosts(env, "PINECONE_SPARSE_HOST")
+    dense = _parse_bucket_hosts(env, "PINECONE_DENSE_HOST")
+    return tuple(
+        Shard(first=buckets[0], last=buckets[-1], sparse_host=host, dense_host=dense.get(buckets))
+        for buckets, host in sparse.items()
+    )
+
+
+def _parse_bucket_hosts(env: Mapping[str, str], name: str) -> dict[range, str]:
+    if not env.get(f"{name}S"):
+        return {range(BUCKETS): env[name]} if env.get(name) else {}
+    pairs = _parse_pairs(env[f"{name}S"]).items()
+    return {_parse_buckets(buckets): host for buckets, host in pairs}
+
+
+def _parse_buckets(text: str) -> range:
+    first, last = text.split("-")
+    return range(int(first), int(last) + 1)
+
+
+def _find_shard_errors(env: Mapping[str, str]) -> list[str]:
+    names = ("PINECONE_SPARSE_HOSTS", "PINECONE_DENSE_HOSTS")
+    errors = [
+        f"{name}: want first-last=host, separated by commas, with each bucket from 0 to"
+        f" {BUCKETS - 1} in one range"
+        for name in names
+        if env.get(name) and not _has_each_bucket_once(env[name])
+    ]
+    if errors or not (env.get("PINECONE_DENSE_HOSTS") or env.get("PINECONE_DENSE_HOST")):
+        return errors
+    sparse, dense = (_parse_bucket_hosts(env, name.removesuffix("S")) for name in names)
+    if sparse and sparse.keys() != dense.keys():
+        return ["PINECONE_DENSE_HOSTS: want the same ranges of buckets as PINECONE_SPARSE_HOSTS"]
+    return []
+
+
+def _has_each_bucket_once(text: str) -> bool:
+    if not all(re.fullmatch(r"\d{1,4}-\d{1,4}=\S+", item) for item in _parse_list(text)):
+        return False
+    ranges = [_parse_buckets(item.split("=")[0]) for item in _parse_list(text)]
+    found = sorted(bucket for buckets in ranges for bucket in buckets)
+    return all(ranges) and found == list(range(BUCKETS))
 
 
 def _parse_quotas(env: Mapping[str, str]) -> dict[QuotaName, int]:
@@ -306,6 +351,7 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
     ]
     if not _is_port(env.get("PORT", "8080")):
         errors.append(f"PORT={env['PORT']!r}: want a number up to 65535")
+    errors += _find_shard_errors(env)
     return errors + _find_sign_in_errors(env) + _find_model_errors(env) + _find_account_errors(env)
 
 

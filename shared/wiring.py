@@ -39,14 +39,17 @@ if TYPE_CHECKING:
     from shared.adapters.embedded.model_file import ModelSetup
     from shared.adapters.embedded.sqlite_database import SqliteDatabase
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
+    from shared.adapters.sharded_vectors import ShardedVectors
     from shared.data.crisis_log import CrisisLog
     from shared.data.data_keys import DataKeys
     from shared.data.erasures import ErasureCache, Erasures
     from shared.data.quotas import Quotas
+    from shared.data.vector_homes import VectorHomes
     from shared.domain.account import Erasure
     from shared.domain.ids import UserId
     from shared.domain.model import ModelRole
     from shared.domain.model_failure import ModelPlace
+    from shared.domain.vector_home import Shard
     from shared.security.delegations import Delegations
 
 T = TypeVar("T")
@@ -81,6 +84,8 @@ def service_calls() -> ServiceCalls:
     return parse_service_calls(routes()["calls"])
 
 
+_HOME_STALENESS = timedelta(seconds=30)
+"""How late an instance may notice that a user is moved in the vector index."""
 _PRELOADED_ADAPTERS: Mapping[str, Mapping[str, str]] = {
     "embedded": {
         "documents": "embedded.sqlite_documents",
@@ -311,16 +316,47 @@ def vectors() -> ports.Vectors:
 
 def _build_vectors() -> ports.Vectors:
     if settings().world == "cloud":
-        from shared.adapters.cloud.pinecone_vectors import PineconeVectors
-
-        return PineconeVectors(
-            api_key=_require("PINECONE_API_KEY", settings().pinecone_api_key),
-            sparse_host=_require("PINECONE_SPARSE_HOST", settings().pinecone_sparse_host),
-            dense_host=settings().pinecone_dense_host,
-        )
+        shards = settings().pinecone_shards
+        return sharded_vectors() if len(shards) > 1 else _build_shard(*shards)
     from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 
     return SqliteVectors(database())
+
+
+@cache
+def sharded_vectors() -> "ShardedVectors":
+    """Build the index of many shards. Raises SettingsError where there are none to move users between."""
+    from shared.adapters.sharded_vectors import ShardedVectors
+    from shared.data.vector_homes import VectorHomeCache
+
+    shards = settings().pinecone_shards
+    if settings().world != "cloud" or len(shards) < 2:
+        raise SettingsError("The index has one shard: PINECONE_SPARSE_HOSTS names several")
+    homes = VectorHomeCache(vector_homes(), clock(), _HOME_STALENESS)
+    return ShardedVectors([(shard.buckets, _build_shard(shard)) for shard in shards], homes.get)
+
+
+def _build_shard(shard: "Shard | None" = None) -> ports.Vectors:
+    from shared.adapters.cloud.pinecone_vectors import PineconeVectors
+
+    api_key = _require("PINECONE_API_KEY", settings().pinecone_api_key)
+    if shard is None:
+        raise SettingsError("PINECONE_SPARSE_HOST is missing: the cloud world needs it")
+    return PineconeVectors(
+        api_key=api_key, sparse_host=shard.sparse_host, dense_host=shard.dense_host
+    )
+
+
+@cache
+def vector_homes() -> "VectorHomes":
+    from shared.data.vector_homes import VectorHomes
+
+    return VectorHomes(stores().profiles)
+
+
+def move_pause() -> timedelta:
+    """Return how long a move waits for processes that go by an old home, with what they then write."""
+    return _HOME_STALENESS + timedelta(seconds=60)
 
 
 @cache
@@ -345,7 +381,8 @@ def _build_embedder() -> ports.Embedder | None:
         from shared.adapters.embedded.local_embedder import LocalEmbedder
 
         return LocalEmbedder()
-    if settings().embedder == "openai" or settings().pinecone_dense_host:
+    has_dense_index = any(shard.dense_host for shard in settings().pinecone_shards)
+    if settings().embedder == "openai" or has_dense_index:
         from shared.adapters.cloud.openai_embedder import OpenaiEmbedder
 
         return OpenaiEmbedder(

@@ -15,6 +15,7 @@ from shared.domain.notification_preferences import Preferences
 from shared.domain.own_names import MAX_OWN_NAMES, deduplicate_names
 from shared.domain.profile import Device, Profile
 from shared.domain.rule import Rules, RulesChange
+from shared.domain.vector_home import VectorHome
 from shared.ports import Documents, Transaction
 
 
@@ -65,6 +66,14 @@ class Profiles:
             uid, lambda profile: replace(profile, rules=change(profile.rules))
         )
         return changed.rules
+
+    async def change_vector_home(
+        self, uid: UserId, change: Callable[[VectorHome | None], VectorHome]
+    ) -> None:
+        """Change in which buckets the user's rows are. Raises what `change` raises."""
+        await self._change(
+            uid, lambda profile: replace(profile, vector_home=change(profile.vector_home))
+        )
 
     async def fill(self, uid: UserId, settings: Mapping[str, Any], *, now: datetime) -> Profile:
         """Take those settings that the user has not chosen; return the whole."""

@@ -13,6 +13,7 @@ from shared.domain.ids import AppId, FocusModeId
 from shared.domain.notification_preferences import Preferences
 from shared.domain.rule import Rules
 from shared.domain.value import value
+from shared.domain.vector_home import VectorHome
 
 MAX_PROMPT_CHARS = 4_000
 MAX_REMINDER_CHARS = 1_000
@@ -40,7 +41,8 @@ class Profile:
     `volunteers_memories`. What was said before `forgot_at`, when they last wanted something forgotten, is
     not remembered any more. What similar chats came to is told only while it also `recalls_chats`. A question is
     answered by the `preferred_model`, unless it or its chat names another. With `masks_private_data`, models read
-    placeholders in the place of addresses, numbers and secrets.
+    placeholders in the place of addresses, numbers and secrets. `vector_home` is kept once the user was
+    moved in the vector index.
     """
 
     name: str = ""
@@ -71,6 +73,7 @@ class Profile:
     forgot_at: datetime | None = None
     masks_private_data: bool = True
     preferred_model: PreferredModel = "auto"
+    vector_home: VectorHome | None = None
 
     @property
     def zone(self) -> ZoneInfo:

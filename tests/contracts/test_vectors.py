@@ -14,13 +14,16 @@ from hypothesis import strategies as st
 from shared.adapters.cloud.pinecone_vectors import PineconeVectors
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
+from shared.adapters.sharded_vectors import ShardedVectors
 from shared.domain.errors import Invalid
+from shared.domain.ids import UserId
+from shared.domain.vector_home import VectorHome, hash_home
 from shared.domain.vectors import Filter, MetadataValue, Row, SparseVector
 from shared.ports import Vectors
 from tests.servers.pinecone import API_KEY, fake_pinecone
 
 ANY_TERM = SparseVector((1,), (1.0,))
-ADAPTERS = ["sqlite", "pinecone"]
+ADAPTERS = ["sqlite", "pinecone", "sharded"]
 
 
 @asynccontextmanager
@@ -31,6 +34,14 @@ async def open_vectors(kind: str) -> AsyncIterator[Vectors]:
             database = SqliteDatabase(Path(folder) / "keepsake.db")
             stack.callback(database.close)
             yield SqliteVectors(database)
+        elif kind == "sharded":
+            yield ShardedVectors(
+                [
+                    (range(512), await stack.enter_async_context(open_vectors("sqlite"))),
+                    (range(512, 1_024), await stack.enter_async_context(open_vectors("sqlite"))),
+                ],
+                find_home,
+            )
         else:
             sparse, dense = (stack.enter_context(fake_pinecone()) for _ in range(2))
             pinecone = PineconeVectors(
@@ -38,6 +49,11 @@ async def open_vectors(kind: str) -> AsyncIterator[Vectors]:
             )
             stack.push_async_callback(pinecone.aclose)
             yield pinecone
+
+
+async def find_home(uid: UserId) -> VectorHome:
+    """Let the users of these tests live in different shards, and the last one be moved."""
+    return VectorHome(bucket=0, twin=1_000) if uid == "ann-" else hash_home(uid)
 
 
 @pytest.fixture(params=ADAPTERS)

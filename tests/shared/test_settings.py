@@ -5,6 +5,7 @@ import pytest
 from shared.domain.connection import OauthClient
 from shared.domain.quota import EMBEDDED_LIMITS
 from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrice
+from shared.domain.vector_home import Shard
 from shared.settings import DEFAULT_MODELS, Settings, SettingsError
 
 
@@ -249,3 +250,51 @@ def test_the_window_of_a_role_can_be_set_x8():
     assert Settings.from_env({"MODEL_AGENT_WINDOW": "64000"}).model_windows == {"agent": 64_000}
     with pytest.raises(SettingsError, match="MODEL_AGENT_WINDOW='8': want a number of tokens"):
         Settings.from_env({"MODEL_AGENT_WINDOW": "8"})
+
+
+def test_ranges_of_buckets_have_hosts_of_their_own_d4() -> None:
+    shards = Settings.from_env(
+        {
+            "PINECONE_SPARSE_HOSTS": "0-511=sparse-a, 512-1023=sparse-b",
+            "PINECONE_DENSE_HOSTS": "512-1023=dense-b,0-511=dense-a",
+            "PINECONE_SPARSE_HOST": "not read",
+        }
+    ).pinecone_shards
+
+    assert shards == (
+        Shard(first=0, last=511, sparse_host="sparse-a", dense_host="dense-a"),
+        Shard(first=512, last=1_023, sparse_host="sparse-b", dense_host="dense-b"),
+    )
+
+
+def test_one_host_has_all_buckets_d4() -> None:
+    settings = Settings.from_env({"PINECONE_SPARSE_HOST": "s", "PINECONE_DENSE_HOST": "d"})
+
+    assert settings.pinecone_shards == (
+        Shard(first=0, last=1_023, sparse_host="s", dense_host="d"),
+    )
+    assert Settings.from_env({}).pinecone_shards == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "host",
+        "0-1022=a",
+        "0-512=a,512-1023=b",
+        "0-511=a,513-1023=b",
+        "0-1024=a",
+        "9-0=a,0-1023=b",
+        "0-1023=",
+    ],
+)
+def test_every_bucket_has_one_host_d4(text: str) -> None:
+    with pytest.raises(SettingsError, match="PINECONE_SPARSE_HOSTS: want first-last=host"):
+        Settings.from_env({"PINECONE_SPARSE_HOSTS": text})
+
+
+def test_both_indexes_have_the_same_ranges_d4() -> None:
+    with pytest.raises(SettingsError, match="PINECONE_DENSE_HOSTS: want the same ranges"):
+        Settings.from_env(
+            {"PINECONE_SPARSE_HOSTS": "0-511=a,512-1023=b", "PINECONE_DENSE_HOST": "d"}
+        )

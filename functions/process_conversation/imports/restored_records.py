@@ -95,6 +95,7 @@ NOT_TAKEN_SETTINGS: Mapping[str, str] = {
     "rules": "they steer every answer: enter them again, if you want that",
     "masks_private_data": "it decides what models read of you: set it again, if you want that",
     "learning_style": "it steers every answer: enter it again, if you want that",
+    "vector_home": "it is where the search index there kept your rows",
 }
 TAKEN_SETTINGS = (
     "name",
