@@ -616,7 +616,7 @@ def _build_tasks() -> ports.Tasks:
         from shared.adapters.cloud.google_tasks import GoogleTasks
 
         return GoogleTasks(
-            queue=_require("TASKS_QUEUE", settings().tasks_queue),
+            queues=_require("TASKS_QUEUE", settings().tasks_queue).split(","),
             accounts=settings().task_accounts,
             url=settings().get_function_url,
             audiences=settings().service_audiences,

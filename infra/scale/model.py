@@ -272,7 +272,7 @@ class Scale:
 
 
 _MOVED_BY_SETTING = {
-    "dispatches": NOTHING,
+    "dispatches": "`task_queues`",
     "app_calls": NOTHING,
 }
 

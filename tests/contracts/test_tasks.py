@@ -1,7 +1,8 @@
 """Tasks contract: one task a name, called at its time, embedded and by the client of Cloud Tasks."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -144,6 +145,20 @@ async def test_ids_of_sequential_task_names_are_spread(cloud: FakeCloudTasks) ->
     assert ids != sorted(ids)
 
 
+async def test_tasks_are_spread_over_queues_and_a_name_is_taken_in_one_d10(
+    cloud: FakeCloudTasks,
+) -> None:
+    queues = [QUEUE, f"{QUEUE}-2", f"{QUEUE}-3"]
+    for instance in [_build_google_tasks(cloud, queues=queues) for _ in range(2)]:
+        for n in range(60):
+            await instance.create("deliver", f"notification-{n}", {})
+
+    used = Counter(task.name.partition("/tasks/")[0] for task in cloud.finish_due_tasks())
+
+    assert used.total() == 60
+    assert all(used[queue] >= 10 for queue in queues)
+
+
 @pytest.mark.parametrize(
     "failure",
     [
@@ -188,10 +203,12 @@ def _build_google(cloud: FakeCloudTasks) -> TasksFixture:
 
 
 def _build_google_tasks(
-    cloud: FakeCloudTasks, audiences: dict[str, str] | None = None
+    cloud: FakeCloudTasks,
+    audiences: dict[str, str] | None = None,
+    queues: Sequence[str] = (QUEUE,),
 ) -> GoogleTasks:
     return GoogleTasks(
-        queue=QUEUE,
+        queues=queues,
         url="https://demo.example/{}".format,
         accounts=dict.fromkeys(("deliver", "close_run"), CALLER),
         audiences=audiences,

@@ -14,7 +14,7 @@ from google.cloud.tasks_v2.types import CreateTaskRequest, Task
 from shared.ports import Clock
 
 QUEUE = "projects/demo/locations/us-central1/queues/keepsake"
-NAME_PATTERN = re.compile(rf"{QUEUE}/tasks/[A-Za-z0-9_-]{{1,500}}")
+NAME_PATTERN = re.compile(rf"({QUEUE}(?:-\d+)?)/tasks/[A-Za-z0-9_-]{{1,500}}")
 NAME_TTL = timedelta(hours=24)
 MAX_DELAY = timedelta(days=30)
 
@@ -41,7 +41,8 @@ class FakeCloudTasks:
         task = request.task
         if self.failure:
             context.abort(self.failure, "as the test wants it")
-        if request.parent != QUEUE or not NAME_PATTERN.fullmatch(task.name):
+        match = NAME_PATTERN.fullmatch(task.name)
+        if match is None or match[1] != request.parent:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the name is malformed")
         if self._is_name_used(task.name):
             context.abort(grpc.StatusCode.ALREADY_EXISTS, "Requested entity already exists")

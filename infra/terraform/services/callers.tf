@@ -27,11 +27,11 @@ resource "google_service_account_iam_member" "creates_tasks_as" {
 }
 
 resource "google_cloud_tasks_queue_iam_member" "creates_tasks" {
-  for_each = local.task_creators
-  name     = google_cloud_tasks_queue.queue[local.queue_names[each.key]].name
+  for_each = local.queue_users
+  name     = google_cloud_tasks_queue.queue[each.value.queue].name
   location = local.region
   role     = "roles/cloudtasks.enqueuer"
-  member   = google_service_account.function[each.key].member
+  member   = google_service_account.function[each.value.function].member
 }
 
 resource "google_pubsub_topic_iam_member" "publishes" {

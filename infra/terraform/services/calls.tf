@@ -24,6 +24,11 @@ locals {
     for name, _ in local.routes.functions :
     name => { for account, call in local.task_calls : call.function => account if call.caller == name }
   }
+  queue_users = merge([
+    for name in local.task_creators : {
+      for queue in local.queue_shards[local.queue_names[name]] : "${name}.${queue}" => { function = name, queue = queue }
+    }
+  ]...)
   publishers = merge([
     for topic, names in local.routes.publishers : { for name in names : "${topic}.${name}" => { topic = topic, function = name } }
   ]...)

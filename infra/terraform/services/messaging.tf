@@ -86,7 +86,7 @@ resource "google_cloud_tasks_queue" "queue" {
   name     = each.key
   location = local.region
   rate_limits {
-    max_concurrent_dispatches = each.key == "keepsake-webhooks" ? 500 : 1000
+    max_concurrent_dispatches = startswith(each.key, "keepsake-webhooks") ? 500 : 1000
   }
   retry_config {
     max_attempts = 10

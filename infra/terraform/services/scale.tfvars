@@ -11,3 +11,6 @@ sizes = {
   on_conversation_processed = { max_instances = 20 }
   tool_proxy                = { max_instances = 40 }
 }
+
+# Tasks of one kind go to so many queues.
+task_queues = 8

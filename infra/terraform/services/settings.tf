@@ -5,8 +5,13 @@ locals {
     for name, service in local.services :
     name => "https://${service}-${local.foundation.project_number}.${local.region}.run.app"
   }
+  # A queue dispatches 500 tasks a second: the name of a task decides in which of them it is.
+  queue_shards = {
+    for kind in ["keepsake", "keepsake-webhooks"] :
+    kind => [for n in range(var.task_queues) : n == 0 ? kind : "${kind}-${n + 1}"]
+  }
   queues = {
-    for queue in ["keepsake", "keepsake-webhooks"] :
+    for queue in flatten(values(local.queue_shards)) :
     queue => "projects/${var.project}/locations/${local.region}/queues/${queue}"
   }
   account_emails = {
@@ -52,7 +57,7 @@ locals {
       contains(local.token_functions, name) ? { for provider, id in local.foundation.oauth_clients : "${upper(provider)}_CLIENT_ID" => id } : {},
       # A task calls an internal function at its URL, as the account of this call.
       {
-        TASKS_QUEUE   = local.queues[local.queue_names[name]]
+        TASKS_QUEUE   = join(",", [for queue in local.queue_shards[local.queue_names[name]] : local.queues[queue]])
         TASK_ACCOUNTS = join(",", [for function, account in local.task_accounts[name] : "${function}=${local.account_emails[account]}"])
         FUNCTION_URLS = join(",", [for function, _ in local.task_accounts[name] : "${function}=${local.urls[function]}"])
       },

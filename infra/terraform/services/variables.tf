@@ -67,6 +67,12 @@ variable "sizes" {
   default     = {}
 }
 
+variable "task_queues" {
+  description = "How many queues tasks of one kind are spread over; each dispatches 500 a second."
+  type        = number
+  default     = 1
+}
+
 variable "requests_per_minute" {
   description = "How many requests one address may send in a minute; a whole office may share one."
   type        = number

@@ -1,11 +1,12 @@
 """Tasks on Google Cloud Tasks."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
+from zlib import crc32
 
 from shared import telemetry
 from shared.domain.errors import Unavailable
@@ -14,7 +15,10 @@ TIMEOUT_S = 10.0
 
 
 class GoogleTasks:
-    """Creates tasks in one queue: `projects/<project>/locations/<location>/queues/<queue>`.
+    """Creates tasks in queues: `projects/<project>/locations/<location>/queues/<queue>`.
+
+    A queue dispatches 500 tasks a second; a task's name decides in which one it is, so that the same
+    name is still taken once. For the hour after their number changes, a name may be taken twice.
 
     A task calls `url(target)` with a token of the target's service account in `accounts`, whose
     audience is the target's name unless `audiences` names another. `address` is a local server,
@@ -24,13 +28,13 @@ class GoogleTasks:
     def __init__(
         self,
         *,
-        queue: str,
+        queues: Sequence[str],
         url: Callable[[str], str],
         accounts: Mapping[str, str],
         audiences: Mapping[str, str] | None = None,
         address: str | None = None,
     ) -> None:
-        self._queue = queue
+        self._queues = queues
         self._url = url
         self._accounts = accounts
         self._audiences = audiences or {}
@@ -42,17 +46,22 @@ class GoogleTasks:
         from google.api_core.exceptions import AlreadyExists, GoogleAPIError
         from google.auth.exceptions import GoogleAuthError
 
+        task_id = _build_task_id(target, name)
+        queue = self._choose_queue(task_id)
         task = {
-            "name": f"{self._queue}/tasks/{_build_task_id(target, name)}",
+            "name": f"{queue}/tasks/{task_id}",
             "http_request": self._build_http_request(target, body),
             "schedule_time": at,
         }
         try:
-            await self._client.create_task(parent=self._queue, task=task, timeout=TIMEOUT_S)
+            await self._client.create_task(parent=queue, task=task, timeout=TIMEOUT_S)
         except AlreadyExists:
             return
         except (GoogleAPIError, GoogleAuthError) as error:
             raise Unavailable("Cloud Tasks does not take tasks") from error
+
+    def _choose_queue(self, task_id: str) -> str:
+        return self._queues[crc32(task_id.encode()) % len(self._queues)]
 
     def _build_http_request(self, target: str, body: Mapping[str, Any]) -> dict[str, Any]:
         return {

@@ -137,6 +137,18 @@ def test_each_topic_queue_and_trigger_of_the_table_is_made_d1() -> None:
     assert triggers["for_each"] == "${local.routes.triggers}"
 
 
+def test_tasks_of_one_kind_are_spread_over_as_many_queues_as_are_set_d10() -> None:
+    values = evaluate("services", "queues", "queue_users", "settings", task_queues=3)
+
+    assert len(values["queues"]) == 2 * 3
+    names = [
+        path.split(",") for path in (row["TASKS_QUEUE"] for row in values["settings"].values())
+    ]
+    assert all(len(each) == 3 for each in names)
+    assert {name for each in names for name in each} == set(values["queues"].values())
+    assert {row["queue"] for row in values["queue_users"].values()} == values["queues"].keys()
+
+
 def test_a_trigger_of_a_multi_region_is_in_a_region_that_eventarc_knows_d1() -> None:
     """Of eur3, where the foundation of these tests has its documents."""
     assert evaluate("services", "trigger_region")["trigger_region"] == "europe-west4"
