@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -98,18 +99,14 @@ class Person:
 
     async def _record_conversation(self, name: str) -> None:
         """Post a conversation until it is accepted; a repeat has the same id."""
+        self.conversation_ids.append(name)
         body = _build_conversation(name)
-        while name not in self.conversation_ids:
-            try:
+        while True:
+            with suppress(httpx.TransportError):
                 url = self._at("/v1/conversations")
-                answer = await self.http.post(url, json=body, headers=self._headers)
-            except httpx.TransportError:
-                await asyncio.sleep(RETRY_S)
-                continue
-            if answer.is_success:
-                self.conversation_ids.append(name)
-            else:
-                await asyncio.sleep(RETRY_S)
+                if (await self.http.post(url, json=body, headers=self._headers)).is_success:
+                    return
+            await asyncio.sleep(RETRY_S)
 
     @property
     def _headers(self) -> dict[str, str]:

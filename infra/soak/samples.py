@@ -15,6 +15,10 @@ class Sample:
     rows: int
     questions: int
 
+    @property
+    def rows_per_question(self) -> float:
+        return self.rows / max(self.questions, 1)
+
 
 def take_sample(pid: int, database: Path, questions: int) -> Sample:
     folder = Path(f"/proc/{pid}")
@@ -37,24 +41,8 @@ def _count_rows(database: Path) -> int:
 
 
 def compute_growth(samples: Sequence[Sample], read: Callable[[Sample], float]) -> float | None:
-    """Return the last third over the third before it; None with too few samples."""
+    """Return the last third over the third before it; None when there is nothing to compare."""
     size = len(samples) // 3
-    if not size:
-        return None
     values = [read(sample) for sample in samples]
-    return median(values[-size:]) / median(values[-2 * size : -size])
-
-
-def compute_row_growth(samples: Sequence[Sample]) -> float | None:
-    """Return the rows that a question adds in the last third, over those in the third before."""
-    size = len(samples) // 3
-    if not size:
-        return None
-    first, middle, last = samples[-2 * size - 1], samples[-size - 1], samples[-1]
-    before, after = _count_added_rows(first, middle), _count_added_rows(middle, last)
-    return after / before if before and after else None
-
-
-def _count_added_rows(first: Sample, last: Sample) -> float | None:
-    questions = last.questions - first.questions
-    return (last.rows - first.rows) / questions if questions else None
+    before = median(values[-2 * size : -size]) if size else 0.0
+    return median(values[-size:]) / before if before else None
