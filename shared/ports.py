@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Prompt,
         ToolSpec,
     )
+    from shared.domain.safety import Moderation
     from shared.domain.speech import Transcription, Voice
     from shared.domain.tool_data import ToolData
     from shared.domain.vectors import Filter, Hit, Row, SparseVector
@@ -179,12 +180,12 @@ class Models(Protocol):
 
 
 class Moderator(Protocol):
-    """Rates what texts ask for."""
+    """Rates what texts ask for, and how their writers seem to be."""
 
-    async def rate_harm(self, text: str) -> float:
-        """Return 0 to 1: how much a text asks for harm to others; 0 where nobody rates texts.
+    async def moderate(self, text: str) -> Moderation | None:
+        """Return the ratings of a text, None where nobody rates texts.
 
-        Harm to its writer alone is not in it. Raises Unavailable and ModelFailed.
+        Harm to its writer alone is no `harm`. Raises Unavailable and ModelFailed.
         """
 
 

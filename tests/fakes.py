@@ -33,6 +33,7 @@ from shared.domain.model import (
     ToolCallRequested,
     ToolSpec,
 )
+from shared.domain.safety import Moderation
 from shared.domain.speech import Transcription, Utterance, Voice
 from shared.domain.tool_data import ToolData
 from shared.domain.value import value
@@ -207,17 +208,20 @@ class UnmaskedModels:
 
 @dataclass
 class ScriptedModerator:
-    """Rate each text as the next rating says, or raise it; 0 once there is none. Record the texts."""
+    """Rate each text as the next rating says, or raise it; 0 once there is none. Record the texts.
 
-    ratings: list[float | Exception] = field(default_factory=list)
+    A number is a rating of harm. None tells that nobody rates texts.
+    """
+
+    ratings: list[float | Moderation | Exception | None] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
 
-    async def rate_harm(self, text: str) -> float:
+    async def moderate(self, text: str) -> Moderation | None:
         self.texts.append(text)
         rating = self.ratings.pop(0) if self.ratings else 0.0
         if isinstance(rating, Exception):
             raise rating
-        return rating
+        return Moderation(harm=rating) if isinstance(rating, float | int) else rating
 
 
 @dataclass

@@ -1,8 +1,9 @@
 """Evaluation of the crisis gate: which crises of the gold set it catches, and its false alarms.
 
 Of the rules alone: caught is what they call certain or unsure; a false alarm is what they call certain
-without a crisis. The model of this installation, or else the offline one, judges what they are unsure about: then caught is what is answered with
-the crisis plan, of the levels 2 and 3, and a false alarm is such an answer without a crisis.
+without a crisis. With the moderation and the model of this installation, or else the offline one, as a chat
+asks them: then caught is what is answered with the crisis plan, of the levels 2 and 3, and a false alarm is such
+an answer without a crisis; read are the clear messages that a rating leaves in doubt.
 """
 
 import argparse
@@ -11,14 +12,16 @@ from collections.abc import Iterator, Sequence
 
 from functions.chat.deps import Limits
 from functions.chat.turn.judge_text import judge_text
+from functions.chat.turn.moderate_text import moderate_text
+from functions.chat.turn.rate_question import rate_question
 from infra.eval.crisis_gold import GoldMessage, load_messages
 from shared import wiring
 from shared.domain.crisis import CrisisVerdict
 from shared.domain.ids import UserId
 from shared.domain.value import value
-from shared.ports import Models
+from shared.ports import Models, Moderator
 from shared.safety.crisis_rules import find_crisis
-from shared.safety.crisis_verdict import judge_alone
+from shared.safety.crisis_verdict import DOUBTED, DOUBTFUL_SELF_HARM, judge_alone
 
 HALVES = ("tuned", "held out", "second", "late")
 
@@ -77,31 +80,54 @@ class GateDeps:
     """What a judgement needs."""
 
     model: Models
+    moderator: Moderator
     limits: Limits
 
 
-async def judge(deps: GateDeps, text: str) -> CrisisVerdict:
-    """Judge a text as the gate of a chat does that has no crisis before it."""
+@value
+class Judged:
+    """The verdict on a text; `is_doubted` where a rating led to it that contradicts the rules."""
+
+    verdict: CrisisVerdict
+    is_doubted: bool = False
+
+
+async def judge(deps: GateDeps, text: str) -> Judged:
+    """Judge a text as the gate of a chat and the watch do, where no crisis came before it."""
     finding = find_crisis(text)
-    if finding.certainty == "unsure":
-        return await judge_text(deps, READER, text, finding, earlier=())
-    return judge_alone(finding)
+    is_doubted = finding.certainty == "clear" and await _is_doubted(deps, text)
+    if is_doubted:
+        finding = DOUBTED
+    if finding.certainty != "unsure":
+        return Judged(verdict=judge_alone(finding))
+    verdict = await judge_text(deps, READER, text, finding, earlier=())
+    return Judged(verdict=verdict, is_doubted=is_doubted)
 
 
-async def render_judged(model: Models, messages: Sequence[GoldMessage]) -> list[str]:
+async def _is_doubted(deps: GateDeps, text: str) -> bool:
+    moderation = await moderate_text(deps, text)
+    if moderation is None:
+        moderation = (await rate_question(deps, READER, text, ())).to_moderation()
+    return moderation.self_harm >= DOUBTFUL_SELF_HARM
+
+
+async def render_judged(
+    model: Models, moderator: Moderator, messages: Sequence[GoldMessage]
+) -> list[str]:
     """Return a line for each half: the crises that are answered as such, and the false alarms."""
-    deps = GateDeps(model=model, limits=Limits(crisis_timeout_s=30.0))
+    limits = Limits(crisis_timeout_s=30.0, moderation_timeout_s=30.0)
+    deps = GateDeps(model=model, moderator=moderator, limits=limits)
     lines = [
-        f"{'with ' + model.name('fast'):27}{'crises':>9}{'caught':>8}{'others':>9}{'alarms':>8}"
+        f"{'with ' + model.name('fast'):27}{'crises':>9}{'caught':>8}{'others':>9}{'alarms':>8}{'read':>6}"
     ]
     for half in HALVES:
-        routes: dict[bool, list[bool]] = {True: [], False: []}
-        for message in messages:
-            if message.half == half:
-                verdict = await judge(deps, message.text)
-                routes[message.level >= 2].append(verdict.route == "crisis")
-        crises, others = routes[True], routes[False]
-        lines.append(f"{half:27}{len(crises):9}{sum(crises):8}{len(others):9}{sum(others):8}")
+        of_half = [message for message in messages if message.half == half]
+        judged = [(message, await judge(deps, message.text)) for message in of_half]
+        crises = [j.verdict.route == "crisis" for message, j in judged if message.level >= 2]
+        others = [j.verdict.route == "crisis" for message, j in judged if message.level < 2]
+        read = sum(j.is_doubted for _, j in judged)
+        figures = f"{len(crises):9}{sum(crises):8}{len(others):9}{sum(others):8}{read:6}"
+        lines.append(f"{half:27}{figures}")
     return lines
 
 
@@ -109,7 +135,8 @@ def main() -> None:
     argparse.ArgumentParser(prog="make eval-crisis").parse_args()
     messages = load_messages()
     print(*render_table(messages), *list_misses(messages), *list_false_alarms(messages), sep="\n")
-    print("", *asyncio.run(render_judged(wiring.model(), messages)), sep="\n")
+    judged = asyncio.run(render_judged(wiring.model(), wiring.moderator(), messages))
+    print("", *judged, sep="\n")
 
 
 if __name__ == "__main__":

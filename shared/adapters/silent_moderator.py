@@ -1,6 +1,6 @@
-"""Moderator where no service rates texts: nothing is known to be harmful."""
+"""Moderator where no service rates texts: nothing is known of any."""
 
 
 class SilentModerator:
-    async def rate_harm(self, text: str) -> float:
-        return 0.0
+    async def moderate(self, text: str) -> None:
+        return None

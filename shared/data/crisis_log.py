@@ -36,16 +36,16 @@ class CrisisLog:
         verdict: CrisisVerdict,
         *,
         now: datetime,
-        is_missed: bool = False,
+        missed: CrisisDeed | None = None,
         names_user: bool = True,
     ) -> None:
-        """Record a verdict once, however often it comes."""
+        """Record a verdict once, however often it comes; `missed` tells that no plan took the answer's place."""
         session = self._pseudonyms.hash_session(uid, session_id)
-        is_answered = verdict.route == "crisis"
+        is_answered = verdict.route == "crisis" and missed != "found_late"
         deed: CrisisDeed = "answered" if is_answered else "asked"
         event = CrisisEvent(
             id=sha256(f"{session}/{run_id}".encode()).hexdigest()[:32],
-            kind="missed_by_voice" if is_missed else deed,
+            kind=missed or deed,
             session=session,
             user=self._pseudonyms.hash(uid) if names_user else None,
             level=verdict.level,

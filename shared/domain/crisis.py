@@ -14,8 +14,8 @@ from what it looked up on the web alone, or we where it would do harm to others.
 
 Judge = Literal["rules", "classifier", "fallback"]
 """Who gave a verdict; `fallback`: the rules, because the classifier failed."""
-CrisisDeed = Literal["answered", "asked", "missed_by_voice"]
-"""What was done about a question, or that a spoken turn went on without it."""
+CrisisDeed = Literal["answered", "asked", "missed_by_voice", "found_late"]
+"""What was done about a question, or that a spoken turn went on without it, or an answer was out before it was found."""
 CRISIS_EVENT_TTL = timedelta(days=90)
 
 

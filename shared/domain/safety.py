@@ -44,3 +44,11 @@ class SafetyReview:
     @property
     def expires_at(self) -> datetime:
         return self.created_at + REVIEW_TTL
+
+
+@value
+class Moderation:
+    """Ratings of a text by a moderator, 0 to 1: harm to others that it asks for, and danger to its writer."""
+
+    harm: float = 0.0
+    self_harm: float = 0.0

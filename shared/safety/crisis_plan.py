@@ -90,8 +90,8 @@ def build_plan(verdict: CrisisVerdict, language: str | None) -> str:
 
 
 def read_language(plan: str) -> str | None:
-    """Return the language in which a plan was written; None for English."""
-    return next((name for name in LANGUAGES if plan.startswith(translate(NOT_ALONE, name))), None)
+    """Return the language in which a plan was written, also behind other words; None for English."""
+    return next((name for name in LANGUAGES if translate(NOT_ALONE, name) in plan), None)
 
 
 def build_addition(verdict: CrisisVerdict, language: str | None) -> str:

@@ -11,6 +11,10 @@ _CONTACT: re.Pattern[str] = re.compile(
     r"https?://\S+|[^\s@]+@[^\s@]+\.[^\s@]+|\+?\d(?:[ ()/.-]?\d){5,}"
 )
 """Addresses of the net and of mail, and numbers of six digits and more, such as those of phones."""
+DOUBTED = CrisisFinding(certainty="unsure")
+"""What counts as found where the rules found nothing, and a rating doubts that."""
+DOUBTFUL_SELF_HARM = 0.1
+"""A rating of the danger to a text's writer, 0 to 1, as of which a classifier judges it."""
 _COUNTRY = re.compile(r"[A-Z]{2}")
 _LANGUAGE = re.compile(r"[a-z]{2}")
 

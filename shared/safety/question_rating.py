@@ -6,7 +6,7 @@ Scores are 0 to 10. Whatever a model answers becomes a rating: what is no number
 from collections.abc import Iterable
 from math import isfinite
 
-from shared.domain.safety import SafetyThresholds
+from shared.domain.safety import Moderation, SafetyThresholds
 from shared.domain.value import value
 
 MAX_SCORE = 10.0
@@ -16,14 +16,21 @@ MAX_SCORE = 10.0
 class QuestionRating:
     """Scores of a question.
 
-    `harm` for others, `misuse` of the assistant at their cost, and `injection`: instructions to the
-    assistant in a text that was quoted. `language` is that of the question (ISO 639-1), empty if unknown.
+    `harm` for others, `misuse` of the assistant at their cost, `self_harm`: the danger that its writer may be
+    in, and `injection`: instructions to the assistant in a text that was quoted. `language` is that of the question (ISO 639-1), empty if unknown.
     """
 
     harm: float = 0.0
     misuse: float = 0.0
+    self_harm: float = 0.0
     injection: float = 0.0
     language: str = ""
+
+    def to_moderation(self) -> Moderation:
+        """Return what counts where no moderator rates the question."""
+        return Moderation(
+            harm=max(self.harm, self.misuse) / MAX_SCORE, self_harm=self.self_harm / MAX_SCORE
+        )
 
 
 def read_score(answer: object) -> float:
@@ -44,6 +51,7 @@ def merge_ratings(ratings: Iterable[QuestionRating]) -> QuestionRating:
         merged = QuestionRating(
             harm=max(merged.harm, rating.harm),
             misuse=max(merged.misuse, rating.misuse),
+            self_harm=max(merged.self_harm, rating.self_harm),
             injection=max(merged.injection, rating.injection),
             language=rating.language or merged.language,
         )

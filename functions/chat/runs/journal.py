@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 
-from shared.domain.run import AnswerText, RunEnded, RunEvent, SequencedEvent
+from shared.domain.run import AnswerText, RunEnded, RunEvent, SequencedEvent, VoiceEnded
 from shared.domain.voices import get_voice, select_voice, tag_event, untag_event
 
 
@@ -80,6 +80,12 @@ class VoiceJournal:
     @property
     def answer_text(self) -> str:
         return join_text(select_voice(self._journal.events, self._voice))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is one of several voices, and has ended before the others."""
+        events = select_voice(self._journal.events, self._voice)
+        return any(isinstance(event, VoiceEnded) for event in events)
 
 
 def join_text(events: Sequence[RunEvent]) -> str:

@@ -120,6 +120,7 @@ class Agent:
             self.is_limited = isinstance(end, LimitReached)
             for event in self._end_with(translate(str(end), self.language)):
                 yield event
+        await self.output_gate.wait_released()  # a verdict under way belongs to this answer
         for event in self._end_lookup():
             yield event
         if self.output_gate.addition:

@@ -11,10 +11,10 @@ from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.turn.agent_run import AgentRun, VoiceRun
 from functions.chat.turn.command_run import CommandRun
 from functions.chat.turn.finish_turn import TurnEnd
-from functions.chat.turn.harm_gate import run_unless_refused
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import QuestionWatch
 from functions.chat.turn.start_turn import TurnStart
+from functions.chat.turn.watched_run import run_watched
 from shared.domain.model_usage import ModelUsage
 from shared.domain.run import LEASE_TTL, EmbedsRequested, Outcome, Run, VoicesStarted
 from shared.model_meter import measure_models
@@ -39,7 +39,7 @@ async def _answer(
     recorder = Recorder(deps.stores.runs, deps.clock, turn.uid, run, turn.session, journal)
     start = TurnStart(deps, turn, recorder, active_run)
     voice_runs = _build_voice_runs(deps, turn, active_run)
-    watch = QuestionWatch(deps, turn)
+    watch = QuestionWatch(deps, turn, [voice_run.journal for voice_run in voice_runs])
     end = TurnEnd(
         deps=deps,
         turn=turn,
@@ -61,7 +61,7 @@ async def _answer(
             try:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(start.record)
-                    outcomes = await run_unless_refused(deps, turn, voice_runs, active_run, watch)
+                    outcomes = await run_watched(deps, turn, voice_runs, active_run, watch)
                     tasks.cancel_scope.cancel()
             finally:
                 with anyio.CancelScope(shield=True):

@@ -14,8 +14,8 @@ from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.turn.agent_run import VoiceRun, run_voices
 from functions.chat.turn.judge_text import judge_text
 from functions.chat.turn.prepared_turn import PreparedTurn
-from shared.domain.crisis import CrisisVerdict
-from shared.domain.run import AnswerText, Outcome, RouteChosen, Stage
+from shared.domain.crisis import CLEAR, CrisisVerdict
+from shared.domain.run import Outcome, RouteChosen, Stage
 from shared.languages import choose_language
 from shared.safety.crisis_plan import build_addition, build_plan
 
@@ -32,8 +32,7 @@ async def run_chosen_route(
         return await run_voices(voice_runs, active_run)
     if verdict.route == "answer":
         return outcomes
-    for voice_run in voice_runs:
-        _write_plan(voice_run.journal, verdict, choose_language(verdict.language, turn.language))
+    write_plans(turn, [voice_run.journal for voice_run in voice_runs])
     return ["completed" for _ in voice_runs]
 
 
@@ -58,23 +57,32 @@ async def _run_beside_classifier(
         if verdict.route == "crisis":
             tasks.cancel_scope.cancel()
         else:
-            _release(turn, voice_runs, verdict)
+            let_out(turn, [voice_run.journal for voice_run in voice_runs], verdict)
     return verdict
 
 
-def _release(turn: PreparedTurn, voice_runs: Sequence[VoiceRun], verdict: CrisisVerdict) -> None:
-    if verdict.level:
-        for voice_run in voice_runs:
-            voice_run.journal.append(RouteChosen(verdict.route, verdict.level))
-    language = choose_language(verdict.language, turn.language)
-    turn.output_gate.release(build_addition(verdict, language))
+def let_out(turn: PreparedTurn, journals: Sequence[VoiceJournal], verdict: CrisisVerdict) -> None:
+    """Leave the question to its voices, whose answers end with what the verdict adds."""
+    addition = build_addition(verdict, choose_language(verdict.language, turn.language))
+    for journal in journals:
+        if verdict.level:
+            journal.append(RouteChosen(verdict.route, verdict.level))
+        if journal.has_ended:
+            journal.append_notice(addition)
+    turn.output_gate.release(addition)
 
 
-def _write_plan(journal: VoiceJournal, verdict: CrisisVerdict, language: str | None) -> None:
-    for event in (
-        RouteChosen(verdict.route, verdict.level),
-        Stage("answering"),
-        AnswerText(build_plan(verdict, language)),
-        Stage("response_ready"),
-    ):
-        journal.append(event)
+def write_plans(turn: PreparedTurn, journals: Sequence[VoiceJournal]) -> None:
+    """Write the crisis plan, behind what is out already."""
+    verdict = turn.output_gate.verdict or CLEAR
+    plan = build_plan(verdict, choose_language(verdict.language, turn.language))
+    for journal in journals:
+        write_own_words(journal, RouteChosen(verdict.route, verdict.level), plan)
+
+
+def write_own_words(journal: VoiceJournal, route: RouteChosen, text: str) -> None:
+    """Let words of ours end an answer, in the place of a model's."""
+    journal.append(route)
+    journal.append(Stage("answering"))
+    journal.append_notice(text)
+    journal.append(Stage("response_ready"))

@@ -14,7 +14,7 @@ from functions.chat.runs.journal import Journal, VoiceJournal
 from functions.chat.runs.recorder import OwnershipLost, Recorder
 from functions.chat.turn.after_turn import publish_turn_ended
 from functions.chat.turn.agent import Agent
-from functions.chat.turn.chat_safety import keep_rating
+from functions.chat.turn.chat_safety import keep_rating, log_crisis, mark_late_crisis
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import QuestionWatch
 from shared import telemetry
@@ -70,9 +70,7 @@ class TurnEnd:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._free_slot)
             tasks.start_soon(self._count_tokens)
-            tasks.start_soon(self._log_crisis)
-            if is_question_stored:
-                tasks.start_soon(self._keep_rating)
+            tasks.start_soon(self._keep_findings, message, is_question_stored)
             if not self.turn.session.is_private:
                 await publish_turn_ended(
                     self.deps.events, self.turn.uid, message.session_id, self.turn.run_id
@@ -93,23 +91,15 @@ class TurnEnd:
         """Free the slot where the end of the run could not: another process owned the run."""
         await _log_failure("slot_not_freed", self.turn.slot.release())
 
-    async def _log_crisis(self) -> None:
-        """Log what was not harmless; the answer is out already, whatever becomes of the log."""
-        verdict = self.turn.output_gate.verdict
-        if verdict is not None and verdict.level:
-            turn, now = self.turn, self.deps.clock.now()
-            record = self.deps.crisis_log.record(
-                turn.uid,
-                turn.session.id,
-                turn.run_id,
-                verdict,
-                now=now,
-                names_user=not turn.session.is_incognito,
-            )
-            await _log_failure("crisis_not_logged", record)
-
-    async def _keep_rating(self) -> None:
-        await _log_failure("rating_not_kept", keep_rating(self.deps, self.turn, self.watch))
+    async def _keep_findings(self, answer: Message, is_question_stored: bool) -> None:  # noqa: FBT001 - a task takes no keywords
+        """Keep what was found out about the question, also what the answer did not wait for."""
+        deps, turn = self.deps, self.turn
+        with anyio.move_on_after(deps.limits.moderation_timeout_s + deps.limits.crisis_timeout_s):
+            await self.watch.wait_done()
+        await _log_failure("crisis_not_logged", log_crisis(deps, turn, answer))
+        if is_question_stored:
+            await _log_failure("crisis_not_marked", mark_late_crisis(deps, turn, answer))
+            await _log_failure("rating_not_kept", keep_rating(deps, turn, self.watch))
 
     async def _count_tokens(self) -> None:
         now = self.turn.accepted_at

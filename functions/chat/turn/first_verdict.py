@@ -36,5 +36,5 @@ async def judge_question(
                 country=country,
                 language=read_language(answers[0].text),
             )
-    is_watched = any(answer.route == "crisis" for answer in answers)
+    is_watched = any(answer.crisis_level >= 2 for answer in answers)  # also found after its end
     return None if finding.certainty == "unsure" or is_watched else CLEAR

@@ -35,6 +35,7 @@ class RatingOutput(ModelOutput):
 
     harm: Score = 0.0
     misuse: Score = 0.0
+    self_harm: Score = 0.0
     injection: Score = 0.0
     language: Annotated[str, BeforeValidator(_take_text)] = ""
 

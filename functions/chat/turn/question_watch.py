@@ -1,63 +1,86 @@
 """Watch over a question: it is rated beside its answer, once, for all who need to know.
 
-A moderator rates each question. Where it doubts one, or the chat went towards harm before, a model reads
-it once more and the answer waits for that. A model also reads what the owner pasted.
+A moderator rates each question, or else a model. Whom it may be in a crisis after all, the classifier judges;
+what may ask for harm, a model reads once more. Only in such a doubt the answer waits. A model also reads what the owner pasted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import anyio
 
 from functions.chat.context.pasted_text import has_pasted_text
 from functions.chat.deps import ChatDeps
+from functions.chat.runs.journal import VoiceJournal
+from functions.chat.turn.crisis_gate import let_out
+from functions.chat.turn.judge_text import judge_text
+from functions.chat.turn.moderate_text import moderate_text
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.rate_question import rate_question
 from shared import prompts, telemetry
 from shared.domain.model import AssistantTurn, UserText
-from shared.safety.crisis_verdict import mask_contacts
+from shared.domain.safety import Moderation
+from shared.safety.crisis_verdict import DOUBTED, DOUBTFUL_SELF_HARM
 from shared.safety.question_rating import MAX_SCORE, QuestionRating, is_refused
 
 DOUBTFUL_HARM = 0.3
-"""A moderator's rating, 0 to 1, as of which a model reads the question as well."""
+"""A rating, 0 to 1, as of which the question may ask for harm to others."""
 
 
 class QuestionWatch:
     """`rating` is that of the model that read the question, harmless where none did.
 
-    Nobody rates a command, nor somebody who may be in a crisis: then it never `is_rated`.
+    Nobody rates a command, nor somebody who may be in a crisis: then it never `is_rated`. `found_crisis`
+    tells of a crisis that the rules have missed.
     """
 
-    def __init__(self, deps: ChatDeps, turn: PreparedTurn) -> None:
+    def __init__(
+        self, deps: ChatDeps, turn: PreparedTurn, journals: Sequence[VoiceJournal]
+    ) -> None:
         self.is_rated = False
+        self.found_crisis = False
         self.rating = QuestionRating()
         self._moderated_harm = 0.0
         self._deps = deps
         self._turn = turn
+        self._journals = journals
         self._gate = turn.output_gate
         self._is_doubtful = turn.went_towards_harm
+        self._is_read = False
+        self._reading = anyio.Lock()
+        self._is_answered = False
         self._done = anyio.Event()
 
     async def run(self) -> None:
-        """Rate the question once it is known that its writer is in no crisis; raises no failure."""
+        """Rate the question once the rules or the classifier find no crisis; raises no failure."""
         try:
             verdict = await self._gate.wait_judged()
             self.is_rated = verdict.is_clear and not self._turn.command
             if self.is_rated:
-                await self._rate()
+                await self._rate(is_judged=verdict.decided_by == "classifier")
         except Exception as error:  # noqa: BLE001 - an answer does not fail with its watch
             telemetry.warning("question_not_watched", error=type(error).__name__)
         finally:
-            if not self.is_refused:
+            if not self.ends_answer:
                 self._gate.release_rated()
             self._done.set()
 
     async def wait_done(self) -> None:
         await self._done.wait()
 
+    def mark_answered(self) -> None:
+        """Leave the answer alone from now on: it has ended."""
+        self._is_answered = True
+
+    @property
+    def ends_answer(self) -> bool:
+        """Whether the answer has to give way to words of ours."""
+        return self.found_crisis or self.is_refused
+
     @property
     def is_refused(self) -> bool:
         """Whether the answer has to give way to a refusal; a question that nobody doubts never is."""
-        return self._is_doubtful and is_refused(self.rating, self._deps.thresholds)
+        is_doubtful = self.is_rated and self._is_doubtful
+        return is_doubtful and is_refused(self.rating, self._deps.thresholds)
 
     @property
     def harm(self) -> float:
@@ -65,27 +88,53 @@ class QuestionWatch:
         read = self.rating.harm / MAX_SCORE if self.is_refused else 0.0
         return max(self._moderated_harm, read)
 
-    async def _rate(self) -> None:
-        is_read = self._is_doubtful or has_pasted_text(self._turn.question.text)
+    async def _rate(self, *, is_judged: bool) -> None:
         async with anyio.create_task_group() as tasks:
-            if is_read:
+            if self._is_doubtful or has_pasted_text(self._turn.question.text):
                 tasks.start_soon(self._read)
-            await self._moderate()
-            if self._is_doubtful and not is_read:
+            moderation = await self._moderate()
+            may_be_crisis = not is_judged and moderation.self_harm >= DOUBTFUL_SELF_HARM
+            self._is_doubtful = self._is_doubtful or moderation.harm >= DOUBTFUL_HARM
+            if may_be_crisis or self._is_doubtful:
+                self._gate.hold()
+            if may_be_crisis:
+                await self._judge()
+            if not self.is_rated:
+                tasks.cancel_scope.cancel()
+            elif self._is_doubtful:
                 await self._read()
 
-    async def _moderate(self) -> None:
-        with anyio.move_on_after(self._deps.limits.moderation_timeout_s):
-            try:
-                text = mask_contacts(self._turn.question.text)
-                self._moderated_harm = await self._deps.moderator.rate_harm(text)
-            except Exception as error:  # noqa: BLE001 - whatever fails, the question counts as harmless
-                telemetry.warning("question_not_rated", error=type(error).__name__)
-        if self._moderated_harm >= DOUBTFUL_HARM:
-            self._is_doubtful = True
-            self._gate.hold()
+    async def _moderate(self) -> Moderation:
+        """Return the moderator's ratings, or else those of the model; of its own low ones none counts for the chat."""
+        moderation = await moderate_text(self._deps, self._turn.question.text)
+        if moderation is not None:
+            self._moderated_harm = moderation.harm
+            return moderation
+        await self._read()
+        read = self.rating.to_moderation()
+        self._moderated_harm = read.harm if read.harm >= DOUBTFUL_HARM else 0.0
+        return read
+
+    async def _judge(self) -> None:
+        """Let the classifier judge a question that a rating doubts; somebody in need is rated no further."""
+        turn = self._turn
+        verdict = await judge_text(
+            self._deps, turn.uid, turn.question.text, DOUBTED, earlier=turn.earlier_texts
+        )
+        self._gate.judge(verdict)
+        self.is_rated = verdict.is_clear
+        self.found_crisis = verdict.route == "crisis"
+        if not self._is_answered and not verdict.is_clear and not self.found_crisis:
+            let_out(turn, self._journals, verdict)
 
     async def _read(self) -> None:
+        """Let a model read the question, once: a second caller waits for the first."""
+        async with self._reading:
+            if not self._is_read:
+                self._is_read = True
+                await self._read_once()
+
+    async def _read_once(self) -> None:
         earlier = list(self._list_earlier()) if self._is_doubtful else []
         self.rating = await rate_question(
             self._deps, self._turn.uid, self._turn.question.text, earlier

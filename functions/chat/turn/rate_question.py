@@ -6,7 +6,7 @@ import anyio
 
 from functions.chat.context.budget import compute_budget
 from functions.chat.context.token_blocks import MAX_BLOCK_TOKENS, split_blocks
-from functions.chat.deps import ChatDeps
+from functions.chat.turn.judge_text import JudgeDeps
 from functions.chat.turn.model_outputs import RatingOutput
 from shared import prompts, telemetry
 from shared.domain.ids import UserId
@@ -23,7 +23,7 @@ _MIN_BLOCK_TOKENS = 1_000
 
 
 async def rate_question(
-    deps: ChatDeps, uid: UserId, text: str, earlier: Sequence[str]
+    deps: JudgeDeps, uid: UserId, text: str, earlier: Sequence[str]
 ) -> QuestionRating:
     """Rate a question beside each block of `earlier`; a block that is not rated in time counts as harmless."""
     blocks = split_blocks(earlier, _compute_room(deps, text))
@@ -40,7 +40,7 @@ async def rate_question(
     return merge_ratings(ratings)
 
 
-def _compute_room(deps: ChatDeps, text: str) -> int:
+def _compute_room(deps: JudgeDeps, text: str) -> int:
     window = compute_budget(deps.model.describe("fast").window_tokens, ())
     return max(
         min(MAX_BLOCK_TOKENS, window - _PROMPT_TOKENS - estimate_tokens(text)), _MIN_BLOCK_TOKENS

@@ -47,7 +47,7 @@ async def _log(
             run_id,
             verdict,
             now=deps.clock.now(),
-            is_missed=True,
+            missed="missed_by_voice",
             names_user=not is_incognito(question.session_id),
         )
     except Unavailable:

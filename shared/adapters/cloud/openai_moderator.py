@@ -8,11 +8,12 @@ from pydantic import BaseModel, Field, ValidationError
 from shared import telemetry
 from shared.adapters.cloud.openai_http import NothingThere, OpenaiHttp
 from shared.domain.errors import ModelFailed
+from shared.domain.safety import Moderation
 from shared.ports import Clock
 from shared.resilience.retry import retry
 
 MODEL = "omni-moderation-latest"
-WEIGHTS: Mapping[str, float] = {
+HARM_WEIGHTS: Mapping[str, float] = {
     "illicit/violent": 1.0,
     "harassment/threatening": 1.0,
     "hate/threatening": 1.0,
@@ -20,6 +21,10 @@ WEIGHTS: Mapping[str, float] = {
     "illicit": 0.5,
 }
 """Categories that are harm for others. Questions about drugs and their dangers are `illicit`, too."""
+SELF_HARM_WEIGHTS: Mapping[str, float] = dict.fromkeys(
+    ("self-harm", "self-harm/intent", "self-harm/instructions"), 1.0
+)
+"""Categories by which the writer may be in danger."""
 _TIMEOUT_S = 3.0
 _Score = Annotated[float, Field(ge=0, le=1)]
 
@@ -44,16 +49,16 @@ class OpenaiModerator:
         self._clock = clock
         self._is_offered = True
 
-    async def rate_harm(self, text: str) -> float:
+    async def moderate(self, text: str) -> Moderation | None:
         if not self._is_offered:
-            return 0.0
+            return None
         try:
             content = await retry(lambda: self._post(text), sleep=self._clock.sleep)
         except NothingThere:
             self._is_offered = False
             telemetry.warning("moderation_not_offered")
-            return 0.0
-        return _read_harm(content)
+            return None
+        return _read_ratings(content)
 
     async def _post(self, text: str) -> bytes:
         return await self._http.post("moderations", {"model": MODEL, "input": text})
@@ -62,11 +67,18 @@ class OpenaiModerator:
         await self._http.aclose()
 
 
-def _read_harm(content: bytes) -> float:
-    """Return the highest weighted score. Raises ModelFailed."""
+def _read_ratings(content: bytes) -> Moderation:
+    """Read the highest weighted scores. Raises ModelFailed."""
     try:
         (first, *_) = _Answer.model_validate_json(content).results
     except ValidationError:
         raise ModelFailed("the moderator gave an answer that cannot be read") from None
     scores = first.category_scores
-    return max(weight * (scores.get(name) or 0.0) for name, weight in WEIGHTS.items())
+    return Moderation(
+        harm=_find_highest(scores, HARM_WEIGHTS),
+        self_harm=_find_highest(scores, SELF_HARM_WEIGHTS),
+    )
+
+
+def _find_highest(scores: Mapping[str, float | None], weights: Mapping[str, float]) -> float:
+    return max(weight * (scores.get(name) or 0.0) for name, weight in weights.items())

@@ -1,6 +1,7 @@
 """Moderator that the console sets: each call asks the one whose key the model file holds then."""
 
 from shared.adapters.embedded.chosen import Chosen
+from shared.domain.safety import Moderation
 from shared.ports import Moderator
 
 
@@ -10,5 +11,5 @@ class ConfiguredModerator:
     def __init__(self, chosen: Chosen[Moderator]) -> None:
         self._chosen = chosen
 
-    async def rate_harm(self, text: str) -> float:
-        return await self._chosen.get().rate_harm(text)
+    async def moderate(self, text: str) -> Moderation | None:
+        return await self._chosen.get().moderate(text)

@@ -1,5 +1,6 @@
 """Safety of a chat in its turns: what is rated, what its score does, and what its owner reads."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import httpx
@@ -48,10 +49,10 @@ async def read_safety(deps: ChatDeps, answer: httpx.Response) -> Any:
 
 
 async def play(
-    world: ChatFixture, model: ScriptedModel, ratings: list[float | Exception]
+    world: ChatFixture, model: ScriptedModel, ratings: Sequence[float | Exception]
 ) -> list[dict[str, Any]]:
     """Ask as many questions as there are ratings; return the score after each."""
-    world.moderator.ratings = ratings.copy()
+    world.moderator.ratings = [*ratings]
     deps, shown = world.deps(model), []
     for _ in ratings:
         world.clock.advance(seconds=30)

@@ -4,6 +4,7 @@ from shared.adapters.embedded.chosen import Chosen
 from shared.adapters.embedded.configured_moderator import ConfiguredModerator
 from shared.adapters.embedded.model_file import ModelFile, ModelSetup
 from shared.adapters.silent_moderator import SilentModerator
+from shared.domain.safety import Moderation
 from shared.ports import Moderator
 from tests.fakes import ScriptedModerator
 
@@ -19,7 +20,7 @@ def build(setup: ModelSetup | None) -> Moderator:
 async def test_nobody_rates_texts_until_a_key_is_entered_m128(tmp_path):
     file = ModelFile(tmp_path / "data")
     moderator = ConfiguredModerator(Chosen(file, build))
-    before = await moderator.rate_harm("How?")
+    before = await moderator.moderate("How?")
     file.store(SETUP)
 
-    assert [before, await moderator.rate_harm("How?")] == [0, 0.7]
+    assert [before, await moderator.moderate("How?")] == [None, Moderation(harm=0.7)]

@@ -13,6 +13,7 @@ from infra.eval.crisis import (
 )
 from infra.eval.crisis_gold import load_messages
 from shared.adapters.embedded.offline.offline_model import OfflineModel
+from shared.adapters.silent_moderator import SilentModerator
 from shared.safety.crisis_rules import CrisisFinding, find_crisis
 from tests.fakes import UnmaskedModels
 
@@ -75,9 +76,11 @@ def test_missed_words_are_printed_only_of_sets_for_tuning_c44():
 async def test_the_gate_is_measured_with_a_model_c44():
     acute = [m for m in MESSAGES if m.half == "tuned"]
 
-    title, tuned, *others = await render_judged(UnmaskedModels(model=OfflineModel()), acute)
+    title, tuned, *others = await render_judged(
+        UnmaskedModels(model=OfflineModel()), SilentModerator(), acute
+    )
 
     assert "offline" in title
     crises = sum(message.level >= 2 for message in acute)
-    assert [int(word) for word in tuned.split()[1::2]] == [crises, len(acute) - crises]
-    assert all(line.split()[-4:] == ["0", "0", "0", "0"] for line in others)
+    assert [int(word) for word in tuned.split()[1:5:2]] == [crises, len(acute) - crises]
+    assert all(line.split()[-5:] == ["0", "0", "0", "0", "0"] for line in others)

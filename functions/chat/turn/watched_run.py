@@ -1,7 +1,8 @@
-"""Harm gate of a turn: a question that asks for harm to others is refused in our own words.
+"""Watched run of a turn: an answer goes out beside the watch over its question, which may end it.
 
 Nobody waits for the rating of a question that nothing speaks against. Where there is a doubt, text and tools
-wait until it is settled, and a refusal closes the voices; without a verdict in time the answer goes on.
+wait until it is settled; a refusal, or the crisis plan, closes the voices and follows what is out already.
+Without a verdict in time the answer goes on.
 """
 
 from collections.abc import Sequence
@@ -13,14 +14,14 @@ from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import VoiceJournal
 from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.turn.agent_run import VoiceRun
-from functions.chat.turn.crisis_gate import run_chosen_route
+from functions.chat.turn.crisis_gate import run_chosen_route, write_own_words, write_plans
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import QuestionWatch
-from shared.domain.run import Outcome, RouteChosen, Stage
+from shared.domain.run import Outcome, RouteChosen
 from shared.languages import choose_language, translate
 
 
-async def run_unless_refused(
+async def run_watched(
     deps: ChatDeps,
     turn: PreparedTurn,
     voice_runs: Sequence[VoiceRun],
@@ -31,23 +32,30 @@ async def run_unless_refused(
     outcomes: list[Outcome] = []
 
     async def run() -> None:
-        outcomes.extend(await run_chosen_route(deps, turn, voice_runs, active_run))
+        try:
+            outcomes.extend(await run_chosen_route(deps, turn, voice_runs, active_run))
+        finally:
+            watch.mark_answered()
         tasks.cancel_scope.cancel()
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run)
         await watch.wait_done()
-        if watch.is_refused:
+        if watch.ends_answer:
             tasks.cancel_scope.cancel()
     if outcomes:
         return outcomes
-    for voice_run in voice_runs:
-        _write_refusal(voice_run.journal, choose_language(watch.rating.language, turn.language))
+    journals = [voice_run.journal for voice_run in voice_runs]
+    if watch.found_crisis:
+        write_plans(turn, journals)
+    else:
+        _write_refusals(turn, journals, watch)
     return ["completed" for _ in voice_runs]
 
 
-def _write_refusal(journal: VoiceJournal, language: str | None) -> None:
-    journal.append(RouteChosen("refusal", 0))
-    journal.append(Stage("answering"))
-    journal.append_notice(translate(user_texts.REFUSED, language))
-    journal.append(Stage("response_ready"))
+def _write_refusals(
+    turn: PreparedTurn, journals: Sequence[VoiceJournal], watch: QuestionWatch
+) -> None:
+    language = choose_language(watch.rating.language, turn.language)
+    for journal in journals:
+        write_own_words(journal, RouteChosen("refusal", 0), translate(user_texts.REFUSED, language))

@@ -1,0 +1,28 @@
+"""Moderation of a text of the owner: what a moderator, which reads no addresses, rates in time."""
+
+from typing import Protocol
+
+import anyio
+
+from functions.chat.turn.judge_text import JudgeDeps
+from shared import telemetry
+from shared.domain.safety import Moderation
+from shared.ports import Moderator
+from shared.safety.crisis_verdict import mask_contacts
+
+
+class ModerationDeps(JudgeDeps, Protocol):
+    """The part of the function's dependencies that rating a text and judging it needs."""
+
+    @property
+    def moderator(self) -> Moderator: ...
+
+
+async def moderate_text(deps: ModerationDeps, text: str) -> Moderation | None:
+    """Return the ratings, None where nobody gives any in time."""
+    with anyio.move_on_after(deps.limits.moderation_timeout_s):
+        try:
+            return await deps.moderator.moderate(mask_contacts(text))
+        except Exception as error:  # noqa: BLE001 - whatever fails, nobody has rated the text
+            telemetry.warning("question_not_rated", error=type(error).__name__)
+    return None
