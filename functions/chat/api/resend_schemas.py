@@ -89,9 +89,12 @@ class ResentCallIn(Wire):
     """A tool call of an answer; `arguments` is JSON text, and `cycle` counts the model calls, from 1."""
 
     call_id: CallName
-    tool: Annotated[str, Field(min_length=1, max_length=200)]
+    tool: Annotated[str, Field(pattern=ID_PATTERN)]
     arguments: Annotated[str, Field(max_length=MAX_ARGUMENTS_CHARS)] = "{}"
     cycle: Annotated[int, Field(ge=1, le=100)] = 1
+
+    def count_chars(self) -> int:
+        return len(self.call_id) + len(self.tool) + len(self.arguments)
 
     def to_step(self) -> CallStep:
         return CallStep(
@@ -114,7 +117,7 @@ class ResentMessageIn(Wire):
     calls: Annotated[tuple[ResentCallIn, ...], Field(max_length=MAX_CALLS)] = ()
 
     def count_chars(self) -> int:
-        return len(self.text) + sum(len(call.arguments) for call in self.calls)
+        return len(self.text) + sum(call.count_chars() for call in self.calls)
 
     def to_message(self, session_id: SessionId, refs: Sequence[EmbedRef]) -> Message:
         """Return the message; the words of an answer count as read, whatever it read."""

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from functions.chat.api.resend_schemas import MAX_HISTORY_MESSAGES
 from functions.chat.deps import ChatDeps
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
@@ -376,6 +377,39 @@ async def test_embeds_of_another_chat_are_refused_m90(
 
     assert answer.status_code == 422
     assert "is no id of this chat" in answer.text
+
+
+async def test_a_call_of_a_tool_that_no_model_can_be_told_of_is_refused(
+    world: ChatFixture, answered: tuple[httpx.AsyncClient, str]
+) -> None:
+    http, session_id = answered
+    [question, answer] = await list_messages(http, session_id)
+    calls = [{"call_id": "call1", "tool": "search the web"}]
+    await fill_cache(world)
+    async with open_chat(build_deps(world)) as again:
+        run_id = (await ask(again, session_id, "Where?")).headers["x-run-id"]
+        refusal = await resend(again, run_id, "Where?", [question, {**answer, "calls": calls}])
+
+    assert refusal.status_code == 422
+    assert "letters, digits, hyphens or underscores" in refusal.text
+
+
+async def test_ids_of_calls_count_among_the_characters_that_are_cached_at_once(
+    world: ChatFixture, answered: tuple[httpx.AsyncClient, str]
+) -> None:
+    http, session_id = answered
+    [_, answer] = await list_messages(http, session_id)
+    calls = [{"call_id": f"{n:0200}", "tool": "t" * 64} for n in range(20)]
+    answers = [
+        {**answer, "id": f"{session_id}-{n}", "calls": calls} for n in range(MAX_HISTORY_MESSAGES)
+    ]
+    await fill_cache(world)
+    async with open_chat(build_deps(world)) as again:
+        run_id = (await ask(again, session_id, "Where?")).headers["x-run-id"]
+        refusal = await resend(again, run_id, "Where?", answers)
+
+    assert refusal.status_code == 422
+    assert "leave out" in refusal.text
 
 
 def forge(messages: list[dict[str, Any]], **fields: Any) -> list[dict[str, Any]]:
