@@ -82,6 +82,13 @@ class Documents(Protocol):
         """Delete the document at `path` and everything below it; returns how many there were."""
 
 
+class DueDocuments(Protocol):
+    """Unfinished work of all users: the one question that reads across them, asked by the sweep alone."""
+
+    async def list_due(self, collection_name: str, now: datetime, *, limit: int) -> list[Document]:
+        """Return documents of all collections of this name whose `due_at` is past, earliest first."""
+
+
 class Blobs(Protocol):
     """Files of users, under paths such as `users/alice/uploads/u1/0-x9`.
 

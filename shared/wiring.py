@@ -34,10 +34,12 @@ from shared.settings import Settings, SettingsError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from shared.adapters.cloud.firestore_documents import FirestoreDocuments
     from shared.adapters.cloud.openai_model import OpenaiModel
     from shared.adapters.embedded.chosen import Chosen
     from shared.adapters.embedded.model_file import ModelSetup
     from shared.adapters.embedded.sqlite_database import SqliteDatabase
+    from shared.adapters.embedded.sqlite_documents import SqliteDocuments
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
     from shared.adapters.sharded_vectors import ShardedVectors
     from shared.data.crisis_log import CrisisLog
@@ -150,6 +152,11 @@ def _metered_documents() -> ports.Documents:
     return MeteredDocuments(_build_documents())
 
 
+def due_documents() -> ports.DueDocuments:
+    """Return the unfinished work of all users, for the sweep."""
+    return _build_documents()
+
+
 @cache
 def stores() -> Stores:
     return Stores(documents())
@@ -199,7 +206,8 @@ def quotas() -> "Quotas":
     return Quotas(documents(), settings().quotas)
 
 
-def _build_documents() -> ports.Documents:
+@cache
+def _build_documents() -> "FirestoreDocuments | SqliteDocuments":
     if settings().world == "cloud":
         from google.cloud.firestore import AsyncClient
 

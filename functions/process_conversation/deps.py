@@ -17,6 +17,8 @@ from shared.domain.value import value
 from shared.ports import (
     Blobs,
     Clock,
+    Documents,
+    DueDocuments,
     Events,
     Identity,
     Models,
@@ -210,6 +212,16 @@ class TriggerDeps(EndpointDeps):
     """What the trigger needs to publish a change."""
 
     events: Events
+
+
+@value
+class SweepDeps(EndpointDeps):
+    """What beginning again what is stuck needs."""
+
+    documents: Documents
+    due_documents: DueDocuments
+    events: Events
+    tasks: Tasks
 
 
 @value

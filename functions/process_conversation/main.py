@@ -7,6 +7,7 @@ from functions.process_conversation.library.own_names import MARKING_ROUTES
 from functions.process_conversation.processing.processing_routes import (
     DEAD_LETTER_ROUTES,
     PROCESS_ROUTES,
+    SWEEP_ROUTES,
     TRIGGER_ROUTES,
 )
 from functions.process_conversation.routes import INTEGRATION_ROUTES, LIBRARY_ROUTES, MCP_ROUTES
@@ -26,6 +27,7 @@ from functions.process_conversation.wiring import (
     process_deps,
     retention_deps,
     start,
+    sweep_deps,
     transcribe_deps,
     trigger_deps,
 )
@@ -36,6 +38,7 @@ start()
 
 on_conversation_written = serve("on_conversation_written", TRIGGER_ROUTES, trigger_deps)
 process_conversation = serve("process_conversation", PROCESS_ROUTES, process_deps)
+sweep = serve("sweep", SWEEP_ROUTES, sweep_deps)
 record_dead_letter = serve("record_dead_letter", DEAD_LETTER_ROUTES, dead_letter_deps)
 library = serve("library", LIBRARY_ROUTES, library_deps, cors_origins=cors_origins)
 integrations = serve("integrations", INTEGRATION_ROUTES, integration_deps)

@@ -15,6 +15,7 @@ from functions.process_conversation.deps import (
     MergeDeps,
     ProcessDeps,
     RetentionDeps,
+    SweepDeps,
     TranscribeDeps,
     TriggerDeps,
 )
@@ -237,6 +238,19 @@ def trigger_deps() -> TriggerDeps:
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
         events=wiring.events(),
+    )
+
+
+@cache
+def sweep_deps() -> SweepDeps:
+    return SweepDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        documents=wiring.documents(),
+        due_documents=wiring.due_documents(),
+        events=wiring.events(),
+        tasks=wiring.tasks(),
     )
 
 

@@ -21,7 +21,7 @@ from infra.deploy.target import ROOT, Target
 
 FIRST_APIS = ("cloudbilling", "cloudresourcemanager", "iam", "serviceusage", "storage")
 """Without them Terraform can ask for nothing."""
-LOCATED_APIS = ("artifactregistry", "cloudkms", "cloudtasks", "firestore", "run")
+LOCATED_APIS = ("artifactregistry", "cloudkms", "cloudscheduler", "cloudtasks", "firestore", "run")
 """Without them nobody says where their services are."""
 SMOKE_TEST = (sys.executable, "-m", "infra.deploy.smoke_test")
 

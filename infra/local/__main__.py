@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 
 from infra.local.attempts import AttemptLimits
 from infra.local.deliver_jobs import open_queue_worker
+from infra.local.every_minute import sweep_every_minute
 from infra.local.gateway import build_internal_app, build_public_app, list_served_hosts
 from infra.local.local_key import LocalKey, LocalKeyCheck, open_local_key
 from infra.local.model_check import find_failure_at_start
@@ -163,6 +164,7 @@ async def _serve(
             for work in (
                 worker.run(),
                 run_second_worker_when_busy(wiring.queue()),
+                sweep_every_minute(wiring.tasks(), wiring.clock()),
                 _check_model(settings, model_file),
             )
         ]

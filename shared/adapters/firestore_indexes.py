@@ -21,6 +21,7 @@ MODE_JSON: dict[Mode, dict[str, str]] = {
     "desc": {"order": "DESCENDING"},
     "array_contains": {"arrayConfig": "CONTAINS"},
 }
+GROUP_INDEX_JSON = {"order": "ASCENDING", "queryScope": "COLLECTION_GROUP"}
 
 
 @value
@@ -63,11 +64,12 @@ class IndexRequirement:
 class FirestoreIndexes:
     """The composite indexes, and the fields that have no automatic one: (group, field).
 
-    `used` collects the composite indexes that served a query.
+    `group_fields` have an index over all collections of their name. `used` collects the composite indexes that served a query.
     """
 
     composite: tuple[Index, ...] = ()
     exempt_fields: frozenset[tuple[str, str]] = frozenset()
+    group_fields: frozenset[tuple[str, str]] = frozenset()
     used_indexes: set[Index] = field(default_factory=set)
 
     @classmethod
@@ -80,6 +82,11 @@ class FirestoreIndexes:
                 (entry["collectionGroup"], entry["fieldPath"])
                 for entry in table["fieldOverrides"]
                 if not entry["indexes"]
+            ),
+            group_fields=frozenset(
+                (entry["collectionGroup"], entry["fieldPath"])
+                for entry in table["fieldOverrides"]
+                if entry["indexes"] == [GROUP_INDEX_JSON]
             ),
         )
 
@@ -98,6 +105,11 @@ class FirestoreIndexes:
         if serving_index is None:
             raise Invalid(f"firestore.indexes.json lacks {requirement.to_json()}")
         self.used_indexes.add(serving_index)
+
+    def check_group(self, group: str, name: str) -> None:
+        """Raises Invalid for a field that has no index over all collections of this name."""
+        if (group, name) not in self.group_fields:
+            raise Invalid(f"firestore.indexes.json lacks {name!r} over all {group!r}")
 
     def is_exempt(self, group: str, name: str) -> bool:
         """Tell whether a field, or a map that holds it, has no index."""

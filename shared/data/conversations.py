@@ -46,7 +46,8 @@ _NEWEST_FIRST = (Order("created_at", "desc"),)
 _WITHOUT_TRANSCRIPT = (
     "created_at", "started_at", "finished_at", "source", "language", "parts", "geolocation",
     "external_data", "status", "discarded", "structured", "topics", "processed_hash", "chunk_count",
-    "failure", "failure_reason", "edits", "speakers", "assignments", "person_ids", "starred", "app_id", "text_bytes",
+    "failure", "failure_reason", "waiting_since", "edits", "speakers", "assignments", "person_ids", "starred",
+    "app_id", "text_bytes",
     "transcript_deleted_at", "deleted_hash", "restored_hash", "folder_id", "visibility", "share_token",
     "merged_into", "merged_from", "unmerged_from", "apps_results", "suggested_summarization_apps",
     "summary_app", "listed_at", "photo_count", "photo_bytes",

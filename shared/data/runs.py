@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -76,6 +76,8 @@ _VOICE = "Voice"
 """The code of another voice's event, which holds the code and the fields of that event."""
 
 
+ABANDONED_AFTER = timedelta(minutes=15)
+"""When the sweep looks at a run that has no end: its own task should have closed it."""
 MAX_SIGNAL_ATTEMPTS = 5
 """Attempts to take the place of a run's next batch before the run does."""
 
@@ -99,7 +101,8 @@ class Runs:
 
         A question that is asked again is stored already. Raises AlreadyExists.
         """
-        fields = {**dump(run), "expires_at": run.expires_at}
+        due_at = run.created_at + ABANDONED_AFTER
+        fields = {**dump(run), "expires_at": run.expires_at, "due_at": due_at}
         del fields["version"]
         create = Create(_document_path(uid, run.id), fields)
         if fork is None:
@@ -146,7 +149,7 @@ class Runs:
         """
         end = Update(
             _document_path(uid, run.id),
-            {"outcome": outcome, "last_seq": batches[-1].last_seq},
+            {"outcome": outcome, "last_seq": batches[-1].last_seq, "due_at": None},
             version=run.version if if_unchanged else None,
         )
         message_writes = build_message_writes(uid, run.session_id, [answer])

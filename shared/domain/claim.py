@@ -15,6 +15,10 @@ LEASE_EXTENSION_INTERVAL = LEASE_TTL / 3
 """How often a living attempt extends its leases: two extensions may fail."""
 MAX_ATTEMPT_LIFETIME = timedelta(minutes=10)
 """Longer than any attempt runs: the platform ends a request after 540 seconds."""
+ABANDONED_AFTER = timedelta(minutes=15)
+"""Past the last delivery of a message by itself: what is unfinished by then, only the sweep begins again."""
+FIRST_WAIT = timedelta(seconds=5)
+LONGEST_WAIT = timedelta(hours=10)
 
 
 @value
@@ -33,7 +37,8 @@ class Claim:
     `attempt` is the fencing token: a new one each time. `said` is the content hash in the message
     that led to the attempt, empty for a deletion: a redelivery is recognised by it. The index holds at
     most `chunk_count` chunks and the memories `memory_ids`. `outage` is why the last attempt ended
-    early.
+    early, `waits` how often in a row it was because a model was away. At `due_at` the sweep begins an
+    unfinished attempt again; None: it ended.
     """
 
     attempt: str
@@ -44,6 +49,8 @@ class Claim:
     memory_ids: tuple[MemoryId, ...] = ()
     writing: tuple[WriteLease, ...] = ()
     outage: Failure | None = None
+    waits: int = 0
+    due_at: datetime | None = None
 
 
 def has_no_writer(claim: Claim | None, message_hash: str) -> bool:
@@ -56,7 +63,11 @@ def acquire(
 ) -> Claim:
     """Take over from an attempt on other content, or a dead one. Raises Unavailable otherwise."""
     new_claim = Claim(
-        attempt=attempt, content_hash=content_hash, said=message_hash, lease_until=now + LEASE_TTL
+        attempt=attempt,
+        content_hash=content_hash,
+        said=message_hash,
+        lease_until=now + LEASE_TTL,
+        due_at=now + ABANDONED_AFTER,
     )
     if previous is None:
         return new_claim
@@ -76,6 +87,7 @@ def acquire(
         chunk_count=previous.chunk_count,
         memory_ids=previous.memory_ids,
         outage=previous.outage,
+        waits=previous.waits if previous.content_hash == content_hash else 0,
         writing=tuple(
             lease for lease in previous.writing if lease.until + MAX_ATTEMPT_LIFETIME > now
         ),
@@ -116,8 +128,17 @@ def finish(claim: Claim, attempt: str, now: datetime) -> Claim:
         claim,
         lease_until=now,
         outage=None,
+        waits=0,
+        due_at=None,
         writing=tuple(lease for lease in claim.writing if lease.attempt != attempt),
     )
+
+
+def park(stored: Claim, own_claim: Claim, now: datetime, outage: Failure) -> Claim:
+    """End an attempt whose model is away; the next begins after a wait that doubles each time."""
+    wait = min(FIRST_WAIT * 2 ** min(stored.waits, 20), LONGEST_WAIT)
+    released = release(stored, own_claim, now, outage)
+    return replace(released, waits=stored.waits + 1, due_at=now + wait)
 
 
 def release(stored: Claim | None, own_claim: Claim, now: datetime, outage: Failure | None) -> Claim:

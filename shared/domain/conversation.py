@@ -224,7 +224,7 @@ class Conversation:
     `unmerged_from` that other, which was `merged_from` it.
     `processed_at` is when processing last completed, `kept_at` when it first did without discarding
     it; None for what was processed before these times were stored. `figures` are added up for the owner. `failure` says in a sentence why
-    processing failed, `failure_reason` the kind of it.
+    processing failed, `failure_reason` the kind of it, `waiting_since` since when its model is away.
     """
 
     id: ConversationId
@@ -248,6 +248,7 @@ class Conversation:
     chunk_count: int = 0
     failure: str | None = None
     failure_reason: FailureReason = "other"
+    waiting_since: datetime | None = None
     edits: Edits = field(default_factory=Edits)
     speakers: Mapping[str, Speaker] = field(default_factory=dict)
     assignments: tuple[Assignment, ...] = ()

@@ -9,14 +9,15 @@ from typing import Literal
 from shared.domain.errors import NotAllowed
 from shared.domain.value import value
 
-Via = Literal["request", "task", "event", "trigger"]
+Via = Literal["request", "task", "event", "trigger", "schedule"]
 
 
 @value
 class ServiceCall:
     """One function calls another.
 
-    `caller` of an event is its topic, of a trigger the pattern of its documents. `account` is the
+    `caller` of an event is its topic, of a trigger the pattern of its documents, of a schedule its time
+    as cron writes it. `account` is the
     service account in the token; no other row has it.
     """
 

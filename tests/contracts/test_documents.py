@@ -32,6 +32,7 @@ from shared.domain.ids import UserId
 from shared.ports import Documents, Transaction
 
 INDEXES = FirestoreIndexes(
+    group_fields=frozenset({("notes", "due_at")}),
     composite=(
         Index(group="notes", fields=(("kind", "asc"), ("rank", "desc"))),
         Index(group="notes", fields=(("kind", "desc"), ("rank", "asc"), ("size", "desc"))),
@@ -39,7 +40,7 @@ INDEXES = FirestoreIndexes(
         Index(
             group="notes", fields=(("rank", "asc"), ("size.words", "asc"), ("size.lines", "asc"))
         ),
-    )
+    ),
 )
 NOON = datetime(2026, 3, 2, 12, 0, 0, 123456, tzinfo=UTC)
 ANN = UserId("ann")
@@ -655,3 +656,31 @@ async def test_a_query_beyond_the_limits_is_refused(documents: Documents, query:
         await documents.query(Query(collection=NOTES, **query))
     with pytest.raises(Invalid):
         await documents.count(Query(collection=NOTES, **query))
+
+
+async def test_what_is_due_is_listed_over_all_users_earliest_first_d6(documents: Any):
+    for user, minutes in (("bob", 2), ("ann", 1), ("cleo", 3), ("dan", 0), ("eve", 4)):
+        due_at = NOON + timedelta(minutes=minutes)
+        await documents.write(Create(f"users/{user}/notes/n", {"due_at": due_at, "text": user}))
+    await documents.write(
+        Create("users/fay/notes/n", {"due_at": None}),
+        Create("users/fay/notes/m", {"text": "ended"}),
+        Create("users/fay/notes/t", {"due_at": "soon"}),
+        Create("users/fay/others/n", {"due_at": NOON}),
+    )
+
+    due = await documents.list_due("notes", NOON + timedelta(minutes=3), limit=3)
+    all_due = await documents.list_due("notes", NOON + timedelta(minutes=3), limit=9)
+
+    assert [document.path for document in due] == [
+        "users/dan/notes/n",
+        "users/ann/notes/n",
+        "users/bob/notes/n",
+    ]
+    assert [document.fields["text"] for document in all_due] == ["dan", "ann", "bob", "cleo"]
+    assert all(document.version for document in due)
+
+
+async def test_a_list_over_all_users_needs_its_index_d6(database: SqliteDatabase):
+    with pytest.raises(Invalid, match="lacks 'due_at' over all 'others'"):
+        await SqliteDocuments(database, INDEXES).list_due("others", NOON, limit=1)

@@ -25,6 +25,7 @@ from functions.process_conversation.library.own_names import MARKING_ROUTES
 from functions.process_conversation.processing.processing_routes import (
     DEAD_LETTER_ROUTES,
     PROCESS_ROUTES,
+    SWEEP_ROUTES,
     TRIGGER_ROUTES,
 )
 from functions.process_conversation.speech.audio_routes import TRANSCRIBE_ROUTES
@@ -61,6 +62,7 @@ INTERNAL_ROUTES: Mapping[str, Sequence[Route[Any]]] = {
     "read_file": READ_ROUTES,
     "record_dead_letter": DEAD_LETTER_ROUTES,
     "summarise_day": DAY_ROUTES,
+    "sweep": SWEEP_ROUTES,
     "tool_proxy": CALL_ROUTES,
     "transcribe_audio": TRANSCRIBE_ROUTES,
 }

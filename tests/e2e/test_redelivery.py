@@ -18,20 +18,19 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.data.dead_letters import DeadLetters
 from shared.domain.conversation import Conversation
 from shared.domain.dead_letter import DeadLetter
-from shared.domain.errors import Unavailable
 from shared.edge.http import build_application
 from tests.e2e.waiting import wait_until_async
 from tests.fakes import ScriptedModel
 from tests.fixtures.callers import SERVICE_IDENTITY
 from tests.fixtures.processing import (
     ALICE,
-    STRUCTURE,
     TALK,
     ProcessingFixture,
     build_outputs,
     build_processing_fixture,
     build_script,
     build_test_conversation,
+    fail_vectors,
 )
 from tests.functions.process_conversation.test_dead_letters import build_deps as dead_letter_deps
 from tests.servers import run_server
@@ -39,7 +38,6 @@ from tests.servers import run_server
 pytestmark = pytest.mark.emulators
 
 TOPIC = "conversation.changed"
-OUTAGE = Unavailable("the model is down")
 
 
 @pytest.fixture
@@ -85,10 +83,8 @@ async def test_a_failed_push_is_redelivered_until_it_succeeds_p29(
     database, pubsub_emulator, monkeypatch
 ):
     monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator)
-    rounds = build_script(build_outputs())
-    rounds[STRUCTURE] = [OUTAGE, OUTAGE, *rounds[STRUCTURE]]
-    with ScriptedModel(answers=rounds) as model:
-        world = build_processing_fixture(database, model)
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_processing_fixture(database, model, fail_vectors(2))
 
         async def is_completed() -> bool | None:
             return (await world.load_conversation()).status == "completed" or None
@@ -104,7 +100,8 @@ async def test_a_push_that_always_fails_becomes_a_dead_letter_and_a_failed_conve
     database, pubsub_emulator, monkeypatch
 ):
     monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator)
-    world = build_processing_fixture(database, ScriptedModel(answers={STRUCTURE: [OUTAGE] * 50}))
+    model = ScriptedModel(answers=build_script(build_outputs()))
+    world = build_processing_fixture(database, model, fail_vectors(1_000))
 
     async def load_if_failed() -> tuple[DeadLetter, Conversation] | None:
         letters = await DeadLetters(world.documents).list_newest()

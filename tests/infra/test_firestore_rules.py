@@ -28,6 +28,7 @@ SERVER_FIELDS = {
     "chunk_count": 3,
     "failure": "none",
     "failure_reason": "other",
+    "waiting_since": "2026-03-02T09:00:00Z",
     "edits": {"title": "forged"},
     "speakers": {"SPEAKER_00": "forged"},
     "assignments": {"s1": "forged"},

@@ -141,7 +141,7 @@ def test_each_call_has_an_account_of_its_own_that_google_accepts_s8() -> None:
 @pytest.fixture(scope="module")
 def terraform_values() -> dict[str, Any]:
     """The values of calls.tf, as Terraform itself evaluates them."""
-    names = ("calls", "task_accounts", "delivery_accounts", "direct_callers", "task_creators", "queue_names")  # fmt: skip
+    names = ("calls", "task_accounts", "delivery_accounts", "scheduled_calls", "direct_callers", "task_creators", "queue_names")  # fmt: skip
     return evaluate("services", *names)
 
 
@@ -162,6 +162,9 @@ def test_terraform_makes_the_calls_of_the_table_s8(terraform_values: dict[str, A
         f"{row.caller}.{row.function}": row.account
         for row in CALLS
         if row.via in ("event", "trigger")
+    }
+    assert terraform_values["scheduled_calls"].keys() == {
+        row.account for row in CALLS if row.via == "schedule"
     }
 
 

@@ -2774,6 +2774,7 @@ class ConversationOut(TypedDict):
     discarded: bool
     structured: StructuredOut
     failure: FailureOut | None
+    waiting_since: str | None
     starred: bool
     app_id: str | None
     folder_id: str | None
@@ -2801,6 +2802,7 @@ class HitOut(TypedDict):
     discarded: bool
     structured: StructuredOut
     failure: FailureOut | None
+    waiting_since: str | None
     starred: bool
     app_id: str | None
     folder_id: str | None

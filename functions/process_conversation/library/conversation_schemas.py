@@ -312,10 +312,12 @@ class FailureOut(Wire):
 class ConversationSummaryOut(ConversationBaseOut):
     """A conversation without its transcript.
 
-    `apps_results` are texts of summary apps, the one to show first.
+    `apps_results` are texts of summary apps, the one to show first. While its model is away,
+    `waiting_since` tells since when; its status is `processing` all the while.
     """
 
     failure: FailureOut | None = Field(validation_alias="failure_report")
+    waiting_since: Utc | None
     starred: bool
     app_id: str | None
     folder_id: str | None

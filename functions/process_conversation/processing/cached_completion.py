@@ -4,13 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from functions.process_conversation.deps import ProcessDeps
+from functions.process_conversation.processing.failures import ModelOutage
 from functions.process_conversation.processing.model_outputs import ProcessingOutput
 from shared import prompts
 from shared.domain.conversation import Conversation
+from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.domain.model import ModelRole, Prompt
 from shared.domain.profile import Profile
 from shared.domain.sizes import split_by_size
+from shared.ports import ChatModel
 
 A = TypeVar("A", bound=ProcessingOutput)
 MAX_BLOCK_CHARS = 600_000
@@ -44,7 +47,7 @@ async def complete_once(
     if stored_answer is not None and stored_answer["prompt_version"] == prompt.version:
         return schema.model_validate(stored_answer["answer"])
     model = deps.model.for_user(uid, is_masked=profile.masks_private_data)
-    answer = finish(await model.complete_structured(role, prompt, schema))
+    answer = finish(await ask_model(model, role, prompt, schema))
     record = {
         "prompt_version": prompt.version,
         "model": model.name(role),
@@ -52,6 +55,14 @@ async def complete_once(
     }
     await deps.claims.store_answer(uid, conversation, stage, record)
     return answer
+
+
+async def ask_model(model: ChatModel, role: ModelRole, prompt: Prompt, schema: type[A]) -> A:
+    """Raises ModelOutage in place of Unavailable, and ModelFailed."""
+    try:
+        return await model.complete_structured(role, prompt, schema)
+    except Unavailable as error:
+        raise ModelOutage("A model is away", retry_after_s=error.retry_after_s) from error
 
 
 def build_prompt(name: str, data: Mapping[str, Any], **slots: str) -> Prompt:

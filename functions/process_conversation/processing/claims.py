@@ -31,6 +31,7 @@ from shared.domain.claim import (
     extend,
     finish,
     has_no_writer,
+    park,
     release,
 )
 from shared.domain.conversation import Conversation, apply_edits, content_hash, transcript_hash
@@ -92,6 +93,7 @@ class Claims:
             previous = _parse_claim(claim_document)
             conversation = load(Conversation, document) if document else None
             if conversation and is_done(conversation) and has_no_writer(previous, message_hash):
+                tx.write(*_build_settling(stored_claim_path, previous))
                 return replace(conversation, held_by=None)
             claim = acquire(
                 previous,
@@ -168,6 +170,7 @@ class Claims:
         changes = {
             "status": "completed",
             "failure": None,
+            "waiting_since": None,
             "discarded": draft.discarded,
             "topics": dump(draft.topics),
             "processed_hash": _require_claim(claimed).content_hash,
@@ -230,11 +233,28 @@ class Claims:
 
         await self._with_claim(uid, claimed, work)
 
+    async def park(self, uid: UserId, claimed: Conversation, outage: Failure) -> datetime:
+        """End an attempt whose model is away; return when the next is due. Raises Superseded."""
+
+        async def work(
+            tx: Transaction, stored_claim: Claim, current: CachedConversation
+        ) -> datetime:
+            now = self._clock.now()
+            claim = park(stored_claim, _require_claim(claimed), now, outage)
+            tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
+            changes = {"waiting_since": current.conversation.waiting_since or now}
+            tx.write(Update(conversation_path(uid, claimed.id), changes))
+            assert claim.due_at is not None, "park() set it"
+            return claim.due_at
+
+        return await self._with_claim(uid, claimed, work)
+
     def _build_failure(self, failure: Failure) -> Fields:
         return {
             "status": "failed",
             "failure": failure.detail,
             "failure_reason": failure.reason,
+            "waiting_since": None,
             "listed_at": self._clock.now(),
         }
 
@@ -324,6 +344,7 @@ class Claims:
                 raise Unavailable("The conversation is being processed")
             failure = describe_exhaustion(attempts, claim.outage if claim else None)
             tx.write(Update(path, self._build_failure(failure)))
+            tx.write(*_build_settling(claim_path(uid, conversation_id), claim))
 
         await self._documents.transaction(work)
 
@@ -359,9 +380,11 @@ class Claims:
         path = conversation_path(uid, conversation_id)
 
         async def work(tx: Transaction) -> None:
-            document = await tx.get(path)
+            document, claim_document = await tx.get_many([path, claim_path(uid, conversation_id)])
             if document is not None and _parse_conversation_or_none(document) is None:
                 tx.write(Update(path, self._build_failure(MALFORMED_DOCUMENT)))
+                claim = _parse_claim(claim_document)
+                tx.write(*_build_settling(claim_path(uid, conversation_id), claim))
 
         await self._documents.transaction(work)
 
@@ -430,6 +453,13 @@ def _parse_conversation_or_none(document: Document | None) -> Conversation | Non
         return load(Conversation, document) if document else None
     except MalformedDocument:
         return None
+
+
+def _build_settling(path: str, claim: Claim | None) -> list[Write]:
+    """Return the write after which the sweep leaves a conversation alone."""
+    if claim is None or claim.due_at is None:
+        return []
+    return [Update(path, {"due_at": None, "waits": 0})]
 
 
 def _parse_claim(document: Document | None) -> Claim | None:

@@ -16,9 +16,15 @@ from shared.domain.model_failure import ModelPlace, describe_model_failure
 NO_ANSWER = "Something that processing needs did not answer."
 
 
+class ModelOutage(Unavailable):
+    """A model is away for a time; its cause says how. The conversation waits, however long it takes."""
+
+
 def describe_failure(error: KeepsakeError, place: ModelPlace) -> Failure:
     """Return why an attempt ended; the message of an error of ours holds nothing private."""
     match error:
+        case ModelOutage(__cause__=Unavailable() as cause):
+            return describe_failure(cause, place)
         case ModelFailed(reason=reason):
             return Failure(reason=reason, detail=describe_model_failure(reason, place))
         case Invalid():  # too large for a document

@@ -9,10 +9,11 @@ from functions.process_conversation.processing.extract_content import (
     extract_content,
     find_conflicting_elsewhere,
 )
-from functions.process_conversation.processing.failures import describe_failure
+from functions.process_conversation.processing.failures import ModelOutage, describe_failure
 from functions.process_conversation.processing.merge_announcement import announce_merge
 from functions.process_conversation.processing.own_speakers import mark_new_owner
 from functions.process_conversation.processing.remove_derived import remove_derived
+from functions.process_conversation.processing.sweep_schedule import schedule_sweep
 from shared import telemetry
 from shared.data.codec import MalformedDocument
 from shared.data.conversations import IncompleteTranscript
@@ -41,7 +42,8 @@ async def process(
     """Bring what is derived from a conversation in line with what is stored now.
 
     The message is only the occasion, so neither order nor repetition matters. `message_hash` is the
-    content hash in the message, None for a deletion. Raises Unavailable: call again.
+    content hash in the message, None for a deletion. While its model is away a conversation waits, and is
+    processed later by itself. Raises Unavailable: call again.
     """
     try:
         claimed = await deps.claims.acquire(uid, conversation_id, message_hash=message_hash or "")
@@ -79,10 +81,24 @@ async def _attempt(deps: ProcessDeps, uid: UserId, claimed: Conversation, claim:
         await _mark_failed(deps, uid, claimed, describe_failure(error, deps.model_place))
         raise
     except Unavailable as error:
+        if isinstance(error, ModelOutage) and await _park(deps, uid, claimed, error):
+            return False
         outage = describe_failure(error, deps.model_place)
         with suppress(Unavailable):
             await deps.claims.release(uid, claimed.id, claim, outage)
         raise
+
+
+async def _park(deps: ProcessDeps, uid: UserId, claimed: Conversation, outage: ModelOutage) -> bool:
+    """Let a conversation wait for its model; return whether it does: it may have changed meanwhile."""
+    failure = describe_failure(outage, deps.model_place)
+    try:
+        due_at = await deps.claims.park(uid, claimed, failure)
+        await schedule_sweep(deps.tasks, due_at)
+    except (Superseded, Unavailable):
+        return False
+    telemetry.add_fields(outcome="waiting", failure=failure.reason)
+    return True
 
 
 async def _derive(

@@ -2,10 +2,11 @@
 
 from pydantic import ValidationError
 
-from functions.process_conversation.deps import DeadLetterDeps, ProcessDeps, TriggerDeps
+from functions.process_conversation.deps import DeadLetterDeps, ProcessDeps, SweepDeps, TriggerDeps
 from functions.process_conversation.processing.dead_letters import record_dead_letter
 from functions.process_conversation.processing.process import process
 from functions.process_conversation.processing.processing_schemas import ConversationChangedIn
+from functions.process_conversation.processing.sweep import sweep
 from functions.process_conversation.processing.trigger import publish_change
 from shared import telemetry
 from shared.domain.errors import Invalid
@@ -45,6 +46,11 @@ async def on_dead_letter(deps: DeadLetterDeps, call: Call[bytes]) -> None:
     await record_dead_letter(deps, parse_dead_letter(call.headers, call.body))
 
 
+@route("POST", "/", "It is time to look for what is stuck", access="service", status=204)
+async def on_sweep(deps: SweepDeps, _: Call) -> None:
+    await sweep(deps)
+
+
 def _parse_message(call: Call[bytes]) -> ConversationChangedIn:
     try:
         return ConversationChangedIn.model_validate(parse_pubsub_event(call.headers, call.body))
@@ -55,3 +61,4 @@ def _parse_message(call: Call[bytes]) -> ConversationChangedIn:
 TRIGGER_ROUTES = (on_written,)
 PROCESS_ROUTES = (on_changed,)
 DEAD_LETTER_ROUTES = (on_dead_letter,)
+SWEEP_ROUTES = (on_sweep,)

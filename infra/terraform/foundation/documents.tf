@@ -34,7 +34,7 @@ resource "google_firestore_index" "composite" {
   }
 }
 
-# An override without indexes exempts its field; with `ttl`, documents go when its time has come.
+# An override without indexes exempts its field, one of a group serves the sweep of all users; with `ttl`, documents go when its time has come.
 resource "google_firestore_field" "override" {
   for_each = {
     for override in local.index_file.fieldOverrides :
@@ -44,7 +44,15 @@ resource "google_firestore_field" "override" {
   collection = each.value.collectionGroup
   field      = each.value.fieldPath
 
-  index_config {}
+  index_config {
+    dynamic "indexes" {
+      for_each = each.value.indexes
+      content {
+        order       = indexes.value.order
+        query_scope = indexes.value.queryScope
+      }
+    }
+  }
 
   dynamic "ttl_config" {
     for_each = try(each.value.ttl, false) ? [true] : []

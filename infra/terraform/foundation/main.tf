@@ -37,8 +37,8 @@ locals {
   # `make deploy` enables the first five, without which Terraform can ask for nothing.
   apis = [
     "cloudbilling", "cloudresourcemanager", "iam", "serviceusage", "storage",
-    "apikeys", "artifactregistry", "billingbudgets", "cloudbuild", "cloudkms", "cloudtasks", "compute", "dns",
-    "eventarc", "fcm", "firebase", "firebaserules", "firestore", "identitytoolkit", "iamcredentials", "logging",
+    "apikeys", "artifactregistry", "billingbudgets", "cloudbuild", "cloudkms", "cloudscheduler", "cloudtasks",
+    "compute", "dns", "eventarc", "fcm", "firebase", "firebaserules", "firestore", "identitytoolkit", "iamcredentials", "logging",
     "monitoring", "pubsub", "run", "secretmanager", "securetoken",
   ]
   # Their accounts are made with their first use, which would be too late for the rights that they need.

@@ -6,11 +6,12 @@ locals {
   calls           = { for call in local.routes.calls : call.account => call }
   delivered_calls = { for account, call in local.calls : account => call if call.via != "request" }
   task_calls      = { for account, call in local.calls : account => call if call.via == "task" }
+  scheduled_calls = { for account, call in local.calls : account => call if call.via == "schedule" }
   direct_callers  = toset([for call in local.routes.calls : call.caller if call.via == "request"])
   # The account of a subscription or a trigger, by `<topic or document>.<function>`.
   delivery_accounts = {
     for account, call in local.delivered_calls :
-    "${call.caller}.${call.function}" => account if call.via != "task"
+    "${call.caller}.${call.function}" => account if contains(["event", "trigger"], call.via)
   }
   task_creators = toset([for call in local.task_calls : call.caller])
   # Deliveries to apps have a queue of their own: a slow server of theirs holds up none of our tasks.

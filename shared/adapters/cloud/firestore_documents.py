@@ -78,6 +78,13 @@ class FirestoreDocuments:
             snapshots = await _build_query(self._client, query).get(timeout=TIMEOUT_S)
             return [_to_document(snapshot) for snapshot in snapshots]
 
+    async def list_due(self, collection_name: str, now: datetime, *, limit: int) -> list[Document]:
+        query = self._client.collection_group(collection_name)
+        query = query.where(filter=firestore.FieldFilter("due_at", "<=", now))
+        with _translate_errors():
+            snapshots = await query.order_by("due_at").limit(limit).get(timeout=TIMEOUT_S)
+            return [_to_document(snapshot) for snapshot in snapshots]
+
     async def count(self, query: Query) -> int:
         limits.check_query(query)
         with _translate_errors():
@@ -246,7 +253,9 @@ def _to_field_path(dotted: str) -> str:
 
 def _to_document(snapshot: Any) -> Document:
     fields = {name: _to_plain(value) for name, value in snapshot.to_dict().items()}
-    version = snapshot.update_time.rfc3339()
+    time = snapshot.update_time  # of a query over collection groups as the wire has it
+    is_parsed = isinstance(time, DatetimeWithNanoseconds)
+    version = time.rfc3339() if is_parsed else time.ToJsonString()
     return Document(path=snapshot.reference.path, fields=fields, version=version)
 
 

@@ -5,6 +5,7 @@ import json
 import random
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
@@ -14,9 +15,11 @@ from shared.adapters.document_json import JsonFields, dumps, loads
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_keys import build_index_keys, count_entries
 from shared.adapters.embedded.sqlite_queries import (
+    CREATE_DUE_INDEX,
     build_create_index,
     build_json_path,
     build_select,
+    build_select_due,
 )
 from shared.adapters.firestore_indexes import (
     FirestoreIndexes,
@@ -107,6 +110,13 @@ class SqliteDocuments:
         rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())
         return [_to_document(row, query.fields) for row in rows]
 
+    async def list_due(self, collection_name: str, now: datetime, *, limit: int) -> list[Document]:
+        self._indexes.check_group(collection_name, "due_at")
+        self._create_index(CREATE_DUE_INDEX)
+        sql, values = build_select_due(collection_name, now, limit)
+        rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())
+        return [_to_document(row) for row in rows]
+
     async def count(self, query: Query) -> int:
         sql, values = self._select(query, "1")
         rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())
@@ -145,11 +155,14 @@ class SqliteDocuments:
     def _select(self, query: Query, columns: str) -> tuple[str, list[Any]]:
         limits.check_query(query)
         self._indexes.check(query)
-        index = build_create_index(query)
-        if index is not None and index not in self._created_indexes:
+        if index := build_create_index(query):
+            self._create_index(index)
+        return build_select(query, columns)
+
+    def _create_index(self, index: str) -> None:
+        if index not in self._created_indexes:
             self._database.add_schema(index)
             self._created_indexes.add(index)
-        return build_select(query, columns)
 
     async def _commit(self, transaction: "_SqliteTransaction") -> None:
         """Apply the buffered writes. Raises _Contended if a document that was read has changed."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from shared.adapters.embedded.sqlite_keys import (
@@ -56,6 +57,16 @@ def build_create_index(query: Query) -> str | None:
         f'CREATE INDEX IF NOT EXISTS "{title}"'
         f" ON documents (collection, {columns}, id {[*fields.values()][-1]}) WHERE {presence_condition}"
     )
+
+
+def build_select_due(collection_name: str, now: datetime, limit: int) -> tuple[str, list[Any]]:
+    """Return the statement that selects what is due in all collections of a name, and its values."""
+    bound = build_sort_key(now)
+    sql = (
+        f"SELECT path, version, fields FROM documents WHERE {_DUE} IS NOT NULL"  # noqa: S608 - a constant
+        f" AND {_DUE} >= ? AND {_DUE} <= ? AND collection GLOB ? ORDER BY {_DUE}, path LIMIT ?"
+    )
+    return sql, [bound[0], bound, f"*/{collection_name}", limit]
 
 
 def _build_conditions(query: Query) -> Iterator[Condition]:
@@ -120,3 +131,9 @@ def build_json_path(dotted: str) -> str:
 
 def _build_key_expression(dotted: str) -> str:
     return f"json_extract(keys, '$.\"{build_field_key(dotted.split('.'))}\"')"
+
+
+_DUE = _build_key_expression("due_at")
+CREATE_DUE_INDEX = (
+    f"CREATE INDEX IF NOT EXISTS documents_due ON documents ({_DUE}, path) WHERE {_DUE} IS NOT NULL"
+)

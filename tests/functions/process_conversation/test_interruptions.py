@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from functions.process_conversation.processing.sweep import sweep
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.data.stores import Stores
 from shared.domain.conversation import Conversation
@@ -26,6 +27,7 @@ from tests.fixtures.processing import (
     build_test_conversation,
 )
 from tests.fixtures.storage import MemoryDatabase
+from tests.functions.process_conversation.test_sweep import build_deps
 from tests.functions.process_conversation.test_templates import build_app, install
 
 MAX_STEPS = 60
@@ -101,6 +103,7 @@ async def deliver_until_idle(world: ProcessingFixture, *messages: Mapping[str, A
     pending = list(messages)
     for _ in range(20):
         pending += await world.run_trigger()
+        pending = pending or await sweep_waiting(world)
         if not pending:
             return
         message = pending.pop(0)
@@ -110,6 +113,14 @@ async def deliver_until_idle(world: ProcessingFixture, *messages: Mapping[str, A
             world.clock.advance(seconds=11)
             pending.append(message)
     raise AssertionError("it never becomes quiet")
+
+
+async def sweep_waiting(world: ProcessingFixture) -> list[Mapping[str, Any]]:
+    """Let the wait for a model pass; return the messages that the sweep sends then."""
+    sent = len(world.events.list_by_topic("conversation.changed"))
+    world.clock.advance(seconds=6)
+    await sweep(build_deps(world))
+    return world.events.list_by_topic("conversation.changed")[sent:]
 
 
 async def compute_expected_end(*versions: Conversation | None) -> dict[str, Any]:

@@ -220,8 +220,7 @@ async def test_a_failed_attempt_releases_its_claim_at_once(database):
         await world.write(build_test_conversation())
         (message,) = await world.run_trigger()
 
-        with pytest.raises(Unavailable):
-            await world.deliver(message)
+        await world.deliver(message)
         await world.deliver(message)
 
     assert (await world.load_conversation()).status == "completed"
@@ -256,8 +255,7 @@ async def test_the_stored_structure_is_reused_when_the_memories_fail(database):
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         (message,) = await world.run_trigger()
-        with pytest.raises(Unavailable):
-            await world.deliver(message)
+        await world.deliver(message)
 
         await world.deliver(message)
 
@@ -540,7 +538,7 @@ async def test_processing_works_on_firestore_p28(database, firestore_documents):
 
     assert (first.status, len(first.parts), item.description) == (
         "completed",
-        2,
+        3,
         "Call the printer",
     )
     assert (second.status, second.parts, second.structured.action_items) == ("completed", (), ())

@@ -26,8 +26,11 @@ from tests.fixtures.processing import (
     STRUCTURE,
     TALK,
     ProcessingFixture,
+    build_outputs,
     build_processing_fixture,
+    build_script,
     build_test_conversation,
+    fail_vectors,
     to_client_fields,
 )
 
@@ -102,10 +105,21 @@ async def test_the_models_of_processing_are_counted_to_their_owner_p25(database)
     assert "standard" in day.models
 
 
-async def test_an_outage_answers_503_so_that_the_message_comes_again(database):
+async def test_an_outage_of_the_model_is_waited_for_and_the_message_is_done_d6(database):
     world = build_processing_fixture(
         database, ScriptedModel(answers={STRUCTURE: [Unavailable("busy")]})
     )
+    await world.write(build_test_conversation())
+
+    answer = await post(world, "process_conversation", PUBLISHED_TYPE, build_pubsub_body(MESSAGE))
+
+    assert answer.status_code == 204
+    assert (await world.load_conversation()).waiting_since == world.clock.now()
+
+
+async def test_an_outage_answers_503_so_that_the_message_comes_again(database):
+    model = ScriptedModel(answers=build_script(build_outputs()))
+    world = build_processing_fixture(database, model, fail_vectors(1))
     await world.write(build_test_conversation())
 
     answer = await post(world, "process_conversation", PUBLISHED_TYPE, build_pubsub_body(MESSAGE))

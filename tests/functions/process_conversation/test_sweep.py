@@ -1,0 +1,241 @@
+"""Waiting for a model, and the sweep that begins again what is stuck (D6)."""
+
+import asyncio
+from datetime import datetime, timedelta
+
+import pytest
+
+from functions.process_conversation.deps import SweepDeps
+from functions.process_conversation.processing.sweep import BATCH_SIZE, sweep
+from infra.local.every_minute import schedule_minute
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.domain.documents import Document, Set
+from shared.domain.errors import ModelUnreachable
+from shared.domain.ids import UserId
+from tests.fakes import RecordingTasks, ScriptedModel
+from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY
+from tests.fixtures.processing import (
+    ALICE,
+    CLAIM,
+    STRUCTURE,
+    TALK,
+    ProcessingFixture,
+    build_outputs,
+    build_processing_fixture,
+    build_script,
+    build_test_conversation,
+)
+from tests.fixtures.storage import INDEXES
+
+BOB = UserId("bob")
+MINUTE = timedelta(minutes=1)
+
+
+def build_deps(world: ProcessingFixture) -> SweepDeps:
+    return SweepDeps(
+        identity=IDENTITY,
+        service_identity=SERVICE_IDENTITY,
+        clock=world.clock,
+        documents=world.documents,
+        due_documents=SqliteDocuments(world.database, INDEXES),
+        events=world.events,
+        tasks=world.tasks,
+    )
+
+
+async def run_sweep(world: ProcessingFixture) -> int:
+    """Sweep, and deliver what it publishes; return how many messages that were."""
+    first = len(world.events.list_by_topic("conversation.changed"))
+    await sweep(build_deps(world))
+    messages = world.events.list_by_topic("conversation.changed")[first:]
+    for message in messages:
+        await world.deliver(message)
+    return len(messages)
+
+
+async def load_claim(world: ProcessingFixture) -> Document:
+    claim = await world.documents.get(CLAIM)
+    assert claim is not None
+    return claim
+
+
+class DistantModel(ScriptedModel):
+    """A model that is away until `is_back`."""
+
+    is_back = False
+    refusals = 0
+
+    async def complete_structured(self, role, prompt, schema):
+        if not self.is_back:
+            self.refusals += 1
+            raise ModelUnreachable("no route")
+        return await super().complete_structured(role, prompt, schema)
+
+
+async def test_a_model_that_is_away_for_a_day_fails_nothing_and_all_is_processed_once_after_d6(
+    database,
+):
+    """Three users, a sweep each minute, as both worlds have it; the queue sends nothing again."""
+    users = [ALICE, BOB, UserId("cleo")]
+    model = DistantModel(answers=build_script(*[build_outputs() for _ in users]))
+    with model:
+        world = build_processing_fixture(database, model)
+        for user in users:
+            await world.write(build_test_conversation(), user)
+        await world.deliver_all()
+        for _ in range(24 * 60):
+            world.clock.advance(minutes=1)
+            await run_sweep(world)
+            await world.run_trigger()
+        waiting = [await world.load_conversation(user) for user in users]
+        model.is_back = True
+        for _ in range(11 * 60):
+            world.clock.advance(minutes=1)
+            await run_sweep(world)
+
+    after = [await world.load_conversation(user) for user in users]
+    assert [talk.status for talk in waiting] == ["processing"] * 3
+    assert all(talk.waiting_since and talk.failure is None for talk in waiting)
+    assert model.refusals < 3 * 20
+    assert [(talk.status, talk.waiting_since) for talk in after] == [("completed", None)] * 3
+    assert len(world.events.list_by_topic("conversation.processed")) == 3
+    assert (
+        await build_deps(world).due_documents.list_due(
+            "processing", world.clock.now() + timedelta(days=1), limit=9
+        )
+        == []
+    )
+
+
+async def test_a_conversation_waits_from_five_seconds_up_to_ten_hours_d6(database):
+    model = DistantModel(answers={})
+    with model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
+        waits = [(await load_claim(world)).fields["due_at"] - world.clock.now()]
+        for _ in range(15):
+            world.clock.advance(seconds=waits[-1].total_seconds())
+            await run_sweep(world)
+            waits.append((await load_claim(world)).fields["due_at"] - world.clock.now())
+
+    assert waits[:4] == [timedelta(seconds=n) for n in (5, 10, 20, 40)]
+    assert waits[-2:] == [timedelta(hours=10)] * 2
+
+
+async def test_who_waits_has_a_task_at_that_time_and_all_of_a_second_share_it_d6(database):
+    model = DistantModel(answers={})
+    with model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.write(build_test_conversation(), BOB)
+        await world.deliver_all()
+
+    [task] = world.tasks.list_by_target("sweep")
+    assert task.body == {}
+    assert task.at == world.clock.now() + timedelta(seconds=6)
+
+
+async def test_what_was_said_is_found_while_it_waits_and_a_change_is_taken_at_once(database):
+    model = DistantModel(answers=build_script(build_outputs()))
+    with model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
+        found_meanwhile = await world.search_ids("peanuts")
+        model.is_back = True
+        world.clock.advance(seconds=1)
+        await world.write(build_test_conversation("I'm allergic to peanuts, and that is new."))
+        await world.deliver_all()
+
+    talk = await world.load_conversation()
+    assert found_meanwhile == [TALK]
+    assert (talk.status, talk.waiting_since) == ("completed", None)
+
+
+async def test_an_attempt_whose_worker_and_message_are_gone_is_begun_again_d6(database):
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
+        await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
+        world.clock.advance(minutes=14)
+        too_early = await run_sweep(world)
+
+        world.clock.advance(minutes=2)
+        resumed = await run_sweep(world)
+
+    assert (too_early, resumed) == (0, 1)
+    assert (await world.load_conversation()).status == "completed"
+
+
+async def test_what_failed_by_itself_is_not_begun_again_d6(database):
+    with ScriptedModel(answers={STRUCTURE: [{"title": 7}]}) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
+        world.clock.advance(days=1)
+        resumed = await run_sweep(world)
+
+    assert resumed == 0
+    assert (await world.load_conversation()).status == "failed"
+
+
+async def test_what_was_given_up_is_not_begun_again_d6(database):
+    with ScriptedModel(answers={}) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
+        await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
+        world.clock.advance(seconds=11)
+        await world.deps.claims.mark_failed(ALICE, TALK, 10)
+        world.clock.advance(days=1)
+        resumed = await run_sweep(world)
+
+    assert resumed == 0
+
+
+async def test_sweeps_at_the_same_time_share_the_work_d6(database):
+    model = DistantModel(answers={})
+    with model:
+        world = build_processing_fixture(database, model)
+        for n in range(BATCH_SIZE + 5):
+            await world.write(build_test_conversation(), UserId(f"user{n}"))
+        await world.deliver_all()
+        first = len(world.events.list_by_topic("conversation.changed"))
+        world.clock.advance(seconds=6)
+
+        await asyncio.gather(*(sweep(build_deps(world)) for _ in range(3)))
+
+    published = world.events.list_by_topic("conversation.changed")[first:]
+    assert len({message["uid"] for message in published}) == len(published) == BATCH_SIZE + 5
+
+
+RUN = "users/alice/runs/r1"
+
+
+@pytest.mark.parametrize(("lease_s", "closings"), [(-1, 1), (60, 0)])
+async def test_a_lapsed_run_without_its_task_is_closed_and_one_that_goes_on_is_left_alone_d6(
+    database, lease_s, closings
+):
+    with ScriptedModel(answers={}) as model:
+        world = build_processing_fixture(database, model)
+        now = world.clock.now()
+        fields = {"lease_until": now + timedelta(seconds=lease_s), "due_at": now - MINUTE}
+        await world.documents.write(Set(RUN, fields))
+
+        await sweep(build_deps(world))
+        await sweep(build_deps(world))
+
+    tasks = world.tasks.list_by_target("close_run")
+    assert [task.body for task in tasks] == [{"uid": ALICE, "run_id": "r1"}] * closings
+
+
+async def test_processes_that_share_their_data_sweep_once_a_minute_d6():
+    tasks = RecordingTasks()
+    noon = datetime.fromisoformat("2026-03-02T12:00:10+00:00")
+
+    for seconds in (0, 1, 49, 50):
+        await schedule_minute(tasks, noon + timedelta(seconds=seconds))
+
+    assert [task.target for task in tasks.created] == ["sweep"] * 2
