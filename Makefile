@@ -91,7 +91,7 @@ reindex: $(VENV)/ready ## Rebuild the index of one user (UID=…), after an upgr
 	@$(BIN)/python -m infra.reindex $(or $(UID),alice)
 
 move-user: $(VENV)/ready ## Move the rows of one user (UID=…) to another bucket of the index (BUCKET=0-1023)
-	@$(BIN)/python -m infra.move_user $(or $(UID),alice) $(or $(BUCKET),0)
+	@$(BIN)/python -m infra.move_user $(UID) $(BUCKET)
 
 ##@ In Google Cloud
 # PROJECT and REGION are needed, ENVIRONMENT is staging or production; with DRY_RUN=1 every command is printed and none runs.
