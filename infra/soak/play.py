@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -71,6 +71,7 @@ class _Soak:
     servers: Sequence[Server]
     people: Sequence[Person]
     link: FaultyLink
+    all_answered: asyncio.Event = field(default_factory=asyncio.Event)
     kill_count: int = 0
     samples: list[Sample] = field(default_factory=list)
 
@@ -87,6 +88,7 @@ class _Soak:
                 faults.create_task(self._take_samples(started)),
             ]
             await self._ask_all(is_time)
+            self.all_answered.set()
             await background[0]
             background[1].cancel()
         await self._wait_until_quiet()
@@ -104,7 +106,8 @@ class _Soak:
     async def _kill_in_turn(self, is_time: Callable[[], bool]) -> None:
         while True:
             for server in self.servers[1:]:
-                await asyncio.sleep(self.plan.kill_every_s)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.all_answered.wait(), self.plan.kill_every_s)
                 if not is_time():
                     return
                 await server.kill()
