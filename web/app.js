@@ -27,7 +27,6 @@ import { startSearch } from "./views/search.js";
 import { startShortcuts } from "./views/shortcuts.js";
 import { startSignIn } from "./views/sign_in.js";
 import { startTasks } from "./views/tasks.js";
-import { startTimeline } from "./views/timeline.js";
 
 const HOME = "library";
 
@@ -71,7 +70,6 @@ function open({ uid, name, getToken }) {
   const views = {
     apps: apps.reload,
     inbox: startInbox({ api }).look,
-    timeline: startTimeline({ api, read, openChat: (id) => openChat(id) }).reload,
     tasks: startTasks({ api, read }).reload,
     library: library.show,
     folders: startFolders({ api, open: (folder) => show("library", folder) }).reload,
@@ -81,6 +79,7 @@ function open({ uid, name, getToken }) {
     account: once(async () => (await import("./views/account.js")).startAccount({ api, uid, signOut }).show),
     agents: once(async () => (await import("./views/agents.js")).startAgents({ api, open: openChat }).show),
     memories: once(async () => (await import("./views/memories.js")).startMemories({ api, read, openChat }).reload),
+    timeline: once(async () => (await import("./views/timeline.js")).startTimeline({ api, read, openChat: (id) => openChat(id) }).reload),
     goals: once(async () => (await import("./views/goals.js")).startGoals({ api }).reload),
     summaries: once(async () =>
       (await import("./views/summaries.js")).startSummaries({ api, read, open: (day) => show("summaries", day) }).show),

@@ -42,7 +42,7 @@ def test_an_answer_suggests_how_to_go_on_and_what_to_remember_m107(
     model.play(
         Script(text="Enjoy it."),
         Script(schema="notes", text=json.dumps(NOTES)),
-        Script(text="Green tea has less caffeine."),
+        Script(text="Green tea has **less** caffeine."),
         Script(schema="notes", text="{}"),
     )
 
@@ -68,6 +68,7 @@ def test_an_answer_suggests_how_to_go_on_and_what_to_remember_m107(
     memories = context.request.get(f"{console.origin}/v3/memories", headers=headers).json()
     assert [memory["content"] for memory in memories] == ["User drinks coffee"]
     page.get_by_role("button", name="Chats", exact=True).click()
+    expect(page.locator("#chat-list .preview")).to_have_text("Green tea has less caffeine.")
     page.get_by_role("button", name="New chat", exact=True).click()
     expect(page.locator("#suggestions")).to_contain_text("Plan a tasting with my friends")
     assert console.page_errors == []

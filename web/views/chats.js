@@ -2,6 +2,7 @@
 
 import { attempting, el, find, iconButton } from "../dom.js";
 import { t } from "../i18n.js";
+import { render } from "../markdown.js";
 import { isIncognito } from "../pending.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
@@ -49,7 +50,7 @@ export function startChats({ api, open, onShown, showProjects }) {
     const title = titleOf(chat);
     const pick = el("button", { type: "button", class: "pick", "aria-current": chat.id === current && "true", onclick: () => open(chat.id) },
       el("span", { class: "title", dir: "auto" }, title),
-      el("span", { class: "preview", dir: "auto" }, chat.preview),
+      el("span", { class: "preview", dir: "auto" }, render(chat.preview).textContent),
       el("span", { class: "meta" }, day(chat.updated_at)));
     const change = (changes) => attempt(async () => {
       await api.changeChat(chat.id, changes);

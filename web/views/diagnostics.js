@@ -3,7 +3,6 @@
 import { el, problemLine } from "../dom.js";
 import { formatNumber, t, tn } from "../i18n.js";
 import { modelToolName, toolName } from "../words.js";
-import { formatCost } from "./model_usage.js";
 
 const ms = (value) => t("{n} ms", { n: formatNumber(value) });
 const OFFLINE = "offline-extractive";
@@ -32,7 +31,8 @@ export function diagnostics(api, id) {
     if (!node.open || body.childElementCount) return;
     body.textContent = t("Loading…");
     try {
-      body.replaceChildren(...report(await api.diagnostics(id)));
+      const [details, { formatCost }] = await Promise.all([api.diagnostics(id), import("./model_usage.js")]);
+      body.replaceChildren(...report(details, formatCost));
     } catch (problem) {
       body.replaceChildren(problemLine(problem));
     }
@@ -40,16 +40,16 @@ export function diagnostics(api, id) {
   return node;
 }
 
-function report(details) {
+function report(details, formatCost) {
   return [
-    el("dl", {}, ...facts(details).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
+    el("dl", {}, ...facts(details, formatCost).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
     ...bars(t("Time by stage"), Object.entries(details.stages).filter(([stage]) => stage !== FIRST_WORD)
       .map(([stage, duration]) => [STAGES[stage] ?? toolName(stage), duration])),
     ...bars(t("Tools"), details.tools.map(({ tool, ms: duration, failed }) => [failed ? t("{tool} (failed)", { tool: modelToolName(tool) }) : modelToolName(tool), duration])),
   ];
 }
 
-function facts(details) {
+function facts(details, formatCost) {
   const model = details.fallback_model ? t("{fallback}, because {model} was down", { fallback: details.fallback_model, model: details.model }) : details.model === OFFLINE ? t("offline model") : el("bdi", {}, details.model);
   return [
     [t("Model"), model],
