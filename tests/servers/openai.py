@@ -28,6 +28,7 @@ from starlette.types import Receive, Scope, Send
 
 from shared.settings import DEFAULT_MODELS
 from tests.servers import run_server
+from tests.servers.moderations import build_answer
 
 _SCRIPT_MARKER = re.compile(r"\[\[script (\{.*?\}|\[.*?\])\]\]", re.DOTALL)
 _WORDS = ("what ", "was ", "said ", "about ", "the ", "garden ", "in ", "spring ")
@@ -72,6 +73,11 @@ class Script:
     token_ms: float = 0
 
 
+async def _moderate(_: Request) -> Response:
+    """Find nothing in a text; tests of moderation have a server of their own."""
+    return JSONResponse(build_answer())
+
+
 @dataclass(kw_only=True)
 class RecordedRequest:
     """A request: its body, its connection, the number of requests ended before it, and its outcome."""
@@ -99,6 +105,7 @@ class ScriptedOpenai:
         self._control = Starlette(
             routes=[
                 Route("/v1/models", self._list_models, methods=["GET"]),
+                Route("/v1/moderations", _moderate, methods=["POST"]),
                 Route("/script", self._post_script, methods=["POST"]),
                 Route("/requests", self._get_requests, methods=["GET"]),
                 Route("/requests", self._delete_requests, methods=["DELETE"]),

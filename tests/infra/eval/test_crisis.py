@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 
 import pytest
 from starlette.types import Receive, Scope, Send
@@ -11,7 +11,6 @@ from infra.eval.crisis import render_judged
 from infra.eval.crisis_gold import load_messages
 from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.adapters.cloud.openai_moderator import OpenaiModerator
-from shared.ports import Moderator
 from tests.fakes import AutoAdvanceClock, UnmaskedModels
 from tests.servers import run_server
 from tests.servers.moderations import FakeModerations, build_answer
@@ -21,26 +20,24 @@ LATE = [message for message in load_messages() if message.half == "late"]
 
 
 @contextmanager
-def run_provider(model: ScriptedOpenai, moderations: FakeModerations | None) -> Iterator[str]:
-    """Run a model, and a moderation where there is one, at one address; yield its base URL."""
+def run_provider(model: ScriptedOpenai, moderations: FakeModerations) -> Iterator[str]:
+    """Run a model and a moderation at one address; yield its base URL."""
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         is_rated = scope["type"] == "http" and scope["path"].endswith("/moderations")
-        app = moderations.app if moderations is not None and is_rated else model
-        await app(scope, receive, send)
+        await (moderations.app if is_rated else model)(scope, receive, send)
 
     with run_server(dispatch) as url:
         yield f"{url}/v1"
 
 
-async def measure_late(model: ScriptedOpenai, moderations: FakeModerations | None) -> list[int]:
+async def measure_late(model: ScriptedOpenai, moderations: FakeModerations) -> list[int]:
     """Return crises, those caught, others, false alarms, and the messages that were read, of the late set."""
     with run_provider(model, moderations) as url:
         openai = OpenaiModel(api_key="key", base_url=url, models={"fast": "small"})
-        moderator: Moderator = OpenaiModerator(
-            api_key="key", base_url=url, clock=AutoAdvanceClock()
-        )
-        *_, late = await render_judged(UnmaskedModels(model=openai), moderator, LATE)
+        moderator = OpenaiModerator(api_key="key", base_url=url, clock=AutoAdvanceClock())
+        async with aclosing(openai), aclosing(moderator):
+            *_, late = await render_judged(UnmaskedModels(model=openai), moderator, LATE)
     return [int(word) for word in late.split()[1:]]
 
 
@@ -66,4 +63,4 @@ async def test_without_a_moderation_the_model_rates_them_c44():
     model = ScriptedOpenai()
     model.play(script("rating", self_harm=3), script("crisis", level=2))
 
-    assert await measure_late(model, None) == [24, 24, 8, 8, 31]
+    assert await measure_late(model, FakeModerations(answers=[404])) == [24, 24, 8, 8, 31]
