@@ -45,7 +45,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         asyncio.run(move_user(_build_deps(), UserId(options.uid), options.bucket))
-    except (SettingsError, KeepsakeError) as error:
+    except (SettingsError, Conflict) as error:
+        print(f"keepsake: {error}", file=sys.stderr)
+        return 1
+    except KeepsakeError as error:
         print(f"keepsake: {error}; run it again, nothing is lost", file=sys.stderr)
         return 1
     print(f"keepsake: the rows of {options.uid} are in bucket {options.bucket}")
