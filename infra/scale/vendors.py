@@ -67,7 +67,10 @@ LIMITS: Mapping[str, Fact] = {
     "app_calls": Fact(name="Firestore: calls logged of one app", amount=500, unit="a second"),
 }
 CONTRACTS: Mapping[str, tuple[float, str]] = {
-    "namespaces": (10_000_000, "Pinecone support: more namespaces than 100,000 in an index"),
+    "namespaces": (
+        10_000_000,
+        "PINECONE_SPARSE_HOSTS, PINECONE_DENSE_HOSTS: an index pair for each 100,000 users (a contract for 200 indexes)",
+    ),
     "fetches": (2_000, "Pinecone support: higher rate limits"),
     "query_units": (20_000, "Pinecone support: higher rate limits"),
     "vcpus": (20_000, "Google Cloud: a higher quota of vCPUs in the region"),
