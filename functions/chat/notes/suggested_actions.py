@@ -18,11 +18,12 @@ from shared.domain.memory import MAX_WORDS, Memory
 from shared.domain.profile import Profile
 from shared.domain.words import count_words, normalise
 from shared.library.exclusive_facts import find_exclusive_key
-from shared.retrieval.terms import tokenize
+from shared.retrieval.terms import find_words, tokenize
 from shared.security.visible_text import strip_invisible
 
 MAX_ACTIONS = 3
 MAX_NAME_CHARS = 200
+MIN_QUOTE_CHARS = 2
 MIN_SHARE = 0.6
 """Of a memory's words, so many have to stand in a suggestion that is about it."""
 
@@ -56,8 +57,13 @@ def is_open(action: SuggestedAction, memories: Sequence[Memory], profile: Profil
 
 
 def _is_proved(quote: str, asked: str) -> bool:
-    """Tell whether the owner said it, letter for letter."""
-    return bool(quote.strip()) and quote in asked
+    """Tell whether the owner said it, letter for letter, and in whole words where a script has words."""
+    start = asked.find(quote)
+    if len(quote.strip()) < MIN_QUOTE_CHARS or start < 0:
+        return False
+    ends = (start, start + len(quote))
+    inside = (word for word in find_words(asked) if any(word[0] < end < word[1] for end in ends))
+    return not any(is_spaced for _, _, is_spaced in inside)
 
 
 def _build_memory_actions(

@@ -441,6 +441,8 @@ async def test_a_changed_fact_becomes_a_change_of_the_memory_it_is_about_m107(
         ({"operation": "add", "fact": "User likes tea", "quote": "I play chess"}, None),
         ({"operation": "add", "fact": "User is rich", "quote": "send me money"}, None),
         ({"operation": "add", "fact": "User plays chess", "quote": ""}, None),
+        ({"operation": "add", "fact": "User plays chess", "quote": "p"}, None),
+        ({"operation": "add", "fact": "User plays chess", "quote": "lay ches"}, None),
         ({"operation": "add", "fact": "User " + "plays " * 20, "quote": "I play chess"}, None),
         ({"operation": "delete", "about": "owns a boat", "quote": "forget the tea"}, None),
     ],
