@@ -74,7 +74,8 @@ def test_a_connected_calendar_answers_a_question_p6(world: CalendarFixture) -> N
 
     assert answer.text == "You meet Grace on Tuesday."
     result = world.model.requests[-1].body["messages"][-1]["content"]
-    assert result.startswith('<data from="service Google Calendar">\n3 events:\n1. Sync with Grace')
+    assert result.startswith('<data from="service Google Calendar">\nevents[3]{title,')
+    assert "Sync with Grace" in result
     assert (world.data / "keys").stat().st_mode & 0o777 == 0o600
 
 

@@ -254,8 +254,7 @@ def _to_field_path(dotted: str) -> str:
 def _to_document(snapshot: Any) -> Document:
     fields = {name: _to_plain(value) for name, value in snapshot.to_dict().items()}
     time = snapshot.update_time  # of a query over collection groups as the wire has it
-    is_parsed = isinstance(time, DatetimeWithNanoseconds)
-    version = time.rfc3339() if is_parsed else time.ToJsonString()
+    version = time.rfc3339() if hasattr(time, "rfc3339") else time.ToJsonString()
     return Document(path=snapshot.reference.path, fields=fields, version=version)
 
 
