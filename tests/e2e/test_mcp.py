@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from typing import Any
 
 import httpx
 import httpx2
@@ -81,7 +82,7 @@ def test_a_question_calls_an_mcp_server_and_its_result_is_in_the_answer_t19(
 
     assert notes.calls == [("find", {"q": "milk"})]
     assert "milk, eggs" in answer.text
-    result = model.requests[-1].body["messages"][-1]["content"]
+    result = list_answers(model)[-1]["messages"][-1]["content"]
     assert result == '<data from="app Notes">\nMilk, eggs.\n</data>'
 
 
@@ -93,4 +94,9 @@ def authorize(auth_url: str, alice: httpx.Client) -> None:
 
 
 def list_offered_tools(model: ScriptedOpenai) -> list[str]:
-    return [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]
+    return [tool["function"]["name"] for tool in list_answers(model)[-1]["tools"]]
+
+
+def list_answers(model: ScriptedOpenai) -> list[dict[str, Any]]:
+    """Return the requests for answers, without those that come beside and after them."""
+    return [each.body for each in model.requests if "response_format" not in each.body]
