@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import zip_longest
 
 from anyio import to_thread
 
@@ -45,7 +46,7 @@ class TranscriptEdits:
     async def replace_text(self, uid: UserId, before: Conversation, after: Conversation) -> None:
         """Store other words of the same segments. Raises NotFound, and Conflict.
 
-        Only the parts that changed are written.
+        The parts before the first changed one stay as they are.
         """
         path = conversation_path(uid, before.id)
         is_long = len(after.transcript_segments) > MAX_SEGMENTS_ON_THE_LOOP
@@ -82,11 +83,14 @@ def _load_unchanged(document: Document | None, whole: Conversation) -> Conversat
 def _build_part_writes(
     path: str, before: Conversation, new: Conversation, parts: list[Part]
 ) -> list[Write]:
-    """Return the writes of parts that are new or changed, and the deletions of those that are over."""
-    old_hashes = dict(enumerate(before.parts))
-    changed = [n for n, part_hash in enumerate(new.parts) if old_hashes.get(n) != part_hash]
+    """Return the writes of parts from the first changed one on, and the deletions of those that are over.
+
+    Behind it segments may have moved to another part, and those with the same words have the same hash.
+    """
+    pairs = enumerate(zip_longest(new.parts, before.parts))
+    first = next((n for n, (new_hash, old_hash) in pairs if new_hash != old_hash), len(parts))
     surplus = range(len(new.parts), len(before.parts))
     return [
-        *(Set(part_path(path, n), part_fields(parts[n])) for n in changed),
+        *(Set(part_path(path, n), part_fields(parts[n])) for n in range(first, len(parts))),
         *(Delete(part_path(path, n)) for n in surplus),
     ]

@@ -31,6 +31,7 @@ async def test_a_conversation_is_accepted_processed_read_and_found(world, alice)
         "status": "completed",
         "discarded": False,
         "failure": None,
+        "waiting_since": None,
         "starred": False,
         "app_id": None,
         "structured": {
