@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from pydantic import ValidationError
 
+from functions.chat.loop.call_review import CallReview
+from functions.chat.loop.tool_policy import ToolPolicy
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import ToolOutcome
-from functions.chat.turn.call_review import CallReview
-from functions.chat.turn.tool_policy import ToolPolicy
 from shared.adapters.blob_rules import check_path, check_size
 from shared.data.codec import type_adapter
 from shared.data.stores import Stores

@@ -11,9 +11,9 @@ import asyncio
 from collections.abc import Iterator, Sequence
 
 from functions.chat.deps import Limits
-from functions.chat.turn.judge_text import judge_text
-from functions.chat.turn.moderate_text import moderate_text
-from functions.chat.turn.rate_question import rate_question
+from functions.chat.safety.judge_text import judge_text
+from functions.chat.safety.moderate_text import moderate_text
+from functions.chat.safety.rate_question import rate_question
 from infra.eval.crisis_gold import GoldMessage, load_messages
 from shared import wiring
 from shared.domain.crisis import CrisisVerdict

@@ -9,12 +9,12 @@ from typing import Any
 
 from functions.chat.context.context import Context
 from functions.chat.deps import Limits
+from functions.chat.loop.agent import Agent
+from functions.chat.loop.call_review import CallReview
+from functions.chat.loop.tool_policy import build_tool_policy
+from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool, Toolkit
-from functions.chat.turn.agent import Agent
-from functions.chat.turn.call_review import CallReview
-from functions.chat.turn.output_gate import OutputGate
-from functions.chat.turn.tool_policy import build_tool_policy
 from shared.domain.chat import MAIN_SESSION, build_session
 from shared.domain.confirmation import (
     CONFIRMATION_TIMEOUT,

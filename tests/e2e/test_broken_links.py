@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from functions.chat.corrections.correct_answer import correct_answer
 from functions.chat.deps import AfterTurnDeps
-from functions.chat.turn.corrections import correct_answer
 from functions.tool_proxy.calls.call_routes import ROUTES as CALL_ROUTES
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.http_link_checker import HttpLinkChecker

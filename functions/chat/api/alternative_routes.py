@@ -3,7 +3,7 @@
 from functions.chat.api.schemas import ChosenAnswerIn, MessageOut, to_message_out
 from functions.chat.api.ui_parts import build_parts
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.alternatives import choose_alternative, list_alternatives
+from functions.chat.sessions.alternatives import choose_alternative, list_alternatives
 from shared.domain.chat import Message
 from shared.domain.ids import MessageId
 from shared.edge.routes import Call, route

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from functions.chat.deps import ChatDeps
+from functions.chat.sessions import chat_sessions
 from functions.chat.stretches.schedule_stretch import schedule_stretch
-from functions.chat.turn import chat_sessions
 from shared.domain.arc import Arc
 from shared.domain.ids import ArcId, SessionId
 from shared.edge.routes import Call, route

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from functions.chat.deps import ChatDeps
-from functions.chat.turn import chat_sessions
+from functions.chat.sessions import chat_sessions
 from shared.domain.chat import Session
 from shared.domain.details_request import (
     Decision,

@@ -9,7 +9,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.chat_sessions import get_session
+from functions.chat.sessions.chat_sessions import get_session
 from functions.chat.turn.resent_embeds import ResentEmbed, keep_resent
 from shared.domain.embed import (
     MAX_CONTENT_CHARS,

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from functions.chat.api.schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
-from functions.chat.turn import chat_sessions
+from functions.chat.sessions import chat_sessions
 from shared.domain.ids import SessionId
 from shared.edge.routes import Call, route
 from shared.edge.schemas import Wire

@@ -8,7 +8,7 @@ from pydantic import Field
 from functions.chat.api.prompt_texts import IN_ONE_LINE, NOT_EMPTY, WITH_LINE_BREAKS
 from functions.chat.api.schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
-from functions.chat.turn import chat_sessions
+from functions.chat.sessions import chat_sessions
 from shared.domain.focus_mode import (
     MAX_INSTRUCTIONS_CHARS,
     MAX_NAME_CHARS,

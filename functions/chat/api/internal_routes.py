@@ -3,11 +3,11 @@
 from pydantic import ValidationError
 
 from functions.chat.api.schemas import CloseOut, CloseRunIn, StretchEndedIn, TurnEndedIn
+from functions.chat.corrections.correct_answer import correct_answer
 from functions.chat.deps import AfterTurnDeps, ClosingDeps, StretchDeps
 from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.stretches.end_stretch import end_stretch
 from functions.chat.turn.after_turn import after_turn
-from functions.chat.turn.corrections import correct_answer
 from shared.domain.errors import Invalid
 from shared.domain.ids import MessageId, SessionId, UserId
 from shared.edge.cloudevents import parse_pubsub_event

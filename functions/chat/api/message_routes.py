@@ -13,7 +13,7 @@ from functions.chat.api.schemas import (
 )
 from functions.chat.api.ui_parts import add_parts
 from functions.chat.deps import ChatDeps
-from functions.chat.turn import chat_messages
+from functions.chat.sessions import chat_messages
 from shared.domain.errors import Invalid
 from shared.domain.ids import MessageId
 from shared.edge.problems import build_problem

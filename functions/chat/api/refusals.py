@@ -5,8 +5,8 @@ from contextlib import suppress
 from functions.chat import user_texts
 from functions.chat.api.schemas import ChatQuery
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.quota_answer import store_quota_answer
-from functions.chat.turn.unread_crisis import write_plan
+from functions.chat.safety.unread_crisis import write_plan
+from functions.chat.sessions.quota_answer import store_quota_answer
 from shared import telemetry
 from shared.domain.chat import Message
 from shared.domain.errors import (

@@ -25,11 +25,11 @@ from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.lapsed_runs import load_closing_lapsed
 from functions.chat.runs.run_events import stream_events
+from functions.chat.safety.unread_crisis import write_plan
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey, QuestionKey
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
-from functions.chat.turn.unread_crisis import write_plan
 from shared import telemetry
 from shared.domain.errors import (
     CallerError,

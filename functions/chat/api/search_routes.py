@@ -7,7 +7,7 @@ from pydantic import Field
 
 from functions.chat.api.schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.chat_search import ChatHit, search_chats
+from functions.chat.sessions.chat_search import ChatHit, search_chats
 from shared.domain.chat import Message
 from shared.edge.routes import Call, route
 from shared.edge.schemas import Wire

@@ -11,7 +11,7 @@ from functions.chat.api.schemas import (
     to_session_out,
 )
 from functions.chat.deps import ChatDeps
-from functions.chat.turn import chat_messages, chat_sessions
+from functions.chat.sessions import chat_messages, chat_sessions
 from shared.domain.ids import AppId, ProjectId, SessionId
 from shared.edge.pagination import build_array_response
 from shared.edge.routes import Call, route

@@ -17,11 +17,11 @@ from functions.chat.api.schemas import (
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.run_events import stream_events
+from functions.chat.sessions.versions import load_wanted, show_version
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
-from functions.chat.turn.versions import load_wanted, show_version
 from shared import telemetry
 from shared.domain.ids import MessageId, SessionId
 from shared.edge.problems import build_problem

@@ -16,7 +16,7 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
-from functions.chat.turn.voice import (
+from functions.chat.voice.voice_messages import (
     NO_FILE,
     VoiceUpload,
     forget_voice,

@@ -13,7 +13,7 @@ from functions.chat.api.voice_session_schemas import (
     VoiceTurnOut,
 )
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.voice_sessions import (
+from functions.chat.voice.voice_sessions import (
     begin_voice_session,
     call_voice_tool,
     record_voice_turn,

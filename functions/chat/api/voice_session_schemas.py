@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from functions.chat.api.schemas import ChosenSession
-from functions.chat.turn.voice_sessions import (
+from functions.chat.voice.voice_sessions import (
     MAX_SPOKEN_CHARS,
     BegunVoiceSession,
     RecordedTurn,

@@ -9,19 +9,19 @@ import anyio
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
-from functions.chat.runs.journal import VoiceJournal
-from functions.chat.runs.run_registry import ActiveRun
-from functions.chat.tools.details_tools import REQUEST_DETAILS
-from functions.chat.tools.toolkit import Toolkit
-from functions.chat.turn.agent import Agent
-from functions.chat.turn.call_review import CallReview
-from functions.chat.turn.confirmation import (
+from functions.chat.loop.agent import Agent
+from functions.chat.loop.call_review import CallReview
+from functions.chat.loop.confirmation import (
     ButtonConfirmer,
     Confirmer,
     QuestionStore,
     ReplyConfirmer,
     SilentConfirmer,
 )
+from functions.chat.runs.journal import VoiceJournal
+from functions.chat.runs.run_registry import ActiveRun
+from functions.chat.tools.details_tools import REQUEST_DETAILS
+from functions.chat.tools.toolkit import Toolkit
 from functions.chat.turn.deadline import Deadline
 from functions.chat.turn.keep_results import keep_results
 from functions.chat.turn.prepared_turn import PreparedTurn

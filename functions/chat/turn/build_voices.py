@@ -14,6 +14,7 @@ from functions.chat.context.page import Page, build_page_text
 from functions.chat.context.project_overview import describe_project
 from functions.chat.context.similar_chats import build_similar_text
 from functions.chat.deps import ChatDeps
+from functions.chat.loop.tool_policy import ToolPolicy, build_tool_policy
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.files import check_sizes
 from functions.chat.turn.model_choice import (
@@ -24,7 +25,6 @@ from functions.chat.turn.model_choice import (
 )
 from functions.chat.turn.prepared_turn import Voice
 from functions.chat.turn.question_tools import QuestionTools
-from functions.chat.turn.tool_policy import ToolPolicy, build_tool_policy
 from functions.chat.turn.turn_context import TurnContext
 from shared import prompts
 from shared.domain.custom_agent import AgentRole

@@ -11,8 +11,8 @@ import anyio
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import VoiceJournal
 from functions.chat.runs.run_registry import ActiveRun
+from functions.chat.safety.judge_text import judge_text
 from functions.chat.turn.agent_run import VoiceRun, run_voices
-from functions.chat.turn.judge_text import judge_text
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared.domain.crisis import CLEAR, CrisisVerdict
 from shared.domain.run import Outcome, RouteChosen, Stage

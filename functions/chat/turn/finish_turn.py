@@ -9,11 +9,11 @@ import anyio
 from functions.chat import user_texts
 from functions.chat.context.prompt import compute_rules_version, list_rule_versions
 from functions.chat.deps import ChatDeps
+from functions.chat.loop.agent import Agent
 from functions.chat.runs.build_message import Answers, build_answers
 from functions.chat.runs.journal import Journal, VoiceJournal
 from functions.chat.runs.recorder import OwnershipLost, Recorder
 from functions.chat.turn.after_turn import publish_turn_ended
-from functions.chat.turn.agent import Agent
 from functions.chat.turn.chat_safety import keep_rating, log_crisis, mark_late_crisis
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import QuestionWatch

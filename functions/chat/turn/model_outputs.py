@@ -1,65 +1,28 @@
-"""Model outputs of the chat beside its streamed answers: a verdict, summaries."""
+"""Model outputs after a turn: summaries of a chat and of what an answer's calls found."""
 
-from typing import Annotated, Literal
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict
-
-from shared.safety.question_rating import read_score
+from pydantic import BaseModel, ConfigDict
 
 
-class ModelOutput(BaseModel):
+class SummaryModel(BaseModel):
     """Base of the schemas; unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
-class CrisisOutput(ModelOutput):
-    """Reading of a question, by which its writer may be in a crisis."""
-
-    level: Literal[0, 1, 2, 3]
-    quote: str = ""
-    place: str = ""
-    country: str = ""
-    language: str = ""
-
-
-def _take_text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-Score = Annotated[float, BeforeValidator(read_score)]
-
-
-class RatingOutput(ModelOutput):
-    """Rating of a question, 0 to 10 each; what is missing or no number counts as 0."""
-
-    harm: Score = 0.0
-    misuse: Score = 0.0
-    self_harm: Score = 0.0
-    injection: Score = 0.0
-    language: Annotated[str, BeforeValidator(_take_text)] = ""
-
-
-class SafeAnswerOutput(ModelOutput):
-    """Another answer in the place of one that could do harm."""
-
-    answer: str
-
-
-class SummaryOutput(ModelOutput):
+class SummaryOutput(SummaryModel):
     """Summary that replaces the older messages of a chat."""
 
     summary: str
 
 
-class ResultSummary(ModelOutput):
+class ResultSummary(SummaryModel):
     """What one call found."""
 
     number: int
     summary: str
 
 
-class ResultSummariesOutput(ModelOutput):
+class ResultSummariesOutput(SummaryModel):
     """Summaries that replace the results of an answer's calls, by the numbers of the calls."""
 
     results: list[ResultSummary]

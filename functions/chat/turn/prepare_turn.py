@@ -7,18 +7,18 @@ from functions.chat.commands.command import Command, read_command
 from functions.chat.context.page import Page
 from functions.chat.context.similar_chats import SimilarChat
 from functions.chat.deps import ChatDeps
+from functions.chat.safety.first_verdict import judge_question
+from functions.chat.safety.output_gate import OutputGate
+from functions.chat.sessions.open_chat import WatchedQuestion, check_open
+from functions.chat.sessions.versions import WantedVersion
 from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
 from functions.chat.turn.build_voices import VoiceBuilder, choose_model
 from functions.chat.turn.files import build_card
-from functions.chat.turn.first_verdict import judge_question
 from functions.chat.turn.idempotency import QuestionKey, check_unused
-from functions.chat.turn.open_chat import WatchedQuestion, check_open
-from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_tools import QuestionTools, list_owner_texts
 from functions.chat.turn.reply import accept_reply
 from functions.chat.turn.turn_context import QuestionPlace, TurnContext, load_context
-from functions.chat.turn.versions import WantedVersion
 from shared.domain.chat import Message, build_main_session_id
 from shared.domain.confirmation import Confirmation
 from shared.domain.crisis import CLEAR, CrisisVerdict

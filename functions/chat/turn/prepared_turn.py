@@ -6,11 +6,11 @@ from zoneinfo import ZoneInfo
 
 from functions.chat.commands.command import Command
 from functions.chat.context.context import Context
+from functions.chat.loop.tool_policy import ToolPolicy
 from functions.chat.runs.turn_slots import HeldSlot
+from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.model_choice import ModelReason
-from functions.chat.turn.output_gate import OutputGate
-from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.chat import Fork, Message, Session
 from shared.domain.confirmation import Confirmation
 from shared.domain.ids import BranchId, EmbedId, RunId, UserId

@@ -11,11 +11,11 @@ import anyio
 from functions.chat.context.pasted_text import has_pasted_text
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import VoiceJournal
+from functions.chat.safety.judge_text import judge_text
+from functions.chat.safety.moderate_text import moderate_text
+from functions.chat.safety.rate_question import rate_question
 from functions.chat.turn.crisis_gate import let_out
-from functions.chat.turn.judge_text import judge_text
-from functions.chat.turn.moderate_text import moderate_text
 from functions.chat.turn.prepared_turn import PreparedTurn
-from functions.chat.turn.rate_question import rate_question
 from shared import prompts, telemetry
 from shared.domain.model import AssistantTurn, UserText
 from shared.domain.safety import Moderation

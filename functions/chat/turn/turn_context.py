@@ -14,9 +14,9 @@ from functions.chat.context.similar_chats import MAX_COMPARED, SimilarChat, sele
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.incognito_chats import check_question
 from functions.chat.sealed import cached_chats
-from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
+from functions.chat.sessions.chat_sessions import require_visible_app, resolve_session
+from functions.chat.sessions.page_item import find_item
 from functions.chat.turn.files import TurnFiles, find_files, load_files, load_project
-from functions.chat.turn.page_item import find_item
 from shared.data.cached_apps import PinnedApp
 from shared.domain.app import App
 from shared.domain.branches import (

@@ -6,12 +6,12 @@ from typing import get_args
 
 from functions.chat.context.context import Context
 from functions.chat.deps import Limits
+from functions.chat.loop.agent import Agent
+from functions.chat.loop.call_review import CallReview
+from functions.chat.loop.tool_policy import ToolPolicy
+from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Toolkit, render_fixed
-from functions.chat.turn.agent import Agent
-from functions.chat.turn.call_review import CallReview
-from functions.chat.turn.output_gate import OutputGate
-from functions.chat.turn.tool_policy import ToolPolicy
 from infra.bench.loops.pipe import serve
 from shared import telemetry
 from shared.adapters.cloud.openai_model import OpenaiModel

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from functions.chat import user_texts
 from functions.chat.context.context import Context
 from functions.chat.deps import Limits
+from functions.chat.loop.agent import Agent
+from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.toolkit import (
     CALLED_WRONGLY,
     NOT_WORKING,
@@ -23,8 +25,6 @@ from functions.chat.tools.toolkit import (
     ToolSearchResult,
     render_fixed,
 )
-from functions.chat.turn.agent import Agent
-from functions.chat.turn.output_gate import OutputGate
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.ids import RunId
 from shared.domain.model import (

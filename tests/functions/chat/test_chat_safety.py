@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.open_chat import MAX_SLOWED_QUESTIONS
+from functions.chat.sessions.open_chat import MAX_SLOWED_QUESTIONS
 from shared.domain.chat import MAIN_SESSION, build_session
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import ModelRole, Prompt, UserText

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 
 from functions.chat.api.routes import ROUTES
-from functions.chat.turn import chat_search
+from functions.chat.sessions import chat_search
 from shared.domain.chat import MAIN_SESSION, Message, build_session
 from shared.domain.ids import MessageId, SessionId
 from tests.fakes import ScriptedModel, script_answer

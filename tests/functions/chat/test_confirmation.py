@@ -14,12 +14,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from functions.chat.deps import ChatDeps
+from functions.chat.loop.confirmation import MAX_ARGUMENTS_CHARS
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.runs.run_events import stream_events
 from functions.chat.tools.app_tools import build_model_name
 from functions.chat.turn.answer_turn import answer_turn
-from functions.chat.turn.confirmation import MAX_ARGUMENTS_CHARS
 from functions.chat.turn.prepare_turn import prepare_turn
 from infra.eval.obedience import build_obedient_model
 from shared.domain.app import App, ChatTool, InstalledApp

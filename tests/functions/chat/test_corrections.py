@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from functions.chat.corrections.correct_answer import correct_answer
 from functions.chat.deps import AfterTurnDeps
-from functions.chat.turn import chat_sessions
-from functions.chat.turn.corrections import correct_answer
+from functions.chat.sessions import chat_sessions
 from shared.adapters.http_link_checker import HttpLinkChecker
 from shared.domain.chat import (
     CORRECTS_KEY,

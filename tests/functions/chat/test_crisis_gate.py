@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from functions.chat.deps import ChatDeps, Limits
-from functions.chat.turn.alternatives import list_alternatives
+from functions.chat.sessions.alternatives import list_alternatives
 from functions.chat.turn.prepare_turn import prepare_turn
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.chat import Message

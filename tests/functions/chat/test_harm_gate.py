@@ -11,9 +11,9 @@ import pytest
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps, Limits
 from functions.chat.runs.journal import Journal
+from functions.chat.safety.rate_question import rate_question
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
-from functions.chat.turn.rate_question import rate_question
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.chat import MAIN_SESSION, Message, build_session
 from shared.domain.errors import ModelFailed, Unavailable

@@ -15,7 +15,7 @@ from functions.chat.runs.incognito_chats import (
     NO_FILES,
     IncognitoChats,
 )
-from functions.chat.turn.chat_sessions import INCOGNITO_GONE
+from functions.chat.sessions.chat_sessions import INCOGNITO_GONE
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.domain.chat import build_session
 from shared.domain.documents import Query

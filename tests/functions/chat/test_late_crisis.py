@@ -11,8 +11,8 @@ import pytest
 
 from functions.chat.deps import ChatDeps, Limits
 from functions.chat.runs.journal import Journal
+from functions.chat.sessions.alternatives import list_alternatives
 from functions.chat.tools.toolkit import ResultRenderer
-from functions.chat.turn.alternatives import list_alternatives
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn

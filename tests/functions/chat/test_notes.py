@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from functions.chat.notes.build_notes import MAX_TITLE_CHARS
-from functions.chat.turn import chat_sessions
+from functions.chat.sessions import chat_sessions
 from functions.chat.turn.after_turn import after_turn
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.chat_notes import AnswerNotes, SuggestedAction

@@ -15,7 +15,7 @@ from functions.chat.runs.lapsed_runs import close_as_interrupted, require_closed
 from functions.chat.runs.recorder import FLUSH_INTERVAL_S
 from functions.chat.runs.run_events import stream_events
 from functions.chat.runs.run_registry import ActiveRun, RunRegistry
-from functions.chat.turn import chat_messages, chat_sessions
+from functions.chat.sessions import chat_messages, chat_sessions
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn

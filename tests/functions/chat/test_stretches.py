@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from functions.chat.api.internal_routes import STRETCH_ROUTES
 from functions.chat.deps import StretchDeps
+from functions.chat.sessions.chat_sessions import delete
 from functions.chat.stretches.end_stretch import end_stretch
 from functions.chat.turn.after_turn import after_turn
-from functions.chat.turn.chat_sessions import delete
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.data.codec import type_adapter
 from shared.data.crisis_log import CrisisLog

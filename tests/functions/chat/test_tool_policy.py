@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from functions.chat.loop.tool_policy import ToolPolicy
 from functions.chat.tools.parsed_call import parse_call
 from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
-from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.model import ToolCall, ToolSpec
 from shared.domain.provenance import Source
 

@@ -10,11 +10,11 @@ import httpx
 from functions.chat.api.routes import ROUTES
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
-from functions.chat.turn import versions
+from functions.chat.sessions import versions
+from functions.chat.sessions.versions import load_wanted
 from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.answer_turn import answer_turn, build_run
 from functions.chat.turn.prepare_turn import prepare_turn
-from functions.chat.turn.versions import load_wanted
 from shared.domain.chat import MAIN_SESSION, Message, build_session
 from shared.domain.ids import MessageId
 from shared.domain.model import AssistantTurn, ModelMessage, UserText

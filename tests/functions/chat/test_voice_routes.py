@@ -11,7 +11,7 @@ import pytest
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.voice import IN_PROGRESS, MAX_VOICE_BYTES, NO_FILE, TOO_LARGE
+from functions.chat.voice.voice_messages import IN_PROGRESS, MAX_VOICE_BYTES, NO_FILE, TOO_LARGE
 from shared.domain.documents import Query
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.quota import EMBEDDED_LIMITS

@@ -11,7 +11,7 @@ import pytest
 
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.spoken_memory_tools import NOT_SAID
-from functions.chat.turn.voice_sessions import FORBIDDEN_TOOL
+from functions.chat.voice.voice_sessions import FORBIDDEN_TOOL
 from shared.adapters.cloud.openai_realtime import OpenaiRealtime
 from shared.adapters.missing_realtime import NOT_SET_UP
 from shared.domain.ids import MessageId

@@ -2,10 +2,10 @@
 
 from functions.chat.context.context import Context
 from functions.chat.deps import Limits
+from functions.chat.loop.agent import Agent
+from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.app_tools import build_app_tools
 from functions.chat.tools.toolkit import Toolkit
-from functions.chat.turn.agent import Agent
-from functions.chat.turn.output_gate import OutputGate
 from shared.domain.ids import AppId, RunId
 from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested
 from tests.fakes import (

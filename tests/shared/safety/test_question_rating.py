@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.turn.model_outputs import RatingOutput
+from functions.chat.safety.model_outputs import RatingOutput
 from shared.data.codec import type_adapter
 from shared.domain.safety import SafetyThresholds
 from shared.safety.question_rating import QuestionRating, is_refused, merge_ratings, read_score

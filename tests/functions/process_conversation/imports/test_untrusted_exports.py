@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from functions.chat.context.history import to_model_messages
-from functions.chat.turn.tool_policy import build_tool_policy
+from functions.chat.loop.tool_policy import build_tool_policy
 from functions.process_conversation.imports.plan import SourceFile, plan_file
 from functions.process_conversation.imports.restored_conversations import parse_restored
 from functions.process_conversation.imports.restored_records import build_record

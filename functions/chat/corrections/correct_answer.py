@@ -13,10 +13,10 @@ from typing import Literal
 from functions.chat import user_texts
 from functions.chat.context import history
 from functions.chat.context.citations import strip_markers
+from functions.chat.corrections.broken_links import replace_broken_links
+from functions.chat.corrections.safe_answer import write_safe_answer
 from functions.chat.deps import AfterTurnDeps
-from functions.chat.turn.broken_links import replace_broken_links
-from functions.chat.turn.safe_answer import write_safe_answer
-from functions.chat.turn.versions import MAX_VERSIONS, load_question
+from functions.chat.sessions.versions import MAX_VERSIONS, load_question
 from shared import telemetry
 from shared.data.library_changes import METADATA_FIELD
 from shared.domain.branches import build_retry, build_shown_path

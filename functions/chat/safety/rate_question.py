@@ -6,8 +6,8 @@ import anyio
 
 from functions.chat.context.budget import compute_budget
 from functions.chat.context.token_blocks import MAX_BLOCK_TOKENS, split_blocks
-from functions.chat.turn.judge_text import JudgeDeps
-from functions.chat.turn.model_outputs import RatingOutput
+from functions.chat.safety.judge_text import JudgeDeps
+from functions.chat.safety.model_outputs import RatingOutput
 from shared import prompts, telemetry
 from shared.domain.ids import UserId
 from shared.domain.model import Prompt

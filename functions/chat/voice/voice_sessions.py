@@ -9,6 +9,9 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
 from functions.chat.deps import ChatDeps
+from functions.chat.safety.spoken_crisis import audit_spoken
+from functions.chat.sessions.chat_sessions import resolve_session
+from functions.chat.sessions.open_chat import check_unlocked
 from functions.chat.stretches.schedule_stretch import schedule_stretch
 from functions.chat.tools.crisis_tools import build_crisis_tools
 from functions.chat.tools.health_tools import build_health_tools
@@ -17,9 +20,6 @@ from functions.chat.tools.parsed_call import parse_call
 from functions.chat.tools.spoken_memory_tools import build_spoken_memory_tools
 from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.toolkit import Tool, Toolkit
-from functions.chat.turn.chat_sessions import resolve_session
-from functions.chat.turn.open_chat import check_unlocked
-from functions.chat.turn.spoken_crisis import audit_spoken
 from shared import prompts
 from shared.domain.branches import build_shown_path
 from shared.domain.chat import Message, Session

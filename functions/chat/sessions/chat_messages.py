@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.lapsed_runs import close_unanswered_run
-from functions.chat.turn.chat_sessions import (
+from functions.chat.sessions.chat_sessions import (
     clear_session,
     get_session,
     require_visible_app,

@@ -4,7 +4,7 @@ from typing import Protocol
 
 import anyio
 
-from functions.chat.turn.judge_text import JudgeDeps
+from functions.chat.safety.judge_text import JudgeDeps
 from shared import telemetry
 from shared.domain.safety import Moderation
 from shared.ports import Moderator

@@ -5,7 +5,7 @@ from functools import partial
 from functions.chat import user_texts
 from functions.chat.context.links import build_search_link, replace_links
 from functions.chat.deps import AfterTurnDeps
-from functions.chat.turn.tool_policy import WEB_PAGES
+from functions.chat.loop.tool_policy import WEB_PAGES
 from shared import telemetry
 from shared.domain.chat import LinkChoice, Message
 from shared.domain.errors import Unavailable

@@ -9,13 +9,13 @@ from functions.chat import user_texts
 from functions.chat.context.context import Context
 from functions.chat.context.question_text import build_question_text
 from functions.chat.deps import Limits
+from functions.chat.loop.answer_writer import AnswerWriter
+from functions.chat.loop.call_review import CallReview, ReviewedCalls
+from functions.chat.loop.limits import LimitReached, check_calls, is_busy
+from functions.chat.loop.lookup_gate import LookupGate, NoSource
+from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.parsed_call import ParsedCall, build_unique_id, parse_call
 from functions.chat.tools.toolkit import Toolkit, ToolOutcome
-from functions.chat.turn.answer_writer import AnswerWriter
-from functions.chat.turn.call_review import CallReview, ReviewedCalls
-from functions.chat.turn.limits import LimitReached, check_calls, is_busy
-from functions.chat.turn.lookup_gate import LookupGate, NoSource
-from functions.chat.turn.output_gate import OutputGate
 from shared import telemetry
 from shared.domain.confirmation import Confirmation
 from shared.domain.embed import EmbedRef

@@ -1,7 +1,7 @@
 """Versions of messages: a question edited or an answer asked again, in a branch of its own."""
 
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.chat_sessions import get_session
+from functions.chat.sessions.chat_sessions import get_session
 from shared.data.stores import Stores
 from shared.domain import branches
 from shared.domain.chat import Fork, Message, Position, Session

@@ -7,10 +7,10 @@ from typing import Protocol
 import anyio
 
 from functions.chat import user_texts
+from functions.chat.loop.confirmation import Confirmer
+from functions.chat.loop.tool_policy import ToolPolicy, Verdict
 from functions.chat.tools.parsed_call import ParsedCall, parse_call
 from functions.chat.tools.toolkit import Tool, Toolkit
-from functions.chat.turn.confirmation import Confirmer
-from functions.chat.turn.tool_policy import ToolPolicy, Verdict
 from shared import telemetry
 from shared.domain.confirmation import Confirmation, ConfirmationReason, Decision
 from shared.domain.errors import KeepsakeError

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Sequence
 
 from functions.chat import user_texts
+from functions.chat.loop.tool_policy import WEB_PAGES, WEB_SEARCH
 from functions.chat.tools.toolkit import Tool, ToolOutcome
 from functions.chat.tools.web_tools import MISSING_WEB_SEARCH
-from functions.chat.turn.tool_policy import WEB_PAGES, WEB_SEARCH
 from shared import telemetry
 from shared.security.link_filter import extract_urls
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.judge_text import judge_text
+from functions.chat.safety.judge_text import judge_text
 from shared.domain.chat import Session
 from shared.domain.crisis import CrisisVerdict
 from shared.domain.day_words import describe_time

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.chat_sessions import resolve_session
+from functions.chat.sessions.chat_sessions import resolve_session
 from shared.domain.branches import build_shown_path
 from shared.domain.chat import Message
 from shared.domain.day_words import describe_time

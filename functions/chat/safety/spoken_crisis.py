@@ -1,7 +1,7 @@
 """Audit of spoken turns: a crisis that the model that speaks met alone is logged, and its client told."""
 
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.judge_text import judge_text
+from functions.chat.safety.judge_text import judge_text
 from shared import telemetry
 from shared.domain.chat import Message
 from shared.domain.crisis import CLEAR, CrisisVerdict

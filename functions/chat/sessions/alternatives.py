@@ -1,7 +1,7 @@
 """Alternatives of an answer: those of the other models, of which the owner may choose one."""
 
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.chat_sessions import get_session
+from functions.chat.sessions.chat_sessions import get_session
 from shared.data.alternatives import CHAT_WENT_ON
 from shared.domain.branches import build_shown_path
 from shared.domain.chat import Message

@@ -6,7 +6,7 @@ from typing import Protocol
 import anyio
 
 from functions.chat.deps import Limits
-from functions.chat.turn.model_outputs import CrisisOutput
+from functions.chat.safety.model_outputs import CrisisOutput
 from shared import prompts, telemetry
 from shared.domain.crisis import CrisisVerdict
 from shared.domain.ids import UserId

@@ -2,7 +2,7 @@
 
 from functions.chat.context import history
 from functions.chat.deps import AfterTurnDeps
-from functions.chat.turn.model_outputs import SafeAnswerOutput
+from functions.chat.safety.model_outputs import SafeAnswerOutput
 from shared import prompts
 from shared.domain.branches import build_path_to
 from shared.domain.chat import Message, Session
