@@ -63,6 +63,13 @@ class SettingsError(ValueError):
     """Everything that is wrong with the environment, one line each."""
 
 
+def require(name: str, value: str | None) -> str:
+    """Return a setting that the cloud world cannot do without. Raises SettingsError."""
+    if not value:
+        raise SettingsError(f"{name} is missing: the cloud world needs it")
+    return value
+
+
 @value
 class Settings:
     """The settings of a process; FUNCTION_URLS, SERVICE_AUDIENCES and TASK_ACCOUNTS name our functions.

@@ -11,7 +11,7 @@ from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
 
 TASKS_AND_PUSH = """
 from shared import wiring
-print(type(wiring._build_tasks()).__name__, type(wiring.push()).__name__)
+print(type(wiring.world().build_tasks()).__name__, type(wiring.push()).__name__)
 """
 ASK = """
 import asyncio, sys
@@ -86,7 +86,7 @@ def test_the_cloud_wraps_data_keys_with_a_key_of_their_own_m84() -> None:
 
 
 def test_the_cloud_keeps_files_in_its_bucket_only() -> None:
-    program = "from shared import wiring; print(type(wiring._build_blobs()).__name__)"
+    program = "from shared import wiring; print(type(wiring.world().build_blobs()).__name__)"
 
     process = run_program(program)
 

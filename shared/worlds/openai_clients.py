@@ -1,0 +1,105 @@
+"""OpenAI in both worlds: clients by an address and a key, from the settings or the console."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, get_args
+
+from shared import ports
+from shared.settings import Settings, require
+
+if TYPE_CHECKING:
+    from shared.adapters.cloud.openai_model import OpenaiModel
+    from shared.domain.model import ModelRole
+
+
+def build_model(settings: Settings, clock: ports.Clock) -> ports.ChatModel:
+    """Build the models of all roles, each with its fallback. Raises SettingsError without a key."""
+    from shared.adapters.resilient_model import ResilientModel
+
+    primaries, fallbacks = _build_models(settings, settings.models), _build_fallbacks(settings)
+    models_by_role = {
+        role: [model, fallbacks[role]] if role in fallbacks else [model]
+        for role, model in primaries.items()
+    }
+    return ResilientModel(models_by_role, clock)
+
+
+def _build_models(
+    settings: Settings, models: Mapping[str, str]
+) -> dict["ModelRole", "OpenaiModel"]:
+    """Build a client for each role: persona roles use OpenRouter, the others share one client."""
+    from shared.domain.model import ModelRole
+
+    api_key = require("OPENAI_API_KEY", settings.openai_api_key)
+    openai = _build_client(settings, models, api_key, settings.openai_base_url)
+    openrouter = _build_client(
+        settings, models, settings.openrouter_api_key, settings.openrouter_base_url
+    )
+    return {
+        role: openrouter if role.startswith("persona") else openai
+        for role in get_args(ModelRole)
+        if role in models
+    }
+
+
+def _build_fallbacks(settings: Settings) -> dict["ModelRole", "OpenaiModel"]:
+    """Build the fallback of each role, at the role's provider or at FALLBACK_BASE_URL."""
+    models = settings.fallback_models
+    models_by_role = _build_models(settings, models)
+    url = settings.fallback_base_url
+    if url is None:
+        return models_by_role
+    return dict.fromkeys(
+        models_by_role, _build_client(settings, models, settings.fallback_api_key, url)
+    )
+
+
+def _build_client(
+    settings: Settings, models: Mapping[str, str], api_key: str | None, base_url: str
+) -> "OpenaiModel":
+    from shared.adapters.cloud.openai_model import OpenaiModel
+
+    return OpenaiModel(
+        api_key=api_key,
+        base_url=base_url,
+        models=models,
+        windows=settings.model_windows,
+        prices=settings.token_prices,
+    )
+
+
+def build_embedder(settings: Settings, clock: ports.Clock) -> ports.Embedder:
+    """Raises SettingsError without a key."""
+    from shared.adapters.cloud.openai_embedder import OpenaiEmbedder
+
+    return OpenaiEmbedder(
+        api_key=require("OPENAI_API_KEY", settings.openai_api_key),
+        base_url=settings.openai_base_url,
+        model=settings.models["embeddings"],
+        clock=clock,
+    )
+
+
+def build_moderator(api_key: str, base_url: str, clock: ports.Clock) -> ports.Moderator:
+    from shared.adapters.cloud.openai_moderator import OpenaiModerator
+
+    return OpenaiModerator(api_key=api_key, base_url=base_url, clock=clock)
+
+
+def build_transcriber(api_key: str | None, base_url: str, model: str) -> ports.Transcriber:
+    from shared.adapters.cloud.openai_transcriber import OpenaiTranscriber
+
+    return OpenaiTranscriber(api_key=api_key or "none", base_url=base_url, model=model)
+
+
+def build_realtime(
+    api_key: str, base_url: str, model: str, *, pseudonym_key: bytes
+) -> ports.Realtime:
+    from shared.adapters.cloud.openai_realtime import OpenaiRealtime
+    from shared.security.pseudonyms import Pseudonyms
+
+    return OpenaiRealtime(
+        api_key=api_key,
+        base_url=base_url,
+        model=model,
+        hash_user=Pseudonyms(pseudonym_key).hash,
+    )
