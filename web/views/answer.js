@@ -10,15 +10,11 @@ import { Confirmations } from "./confirmation.js";
 import { copyButton, offerCode } from "./copying.js";
 import { diagnostics } from "./diagnostics.js";
 import { feedback } from "./feedback.js";
+import { ENDED_EARLY } from "./outcomes.js";
 import { Steps } from "./steps.js";
 import { versionSwitch } from "./versions.js";
 
 const OFFLINE = "offline-extractive";
-export const ENDED_EARLY = {
-  stopped: t("Stopped."),
-  interrupted: t("This answer was interrupted."),
-  failed: t("This answer failed."),
-};
 
 export class Answer {
   #text = "";

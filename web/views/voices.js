@@ -3,8 +3,8 @@
 import { el } from "../dom.js";
 import { t } from "../i18n.js";
 import { render } from "../markdown.js";
-import { ENDED_EARLY } from "./answer.js";
 import { Embeds } from "./embeds.js";
+import { ENDED_EARLY } from "./outcomes.js";
 import { Steps } from "./steps.js";
 
 const ENDS = { finish: "", abort: ENDED_EARLY.stopped, error: ENDED_EARLY.failed };
