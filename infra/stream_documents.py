@@ -7,8 +7,8 @@ from typing import Any
 
 import anyio
 
+from functions.chat.api.message_schemas import to_message_json
 from functions.chat.api.notes_routes import NotesOut
-from functions.chat.api.schemas import to_message_json
 from functions.chat.api.stream_schemas import UiChunk
 from functions.process_conversation.imports.import_schemas import ImportProgressOut
 from shared.domain.chat import MAIN_SESSION, Message

@@ -1,12 +1,24 @@
 """Routes of alternatives: the answers of other models to a question, and the choice of one."""
 
-from functions.chat.api.schemas import ChosenAnswerIn, MessageOut, to_message_out
+from typing import Annotated
+
+from pydantic import Field
+
+from functions.chat.api.message_schemas import MessageOut, to_message_out
 from functions.chat.api.ui_parts import build_parts
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.alternatives import choose_alternative, list_alternatives
 from shared.domain.chat import Message
 from shared.domain.ids import MessageId
+from shared.domain.voices import MAX_VOICES
 from shared.edge.routes import Call, route
+from shared.edge.schemas import Wire
+
+
+class ChosenAnswerIn(Wire):
+    """The answer to go on with, by the number of its model in the question's `models`, from 0."""
+
+    voice: Annotated[int, Field(ge=0, lt=MAX_VOICES)]
 
 
 @route(

@@ -1,6 +1,6 @@
 """Routes of library changes: undo what an answer changed in the owner's library."""
 
-from functions.chat.api.schemas import LibraryChangeOut, to_library_change_out
+from functions.chat.api.message_schemas import LibraryChangeOut, to_library_change_out
 from functions.chat.deps import ChatDeps
 from shared.domain.daily_summary import DailySummarySettings
 from shared.domain.ids import MessageId

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from functions.chat.api.schemas import SessionOut, to_session_out
+from functions.chat.api.session_schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions import chat_sessions
 from shared.domain.ids import SessionId

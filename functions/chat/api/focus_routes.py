@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from functions.chat.api.prompt_texts import IN_ONE_LINE, NOT_EMPTY, WITH_LINE_BREAKS
-from functions.chat.api.schemas import SessionOut, to_session_out
+from functions.chat.api.session_schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions import chat_sessions
 from shared.domain.focus_mode import (

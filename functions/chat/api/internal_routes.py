@@ -1,18 +1,49 @@
 """Internal routes: what follows a turn, and closing runs whose process ended."""
 
+from datetime import datetime
+from typing import Literal
+
 from pydantic import ValidationError
 
-from functions.chat.api.schemas import CloseOut, CloseRunIn, StretchEndedIn, TurnEndedIn
 from functions.chat.corrections.correct_answer import correct_answer
 from functions.chat.deps import AfterTurnDeps, ClosingDeps, StretchDeps
 from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.stretches.end_stretch import end_stretch
 from functions.chat.turn.after_turn import after_turn
 from shared.domain.errors import Invalid
-from shared.domain.ids import MessageId, SessionId, UserId
+from shared.domain.ids import MessageId, RunId, SessionId, UserId
 from shared.edge.cloudevents import parse_pubsub_event
 from shared.edge.routes import Call, route
+from shared.edge.schemas import Wire
 from shared.library.count_model_usage import count_model_usage
+
+
+class CloseRunIn(Wire):
+    """The ids of a run."""
+
+    uid: UserId
+    run_id: RunId
+
+
+class StretchEndedIn(Wire):
+    """A chat, and the time of the message that ends a stretch of it, by silence or because it `is_asked`."""
+
+    uid: UserId
+    session_id: SessionId
+    until: datetime
+    is_asked: bool = False
+
+
+class CloseOut(Wire):
+    status: Literal["closed"] = "closed"
+
+
+class TurnEndedIn(Wire):
+    """The event `turn.ended`."""
+
+    uid: str
+    session_id: str
+    run_id: str
 
 
 @route("POST", "/", "A turn ended", access="service", status=204)

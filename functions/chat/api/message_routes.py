@@ -1,16 +1,12 @@
 """Routes of messages: list a chat, clear it, begin it, rate and report answers."""
 
+from typing import Annotated, Literal
+
+from pydantic import Field
 from starlette.responses import Response
 
-from functions.chat.api.schemas import (
-    ChatQuery,
-    MessageOut,
-    MessagesQuery,
-    RatingQuery,
-    ReportOut,
-    to_message_out,
-    to_shown_messages_out,
-)
+from functions.chat.api.chat_query import ChatQuery
+from functions.chat.api.message_schemas import MessageOut, to_message_out, to_shown_messages_out
 from functions.chat.api.ui_parts import add_parts
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions import chat_messages
@@ -18,7 +14,30 @@ from shared.domain.errors import Invalid
 from shared.domain.ids import MessageId
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call, route
-from shared.edge.schemas import OkOut
+from shared.edge.schemas import OkOut, Wire
+
+
+class MessagesQuery(ChatQuery):
+    """`before` is the id of the oldest message that the client has.
+
+    With `protocol`, `metadata.parts` has what was streamed of an answer, and `metadata.summarised`
+    marks messages that the assistant reads as a summary.
+    """
+
+    before: Annotated[str | None, Field(max_length=64)] = None
+    protocol: Literal["ui-message-stream"] | None = None
+
+
+class ReportOut(Wire):
+    message: str = "Message reported"
+
+
+class RatingQuery(Wire):
+    """`value` is 1 or -1; 0 removes the rating."""
+
+    message_id: str
+    value: Annotated[int, Field(ge=-1, le=1)]
+    reason: Annotated[str | None, Field(max_length=200)] = None
 
 
 @route(

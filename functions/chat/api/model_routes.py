@@ -2,10 +2,24 @@
 
 from collections.abc import Sequence
 
-from functions.chat.api.schemas import ChatModelOut, ChatModelsOut
 from functions.chat.deps import ChatDeps
 from shared.domain.custom_agent import AgentRole
 from shared.edge.routes import Call, route
+from shared.edge.schemas import Wire
+
+
+class ChatModelOut(Wire):
+    """A model that a question can name: its `id` here, and its `name` at its provider."""
+
+    id: AgentRole
+    name: str
+
+
+class ChatModelsOut(Wire):
+    """The models to choose from, the one that answers without a choice first."""
+
+    models: Sequence[ChatModelOut]
+
 
 _ROLES: Sequence[AgentRole] = ("agent", "standard", "fast")
 

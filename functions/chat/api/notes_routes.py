@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from starlette.responses import Response
 
-from functions.chat.api.schemas import SessionOut, to_session_out
+from functions.chat.api.session_schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
 from functions.chat.notes.read_notes import (
     ShownNotes,

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from starlette.datastructures import Headers
 
-from functions.chat.api.schemas import FcmTokenIn, ProfileIn, ProfileOut
+from functions.chat.api.profile_schemas import FcmTokenIn, ProfileIn, ProfileOut
 from functions.chat.deps import ChatDeps
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId, is_id

@@ -4,7 +4,7 @@ import hashlib
 
 from pydantic_core import to_json
 
-from functions.chat.api.schemas import SendMessageIn, SendQuery
+from functions.chat.api.question_schemas import SendMessageIn, SendQuery
 
 
 def compute_fingerprint(question: SendMessageIn, query: SendQuery) -> str:

@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from functions.chat import user_texts
-from functions.chat.api.schemas import ChatQuery
+from functions.chat.api.chat_query import ChatQuery
 from functions.chat.deps import ChatDeps
 from functions.chat.safety.unread_crisis import write_plan
 from functions.chat.sessions.quota_answer import store_quota_answer

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from functions.chat.api.schemas import SendMessageIn
+from functions.chat.api.question_schemas import SendMessageIn
 from functions.chat.turn.resent_embeds import clean_content
 from functions.chat.turn.result_embeds import MAX_CHILDREN
 from shared.domain.chat import Message

@@ -6,20 +6,20 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from functions.chat.api.question_fingerprint import compute_fingerprint
-from functions.chat.api.refusals import refuse_question
-from functions.chat.api.run_streams import (
-    build_history_request_stream,
-    build_refusal_stream,
-    build_stream,
-    build_ui_stream,
-)
-from functions.chat.api.schemas import (
+from functions.chat.api.question_schemas import (
     ResumeHeaders,
     ResumeQuery,
     SendHeaders,
     SendMessageIn,
     SendQuery,
     StopOut,
+)
+from functions.chat.api.refusals import refuse_question
+from functions.chat.api.run_streams import (
+    build_history_request_stream,
+    build_refusal_stream,
+    build_stream,
+    build_ui_stream,
 )
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal

@@ -4,7 +4,8 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from functions.chat.api.schemas import SendQuery, to_message_json, to_question_json
+from functions.chat.api.message_schemas import to_message_json, to_question_json
+from functions.chat.api.question_schemas import SendQuery
 from functions.chat.runs.journal import Journal
 from shared.domain.chat import Message
 from shared.domain.ids import RunId

@@ -5,9 +5,9 @@ from contextlib import suppress
 from starlette.responses import Response
 
 from functions.chat.api.question_fingerprint import compute_fingerprint
+from functions.chat.api.question_schemas import SendQuery
 from functions.chat.api.resend_schemas import ResendIn
 from functions.chat.api.run_routes import answer_question
-from functions.chat.api.schemas import SendQuery
 from functions.chat.api.sealed_schemas import (
     CiphertextsIn,
     CiphertextsOut,

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from functions.chat.api.schemas import SessionOut, to_session_out
+from functions.chat.api.session_schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.chat_search import ChatHit, search_chats
 from shared.domain.chat import Message

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from functions.chat.api.schemas import (
+from functions.chat.api.session_schemas import (
     ChatFeedbackIn,
     SessionChangeIn,
     SessionIn,

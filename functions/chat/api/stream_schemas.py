@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypeAliasType, TypedDict
 
-from functions.chat.api.schemas import ChartOut, MessageOut
+from functions.chat.api.message_schemas import ChartOut, MessageOut
 from shared.domain.confirmation import ConfirmationReason, Decision
 from shared.domain.embed import EmbedType
 from shared.domain.history_reason import HistoryReason

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from functions.chat.api.schemas import MessageOut
+from functions.chat.api.message_schemas import MessageOut
 from shared.domain.branches import build_shown_path, omit_foreign_summary
 from shared.domain.chat import Message, Session
 from shared.domain.steps import CallStep, Step

@@ -2,18 +2,15 @@
 
 import hashlib
 from functools import partial
+from typing import Annotated
 
+from pydantic import Field
 from pydantic_core import to_json
 from starlette.responses import Response
 
+from functions.chat.api.question_schemas import SendHeaders
 from functions.chat.api.run_streams import build_ui_stream
-from functions.chat.api.schemas import (
-    SendHeaders,
-    SessionOut,
-    ShownVersionIn,
-    VersionIn,
-    to_session_out,
-)
+from functions.chat.api.session_schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.run_events import stream_events
@@ -23,11 +20,30 @@ from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
+from shared.domain.custom_agent import AgentRole
 from shared.domain.ids import MessageId, SessionId
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call, route
+from shared.edge.schemas import Wire
 from shared.languages import choose_accepted
 from shared.resilience.retry import retry
+
+
+class VersionIn(Wire):
+    """Another version of a message: of a question with its new `text`, of an answer without.
+
+    `model` is as in a question.
+    """
+
+    text: str | None = None
+    model: AgentRole | None = None
+
+
+class ShownVersionIn(Wire):
+    """The id of a message; the versions that lead to it are shown."""
+
+    message_id: Annotated[str, Field(min_length=1, max_length=66)]
+
 
 MAX_VERSION_BYTES = 1_048_576
 

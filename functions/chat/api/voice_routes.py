@@ -1,14 +1,17 @@
 """Routes of voice messages: ask by speaking, and have speech written down, as the Omi app does."""
 
 import hashlib
+import re
 from functools import partial
+from typing import Annotated
 
+from pydantic import Field
 from starlette.responses import Response
 
 from functions.chat import user_texts
+from functions.chat.api.chat_query import ChatQuery
 from functions.chat.api.refusals import build_refusal, refuse_question, word_for
 from functions.chat.api.run_streams import build_refusal_stream, build_voice_stream
-from functions.chat.api.schemas import ChatQuery, SpokenTextOut, VoiceIn
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.run_events import stream_events
@@ -30,8 +33,28 @@ from shared.domain.run import Run
 from shared.domain.storage_mode import is_private, name_within
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call, Form, route
+from shared.edge.schemas import LANGUAGE_CODE_PATTERN, Wire
 from shared.languages import choose_accepted
 from shared.resilience.retry import retry
+
+
+class VoiceIn(Wire):
+    """The language that is spoken, as ISO 639-1; anything else leaves it to the transcriber."""
+
+    language: Annotated[str | None, Field(max_length=32)] = None
+
+    @property
+    def language_code(self) -> str | None:
+        code = (self.language or "").partition("-")[0].lower()
+        return code if re.fullmatch(LANGUAGE_CODE_PATTERN, code) else None
+
+
+class SpokenTextOut(Wire):
+    """What was said; empty where nobody speaks."""
+
+    transcript: str
+    language: str | None
+
 
 MAX_FORM_FILE_BYTES = 31_457_280
 """More than MAX_VOICE_BYTES, so that a person who speaks too long reads why in the chat."""

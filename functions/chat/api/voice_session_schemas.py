@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from functions.chat.api.schemas import ChosenSession
+from functions.chat.api.chat_query import ChosenSession
 from functions.chat.voice.voice_sessions import (
     MAX_SPOKEN_CHARS,
     BegunVoiceSession,

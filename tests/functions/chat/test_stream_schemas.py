@@ -9,8 +9,8 @@ import jsonschema_rs
 import pytest
 from hypothesis import given
 
+from functions.chat.api.message_schemas import to_message_json
 from functions.chat.api.run_streams import build_history_request_chunks
-from functions.chat.api.schemas import to_message_json
 from infra.openapi import build_document
 from shared.domain.chart import Chart, DataPoint, Dataset
 from shared.domain.chat import FileCitation, FilePage
