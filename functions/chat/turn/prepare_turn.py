@@ -7,6 +7,7 @@ from functions.chat.commands.command import Command, read_command
 from functions.chat.context.page import Page
 from functions.chat.context.similar_chats import SimilarChat
 from functions.chat.deps import ChatDeps
+from functions.chat.runs.turn_slots import HeldSlot
 from functions.chat.safety.first_verdict import judge_question
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.sessions.open_chat import WatchedQuestion, check_open
@@ -15,7 +16,7 @@ from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
 from functions.chat.turn.build_voices import VoiceBuilder, choose_model
 from functions.chat.turn.files import build_card
 from functions.chat.turn.idempotency import QuestionKey, check_unused
-from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.prepared_turn import PreparedTurn, Voice
 from functions.chat.turn.question_tools import QuestionTools, list_owner_texts
 from functions.chat.turn.reply import accept_reply
 from functions.chat.turn.turn_context import QuestionPlace, TurnContext, load_context
@@ -25,8 +26,10 @@ from shared.domain.crisis import CLEAR, CrisisVerdict
 from shared.domain.custom_agent import AgentRole
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
+from shared.domain.model import ModelRole
 from shared.domain.run import build_question_id
 from shared.domain.storage_mode import name_within
+from shared.domain.value import value
 from shared.safety.crisis_rules import CrisisFinding, find_crisis
 from shared.safety.crisis_verdict import judge_alone
 from shared.safety.safety_score import find_step
@@ -72,67 +75,86 @@ async def prepare_turn(
     DuplicateQuestion.
     """
     text = _clean_question(text)
-    finding = find_crisis(text)
-    now = deps.clock.now()
     chosen_id = session_id or build_main_session_id(app_id)
     run_id = RunId(name_within(chosen_id, key.run_id(uid) if key else deps.new_id()))
-    place = QuestionPlace(
-        app_id=app_id,
-        session_id=chosen_id,
-        fork=version.build_fork(run_id) if version else None,
-        follows=follows,
-        page=page,
-        file_ids=[file.id for file in version.question.files] if version else file_ids,
-        files_may_be_gone=version is not None,
-        language=client_language,
-        similar_chats=similar_chats,
-    )
-    check = check_unused(deps, uid, run_id, key)
-    load = load_context(deps, uid, place, check=check)
-    documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=finding.is_plain)
-    async with withdraw_on_failure(deps, uid, slot, now):
-        verdict = await _judge(text, finding, documents, is_admitted=slot.is_held)
-        earlier_texts = list_owner_texts(documents.newest_messages)
-        watched = WatchedQuestion(
-            text=text, finding=finding, verdict=verdict, earlier=earlier_texts
-        )
-        await check_open(deps, uid, documents.session, documents.profile, watched)
-        choice = choose_model(deps, text, models, documents)
-        decided = await accept_reply(deps, uid, run_id, text, documents.newest_messages)
-        command = _read_command(text, documents, decided, now)
-        roles = choice.roles[:1] if decided or command else choice.roles
-        tools = QuestionTools(
-            deps=deps,
-            uid=uid,
-            run_id=run_id,
-            text=text,
-            documents=documents,
-            decided=decided,
-            only_reading=len(roles) > 1 or documents.session.is_private,
-        )
-        voices = VoiceBuilder(
-            deps=deps, text=text, documents=documents, page=page, now=now, tools=tools
-        ).build(roles)
-    return PreparedTurn(
+    asked = _Asked(
         uid=uid,
         run_id=run_id,
-        accepted_at=now,
+        text=text,
+        finding=find_crisis(text),
+        at=deps.clock.now(),
+        place=QuestionPlace(
+            app_id=app_id,
+            session_id=chosen_id,
+            fork=version.build_fork(run_id) if version else None,
+            follows=follows,
+            page=page,
+            file_ids=[file.id for file in version.question.files] if version else file_ids,
+            files_may_be_gone=version is not None,
+            language=client_language,
+            similar_chats=similar_chats,
+        ),
+        version=version,
+        models=models,
+        can_confirm=can_confirm,
+        fingerprint=key.fingerprint if key else "",
+    )
+    load = load_context(deps, uid, asked.place, check=check_unused(deps, uid, run_id, key))
+    is_urgent = asked.finding.is_plain
+    documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=is_urgent)
+    async with withdraw_on_failure(deps, uid, slot, asked.at):
+        return await _build_turn(deps, asked, documents, slot)
+
+
+@value
+class _Asked:
+    """A question at the time `at`, before anything was read for it."""
+
+    uid: UserId
+    run_id: RunId
+    text: str
+    finding: CrisisFinding
+    at: datetime
+    place: QuestionPlace
+    version: WantedVersion | None
+    models: Sequence[AgentRole]
+    can_confirm: bool
+    fingerprint: str
+
+
+async def _build_turn(
+    deps: ChatDeps, asked: _Asked, documents: TurnContext, slot: HeldSlot
+) -> PreparedTurn:
+    """Accept an admitted question, or refuse it by what was asked in its chat."""
+    verdict = await _judge(asked, documents, is_admitted=slot.is_held)
+    earlier_texts = list_owner_texts(documents.newest_messages)
+    await _check_open(deps, asked, documents, verdict, earlier_texts)
+    choice = choose_model(deps, asked.text, asked.models, documents)
+    decided = await accept_reply(
+        deps, asked.uid, asked.run_id, asked.text, documents.newest_messages
+    )
+    command = _read_command(asked, documents, decided)
+    roles = choice.roles[:1] if decided or command else choice.roles
+    return PreparedTurn(
+        uid=asked.uid,
+        run_id=asked.run_id,
+        accepted_at=asked.at,
         session=documents.session,
         branch=documents.path.tip,
-        question=_build_question(uid, run_id, documents, text, now, version),
-        voices=voices,
+        question=_build_question(asked, documents),
+        voices=_build_voices(deps, asked, documents, decided, roles),
         output_gate=OutputGate(
             is_stored=False,
             verdict=CLEAR if decided else verdict,
-            is_rated=find_step(documents.session.safety, now) == "none",
+            is_rated=find_step(documents.session.safety, asked.at) == "none",
         ),
-        finding=finding,
+        finding=asked.finding,
         earlier_texts=earlier_texts,
-        can_confirm=can_confirm,
+        can_confirm=asked.can_confirm,
         slot=slot,
         language=documents.language,
-        fingerprint=key.fingerprint if key else "",
-        fork=place.fork,
+        fingerprint=asked.fingerprint,
+        fork=asked.place.fork,
         decided=decided,
         command=command,
         zone=documents.profile.zone,
@@ -143,22 +165,62 @@ async def prepare_turn(
 
 
 async def _judge(
-    text: str, finding: CrisisFinding, context: TurnContext, *, is_admitted: bool
+    asked: _Asked, documents: TurnContext, *, is_admitted: bool
 ) -> CrisisVerdict | None:
     """Return the verdict of the rules; beyond a quota no classifier is asked."""
     if not is_admitted:
-        return judge_alone(finding)
-    language = context.profile.language
-    return await judge_question(text, finding, context.newest_messages, language=language)
+        return judge_alone(asked.finding)
+    newest, language = documents.newest_messages, documents.profile.language
+    return await judge_question(asked.text, asked.finding, newest, language=language)
+
+
+async def _check_open(
+    deps: ChatDeps,
+    asked: _Asked,
+    documents: TurnContext,
+    verdict: CrisisVerdict | None,
+    earlier_texts: Sequence[str],
+) -> None:
+    watched = WatchedQuestion(
+        text=asked.text, finding=asked.finding, verdict=verdict, earlier=earlier_texts
+    )
+    await check_open(deps, asked.uid, documents.session, documents.profile, watched)
 
 
 def _read_command(
-    text: str, documents: TurnContext, decided: Confirmation | None, now: datetime
+    asked: _Asked, documents: TurnContext, decided: Confirmation | None
 ) -> Command | None:
     """Return the command that a question is; a persona knows none."""
     if documents.persona is not None:
         return None
-    return read_command(text, documents.newest_messages, decided, now=now)
+    return read_command(asked.text, documents.newest_messages, decided, now=asked.at)
+
+
+def _build_voices(
+    deps: ChatDeps,
+    asked: _Asked,
+    documents: TurnContext,
+    decided: Confirmation | None,
+    roles: Sequence[ModelRole],
+) -> Sequence[Voice]:
+    tools = QuestionTools(
+        deps=deps,
+        uid=asked.uid,
+        run_id=asked.run_id,
+        text=asked.text,
+        documents=documents,
+        decided=decided,
+        only_reading=len(roles) > 1 or documents.session.is_private,
+    )
+    builder = VoiceBuilder(
+        deps=deps,
+        text=asked.text,
+        documents=documents,
+        page=asked.place.page,
+        now=asked.at,
+        tools=tools,
+    )
+    return builder.build(roles)
 
 
 def _clean_question(text: str) -> str:
@@ -172,24 +234,18 @@ def _clean_question(text: str) -> str:
     return text
 
 
-def _build_question(
-    uid: UserId,
-    run_id: RunId,
-    context: TurnContext,
-    text: str,
-    now: datetime,
-    version: WantedVersion | None,
-) -> Message:
+def _build_question(asked: _Asked, documents: TurnContext) -> Message:
     """Return the message to answer; the one that is stored where it is asked again."""
+    version = asked.version
     if version is not None and version.target.sender == "ai":
         return version.question
     return Message(
-        id=build_question_id(run_id),
-        session_id=context.session.id,
-        text=text,
+        id=build_question_id(asked.run_id),
+        session_id=documents.session.id,
+        text=asked.text,
         sender="human",
-        created_at=now,
-        branch=context.path.tip,
-        app_id=context.session.app_id,
-        files=tuple(build_card(file, uid) for file in context.files.of_question),
+        created_at=asked.at,
+        branch=documents.path.tip,
+        app_id=documents.session.app_id,
+        files=tuple(build_card(file, asked.uid) for file in documents.files.of_question),
     )
