@@ -27,6 +27,20 @@ def build_scales(counters: Counters) -> tuple[Scale, Scale]:
 
 def render_page(counters: Counters) -> str:
     today, scaled = build_scales(counters)
+    sections = (
+        _render_usage(counters),
+        _render_money(scaled),
+        _render_breaks(today, scaled),
+        _render_rates(scaled),
+        _render_instances(scaled),
+        _render_work(counters),
+        _render_assumptions(),
+        _render_facts(),
+    )
+    return "\n".join(sections)
+
+
+def _render_usage(counters: Counters) -> str:
     minutes = USAGE.conversations_a_day * counters.words / USAGE.words_a_minute
     return f"""# Growth
 
@@ -36,15 +50,21 @@ prices of vendors. Nothing of it was measured in a cloud. Change an assumption i
 A user asks {USAGE.turns_a_day:g} questions a day and records {USAGE.conversations_a_day:g} conversations, which is {minutes:.0f} minutes of speech; {USAGE.notifications_a_day:g}
 notifications arrive. At the peak, everything comes {USAGE.peak_factor:g} times as often. A library holds {USAGE.months_stored:g} months. Every
 question searches once, no prompt is cached by the model's provider, and both indexes of Pinecone are in use.
+"""
 
-## Money
+
+def _render_money(scaled: Scale) -> str:
+    return f"""## Money
 
 US dollars a month by list prices, without discounts and free tiers. Transcription of uploaded sound, speech with a model,
 stored sound and files, backups, and the load balancer are left out.
 
 {_table(("users", *(f"{size:,}" for size in SIZES)), _list_cost_rows(scaled))}
+"""
 
-## What breaks first
+
+def _render_breaks(today: Scale, scaled: Scale) -> str:
+    return f"""## What breaks first
 
 The number of users that meet a limit at their peak: as the repository deploys it, and with
 [scale.tfvars](../infra/terraform/services/scale.tfvars) and the contracts below.
@@ -58,8 +78,11 @@ The number of users that meet a limit at their peak: as the repository deploys i
 Contracts that this assumes, and the amounts to ask for:
 
 {_table(("limit", "published", "asked for", "with whom"), _list_contract_rows())}
+"""
 
-## Rates at the peak, a second
+
+def _render_rates(scaled: Scale) -> str:
+    return f"""## Rates at the peak, a second
 
 {_table(("", *(f"{size:,}" for size in SIZES)), _list_rate_rows(scaled))}
 
@@ -67,22 +90,34 @@ Hot documents: what is written often belongs to one user (the day of usage, the 
 one write a second on a document; a burst of one user reserves quotas for many turns at once. Shared by users is only the log
 of calls of an app, whose times stand in one range of the index: if all calls went to one app, {_find(scaled, "app_calls").users:,.0f} users would meet
 the limit of 500 a second.
+"""
 
-## Instances at the peak
+
+def _render_instances(scaled: Scale) -> str:
+    return f"""## Instances at the peak
 
 {_table(("function", *(f"{size:,}" for size in SIZES)), _list_instance_rows(scaled))}
+"""
 
-## What work costs the parts
+
+def _render_work(counters: Counters) -> str:
+    return f"""## What work costs the parts
 
 Measured on the embedded product by `make scale`; a test measures again and fails where a counter has moved by a quarter.
 
 {_table(("", "turn", "conversation", "notification"), _list_work_rows(counters))}
+"""
 
-## Assumptions
+
+def _render_assumptions() -> str:
+    return f"""## Assumptions
 
 {_table(("assumption", "amount"), ((f"`{each.name}`", f"{getattr(USAGE, each.name):g}") for each in fields(Usage)))}
+"""
 
-## Limits and prices
+
+def _render_facts() -> str:
+    return f"""## Limits and prices
 
 Read on {READ_ON}. What no page was found for is an assumption.
 

@@ -13,62 +13,71 @@ from shared.domain.memory import Memory
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client
 from tests.fixtures.processing import ALICE, START
 
-
-async def test_a_conversation_is_accepted_processed_read_and_found(world, alice):
-    response = await alice.post(CONVERSATIONS, json=BODY)
-    assert (response.status_code, response.json()) == (202, {"id": "talk", "status": "processing"})
-
-    await world.deliver_all()
-
-    document = (await alice.get(f"{CONVERSATIONS}/talk")).json()
-    assert document == {
-        "id": "talk",
-        "created_at": "2026-03-02T09:00:00Z",
-        "started_at": "2026-03-02T09:00:00Z",
-        "finished_at": "2026-03-02T09:30:00Z",
-        "source": "phone",
-        "language": "en",
-        "status": "completed",
-        "discarded": False,
-        "failure": None,
-        "waiting_since": None,
-        "starred": False,
-        "app_id": None,
-        "structured": {
-            "title": "Berlin launch in May",
-            "overview": "The launch moved to May.",
-            "emoji": "🚀",
-            "category": "work",
-            "action_items": [
-                {
-                    "description": "Call the printer",
-                    "completed": False,
-                    "due_at": None,
-                    "owner": "me",
-                    "owner_name": None,
-                }
-            ],
-            "events": [],
-        },
-        "folder_id": None,
-        "visibility": "private",
-        "geolocation": None,
-        "external_data": None,
-        "photos": [],
-        "apps_results": [],
-        "suggested_summarization_apps": [],
-        "transcript_segments": [
+STORED = {
+    "id": "talk",
+    "created_at": "2026-03-02T09:00:00Z",
+    "started_at": "2026-03-02T09:00:00Z",
+    "finished_at": "2026-03-02T09:30:00Z",
+    "source": "phone",
+    "language": "en",
+    "status": "completed",
+    "discarded": False,
+    "failure": None,
+    "waiting_since": None,
+    "starred": False,
+    "app_id": None,
+    "structured": {
+        "title": "Berlin launch in May",
+        "overview": "The launch moved to May.",
+        "emoji": "🚀",
+        "category": "work",
+        "action_items": [
             {
-                **SEGMENT,
-                "id": "segment-0",
-                "speaker_id": 0,
-                "speaker_name": None,
-                "start": 0.0,
-                "person_id": None,
-                "translations": [],
+                "description": "Call the printer",
+                "completed": False,
+                "due_at": None,
+                "owner": "me",
+                "owner_name": None,
             }
         ],
-    }
+        "events": [],
+    },
+    "folder_id": None,
+    "visibility": "private",
+    "geolocation": None,
+    "external_data": None,
+    "photos": [],
+    "apps_results": [],
+    "suggested_summarization_apps": [],
+    "transcript_segments": [
+        {
+            **SEGMENT,
+            "id": "segment-0",
+            "speaker_id": 0,
+            "speaker_name": None,
+            "start": 0.0,
+            "person_id": None,
+            "translations": [],
+        }
+    ],
+}
+"""BODY as its owner reads it once it is processed."""
+
+
+async def test_a_conversation_is_accepted_processed_and_read(world, alice):
+    response = await alice.post(CONVERSATIONS, json=BODY)
+    await world.deliver_all()
+
+    assert (response.status_code, response.json()) == (202, {"id": "talk", "status": "processing"})
+    assert (await alice.get(f"{CONVERSATIONS}/talk")).json() == STORED
+
+
+async def test_a_processed_conversation_is_found_by_its_words_with_the_passage_and_its_segments(
+    world, alice
+):
+    await alice.post(CONVERSATIONS, json=BODY)
+    await world.deliver_all()
+
     result = (await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts"})).json()
     (hit,) = result["items"]
     assert hit["id"] == "talk"
