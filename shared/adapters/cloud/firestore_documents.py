@@ -44,6 +44,11 @@ DIRECTIONS: dict[Direction, str] = {"asc": "ASCENDING", "desc": "DESCENDING"}
 RETRY_POLICY = AsyncRetry(
     predicate=if_exception_type(api.Aborted), initial=0.05, maximum=1.0, timeout=RETRY_TIMEOUT_S
 )
+TRANSACTION_OVER = ("transaction has expired", "transaction is invalid or closed")
+"""How Firestore and its emulator say, as an invalid argument, that a transaction took too long or was committed.
+
+The client sends a commit again whose answer was lost, so that this one may have been written.
+"""
 TRANSIENT_ERRORS = (
     api.Aborted,
     api.Cancelled,
@@ -293,6 +298,8 @@ def _translate_errors() -> Iterator[None]:
             raise Invalid(error.message) from error
         raise PreconditionFailed("The document has changed") from error
     except api.InvalidArgument as error:
+        if any(reason in error.message.lower() for reason in TRANSACTION_OVER):
+            raise Unavailable("The transaction is over, and may have been written") from error
         raise Invalid(error.message) from error
     except TRANSIENT_ERRORS as error:
         raise Unavailable("Firestore does not answer") from error

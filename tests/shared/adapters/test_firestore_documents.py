@@ -1,9 +1,18 @@
+from typing import cast
+
 import pytest
+from google.api_core.exceptions import InvalidArgument
 from google.cloud.firestore import AsyncClient
 
 from infra.emulators.process import HOST, find_free_port
-from shared.adapters.cloud.firestore_documents import FirestoreDocuments
-from shared.domain.errors import Unavailable
+from shared.adapters.cloud.firestore_documents import (
+    FirestoreDocuments,
+    _FirestoreTransaction,
+    _translate_errors,
+)
+from shared.domain.documents import Set
+from shared.domain.errors import Invalid, Unavailable
+from shared.ports import Documents, Transaction
 
 
 async def test_a_missing_emulator_raises_unavailable_at_once(monkeypatch: pytest.MonkeyPatch):
@@ -13,3 +22,37 @@ async def test_a_missing_emulator_raises_unavailable_at_once(monkeypatch: pytest
 
     with pytest.raises(Unavailable, match=f"No Firestore emulator answers at {address}"):
         FirestoreDocuments(client)
+
+
+@pytest.mark.emulators
+async def test_a_commit_that_is_sent_again_after_a_lost_answer_may_have_been_written(
+    firestore_documents: Documents,
+):
+    """The store calls the second one an invalid argument, though nothing is wrong with what is written."""
+
+    async def write_and_lose_the_answer(tx: Transaction) -> None:
+        tx.write(Set("notes/a", {"rank": 1}))
+        api = cast("_FirestoreTransaction", tx)
+        await api._client._firestore_api.commit(
+            request={"database": api._client._database_string, "transaction": api._transaction.id}
+        )
+
+    with pytest.raises(Unavailable, match="may have been written"):
+        await firestore_documents.transaction(write_and_lose_the_answer)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "The referenced transaction has expired or is no longer valid.",
+        "Transaction is invalid or closed.",
+    ],
+)
+def test_a_transaction_that_is_over_is_an_outage(message: str):
+    with pytest.raises(Unavailable), _translate_errors():
+        raise InvalidArgument(message)
+
+
+def test_another_invalid_argument_is_one():
+    with pytest.raises(Invalid, match="too long"), _translate_errors():
+        raise InvalidArgument("The key path element name is too long.")
