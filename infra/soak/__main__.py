@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from infra.bench.figures import Figure, render_table
-from infra.soak.play import Outcome, Plan, play_soak
+from infra.soak.play import WORLDS, Outcome, Plan, play_soak
 from infra.soak.samples import compute_growth
 
 MAX_GROWTH = 1.1
@@ -19,6 +19,7 @@ def main() -> int:
     plan = Plan(
         seconds=60 * options.minutes,
         people=options.people,
+        world=options.world,
         processes=options.processes,
         kill_every_s=options.kill_every,
         seed=options.seed,
@@ -38,12 +39,10 @@ def build_figures(outcome: Outcome) -> Sequence[Figure]:
     return [
         *(Figure(f"answers {name}", count) for name, count in outcome.findings.outcomes.items()),
         Figure("processes killed", outcome.kill_count),
-        Figure("connections to the model reset", outcome.reset_count),
-        Figure("messages of the queue that came late", outcome.late_count),
-        Figure("messages of the queue that came again", outcome.repeat_count),
+        *(Figure(name, count) for name, count in outcome.faults.items()),
         Figure("lost", len(outcome.findings.lost), target=0),
         Figure("doubled", len(outcome.findings.doubled), target=0),
-        Figure("messages of the queue left over", outcome.waiting_count, target=0),
+        Figure("messages left over", outcome.waiting_count, target=0),
         Figure("errors logged", len(outcome.errors), target=0),
         Figure("memory at the end", samples[-1].memory_mb, "MB"),
         Figure(
@@ -66,6 +65,7 @@ def build_figures(outcome: Outcome) -> Sequence[Figure]:
 
 def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make soak", description=__doc__)
+    parser.add_argument("--world", choices=WORLDS, default="embedded")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--people", type=int, default=80)
     parser.add_argument("--processes", type=int, default=3)

@@ -1,18 +1,12 @@
 """Checks after a soak: what people received against what is stored."""
 
-import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 from infra.soak.person import Person, Question
-
-Row = Mapping[str, Any]
+from infra.soak.world import Row, Rows, World
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +18,9 @@ class Findings:
     doubled: Sequence[str]
 
 
-def check_people(database: Path, people: Sequence[Person]) -> Findings:
+async def check_people(world: World, people: Sequence[Person]) -> Findings:
     """Compare every question and conversation with the rows of its user."""
-    with closing(sqlite3.connect(database)) as connection:
-        stored = [(person, _load_rows(connection, person.uid)) for person in people]
+    stored = [(person, await world.load_rows(person.uid)) for person in people]
     return Findings(
         Counter(outcome for _, rows in stored for outcome in _list_outcomes(rows)),
         [found for person, rows in stored for found in _find_lost(person, rows)],
@@ -35,20 +28,11 @@ def check_people(database: Path, people: Sequence[Person]) -> Findings:
     )
 
 
-def _load_rows(connection: sqlite3.Connection, uid: str) -> Mapping[str, Sequence[Row]]:
-    kinds = ("messages", "conversations", "action_items")
-    sql = "SELECT fields FROM documents WHERE collection = ?"
-    return {
-        kind: [json.loads(row) for (row,) in connection.execute(sql, (f"users/{uid}/{kind}",))]
-        for kind in kinds
-    }
-
-
-def _list_outcomes(rows: Mapping[str, Sequence[Row]]) -> Sequence[str]:
+def _list_outcomes(rows: Rows) -> Sequence[str]:
     return [row["metadata"]["outcome"] for row in rows["messages"] if row["sender"] == "ai"]
 
 
-def _find_lost(person: Person, rows: Mapping[str, Sequence[Row]]) -> Iterator[str]:
+def _find_lost(person: Person, rows: Rows) -> Iterator[str]:
     messages = {row["id"]: row for row in rows["messages"]}
     texts = {row["text"] for row in rows["messages"]}
     for question in person.questions:
@@ -82,7 +66,7 @@ def _is_whole(question: Question, answer: Row) -> bool:
             return bool(received == stored)
 
 
-def _find_doubled(person: Person, rows: Mapping[str, Sequence[Row]]) -> Iterator[str]:
+def _find_doubled(person: Person, rows: Rows) -> Iterator[str]:
     for question in person.questions:
         yield from _find_repeats(question)
     yield from _find_spare_messages(person, rows["messages"])

@@ -50,12 +50,12 @@ class Question:
 
 @dataclass(slots=True, kw_only=True)
 class Person:
-    """One user at several processes, each time at another."""
+    """One user at several processes; `find_origin` chooses one for a path, each time another."""
 
     uid: str
     token: str
     http: httpx.AsyncClient
-    origins: Sequence[str]
+    find_origin: Callable[[str], str]
     random: Random
     questions: list[Question] = field(default_factory=list)
     conversation_ids: list[str] = field(default_factory=list)
@@ -113,7 +113,7 @@ class Person:
         return {"Authorization": f"Bearer {self.token}"}
 
     def _at(self, path: str) -> str:
-        return self.random.choice(self.origins) + path
+        return self.find_origin(path) + path
 
 
 async def _read(question: Question, lines: AsyncIterator[str], limit: int | None) -> None:

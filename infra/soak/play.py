@@ -1,49 +1,36 @@
-"""Play of a soak: servers, people and faults for a time, then quiet, then the count."""
+"""Play of a soak: people and faults for a time, then quiet, then the count."""
 
 import asyncio
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Literal, get_args
 
 import httpx
 
-from infra.bench import client
-from infra.bench.processes import open_folder, run_scripted_model
 from infra.progress import draw_progress_bar
 from infra.soak.checks import Findings, check_people
-from infra.soak.faulty_link import FaultyLink, open_faulty_link
+from infra.soak.embedded_world import open_embedded_world
 from infra.soak.person import Person
-from infra.soak.redeliveries import add_redeliveries, count_redeliveries, count_waiting
 from infra.soak.samples import Sample, take_sample
-from infra.soak.servers import Server, run_servers
+from infra.soak.world import World
 
+WorldName = Literal["embedded", "cloud"]
+WORLDS: Sequence[WorldName] = get_args(WorldName)
 QUIET_TIMEOUT_S = 120
-POLL_S = 0.5
-SCRIPTS: Mapping[str, Mapping[str, Any]] = {
-    "structure": {
-        "title": "A plan",
-        "overview": "Ann sends a plan.",
-        "action_items": [{"description": "Send the plan"}],
-    },
-    "memories": {"memories": []},
-    "discard": {"discard": False},
-    "notes": {"title": "A plan", "summary": "They spoke of plans."},
-    "summary": {"summary": "They spoke of plans."},
-}
-"""The answers of the model about every conversation and every chat."""
+SAMPLE_S = 1.0
+CHECK_S = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A soak: the first of `processes` lives throughout, the others are killed in turn."""
+    """A soak; `processes` serve what people call, and most of all processes are killed in turn."""
 
     seconds: float
     people: int
+    world: WorldName = "embedded"
     processes: int = 3
     kill_every_s: float = 20.0
     seed: int = 1
@@ -51,14 +38,12 @@ class Plan:
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """The figures of a soak, and samples of the process that lived throughout."""
+    """The figures of a soak, and samples of the processes that lived throughout."""
 
     plan: Plan
     findings: Findings
     kill_count: int
-    reset_count: int
-    late_count: int
-    repeat_count: int
+    faults: Mapping[str, int]
     waiting_count: int
     errors: Sequence[str]
     samples: Sequence[Sample]
@@ -67,16 +52,14 @@ class Outcome:
 @dataclass(slots=True, kw_only=True)
 class _Soak:
     plan: Plan
-    database: Path
-    servers: Sequence[Server]
+    world: World
     people: Sequence[Person]
-    link: FaultyLink
     all_answered: asyncio.Event = field(default_factory=asyncio.Event)
     kill_count: int = 0
     samples: list[Sample] = field(default_factory=list)
 
     async def run(self) -> None:
-        """Let people ask under faults for as long as planned; then wait until all is handled."""
+        """Let people ask under faults for as long as planned."""
         started = time.monotonic()
 
         def is_time() -> bool:
@@ -91,7 +74,6 @@ class _Soak:
             self.all_answered.set()
             await background[0]
             background[1].cancel()
-        await self._wait_until_quiet()
 
     async def _ask_all(self, is_time: Callable[[], bool]) -> None:
         """Return when everybody has the end of their last answer, or nobody gets one any more."""
@@ -105,64 +87,57 @@ class _Soak:
 
     async def _kill_in_turn(self, is_time: Callable[[], bool]) -> None:
         while True:
-            for server in self.servers[1:]:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self.all_answered.wait(), self.plan.kill_every_s)
-                if not is_time():
-                    return
-                await server.kill()
-                self.kill_count += 1
-                await server.start()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.all_answered.wait(), self.plan.kill_every_s)
+            if not is_time():
+                return
+            await self.world.kill_next()
+            self.kill_count += 1
 
     async def _take_samples(self, started: float) -> None:
-        [steady, *_] = self.servers
-        while steady.process:
+        while True:
             questions = sum(len(person.questions) for person in self.people)
-            self.samples.append(take_sample(steady.process.pid, self.database, questions))
+            rows = await self.world.count_rows()
+            self.samples.append(take_sample(self.world.steady_pids, rows=rows, questions=questions))
             seconds = min(time.monotonic() - started, self.plan.seconds)
             draw_progress_bar("seconds", int(seconds), int(self.plan.seconds))
-            await asyncio.sleep(POLL_S)
+            await asyncio.sleep(SAMPLE_S)
 
-    async def _wait_until_quiet(self) -> None:
-        """Wait until the queue is empty, or does not get empty any more."""
-        for _ in range(int(QUIET_TIMEOUT_S / POLL_S)):
-            if not count_waiting(self.database):
-                return
-            await asyncio.sleep(POLL_S)
+    async def wait_until_quiet(self) -> Findings:
+        """Return what is lost or doubled when all is handled, or does not get handled any more."""
+        deadline = time.monotonic() + QUIET_TIMEOUT_S
+        while True:
+            is_busy = bool(await self.world.count_waiting())
+            findings = await check_people(self.world, self.people)
+            if time.monotonic() > deadline or not (is_busy or findings.lost):
+                return findings
+            await asyncio.sleep(CHECK_S)
 
 
 async def play_soak(plan: Plan) -> Outcome:
-    """Play a plan on a fresh data folder; what is drawn follows from its seed."""
+    """Play a plan in a fresh world; what is drawn follows from its seed."""
     random = Random(plan.seed)
-    async with AsyncExitStack() as stack:
-        database = stack.enter_context(open_folder()) / "keepsake.db"
-        model = stack.enter_context(run_scripted_model())
-        await _script_model(model.port)
-        link = await stack.enter_async_context(
-            open_faulty_link(model.port, Random(random.random()))
-        )
-        openai = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"http://127.0.0.1:{link.port}/v1"}
-        servers = await stack.enter_async_context(
-            run_servers(plan.processes, database.parent, Random(random.random()), **openai)
-        )
-        people = await _sign_in(
-            plan, servers, random, await stack.enter_async_context(_open_http())
-        )
-        await _open_libraries(servers[0], people)
-        add_redeliveries(database)
-        soak = _Soak(plan=plan, database=database, servers=servers, people=people, link=link)
+    async with _open_world(plan, random) as world, _open_http() as http:
+        people = [await _sign_in(world, f"person-{n}", random, http) for n in range(plan.people)]
+        soak = _Soak(plan=plan, world=world, people=people)
         await soak.run()
-        for server in servers:
-            await server.stop()
-        return _build_outcome(soak)
+        return Outcome(
+            plan=plan,
+            findings=await soak.wait_until_quiet(),
+            kill_count=soak.kill_count,
+            faults=await world.count_faults(),
+            waiting_count=await world.count_waiting(),
+            errors=await world.stop(),
+            samples=soak.samples,
+        )
 
 
-async def _script_model(port: int) -> None:
-    scripts = [
-        {"schema": schema, "text": json.dumps(answer), "sticky": True}
-        for schema, answer in SCRIPTS.items()
-    ]
-    (await client.request(port, "POST", "/script", scripts)).require(204)
+def _open_world(plan: Plan, random: Random) -> AbstractAsyncContextManager[World]:
+    if plan.world == "embedded":
+        return open_embedded_world(plan.processes, random)
+    from infra.soak.cloud_world import open_cloud_world
+
+    return open_cloud_world(plan.processes, random)
 
 
 def _open_http() -> httpx.AsyncClient:
@@ -170,38 +145,12 @@ def _open_http() -> httpx.AsyncClient:
     return httpx.AsyncClient(limits=limits, timeout=60, trust_env=False)
 
 
-async def _sign_in(
-    plan: Plan, servers: Sequence[Server], random: Random, http: httpx.AsyncClient
-) -> list[Person]:
-    origins = [f"http://127.0.0.1:{server.port}" for server in servers]
-    return [
-        Person(
-            uid=(uid := f"person-{n}"),
-            token=await client.sign_in(servers[0].port, uid),
-            http=http,
-            origins=origins,
-            random=Random(random.random()),
-        )
-        for n in range(plan.people)
-    ]
-
-
-async def _open_libraries(server: Server, people: Sequence[Person]) -> None:
-    """Let everybody look at their conversations, after which every table is there."""
-    for person in people:
-        answer = await client.request(server.port, "GET", "/v1/conversations", token=person.token)
-        answer.require()
-
-
-def _build_outcome(soak: _Soak) -> Outcome:
-    return Outcome(
-        plan=soak.plan,
-        findings=check_people(soak.database, soak.people),
-        kill_count=soak.kill_count,
-        reset_count=soak.link.reset_count,
-        late_count=count_redeliveries(soak.database, "late"),
-        repeat_count=count_redeliveries(soak.database, "repeat"),
-        waiting_count=count_waiting(soak.database),
-        errors=[error for server in soak.servers for error in server.errors],
-        samples=soak.samples,
+async def _sign_in(world: World, name: str, random: Random, http: httpx.AsyncClient) -> Person:
+    uid, token = await world.sign_in(name)
+    return Person(
+        uid=uid,
+        token=token,
+        http=http,
+        find_origin=world.find_origin,
+        random=Random(random.random()),
     )

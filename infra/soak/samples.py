@@ -1,8 +1,6 @@
-"""Samples of a process and its store over time, and whether they grow."""
+"""Samples of processes and their store over time, and whether they grow."""
 
-import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -20,28 +18,28 @@ class Sample:
         return self.rows / max(self.questions, 1)
 
 
-def take_sample(pid: int, database: Path, questions: int) -> Sample:
-    folder = Path(f"/proc/{pid}")
-    [kilobytes] = [
-        line.split()[1]
-        for line in (folder / "status").read_text().splitlines()
-        if line.startswith("VmRSS:")
-    ]
+def take_sample(pids: Sequence[int], *, rows: int, questions: int) -> Sample:
+    """Add up what these processes hold."""
+    folders = [Path(f"/proc/{pid}") for pid in pids]
     return Sample(
-        memory_mb=int(kilobytes) / 1024,
-        open_files=len(list((folder / "fd").iterdir())),
-        rows=_count_rows(database),
+        memory_mb=sum(map(_read_memory_mb, folders)),
+        open_files=sum(len(list((folder / "fd").iterdir())) for folder in folders),
+        rows=rows,
         questions=questions,
     )
 
 
-def _count_rows(database: Path) -> int:
-    with closing(sqlite3.connect(database)) as connection:
-        return int(connection.execute("SELECT count(*) FROM documents").fetchone()[0])
+def _read_memory_mb(folder: Path) -> float:
+    lines = (folder / "status").read_text().splitlines()
+    [kilobytes] = [line.split()[1] for line in lines if line.startswith("VmRSS:")]
+    return int(kilobytes) / 1024
 
 
 def compute_growth(samples: Sequence[Sample], read: Callable[[Sample], float]) -> float | None:
-    """Return the last third over the third before it; None when there is nothing to compare."""
+    """Compare the two halves of what follows the first third, in which a process warms up.
+
+    Return the median of the second over that of the first; None when there is nothing to compare.
+    """
     size = len(samples) // 3
     values = [read(sample) for sample in samples]
     before = median(values[-2 * size : -size]) if size else 0.0

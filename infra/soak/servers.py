@@ -41,12 +41,12 @@ class Server:
     async def stop(self) -> None:
         """Stop the process, and keep the unexpected errors that it logged."""
         if self.process:
-            self.errors += _read_errors(self.process.log)
+            self.errors += read_errors(self.process.log)
             self.process = None
         await asyncio.to_thread(self._stack.close)
 
 
-def _read_errors(log: Path) -> list[str]:
+def read_errors(log: Path) -> list[str]:
     errors = [line for line in log.read_text().splitlines() if '"severity": "ERROR"' in line]
     return [line for line in errors if EXPECTED_ERROR not in line]
 

@@ -28,10 +28,15 @@ class Cloud:
 
     def sign_up(self, email: str) -> str:
         """Make an account at the Auth emulator; return its ID token."""
-        url = f"http://{self.auth}/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any"
-        user = {"email": email, "password": "of a test", "returnSecureToken": True}
-        token: str = httpx.post(url, json=user).raise_for_status().json()["idToken"]
-        return token
+        return sign_up(self.auth, email)[1]
+
+
+def sign_up(auth: str, email: str) -> tuple[str, str]:
+    """Make an account at the Auth emulator; return its id and its ID token."""
+    url = f"http://{auth}/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any"
+    user = {"email": email, "password": "of a test", "returnSecureToken": True}
+    account = httpx.post(url, json=user).raise_for_status().json()
+    return account["localId"], account["idToken"]
 
 
 @contextmanager

@@ -1,10 +1,11 @@
 """Everything that the functions ask: emulators of Google, and local servers that speak the other wire formats."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -59,8 +60,17 @@ class StandIns:
 
 
 @contextmanager
-def run_stand_ins(folder: Path, urls: Mapping[str, str]) -> Iterator[StandIns]:
-    """Start them all; `urls` are the functions that events are delivered to. Raises CannotRunError."""
+def run_stand_ins(
+    folder: Path,
+    urls: Mapping[str, str],
+    *,
+    wrap_relay: Callable[[ASGIApp], ASGIApp] = lambda relay: relay,
+    task_faults: Random | None = None,
+) -> Iterator[StandIns]:
+    """Start them all; `urls` are the functions that events are delivered to. Raises CannotRunError.
+
+    Events go through `wrap_relay`. With `task_faults` some tasks come late, and some again.
+    """
     tokens = GoogleTokens(PROJECT, load_service_calls())
     eventarc = Eventarc(service_identity=tokens, url=lambda name: urls[name])
     with ExitStack() as stack:
@@ -68,7 +78,7 @@ def run_stand_ins(folder: Path, urls: Mapping[str, str]) -> Iterator[StandIns]:
         def serve(app: ASGIApp) -> str:
             return stack.enter_context(run_server(app))
 
-        relay, tokens_url = serve(eventarc.build_application()), serve(tokens.app)
+        relay, tokens_url = serve(wrap_relay(eventarc.build_application())), serve(tokens.app)
         auth = stack.enter_context(run_auth(folder / "auth.log", project=PROJECT))
         pubsub = stack.enter_context(run_pubsub(folder / "pubsub.log"))
         firestore = stack.enter_context(
@@ -78,7 +88,7 @@ def run_stand_ins(folder: Path, urls: Mapping[str, str]) -> Iterator[StandIns]:
                 functions=relay.removeprefix("http://"),
             )
         )
-        tasks = stack.enter_context(run_cloud_tasks(tokens))
+        tasks = stack.enter_context(run_cloud_tasks(tokens, faults=task_faults))
         kms = stack.enter_context(fake_kms()).address
         stand_ins = {
             "certificates": f"{tokens_url}/certs",

@@ -1,8 +1,10 @@
 """Deliveries of Cloud Tasks: calls each function when its task is due, as the task's account, until it answers well."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
+from random import Random
 from threading import Event, Thread
 
 import httpx
@@ -17,12 +19,30 @@ TIMEOUT_S = 600.0
 RETRY_AFTER = timedelta(seconds=1)
 
 
+LATE_SHARE, REPEAT_SHARE = 0.2, 0.25
+MAX_FAULT_S = 9.0
+AT_ONCE = 8
+
+
 @contextmanager
-def run_cloud_tasks(tokens: GoogleTokens) -> Iterator[str]:
-    """Run Cloud Tasks and its deliveries; yield the address of its API."""
+def run_cloud_tasks(tokens: GoogleTokens, *, faults: Random | None = None) -> Iterator[str]:
+    """Run Cloud Tasks and its deliveries; yield the address of its API.
+
+    With `faults` some tasks come late, and some again after they succeeded.
+    """
     stop = Event()
-    with fake_cloud_tasks(SystemClock()) as tasks, httpx.Client(trust_env=False) as http:
-        thread = Thread(target=_deliver_until, args=(stop, tasks, tokens, http))
+    with (
+        fake_cloud_tasks(SystemClock()) as tasks,
+        httpx.Client(trust_env=False) as http,
+        ThreadPoolExecutor(AT_ONCE) as pool,
+    ):
+
+        def deliver_until_stopped() -> None:
+            while not stop.wait(PAUSE_S):
+                for task in tasks.finish_due_tasks():
+                    pool.submit(_deliver_or_repeat, task, tasks, tokens, http, faults)
+
+        thread = Thread(target=deliver_until_stopped)
         thread.start()
         try:
             yield tasks.address
@@ -31,14 +51,24 @@ def run_cloud_tasks(tokens: GoogleTokens) -> Iterator[str]:
             thread.join()
 
 
-def _deliver_until(
-    stop: Event, tasks: FakeCloudTasks, tokens: GoogleTokens, http: httpx.Client
+def _deliver_or_repeat(
+    task: Task,
+    tasks: FakeCloudTasks,
+    tokens: GoogleTokens,
+    http: httpx.Client,
+    faults: Random | None,
 ) -> None:
-    while not stop.wait(PAUSE_S):
-        for task in tasks.finish_due_tasks():
-            if not _deliver(task, tokens, http):
-                task.schedule_time = SystemClock().now() + RETRY_AFTER
-                tasks.pending_tasks.append(task)
+    """Deliver a task; schedule it again when it failed, or when a fault is drawn."""
+    if faults is not None and faults.random() < LATE_SHARE:
+        tasks.schedule_again(task, _draw_pause(faults))
+    elif not _deliver(task, tokens, http):
+        tasks.schedule_again(task, RETRY_AFTER)
+    elif faults is not None and faults.random() < REPEAT_SHARE:
+        tasks.schedule_again(task, _draw_pause(faults))
+
+
+def _draw_pause(faults: Random) -> timedelta:
+    return timedelta(seconds=faults.uniform(0, MAX_FAULT_S))
 
 
 def _deliver(task: Task, tokens: GoogleTokens, http: httpx.Client) -> bool:

@@ -33,9 +33,15 @@ class FakeCloudTasks:
         """Finish due tasks, as if each target had succeeded."""
         now = self.clock.now()
         due = [task for task in self.pending_tasks if task.schedule_time <= now]
-        self.pending_tasks = [task for task in self.pending_tasks if task.schedule_time > now]
+        for task in due:  # one by one, as others add to the list meanwhile
+            self.pending_tasks.remove(task)
         self.end_times |= {task.name: now for task in due}
         return due
+
+    def schedule_again(self, task: Task, after: timedelta) -> None:
+        """Put a task back that was finished."""
+        task.schedule_time = self.clock.now() + after
+        self.pending_tasks.append(task)
 
     def create(self, request: CreateTaskRequest, context: grpc.ServicerContext) -> Task:
         task = request.task
