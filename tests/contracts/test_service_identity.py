@@ -68,12 +68,25 @@ def world(request: pytest.FixtureRequest, google: FakeGoogle) -> ServiceIdentity
 
 
 @pytest.mark.parametrize("call", SERVICE_CALLS.rows, ids=lambda call: call.account)
-async def test_each_call_of_the_table_is_accepted_s8(
+async def test_each_call_of_the_table_is_accepted_and_by_its_function_alone_s8(
     world: ServiceIdentityFixture, call: ServiceCall
 ) -> None:
     token = world.issue_token(call.account, call.function, NEXT_HOUR)
 
-    await world.services.verify(token, call.function)
+    accepting = [name for name in FUNCTIONS if await is_accepted(world.services, token, name)]
+
+    assert accepting == [call.function]
+
+
+FUNCTIONS = sorted({row.function for row in SERVICE_CALLS.rows})
+
+
+async def is_accepted(services: ServiceIdentity, token: str, function: str) -> bool:
+    try:
+        await services.verify(token, function)
+    except NotAuthenticated:
+        return False
+    return True
 
 
 async def test_a_token_for_another_audience_is_refused(world: ServiceIdentityFixture) -> None:
@@ -158,7 +171,8 @@ async def test_behind_iam_the_platforms_deliveries_need_no_signature_s8(
     services = build_oidc("", behind_iam=True)
     token = google.issue_token("close_run", account="chat-to-close-run")
 
-    await services.verify(redact_signature(token), "close_run")
+    assert await is_accepted(services, redact_signature(token), "close_run")
+    assert not await is_accepted(build_oidc(google.certs_url), redact_signature(token), "close_run")
 
 
 @pytest.mark.parametrize("claims", [{**claims} for claims in FOREIGN_CLAIMS if "aud" not in claims])

@@ -156,14 +156,23 @@ async def test_a_deleted_namespace_is_empty_and_may_be_written_again(vectors: Ve
     assert await search_ids(vectors, "a", {1: 1.0}) == ["r2"]
 
 
-async def test_deleting_from_an_unknown_namespace_is_no_error(vectors: Vectors):
+async def test_deleting_from_an_unknown_namespace_leaves_the_others(vectors: Vectors):
+    await vectors.upsert("a", [build_row("r", {1: 1.0})])
+
     await vectors.delete("nowhere", ["r"])
     await vectors.delete("nowhere", [])
     await vectors.delete_namespace("nowhere")
 
+    assert await search_ids(vectors, "a", {1: 1.0}) == ["r"]
 
-async def test_writing_nothing_is_no_error(vectors: Vectors):
+
+async def test_writing_and_deleting_nothing_changes_nothing(vectors: Vectors):
+    await vectors.upsert("a", [build_row("r", {1: 1.0})])
+
     await vectors.upsert("a", [])
+    await vectors.delete("a", [])
+
+    assert await search_ids(vectors, "a", {1: 1.0}) == ["r"]
 
 
 async def test_many_rows_are_written_in_one_call(vectors: Vectors):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.fixtures.storage import open_firestore_documents
 from tests.functions.chat.crash_simulation.plans import draw_plan
-from tests.functions.chat.crash_simulation.play import play_plan
+from tests.functions.chat.crash_simulation.play import check_plan
 
 
 @pytest.mark.emulators
@@ -21,11 +21,11 @@ def test_a_turn_survives_random_crashes_of_processes_and_clients(
     @settings(max_examples=12, database=None, derandomize=True)
     @given(st.randoms(use_true_random=False))
     def check(random: Random) -> None:
-        asyncio.run(play_on_firestore(random))
+        asyncio.run(check_on_firestore(random))
 
     check()
 
 
-async def play_on_firestore(random: Random) -> None:
+async def check_on_firestore(random: Random) -> None:
     with open_firestore_documents() as documents:
-        await play_plan(draw_plan(random), documents)
+        await check_plan(draw_plan(random), documents)

@@ -196,7 +196,7 @@ def test_what_a_kill_interrupted_is_completed_within_15_s_of_the_next_start(
         wait_until(lambda: len(silent_model.requests) >= 8 or None)
         first.process.kill()
     with run_product(tmp_path) as second, second.client("alice") as http:
-        wait_until(lambda: is_all_completed(http) or None, within_s=15)
+        assert wait_until(lambda: is_all_completed(http) or None, within_s=15)
 
 
 def is_all_completed(http: httpx.Client) -> bool:

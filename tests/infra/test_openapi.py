@@ -22,7 +22,7 @@ def test_the_committed_document_matches_the_route_tables():
 
 
 def test_the_document_is_valid_openapi(api: Any):
-    OpenAPIV31SpecValidator(api).validate()
+    assert list(OpenAPIV31SpecValidator(api).iter_errors()) == []
 
 
 def test_every_public_route_is_described_once(api: Any):

@@ -98,9 +98,10 @@ def test_a_rating_comes_back_with_the_message_r1(phone):
 
 @pytest.mark.client_call("sendMessageStreamServer", "reportMessageServer")
 def test_an_answer_can_be_reported_r1(phone):
-    answer = ask(phone, {"text": QUESTION})
+    path = f"/v2/messages/{ask(phone, {'text': QUESTION})['id']}/report"
 
-    phone.send("POST", f"/v2/messages/{answer['id']}/report")
+    assert phone.send("POST", path) == {"message": "Message reported"}
+    assert phone.refuse("POST", path) == (400, "Message already reported")
 
 
 @pytest.mark.client_call("sendMessageStreamServer", "clearChatServer", "getMessagesServer")

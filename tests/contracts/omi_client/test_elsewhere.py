@@ -1,5 +1,7 @@
 """Calls of the released app outside of what Keepsake is for: empty, and read without a crash (R2)."""
 
+from typing import Any
+
 import pytest
 
 from tests.contracts.omi_client.readers import (
@@ -79,6 +81,15 @@ ANSWERS: list[tuple[str, Reader]] = [
 def test_what_keepsake_has_none_of_is_answered_empty_r2(phone, path, reader):
     phone.get(path, reader)
 
+    assert count_entries(phone.get(path)) == 0
+
+
+def count_entries(answer: Any) -> int:
+    """Count what stands in lists, however deep."""
+    if isinstance(answer, list):
+        return len(answer)
+    return sum(map(count_entries, answer.values())) if isinstance(answer, dict) else 0
+
 
 @pytest.mark.parametrize("period", ["today", "monthly", "yearly", "all_time"])
 def test_usage_stands_under_the_period_asked_for_r2(phone, period):
@@ -91,6 +102,8 @@ def test_usage_stands_under_the_period_asked_for_r2(phone, period):
 
 def test_the_graph_may_be_rebuilt_r2(phone):
     phone.send("POST", "/v1/knowledge-graph/rebuild", shape(status=text), json={})
+
+    assert phone.get("/v1/knowledge-graph") == {"nodes": [], "edges": []}
 
 
 def test_a_conversation_has_no_other_transcripts_and_no_audio_r2(phone, sign_up):

@@ -376,10 +376,10 @@ def test_a_call_runs_at_most_once_in_any_order_of_decisions_stops_and_crashes(
     steps: list[str],
 ) -> None:
     with TemporaryDirectory() as folder:
-        anyio.run(_play_steps, open_chat_fixture(Path(folder)), steps)
+        anyio.run(_check_steps, open_chat_fixture(Path(folder)), steps)
 
 
-async def _play_steps(world: ChatFixture, steps: list[str]) -> None:
+async def _check_steps(world: ChatFixture, steps: list[str]) -> None:
     read_tool, send_tool = await install_mail_app(world)
     process = KillableDocuments(world.documents)
     killable_world = replace(world, documents=process)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.functions.chat.crash_simulation.plans import draw_plan
-from tests.functions.chat.crash_simulation.play import play_plan
+from tests.functions.chat.crash_simulation.play import check_plan
 
 
 @pytest.fixture(autouse=True)
@@ -20,4 +20,4 @@ def forbid_blocking_calls() -> None:
 @settings(max_examples=150)
 @given(st.randoms(use_true_random=False))
 def test_a_turn_survives_random_crashes_faults_and_disconnects(random: Random) -> None:
-    asyncio.run(play_plan(draw_plan(random)))
+    asyncio.run(check_plan(draw_plan(random)))

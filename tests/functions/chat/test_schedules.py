@@ -47,7 +47,7 @@ class JoiningModel:
 FAILURES = {"down": Unavailable("down"), "refused": ModelFailed("refused"), "deliver": None}
 
 
-async def play_steps(world: ChatFixture, steps: list[tuple[str, int]]) -> None:
+async def check_steps(world: ChatFixture, steps: list[tuple[str, int]]) -> None:
     expected_texts, stamp = list[str](), 0
     for action, count in steps:
         if action == "store":
@@ -97,4 +97,4 @@ def test_each_message_is_either_summarised_once_in_order_or_kept_verbatim_p15(
     steps: list[tuple[str, int]],
 ) -> None:
     with TemporaryDirectory() as folder:
-        anyio.run(play_steps, open_chat_fixture(Path(folder)), steps)
+        anyio.run(check_steps, open_chat_fixture(Path(folder)), steps)

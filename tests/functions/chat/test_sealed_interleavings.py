@@ -107,8 +107,8 @@ class Play:
         assert texts in (None, [message.text for message in self.sent[chat]])
 
 
-async def play(database: SqliteDatabase, groups: Sequence[Sequence[Step]]) -> None:
-    """Run the steps of each group at once, then look at all chats on both instances."""
+async def check_groups(database: SqliteDatabase, groups: Sequence[Sequence[Step]]) -> None:
+    """Run the steps of each group at once, then check all chats on both instances."""
     play = Play(build_chat_fixture(database, SqliteDocuments(database, INDEXES)))
     await play.begin()
     for group in groups:
@@ -130,4 +130,4 @@ async def play(database: SqliteDatabase, groups: Sequence[Sequence[Step]]) -> No
 @given(st.lists(st.lists(STEPS, min_size=1, max_size=3), max_size=8))
 def test_what_is_read_is_what_was_sent_m84(groups: list[list[Step]]) -> None:
     with closing(MemoryDatabase()) as database:
-        anyio.run(play, database, groups)
+        anyio.run(check_groups, database, groups)

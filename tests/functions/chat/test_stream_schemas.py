@@ -116,12 +116,17 @@ def encode_run(*numbered: SequencedEvent) -> list[Any]:
     return chunks
 
 
+def check_chunks(chunks: Sequence[Any]) -> None:
+    assert chunks
+    for chunk in chunks:
+        check_chunk(chunk)
+
+
 @pytest.mark.parametrize("outcome", ["completed", "limited", "stopped", "interrupted", "failed"])
 def test_every_event_is_described_m132(outcome: Outcome) -> None:
     events = [*EVENTS, RunEnded(MESSAGE, outcome)]
 
-    for chunk in encode_run(*(SequencedEvent(seq, event) for seq, event in enumerate(events, 1))):
-        check_chunk(chunk)
+    check_chunks(encode_run(*(SequencedEvent(n, event) for n, event in enumerate(events, 1))))
 
 
 def test_nothing_is_described_that_no_event_becomes_m132() -> None:
@@ -141,14 +146,12 @@ def test_nothing_is_described_that_no_event_becomes_m132() -> None:
 
 
 def test_a_request_for_messages_is_described_m132() -> None:
-    for chunk in build_history_request_chunks(HISTORY_REQUEST):
-        check_chunk(chunk)
+    check_chunks(build_history_request_chunks(HISTORY_REQUEST))
 
 
 @given(RUNS)
 def test_every_run_keeps_to_the_document_m132(run: list[SequencedEvent]) -> None:
-    for chunk in encode_run(*run):
-        check_chunk(chunk)
+    check_chunks(encode_run(*run))
 
 
 @pytest.mark.parametrize(

@@ -596,7 +596,8 @@ async def test_a_response_without_nulls_matches_the_openapi_schema_t17(app_fixtu
 
     answer = await app_fixture.request("GET", path)
 
-    Draft202012Validator(schema).validate(answer.json())
+    assert answer.json()[path]
+    assert list(Draft202012Validator(schema).iter_errors(answer.json())) == []
 
 
 @pytest.mark.parametrize(

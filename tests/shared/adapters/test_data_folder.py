@@ -67,6 +67,9 @@ def test_a_closed_folder_may_hold_anything_s9(tmp_path: Path) -> None:
 
     prepare_folder(tmp_path / "closed")
 
+    assert read_modes(tmp_path) == {"closed": 0o700}
+    assert list(read_modes(tmp_path / "closed")) == ["more"]
+
 
 async def test_the_database_and_its_logs_are_private_s9(tmp_path: Path) -> None:
     path = tmp_path / "data" / "keepsake.db"

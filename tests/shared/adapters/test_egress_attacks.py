@@ -13,7 +13,7 @@ import pytest
 
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.domain.errors import NotAllowed, TimedOut, TooLarge, Unavailable, Unreadable
-from shared.ports import EgressRequest
+from shared.ports import EgressRequest, EgressResponse
 from tests.servers.certificates import CertificateAuthority
 from tests.servers.dns import run_name_server
 from tests.servers.raw import build_routed_transport, run_raw_server, script_bytes
@@ -315,9 +315,9 @@ UNREADABLE_SCRIPTS = {
 }
 
 
-async def send_to(script, **more) -> None:
+async def send_to(script, **more) -> EgressResponse:
     with run_raw_server(script) as server:
-        await GuardedEgress(dev_origins=[server.url]).send(
+        return await GuardedEgress(dev_origins=[server.url]).send(
             build_get(f"{server.url}/", max_bytes=100_000, **more)
         )
 
@@ -371,7 +371,9 @@ async def test_an_answer_of_another_media_type_is_refused_t10(content_type):
     ],
 )
 async def test_accepted_types_pass_and_error_answers_may_have_any_type_t10(head):
-    await send_to(script_bytes(head), accepts=("application/json", "text/*"))
+    answer = await send_to(script_bytes(head), accepts=("application/json", "text/*"))
+
+    assert answer.status == (404 if b"404" in head else 200)
 
 
 async def test_a_header_value_cannot_inject_another_header_t10(world):

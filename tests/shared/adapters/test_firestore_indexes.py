@@ -110,9 +110,12 @@ def test_an_index_of_another_shape_does_not_serve(tmp_path: Path, fields: list[d
 def test_equalities_read_an_index_in_any_order_and_direction(tmp_path: Path):
     query = query_notes(Where("kind", "==", "x"), Where("size", "==", 1), order=BY_RANK)
 
-    read_indexes(
-        tmp_path, build_table({**SIZE, "order": "DESCENDING"}, KIND, RANK_ASCENDING)
-    ).check(query)
+    table = build_table({**SIZE, "order": "DESCENDING"}, KIND, RANK_ASCENDING)
+    indexes = read_indexes(tmp_path, table)
+
+    indexes.check(query)
+
+    assert indexes.used_indexes == set(indexes.composite)
 
 
 def test_an_index_serves_only_its_own_collections(tmp_path: Path):

@@ -8,7 +8,7 @@ from collections import Counter
 from random import Random
 
 from tests.functions.chat.crash_simulation.plans import draw_plan
-from tests.functions.chat.crash_simulation.play import play_plan
+from tests.functions.chat.crash_simulation.play import check_plan
 
 BAR_CHARS = 40
 
@@ -23,7 +23,7 @@ def main() -> int:
     for number in range(1, options.count + 1):
         seed = options.seed + number - 1
         try:
-            outcomes[asyncio.run(play_plan(draw_plan(Random(seed))))] += 1
+            outcomes[asyncio.run(check_plan(draw_plan(Random(seed))))] += 1
         except Exception:
             print(f"\nseed {seed}: {draw_plan(Random(seed))}", file=sys.stderr)
             raise

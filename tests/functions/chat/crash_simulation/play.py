@@ -32,8 +32,8 @@ MIN_GAP_SEQ = 1_000_000
 """The end of a run that another process closed has a higher number."""
 
 
-async def play_plan(plan: Plan, documents: Documents | None = None) -> Outcome:
-    """Play a plan; return the outcome that the client received."""
+async def check_plan(plan: Plan, documents: Documents | None = None) -> Outcome:
+    """Play a plan and assert what holds in every one; return the outcome that the client received."""
     simulation = _Simulation.create(plan, open_fixture(documents))
     async with anyio.create_task_group() as tasks:
         await simulation.run(tasks)

@@ -138,14 +138,15 @@ async def test_a_session_ends_with_its_call_t19(world, url, notes):
 
 
 async def test_a_cancelled_call_is_cancelled_at_the_server_t19(tmp_path):
-    started_calls, ended_calls = SimpleQueue[None](), SimpleQueue[None]()
+    started_calls, ended_calls = SimpleQueue[None](), SimpleQueue[str]()
 
     async def stuck(_: object, __: object) -> types.CallToolResult:
         started_calls.put(None)
         try:
             await anyio.sleep_forever()
-        finally:
-            ended_calls.put(None)
+        except anyio.get_cancelled_exc_class():
+            ended_calls.put("cancelled")
+            raise
         raise AssertionError
 
     notes = NotesMcp()
@@ -159,7 +160,9 @@ async def test_a_cancelled_call_is_cancelled_at_the_server_t19(tmp_path):
             tasks.start_soon(partial(world.call, app_id, q="milk"))
             await anyio.to_thread.run_sync(partial(started_calls.get, timeout=MAX_WAIT_S))
             tasks.cancel_scope.cancel()
-        await anyio.to_thread.run_sync(partial(ended_calls.get, timeout=MAX_WAIT_S))
+        ended = await anyio.to_thread.run_sync(partial(ended_calls.get, timeout=MAX_WAIT_S))
+
+    assert ended == "cancelled"
 
 
 async def test_arguments_are_checked_before_anything_is_sent_t19(world, url, notes):

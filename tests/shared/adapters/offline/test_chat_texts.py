@@ -57,5 +57,9 @@ def test_a_summary_keeps_recurring_lines_with_their_speakers():
 def test_every_chat_gets_a_valid_title_and_summary(old, texts):
     messages = [{"sender": "owner", "text": text} for text in texts]
 
-    FirstNotesOutput.model_validate(TITLE({"question": old, "answer": old}))
-    SummaryOutput.model_validate(SUMMARY({"summary": old, "messages": messages}))
+    title = FirstNotesOutput.model_validate(TITLE({"question": old, "answer": old})).title
+    summary = SummaryOutput.model_validate(SUMMARY({"summary": old, "messages": messages})).summary
+
+    assert " ".join(title.rstrip("…").split()[1:]) in " ".join(old.split())
+    quoted = [line.removeprefix("Owner: ") for line in summary.splitlines()]
+    assert [line for line in quoted if not any(line in text for text in [old, *texts])] == []
