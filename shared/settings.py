@@ -23,6 +23,7 @@ EmbedderKind = Literal["openai", "local"]
 
 DEFAULT_MODELS: Mapping[str, str] = {
     "fast": "gpt-4.1-mini",
+    "reader": "gpt-6-luna",
     "standard": "gpt-4.1",
     "agent": "gpt-5.1",
     "embeddings": "text-embedding-3-large",
@@ -165,10 +166,7 @@ class Settings:
             pinecone_shards=_parse_shards(env),
             embedder=_EMBEDDERS.get(env.get("EMBEDDER", "")),
             masking=_MASKINGS[env.get("MASKING") or "auto"],
-            models={
-                role: env.get(f"MODEL_{role.upper()}", name)
-                for role, name in DEFAULT_MODELS.items()
-            },
+            models=_parse_models(env),
             model_windows={
                 role: int(env[name]) for name, role in _WINDOW_ROLES.items() if env.get(name)
             },
@@ -207,6 +205,12 @@ class Settings:
         if name not in self.function_urls:
             raise SettingsError(f"FUNCTION_URLS names no url of {name}")
         return self.function_urls[name]
+
+
+def _parse_models(env: Mapping[str, str]) -> dict[str, str]:
+    """Read the model of each role; who names a standard model and no reader has that one read."""
+    defaults = {**DEFAULT_MODELS, "reader": env.get("MODEL_STANDARD", DEFAULT_MODELS["reader"])}
+    return {role: env.get(f"MODEL_{role.upper()}", name) for role, name in defaults.items()}
 
 
 def _parse_token_prices(text: str) -> TokenPrices:

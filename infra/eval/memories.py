@@ -87,7 +87,7 @@ async def main() -> None:
         sys.exit(
             f"\nkeepsake: {error}; check OPENAI_API_KEY and OPENAI_BASE_URL, then run it again"
         )
-    model = deps.model.name("standard")
+    model = deps.model.name("reader")
     notes = [OFFLINE_NOTE] if model == OFFLINE_MODEL else []
     print("\n".join([*lines, f"model: {model}", *render_table(results), *notes]))
 

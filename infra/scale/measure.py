@@ -44,13 +44,15 @@ _SCRIPT = [
 QUESTION = f"What did I say about the train to Lisbon? [[script {json.dumps(_SCRIPT)}]]"
 """Each question searches once, which is more than people's questions do."""
 OUTPUTS: Mapping[str, Any] = {
-    "structure": {
-        "title": "An evening with Caroline",
-        "overview": "They talked about the garden, a train to Lisbon and what there is to repair. "
-        * 3,
-        "action_items": [{"description": "Book the train to Lisbon"}],
+    "extraction": {
+        "structure": {
+            "title": "An evening with Caroline",
+            "overview": "They talked about the garden, a train to Lisbon and what there is to"
+            " repair. " * 3,
+            "action_items": [{"description": "Book the train to Lisbon"}],
+        },
+        "memories": [],
     },
-    "memories": {"memories": []},
     "notes": NOTES,
 }
 _SUMS = {

@@ -54,7 +54,9 @@ LIMITS: Mapping[str, Fact] = {
         unit="a minute",
         source="https://developers.openai.com/api/docs/models/gpt-5.1",
     ),
-    "gpt-4.1": Fact(name="OpenAI: tokens of gpt-4.1, tier 5", amount=40_000_000, unit="a minute"),
+    "gpt-6-luna": Fact(
+        name="OpenAI: tokens of gpt-6-luna, tier 5", amount=40_000_000, unit="a minute"
+    ),
     "gpt-4.1-mini": Fact(
         name="OpenAI: tokens of gpt-4.1-mini, tier 5", amount=40_000_000, unit="a minute"
     ),
@@ -75,7 +77,7 @@ CONTRACTS: Mapping[str, tuple[float, str]] = {
     "query_units": (20_000, "Pinecone support: higher rate limits"),
     "vcpus": (20_000, "Google Cloud: a higher quota of vCPUs in the region"),
     "gpt-5.1": (2_000_000_000, "OpenAI: a contract for throughput (or a second provider)"),
-    "gpt-4.1": (2_000_000_000, "OpenAI: a contract for throughput (or a second provider)"),
+    "gpt-6-luna": (2_000_000_000, "OpenAI: a contract for throughput (or a second provider)"),
     "gpt-4.1-mini": (2_000_000_000, "OpenAI: a contract for throughput (or a second provider)"),
     "embeddings": (500_000_000, "OpenAI: a contract for throughput"),
     "firestore_writes": (

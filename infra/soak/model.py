@@ -9,12 +9,14 @@ from infra.bench import client
 from infra.bench.processes import ServerProcess, run_scripted_model
 
 SCRIPTS: Mapping[str, Mapping[str, Any]] = {
-    "structure": {
-        "title": "A plan",
-        "overview": "Ann sends a plan.",
-        "action_items": [{"description": "Send the plan"}],
+    "extraction": {
+        "structure": {
+            "title": "A plan",
+            "overview": "Ann sends a plan.",
+            "action_items": [{"description": "Send the plan"}],
+        },
+        "memories": [],
     },
-    "memories": {"memories": []},
     "discard": {"discard": False},
     "notes": {"title": "A plan", "summary": "They spoke of plans."},
     "summary": {"summary": "They spoke of plans."},

@@ -7,7 +7,8 @@ from typing import Any, Literal
 from shared.domain.provenance import Source
 from shared.domain.value import positional_value, value
 
-ModelRole = Literal["fast", "standard", "agent", "persona", "persona_premium"]
+ModelRole = Literal["fast", "reader", "standard", "agent", "persona", "persona_premium"]
+"""The `reader` reads transcripts, days and chats, and notes what is in them; nobody chats with it."""
 
 
 SAFE_WINDOW_TOKENS = 32_000

@@ -8,10 +8,11 @@ _FACTS_BY_PREFIX: Mapping[str, ModelFacts] = {
     "gpt-4.1": ModelFacts(window_tokens=1_047_576, takes_images=True),
     "gpt-4o": ModelFacts(window_tokens=128_000, takes_images=True),
     "gpt-5": ModelFacts(window_tokens=272_000, takes_images=True),
+    "gpt-6": ModelFacts(window_tokens=922_000, takes_images=True),
     "google/gemini-": ModelFacts(window_tokens=1_000_000, takes_images=True),
     "anthropic/claude-": ModelFacts(window_tokens=200_000, takes_images=True),
 }
-"""As their makers state them; of gpt-5 what it reads, because it answers beside that."""
+"""As their makers state them; of gpt-5 and gpt-6 what they read, because they answer beside that."""
 
 
 def find_model_facts(name: str) -> ModelFacts:

@@ -76,6 +76,7 @@ def test_all_errors_are_reported_at_once() -> None:
 def test_every_role_has_its_model_p19() -> None:
     assert Settings.from_env({}).models == {
         "fast": "gpt-4.1-mini",
+        "reader": "gpt-6-luna",
         "standard": "gpt-4.1",
         "agent": "gpt-5.1",
         "embeddings": "text-embedding-3-large",
@@ -84,11 +85,17 @@ def test_every_role_has_its_model_p19() -> None:
     }
 
 
-@pytest.mark.parametrize("role", DEFAULT_MODELS)
+@pytest.mark.parametrize("role", DEFAULT_MODELS.keys() - {"standard"})
 def test_each_role_can_be_given_another_model_p19(role: str) -> None:
     models = Settings.from_env({f"MODEL_{role.upper()}": "mine"}).models
 
     assert models == {**DEFAULT_MODELS, role: "mine"}
+
+
+def test_who_names_a_standard_model_and_no_reader_has_that_one_read_d5() -> None:
+    assert Settings.from_env({"MODEL_STANDARD": "mine"}).models["reader"] == "mine"
+    models = Settings.from_env({"MODEL_STANDARD": "mine", "MODEL_READER": "small"}).models
+    assert (models["standard"], models["reader"]) == ("mine", "small")
 
 
 def test_an_unknown_role_fails_at_start_p19() -> None:

@@ -15,13 +15,16 @@ from tests.web.test_accessibility import list_findings
 pytestmark = pytest.mark.browser
 
 STARTED_AT = "2024-03-05T09:30"
-STRUCTURE = {
-    "title": "Cake and ferry",
-    "overview": "Nora bakes.",
-    "events": [
-        {"title": "Ferry <b>home</b>", "start": "2024-03-09T16:05", "duration": 60},
-        {"title": "Nora's party", "start": "2999-07-01T18:00", "duration": 60},
-    ],
+EXTRACTION = {
+    "structure": {
+        "title": "Cake and ferry",
+        "overview": "Nora bakes.",
+        "events": [
+            {"title": "Ferry <b>home</b>", "start": "2024-03-09T16:05", "duration": 60},
+            {"title": "Nora's party", "start": "2999-07-01T18:00", "duration": 60},
+        ],
+    },
+    "memories": [],
 }
 
 
@@ -42,8 +45,7 @@ def test_the_timeline_shows_conversations_events_and_tasks_by_day_p30(
         context.request.post(f"{console.origin}/v1/action-items", headers=owner, data=task)
         model.play(
             Script(schema="discard", text='{"discard": false}'),
-            Script(schema="structure", text=json.dumps(STRUCTURE)),
-            Script(schema="memories", text='{"memories": []}'),
+            Script(schema="extraction", text=json.dumps(EXTRACTION)),
         )
         page.get_by_label("Transcript", exact=True).fill("Nora: I will bake a cake.")
         page.get_by_label("When", exact=True).fill(STARTED_AT)

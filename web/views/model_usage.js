@@ -6,7 +6,8 @@ import { formatNumber, t, tag } from "../i18n.js";
 export const DAYS = 30;
 const ROLES = {
   agent: t("Answers"),
-  standard: t("Summaries and memories"),
+  reader: t("Summaries and memories"),
+  standard: t("Other answers and advice"),
   fast: t("Titles and small decisions"),
   persona: t("Answers of personas"),
   persona_premium: t("Answers of personas with a larger model"),

@@ -1573,7 +1573,7 @@ class ReviewResponseIn(TypedDict):
 
 
 class RoleUsageOut(TypedDict):
-    role: Literal["fast", "standard", "agent", "persona", "persona_premium"]
+    role: Literal["fast", "reader", "standard", "agent", "persona", "persona_premium"]
     calls: int
     input_tokens: int
     cached_tokens: int

@@ -117,7 +117,7 @@ async def _load_or_build(
     model = await load_model(deps, uid, chat=stretch[0].session_id)
     try:
         output = await model.complete_structured(
-            "standard", _build_prompt(messages, known), StretchOutput
+            "reader", _build_prompt(messages, known), StretchOutput
         )
     except ModelFailed:
         telemetry.add_fields(outcome="stretch_not_read")

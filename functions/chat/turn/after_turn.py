@@ -92,7 +92,7 @@ async def _summarise_batch(
     }
     try:
         output = await model.complete_structured(
-            "standard", _build_prompt("summary", data), SummaryOutput
+            "reader", _build_prompt("summary", data), SummaryOutput
         )
     except ModelFailed:
         telemetry.add_fields(outcome="not_summarised")
@@ -113,7 +113,7 @@ async def _summarise_batch(
 
 def _compute_message_tokens(model: ChatModel, count: int) -> int:
     """Return how many tokens each of `count` messages may have so that the model reads them all."""
-    budget = compute_budget(model.describe("standard").window_tokens, ())
+    budget = compute_budget(model.describe("reader").window_tokens, ())
     return (budget - SUMMARY_PROMPT_TOKENS) // count
 
 

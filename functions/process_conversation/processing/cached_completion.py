@@ -8,16 +8,21 @@ from functions.process_conversation.processing.failures import ModelOutage
 from functions.process_conversation.processing.model_outputs import ProcessingOutput
 from shared import prompts
 from shared.domain.conversation import Conversation
-from shared.domain.errors import Unavailable
+from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.model import ModelRole, Prompt
 from shared.domain.profile import Profile
 from shared.domain.sizes import split_by_size
+from shared.domain.tokens import estimate_tokens
 from shared.ports import ChatModel
 
 A = TypeVar("A", bound=ProcessingOutput)
-MAX_BLOCK_CHARS = 600_000
-"""What a model reads at once, some 150,000 tokens; a longer transcript is read in blocks."""
+MAX_QUESTIONS = 2
+"""How often an attempt asks for one answer, of which a part came malformed."""
+MAX_BLOCK_TOKENS = 150_000
+"""What a model reads of a transcript at once; a longer one is read in blocks."""
+_LINE_TOKENS = 30
+"""What a line of the transcript takes beside its text."""
 
 
 def _keep(answer: A) -> A:
@@ -41,19 +46,33 @@ async def complete_once(
 
     An answer to another version of the prompt is not used again. It is stored as that of a `stage`,
     the prompt's name unless given, and its block. The model is that of `profile`. `finish` adds what only this call knows.
+    An answer of which a part came malformed is asked for once more, and so is a stored one. Raises
+    ModelFailed where a part is missing all the same; what came stays stored.
     """
     stage = (stage or prompt.name.rpartition("/")[2]) + (f"-{block}" if block else "")
     stored_answer = await deps.claims.load_answer(uid, conversation, stage)
+    answer: A | None = None
     if stored_answer is not None and stored_answer["prompt_version"] == prompt.version:
-        return schema.model_validate(stored_answer["answer"])
+        answer = schema.model_validate(stored_answer["answer"])
     model = deps.model.for_user(uid, is_masked=profile.masks_private_data)
-    answer = finish(await ask_model(model, role, prompt, schema))
-    record = {
-        "prompt_version": prompt.version,
-        "model": model.name(role),
-        "answer": answer.model_dump(mode="json"),
-    }
-    await deps.claims.store_answer(uid, conversation, stage, record)
+    for _ in range(MAX_QUESTIONS):
+        if answer is not None and answer.is_complete:
+            return answer
+        new_answer = finish(await ask_model(model, role, prompt, schema))
+        answer = new_answer.add(answer) if answer is not None else new_answer
+        record = {
+            "prompt_version": prompt.version,
+            "model": model.name(role),
+            "answer": answer.model_dump(mode="json", exclude_none=True),
+        }
+        await deps.claims.store_answer(uid, conversation, stage, record)
+    return _require_complete(answer, prompt)
+
+
+def _require_complete(answer: A | None, prompt: Prompt) -> A:
+    if answer is None or not answer.is_complete:
+        message = f"a part of the answer to {prompt.name!r} is missing"
+        raise ModelFailed(message, reason="malformed_answer")
     return answer
 
 
@@ -86,9 +105,10 @@ def split_transcript(conversation: Conversation, time_zone: str) -> list[Mapping
         "time_zone": time_zone,
         "language": conversation.language,
     }
-    blocks = split_by_size(lines, _count_chars, MAX_BLOCK_CHARS)
+    blocks = split_by_size(lines, count_line_tokens, MAX_BLOCK_TOKENS)
     return [{"transcript": block, **context} for block in list(blocks) or [[]]]
 
 
-def _count_chars(line: Mapping[str, Any]) -> int:
-    return len(line["text"])
+def count_line_tokens(line: Mapping[str, Any]) -> int:
+    """Estimate what a line of a transcript takes of a prompt."""
+    return estimate_tokens(line["text"]) + _LINE_TOKENS

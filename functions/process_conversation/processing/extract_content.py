@@ -22,7 +22,8 @@ from functions.process_conversation.processing.memory_selection import (
 )
 from functions.process_conversation.processing.model_outputs import (
     DiscardOutput,
-    MemoriesOutput,
+    ExtractionOutput,
+    MemoryOutput,
     StructureOutput,
 )
 from functions.process_conversation.processing.structure import (
@@ -43,6 +44,7 @@ from shared.domain.conversation import CATEGORIES, Conversation, apply_edits
 from shared.domain.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
+from shared.domain.model import Prompt
 from shared.domain.profile import Profile
 from shared.domain.words import build_wording
 from shared.library.reconcile import Candidate
@@ -146,11 +148,10 @@ async def _extract_draft(
     data: Sequence[Mapping[str, Any]],
     profile: Profile,
 ) -> Draft:
-    structures = await _extract_structures(deps, uid, conversation, data, profile)
     newest_memories = await deps.stores.memories.list_newest(uid, limit=MAX_SHOWN_MEMORIES)
     held_memories = await deps.stores.memories.list_held(uid, now=deps.clock.now(), limit=MAX_HELD)
     shown_memories = _select_from_elsewhere([*newest_memories, *held_memories], conversation)
-    facts = await _extract_memories(deps, uid, conversation, data, shown_memories, profile)
+    structures, facts = await _extract(deps, uid, conversation, data, shown_memories, profile)
     ids = await _load_derived_ids(deps, uid, conversation)
     candidates = select_candidates(facts, conversation, ids)
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
@@ -235,55 +236,41 @@ async def _add_app_summary(
     return replace(draft, apps_results=results, suggested_apps=apps.suggested_ids)
 
 
-async def _extract_structures(
-    deps: ProcessDeps,
-    uid: UserId,
-    conversation: Conversation,
-    data: Sequence[Mapping[str, Any]],
-    profile: Profile,
-) -> list[StructureOutput]:
-    prompts = [build_prompt("structure", block, categories=", ".join(CATEGORIES)) for block in data]
-    return [
-        await complete_once(
-            deps,
-            uid,
-            conversation,
-            prompt,
-            profile=profile,
-            role="standard",
-            schema=StructureOutput,
-            block=n,
-        )
-        for n, prompt in enumerate(prompts)
-    ]
-
-
-async def _extract_memories(
+async def _extract(
     deps: ProcessDeps,
     uid: UserId,
     conversation: Conversation,
     data: Sequence[Mapping[str, Any]],
     shown_memories: Sequence[Memory],
     profile: Profile,
-) -> MemoriesOutput:
+) -> tuple[list[StructureOutput], list[MemoryOutput]]:
+    """Ask for structure and memories of each block by one call, which is sent its transcript once."""
     existing = [{"number": n, "text": memory.content} for n, memory in enumerate(shown_memories)]
-    prompts = [build_prompt("memories", {**block, "existing_memories": existing}) for block in data]
     shown_ids = [memory.id for memory in shown_memories]
     answers = [
         await complete_once(
             deps,
             uid,
             conversation,
-            prompt,
+            _build_extraction_prompt(block, existing),
             profile=profile,
-            role="standard",
-            schema=MemoriesOutput,
+            role="reader",
+            schema=ExtractionOutput,
             block=n,
             finish=lambda answer: answer.identify(shown_ids),
         )
-        for n, prompt in enumerate(prompts)
+        for n, block in enumerate(data)
     ]
-    return MemoriesOutput(memories=[memory for answer in answers for memory in answer.memories])
+    structures = [answer.structure for answer in answers if answer.structure]
+    return structures, [memory for answer in answers for memory in answer.memories or ()]
+
+
+def _build_extraction_prompt(
+    block: Mapping[str, Any], existing: Sequence[Mapping[str, Any]]
+) -> Prompt:
+    """Build the prompt of a block; what may change between two attempts stands last."""
+    data = {**block, "existing_memories": existing}
+    return build_prompt("extraction", data, categories=", ".join(CATEGORIES))
 
 
 async def _drop_known_tasks(

@@ -6,7 +6,7 @@ They are short, few and new, and rest on words of the transcript that were meant
 from collections.abc import Sequence
 from dataclasses import replace
 
-from functions.process_conversation.processing.model_outputs import MemoriesOutput, MemoryOutput
+from functions.process_conversation.processing.model_outputs import MemoryOutput
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
@@ -25,13 +25,13 @@ EXTRACTED_CATEGORIES: tuple[MemoryCategory, ...] = ("interesting", "system")
 
 
 def select_candidates(
-    answer: MemoriesOutput,
+    answers: Sequence[MemoryOutput],
     conversation: Conversation,
     ids: DerivedIds,
 ) -> list[Candidate]:
     """Select the supported facts."""
     supported_facts = _keep_latest(
-        [m for m in answer.memories if _is_supported(m, conversation.named_segments)]
+        [m for m in answers if _is_supported(m, conversation.named_segments)]
     )
     return [
         Candidate(

@@ -7,7 +7,16 @@ import math
 from collections.abc import Sequence
 from typing import Annotated, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 from pydantic.json_schema import SkipJsonSchema
 
 from shared.domain.action_item import TaskOwner
@@ -77,6 +86,15 @@ class ProcessingOutput(BaseModel):
     """The base of every answer; unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether nothing of it is missing."""
+        return True
+
+    def add(self, earlier: Self) -> Self:
+        """Add the parts that an earlier answer had; most come whole or not at all."""
+        return self if self.is_complete else earlier
 
 
 class DiscardOutput(ProcessingOutput):
@@ -162,13 +180,49 @@ class MemoryOutput(ProcessingOutput):
         )
 
 
-class MemoriesOutput(ProcessingOutput):
-    """At most two facts of each category; mostly none."""
+def _leave_out_malformed(value: object, read: ValidatorFunctionWrapHandler) -> object:
+    """Read a part of an answer; a malformed one does not cost the other part."""
+    try:
+        return read(value)
+    except ValidationError:
+        return None
 
-    memories: Annotated[Sequence[MemoryOutput], BeforeValidator(_to_list)] = ()
+
+class ExtractionOutput(ProcessingOutput):
+    """A transcript as a structure, and at most two facts of each category; mostly none.
+
+    A part that came malformed is None; with both malformed there is no answer.
+    """
+
+    structure: Annotated[
+        StructureOutput | SkipJsonSchema[None], WrapValidator(_leave_out_malformed)
+    ] = None
+    memories: Annotated[
+        Sequence[MemoryOutput] | SkipJsonSchema[None], WrapValidator(_leave_out_malformed)
+    ] = None
+
+    @model_validator(mode="after")
+    def _require_any_part(self) -> Self:
+        if self.structure is None and self.memories is None:
+            raise ValueError("no part of the answer can be read")
+        return self
+
+    @property
+    def is_complete(self) -> bool:
+        return self.structure is not None and self.memories is not None
+
+    def add(self, earlier: Self) -> Self:
+        return self.model_copy(
+            update={
+                "structure": earlier.structure or self.structure,
+                "memories": self.memories if earlier.memories is None else earlier.memories,
+            }
+        )
 
     def identify(self, shown_ids: Sequence[MemoryId]) -> Self:
         """Note which memories its numbers stand for: the model was shown these in this order."""
+        if self.memories is None:
+            return self
         return self.model_copy(
             update={"memories": [memory.identify(shown_ids) for memory in self.memories]}
         )

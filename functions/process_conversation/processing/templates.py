@@ -49,7 +49,7 @@ async def apply_template(
             conversation,
             prompt,
             profile=profile,
-            role="standard",
+            role="reader",
             schema=TemplateOutput,
             stage=f"template-{app.id}",
         )
@@ -67,7 +67,7 @@ async def try_template(
     [data, *others] = split_transcript(conversation, zone)
     overview = conversation.structured.overview
     prompt = build_template_prompt(template, data, overview=overview if others else "")
-    answer = await model.complete_structured("standard", prompt, TemplateOutput)
+    answer = await model.complete_structured("reader", prompt, TemplateOutput)
     return clean_summary(answer.summary, conversation)
 
 

@@ -89,7 +89,7 @@ async def complete_day(model: ChatModel, material: DayMaterial) -> DayOutput:
         data=material.to_data(),
     )
     try:
-        return await model.complete_structured("standard", prompt, DayOutput)
+        return await model.complete_structured("reader", prompt, DayOutput)
     except ModelFailed:
         telemetry.warning("daily_summary_without_model")
         return build_plain_output(material)

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.process_conversation.processing.cached_completion import (
-    MAX_BLOCK_CHARS,
+    MAX_BLOCK_TOKENS,
+    count_line_tokens,
     split_transcript,
 )
 from shared.domain.conversation import Segment
@@ -16,13 +17,11 @@ from shared.domain.ids import ConversationId
 from shared.domain.model import ModelFacts
 from tests.fixtures.processing import (
     ALICE,
-    MEMORIES,
     START,
-    STRUCTURE,
     ProcessingFixture,
+    build_extraction_output,
     build_memory_output,
     build_processing_fixture,
-    build_structure_output,
     build_test_conversation,
 )
 
@@ -39,7 +38,7 @@ def test_every_segment_stands_in_one_block_that_is_short_enough_p26(sizes):
     numbers = [line["segment"] for block in transcripts for line in block]
     assert numbers == list(range(len(sizes)))
     for block in transcripts:
-        assert len(block) < 2 or sum(len(line["text"]) for line in block) <= MAX_BLOCK_CHARS
+        assert len(block) < 2 or sum(map(count_line_tokens, block)) <= MAX_BLOCK_TOKENS
 
 
 class BlockReader:
@@ -58,21 +57,15 @@ class BlockReader:
         first_line = prompt.data["transcript"][0]
         self.calls.append((prompt.name, first_line["segment"]))
         n = first_line["segment"]
-        answers = {
-            STRUCTURE: build_structure_output(
-                title=f"Block {n}",
-                overview=f"About {n}.",
-                category="travel" if n else "work",
-                action_items=[{"description": f"Call number {n}"}, {"description": "Buy milk"}],
-                people=[f"Person {n}", "Ann"],
-            ),
-            MEMORIES: {
-                "memories": [
-                    build_memory_output(f"Fact {n}", segment=n, evidence=first_line["text"][:9])
-                ]
-            },
-        }
-        return schema.model_validate(answers[prompt.name])
+        answer = build_extraction_output(
+            build_memory_output(f"Fact {n}", segment=n, evidence=first_line["text"][:9]),
+            title=f"Block {n}",
+            overview=f"About {n}.",
+            category="travel" if n else "work",
+            action_items=[{"description": f"Call number {n}"}, {"description": "Buy milk"}],
+            people=[f"Person {n}", "Ann"],
+        )
+        return schema.model_validate(answer)
 
 
 @pytest.fixture
@@ -107,7 +100,7 @@ async def test_a_long_transcript_is_read_in_blocks_and_merged_p26(reader_world, 
     ]
     topics = (await reader_world.load_conversation()).topics
     assert topics.people == ("Person 0", "Ann", "Person 6", "Person 12", "Person 18")
-    assert len(reader.calls) == 8
+    assert len(reader.calls) == 4
     facts = await reader_world.deps.stores.memories.list_newest(ALICE, limit=9)
     assert {fact.content for fact in facts} == {"Fact 0", "Fact 6"}  # two of a category
 

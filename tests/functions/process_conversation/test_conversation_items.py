@@ -3,7 +3,7 @@
 import pytest
 
 from tests.fixtures.library import BODY, CONVERSATIONS, build_client
-from tests.fixtures.processing import MEMORIES, STRUCTURE, build_outputs
+from tests.fixtures.processing import EXTRACTION, build_outputs
 
 TALK = f"{CONVERSATIONS}/talk"
 ITEMS = f"{TALK}/action-items"
@@ -14,7 +14,7 @@ OUTPUTS = build_outputs(items=[PRINTER, TRAIN, HOTEL])
 
 @pytest.fixture
 async def processed_world(world, alice):
-    world.model._answers[STRUCTURE] = [OUTPUTS[STRUCTURE]]
+    world.model._answers[EXTRACTION] = [OUTPUTS]
     await alice.post(CONVERSATIONS, json=BODY)
     await world.deliver_all()
     return world
@@ -37,13 +37,10 @@ async def find_task(alice, description):
 
 async def reprocess(world, alice, outputs=OUTPUTS):
     """Process the conversation again; by default the model answers as before."""
-    for name in (STRUCTURE, MEMORIES):
-        world.model._answers[name].append(outputs[name])
+    world.model._answers[EXTRACTION].append(outputs)
     world.events.published.clear()
     await alice.patch(TALK, json={"title": "Other words"})
-    path = "users/alice/conversations/talk/answers"
-    for stage in ("structure", "memories"):
-        await world.documents.delete_tree(f"{path}/{stage}")
+    await world.documents.delete_tree("users/alice/conversations/talk/answers/extraction")
     await world.deliver_all()
 
 

@@ -14,8 +14,8 @@ from shared.domain.errors import ModelUnreachable, Unavailable
 from tests.fakes import FixedClock, ScriptedModel
 from tests.fixtures.processing import (
     ALICE,
+    EXTRACTION,
     START,
-    STRUCTURE,
     TALK,
     ProcessingFixture,
     build_outputs,
@@ -74,7 +74,7 @@ async def test_a_conversation_that_failed_in_an_outage_is_completed_by_a_replay_
 
 
 async def test_the_cause_of_the_last_outage_is_told_after_the_last_attempt_u9(database):
-    script = {STRUCTURE: [Unavailable("down"), ModelUnreachable("refused")]}
+    script = {EXTRACTION: [Unavailable("down"), ModelUnreachable("refused")]}
     with ScriptedModel(answers=script) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())

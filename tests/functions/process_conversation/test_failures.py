@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -16,10 +15,10 @@ from shared.domain.model import ModelFacts
 from tests.fakes import ScriptedModel
 from tests.fixtures.processing import (
     ALICE,
-    MEMORIES,
-    STRUCTURE,
+    EXTRACTION,
     TALK,
     ProcessingFixture,
+    build_memory_output,
     build_outputs,
     build_processing_fixture,
     build_script,
@@ -28,15 +27,17 @@ from tests.fixtures.processing import (
 )
 from tests.fixtures.storage import MemoryDatabase
 
+PARTS = ("structure", "memories")
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from([*build_structure_output(), "memories", "x"]), inner)
+        | st.dictionaries(st.sampled_from([*build_structure_output(), *PARTS, "x"]), inner)
     ),
     max_leaves=12,
 )
-SHAPED = st.builds(lambda field, junk: {**build_structure_output(), field: junk}, st.sampled_from([*build_structure_output()]), JUNK)  # fmt: skip
+STRUCTURES = st.builds(lambda field, junk: {**build_structure_output(), field: junk}, st.sampled_from([*build_structure_output()]), JUNK)  # fmt: skip
+SHAPED = st.builds(lambda structure, junk: {"structure": structure, "memories": junk}, STRUCTURES, JUNK | st.just([build_memory_output()]))  # fmt: skip
 ERRORS = st.sampled_from([ModelFailed("refused"), Unavailable("down")])
 
 
@@ -74,7 +75,7 @@ async def deliver(world: ProcessingFixture, conversation: Conversation) -> None:
         world.clock.advance(seconds=1)
 
 
-@given(replies=st.lists(JUNK | SHAPED | ERRORS, max_size=2))
+@given(replies=st.lists(JUNK | SHAPED | ERRORS, max_size=3))
 async def test_whatever_a_model_returns_what_was_said_is_found(replies: list[Any]) -> None:
     database = MemoryDatabase()
     world = build_processing_fixture(database, JunkModel(replies))
@@ -100,12 +101,9 @@ async def test_a_malformed_word_on_discarding_loses_nothing(reply: Any) -> None:
     database.close()
 
 
-@pytest.mark.parametrize("prompt", [STRUCTURE, MEMORIES])
-async def test_a_retry_after_a_failure_completes_and_forgets_the_reason_u9(database, prompt):
+async def test_a_retry_after_a_failure_completes_and_forgets_the_reason_u9(database):
     script = build_script(build_outputs())
-    script[prompt].insert(0, ModelFailed("refused"))
-    if prompt == MEMORIES:
-        script[STRUCTURE].append(build_structure_output())
+    script[EXTRACTION].insert(0, ModelFailed("refused"))
     with ScriptedModel(answers=script) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
@@ -128,7 +126,7 @@ async def test_a_retry_after_a_failure_completes_and_forgets_the_reason_u9(datab
 
 async def test_in_an_outage_it_is_found_and_goes_on_by_itself(database):
     script = build_script(build_outputs())
-    script[STRUCTURE].insert(0, Unavailable("down"))
+    script[EXTRACTION].insert(0, Unavailable("down"))
     with ScriptedModel(answers=script) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
@@ -143,7 +141,7 @@ async def test_in_an_outage_it_is_found_and_goes_on_by_itself(database):
 
 
 async def test_a_failed_conversation_leaves_no_rows_when_it_is_deleted(database):
-    script = {STRUCTURE: [ModelFailed("refused")]}
+    script = {EXTRACTION: [ModelFailed("refused")]}
     with ScriptedModel(answers=script) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())

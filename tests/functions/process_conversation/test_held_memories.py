@@ -15,8 +15,9 @@ from shared.ports import Documents
 from tests.fault_injection import Crash
 from tests.fixtures.processing import (
     ALICE,
-    MEMORIES,
+    EXTRACTION,
     ProcessingFixture,
+    build_extraction_output,
     build_memory_output,
     build_processing_fixture,
 )
@@ -37,13 +38,13 @@ class DoubtReader(SingleFactReader):
     """A model that hears self-doubt, and knows it again in other words."""
 
     async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
-        if prompt.name != MEMORIES:
+        if prompt.name != EXTRACTION:
             return await super().complete_structured(role, prompt, schema)
         text = prompt.data["transcript"][0]["text"]
         known = prompt.data["existing_memories"]
         number = next((m["number"] for m in known if m["text"] == DOUBT), None)
         return schema.model_validate(
-            {"memories": [build_doubt(text, repeats=number if text != DOUBT else None)]}
+            build_extraction_output(build_doubt(text, repeats=number if text != DOUBT else None))
         )
 
 

@@ -17,13 +17,12 @@ from shared.domain.model import ModelFacts
 from tests.fault_injection import Crash, WatchedPort
 from tests.fixtures.processing import (
     ALICE,
-    MEMORIES,
-    STRUCTURE,
+    EXTRACTION,
     TALK,
     ProcessingFixture,
+    build_extraction_output,
     build_memory_output,
     build_processing_fixture,
-    build_structure_output,
     build_test_conversation,
 )
 from tests.fixtures.storage import MemoryDatabase
@@ -74,10 +73,11 @@ class EchoModel:
     async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
         text = prompt.data["transcript"][0]["text"]
         answers: dict[str, Mapping[str, Any]] = {
-            STRUCTURE: build_structure_output(
-                title=text, action_items=[{"description": f"Do: {text}"}]
+            EXTRACTION: build_extraction_output(
+                build_memory_output(f"User said {text}", evidence=text),
+                title=text,
+                action_items=[{"description": f"Do: {text}"}],
             ),
-            MEMORIES: {"memories": [build_memory_output(f"User said {text}", evidence=text)]},
             "process_conversation/template": {"summary": f"In short: {text}"},
         }
         return schema.model_validate(answers[prompt.name])

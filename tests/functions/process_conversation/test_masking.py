@@ -10,12 +10,11 @@ from shared.security.masking import Masker
 from tests.fakes import ScriptedModel, replace_stores
 from tests.fixtures.processing import (
     ALICE,
-    MEMORIES,
-    STRUCTURE,
+    EXTRACTION,
     ProcessingFixture,
+    build_extraction_output,
     build_memory_output,
     build_processing_fixture,
-    build_structure_output,
     build_test_conversation,
 )
 
@@ -30,10 +29,8 @@ async def process(database, *, is_masked: bool) -> tuple[ProcessingFixture, Scri
     phone = masker.mask(PHONE) if is_masked else PHONE
     item = {"description": f"Write to {mail}"}
     memory = build_memory_output(f"Ann has {mail}", evidence=f"write to {mail} and call {phone}")
-    answers = {
-        STRUCTURE: [build_structure_output(overview=f"Call {phone}.", action_items=[item])],
-        MEMORIES: [{"memories": [memory]}],
-    }
+    output = build_extraction_output(memory, overview=f"Call {phone}.", action_items=[item])
+    answers = {EXTRACTION: [output]}
     with ScriptedModel(answers=answers) as model:
         world = build_processing_fixture(database, model)
         models = MaskedModels(model, masking="auto", secret=SECRET)
@@ -80,7 +77,7 @@ class CountedProfiles(Profiles):
 
 
 async def test_all_model_calls_of_a_conversation_rest_on_one_read_of_the_profile(database):
-    answers = {STRUCTURE: [build_structure_output()], MEMORIES: [{"memories": []}]}
+    answers = {EXTRACTION: [build_extraction_output()]}
     with ScriptedModel(answers=answers) as model:
         world = build_processing_fixture(database, model)
         profiles = CountedProfiles(world.documents)

@@ -13,7 +13,7 @@ from functions.process_conversation.processing.memory_selection import (
 from functions.process_conversation.processing.memory_selection import (
     decide_memories as decide_candidates,
 )
-from functions.process_conversation.processing.model_outputs import MemoriesOutput
+from functions.process_conversation.processing.model_outputs import MemoryOutput
 from shared.domain.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
 from shared.domain.memory import HOLD_TIME, Memory
@@ -27,12 +27,17 @@ IDS = DerivedIds(conversation_ids=CONVERSATION.family)
 
 
 def select_and_decide(answer, conversation, known_memories) -> Reconciliation:
-    identified = answer.identify([memory.id for memory in known_memories])
+    shown_ids = [memory.id for memory in known_memories]
+    identified = [each.identify(shown_ids) for each in answer]
     return decide_candidates(select_candidates(identified, conversation, IDS), known_memories)
 
 
+def parse_outputs(*outputs):
+    return [MemoryOutput.model_validate(output) for output in outputs]
+
+
 def keep_contents(*outputs, known_memories=()):
-    answer = MemoriesOutput.model_validate({"memories": list(outputs)})
+    answer = parse_outputs(*outputs)
     return [m.content for m in select_and_decide(answer, CONVERSATION, known_memories).memories]
 
 
@@ -47,7 +52,7 @@ def build_known_memory(content):
 
 
 def test_a_fact_is_kept_with_its_evidence_p14():
-    answer = MemoriesOutput.model_validate({"memories": [build_memory_output()]})
+    answer = parse_outputs(build_memory_output())
 
     (fact,) = select_and_decide(answer, CONVERSATION, []).memories
 
@@ -110,7 +115,7 @@ def test_a_transient_or_unserious_statement_is_dropped_c62(kind, category):
     [("now", "current"), ("end", "current"), ("repeat", "held"), ("drop", None), ("later", "held")],
 )
 def test_a_conversation_writes_what_may_be_written_at_its_end_c62(timing, state):
-    answer = MemoriesOutput.model_validate({"memories": [build_memory_output(timing=timing)]})
+    answer = parse_outputs(build_memory_output(timing=timing))
 
     memories = select_and_decide(answer, CONVERSATION, []).memories
 
@@ -120,9 +125,7 @@ def test_a_conversation_writes_what_may_be_written_at_its_end_c62(timing, state)
 
 
 def test_self_doubt_waits_however_the_model_wants_it_c62():
-    answer = MemoriesOutput.model_validate(
-        {"memories": [build_memory_output(kind="self_doubt", timing="now")]}
-    )
+    answer = parse_outputs(build_memory_output(kind="self_doubt", timing="now"))
 
     [memory] = select_and_decide(answer, CONVERSATION, []).memories
 
@@ -130,9 +133,7 @@ def test_self_doubt_waits_however_the_model_wants_it_c62():
 
 
 def test_few_facts_wait_at_a_time_c62():
-    answer = MemoriesOutput.model_validate(
-        {"memories": [build_memory_output(f"Fact {n}", timing="repeat") for n in range(9)]}
-    )
+    answer = parse_outputs(*(build_memory_output(f"Fact {n}", timing="repeat") for n in range(9)))
     held = [build_known_memory(f"Held {n}").hold(START + HOLD_TIME) for n in range(MAX_HELD)]
 
     for known, count in ((0, MAX_HELD_PER_CONVERSATION), (MAX_HELD - 1, 1), (MAX_HELD, 0)):
@@ -153,9 +154,7 @@ def test_a_fact_whose_kind_is_missing_is_dropped_and_the_others_stay():
     answer = build_memory_output("User is allergic to peanuts")
     kindless = {name: value for name, value in answer.items() if name != "kind"}
 
-    assert (
-        MemoriesOutput.model_validate({"memories": [kindless, answer]}).memories[0].kind == "guess"
-    )
+    assert MemoryOutput.model_validate(kindless).kind == "guess"
     assert keep_contents(kindless) == []
     assert keep_contents(kindless, answer) == ["User is allergic to peanuts"]
 
@@ -172,7 +171,7 @@ def test_a_fact_whose_kind_is_missing_is_dropped_and_the_others_stay():
     ],
 )
 def test_a_memory_stores_the_exclusive_key_that_the_model_names_c63(answer, stored_key):
-    outputs = MemoriesOutput.model_validate({"memories": [build_memory_output(**answer)]})
+    outputs = parse_outputs(build_memory_output(**answer))
 
     (memory,) = select_and_decide(outputs, CONVERSATION, []).memories
 
@@ -189,7 +188,7 @@ def test_the_later_of_two_homes_in_one_conversation_is_kept_c63():
     tea = build_memory_output("User likes tea", evidence="Old habit", segment=2)
 
     for answers in ([bergen, oslo, tea], [tea, oslo, bergen]):
-        answer = MemoriesOutput.model_validate({"memories": answers})
+        answer = parse_outputs(*answers)
         contents = {m.content for m in select_and_decide(answer, conversation, []).memories}
 
         assert contents == {"User lives in Oslo", "User likes tea"}
@@ -226,9 +225,7 @@ def test_a_repeated_or_known_fact_is_dropped_p14():
 
 def test_a_conversation_repeats_at_most_a_fixed_number_of_known_facts_c62():
     facts = [f"User owns boat {n}" for n in range(600)]
-    answer = MemoriesOutput.model_validate(
-        {"memories": [build_memory_output(fact) for fact in facts]}
-    )
+    answer = parse_outputs(*map(build_memory_output, facts))
 
     reconciliation = select_and_decide(
         answer, CONVERSATION, [build_known_memory(fact) for fact in facts]
@@ -253,9 +250,7 @@ def test_a_conversation_repeats_at_most_a_fixed_number_of_known_facts_c62():
     )
 )
 def test_every_model_output_is_reduced_to_the_limits_p14(memories):
-    facts = select_and_decide(
-        MemoriesOutput.model_validate({"memories": memories}), CONVERSATION, []
-    ).memories
+    facts = select_and_decide(parse_outputs(*memories), CONVERSATION, []).memories
 
     assert sum(m.category == "system" for m in facts) <= 2
     assert sum(m.category == "interesting" for m in facts) <= 2

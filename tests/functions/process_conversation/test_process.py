@@ -19,10 +19,10 @@ from tests.fixtures.processing import (
     ALICE,
     CLAIM,
     DISCARD,
-    MEMORIES,
+    EXTRACTION,
     START,
-    STRUCTURE,
     TALK,
+    build_extraction_output,
     build_outputs,
     build_processing_fixture,
     build_script,
@@ -182,12 +182,11 @@ async def test_a_redelivered_message_publishes_again_and_calls_no_model(database
 
 async def test_an_answer_to_another_version_of_the_prompt_is_not_used_again(database):
     rounds = build_script(build_outputs(), build_outputs(facts=["User is allergic to nuts"]))
-    rounds[STRUCTURE].pop()
     with ScriptedModel(answers=rounds) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         await world.deliver_all()
-        answer = Update(f"{PATH}/answers/memories", {"prompt_version": "an older one"})
+        answer = Update(f"{PATH}/answers/extraction", {"prompt_version": "an older one"})
         await world.documents.write(answer)
 
         await world.documents.write(Update(PATH, {"edits": {"title": "Nuts"}}))
@@ -214,7 +213,7 @@ async def test_a_message_is_retried_while_another_attempt_holds_the_claim(databa
 
 async def test_a_failed_attempt_releases_its_claim_at_once(database):
     rounds = build_script(build_outputs())
-    rounds[STRUCTURE].insert(0, Unavailable("busy"))
+    rounds[EXTRACTION].insert(0, Unavailable("busy"))
     with ScriptedModel(answers=rounds) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
@@ -230,7 +229,7 @@ async def test_a_failed_attempt_releases_its_claim_at_once(database):
     "broken", [ModelFailed("refused"), {"title": 7}, "no object", {"overview": "no title"}]
 )
 async def test_an_unusable_answer_fails_the_conversation_and_damages_nothing(database, broken):
-    with ScriptedModel(answers={STRUCTURE: [broken]}) as model:
+    with ScriptedModel(answers={EXTRACTION: [broken]}) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
 
@@ -245,13 +244,29 @@ async def test_an_unusable_answer_fails_the_conversation_and_damages_nothing(dat
     assert await world.search_ids("peanuts") == [TALK]
 
 
-async def test_the_stored_structure_is_reused_when_the_memories_fail(database):
-    with ScriptedModel(
-        answers={
-            STRUCTURE: [build_structure_output()],
-            MEMORIES: [Unavailable("busy"), {"memories": []}],
-        }
-    ) as model:
+PARTS = (
+    {"structure": build_structure_output(title="The good one"), "memories": 7},
+    {"structure": {"title": 7}, "memories": build_outputs()["memories"]},
+)
+
+
+@pytest.mark.parametrize("answers", [PARTS, PARTS[::-1]])
+async def test_a_malformed_part_is_asked_for_once_more_and_the_other_kept_d5(database, answers):
+    with ScriptedModel(answers={EXTRACTION: answers}) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+
+        await world.deliver_all()
+
+    assert (await world.load_conversation()).structured.title == "The good one"
+    memories = await world.deps.stores.memories.list_newest(ALICE, limit=9)
+    assert [memory.content for memory in memories] == ["User is allergic to peanuts"]
+
+
+@pytest.mark.parametrize("answers", [PARTS, PARTS[::-1]])
+async def test_a_part_that_came_outlives_an_outage_d5(database, answers):
+    first, second = answers
+    with ScriptedModel(answers={EXTRACTION: [first, Unavailable("busy"), second]}) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         (message,) = await world.run_trigger()
@@ -259,12 +274,26 @@ async def test_the_stored_structure_is_reused_when_the_memories_fail(database):
 
         await world.deliver(message)
 
-    assert (await world.load_conversation()).structured.title == "Berlin launch in May"
+    assert (await world.load_conversation()).structured.title == "The good one"
+
+
+async def test_an_answer_of_which_a_part_never_comes_fails_the_conversation_d5(database):
+    with ScriptedModel(answers={EXTRACTION: [PARTS[0], PARTS[0]]}) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+
+        await world.deliver_all()
+
+    conversation = await world.load_conversation()
+    assert (conversation.status, conversation.failure) == (
+        "failed",
+        "The language model gave no usable answer.",
+    )
 
 
 async def test_a_failed_conversation_is_processed_when_it_changes(database):
     rounds = build_script(build_outputs())
-    rounds[STRUCTURE].insert(0, ModelFailed("refused"))
+    rounds[EXTRACTION].insert(0, ModelFailed("refused"))
     with ScriptedModel(answers=rounds) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
@@ -370,16 +399,16 @@ async def test_the_model_reads_the_transcript_as_data_in_the_owners_zone(databas
 
         await world.deliver_all()
 
-    (_, first), (_, second) = model.prompts
-    assert first.data["time_zone"] == "Europe/Berlin"
-    assert first.data["transcript"][1] == {
+    ((_, prompt),) = model.prompts
+    assert prompt.data["time_zone"] == "Europe/Berlin"
+    assert prompt.data["transcript"][1] == {
         "segment": 1,
         "speaker": "SPEAKER_01",
         "is_user": False,
         "text": "Okay, I will call the printer.",
     }
-    assert second.data["existing_memories"] == [{"number": 0, "text": "User plays the cello"}]
-    assert "peanuts" not in first.instructions + second.instructions
+    assert prompt.data["existing_memories"] == [{"number": 0, "text": "User plays the cello"}]
+    assert "peanuts" not in prompt.instructions
 
 
 async def test_an_unknown_time_zone_counts_as_utc(database):
@@ -476,10 +505,7 @@ async def test_a_missing_transcript_part_is_reported_and_retried(database):
 
 
 async def test_content_too_large_for_a_document_fails_with_the_reason(database):
-    rounds = {
-        STRUCTURE: [build_structure_output(overview="x" * 4_000)],
-        MEMORIES: [{"memories": []}],
-    }
+    rounds = build_script(build_extraction_output(overview="x" * 4_000))
     with ScriptedModel(answers=rounds) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
@@ -548,7 +574,7 @@ async def test_processing_works_on_firestore_p28(database, firestore_documents):
         last_page.items,
     ) == ([TALK], [TALK], [])
     assert await world.deps.stores.action_items.list_newest(ALICE, limit=9) == []
-    assert await firestore_documents.get(f"{PATH}/answers/structure") is None
+    assert await firestore_documents.get(f"{PATH}/answers/extraction") is None
     assert await firestore_documents.get(f"{PATH}/parts/0") is None
     assert await world.list_row_ids() == []
 

@@ -23,7 +23,7 @@ from tests.fakes import ScriptedModel
 from tests.fixtures.callers import IDENTITY, issue_service_token, open_client
 from tests.fixtures.processing import (
     ALICE,
-    STRUCTURE,
+    EXTRACTION,
     TALK,
     ProcessingFixture,
     build_outputs,
@@ -107,7 +107,7 @@ async def test_the_models_of_processing_are_counted_to_their_owner_p25(database)
 
 async def test_an_outage_of_the_model_is_waited_for_and_the_message_is_done_d6(database):
     world = build_processing_fixture(
-        database, ScriptedModel(answers={STRUCTURE: [Unavailable("busy")]})
+        database, ScriptedModel(answers={EXTRACTION: [Unavailable("busy")]})
     )
     await world.write(build_test_conversation())
 

@@ -17,7 +17,7 @@ from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY
 from tests.fixtures.processing import (
     ALICE,
     CLAIM,
-    STRUCTURE,
+    EXTRACTION,
     TALK,
     ProcessingFixture,
     build_outputs,
@@ -170,7 +170,7 @@ async def test_an_attempt_whose_worker_and_message_are_gone_is_begun_again_d6(da
 
 
 async def test_what_failed_by_itself_is_not_begun_again_d6(database):
-    with ScriptedModel(answers={STRUCTURE: [{"title": 7}]}) as model:
+    with ScriptedModel(answers={EXTRACTION: [{"title": 7}]}) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         await world.deliver_all()

@@ -15,7 +15,6 @@ from tests.fixtures.library import BODY, CONVERSATIONS, build_client, build_libr
 from tests.fixtures.processing import (
     ALICE,
     START,
-    STRUCTURE,
     ProcessingFixture,
     build_outputs,
     build_processing_fixture,
@@ -122,7 +121,7 @@ async def dated_world(database: Any) -> ProcessingFixture:
     structure = build_structure_output(
         action_items=[{"description": "Call the printer", "due_at": DUE}]
     )
-    script = build_script({**build_outputs(), STRUCTURE: structure})
+    script = build_script({**build_outputs(), "structure": structure})
     world = build_processing_fixture(database, ScriptedModel(answers=script))
     device = Device(id="ios_1", fcm_token="token", time_zone="UTC", updated_at=START)
     await world.deps.stores.devices.save(ALICE, device)

@@ -88,7 +88,7 @@ async def test_an_installed_summary_app_writes_with_one_further_model_call_r5(da
 
     assert [(r.app_id, r.content) for r in conversation.apps_results] == [(NOTES, "- May it is.")]
     assert conversation.suggested_summarization_apps == (NOTES,)
-    assert len(model.prompts) == 3
+    assert len(model.prompts) == 2
     model.verify()
 
 
@@ -104,7 +104,7 @@ async def test_without_a_summary_app_no_template_is_asked_for_r5(database):
 
     conversation = await process(world)
 
-    assert (conversation.apps_results, len(model.prompts)) == ((), 2)
+    assert (conversation.apps_results, len(model.prompts)) == ((), 1)
 
 
 async def test_the_preferred_app_writes_rather_than_one_that_suits_better_r5(database):
@@ -209,7 +209,7 @@ async def test_a_repeated_message_calls_no_template_again_r5(database):
     for _ in range(3):
         await world.deliver(message)
 
-    assert len(model.prompts) == 3
+    assert len(model.prompts) == 2
 
 
 async def test_an_edit_of_its_owner_keeps_the_summary_without_a_model_call_r5(database):
@@ -221,7 +221,7 @@ async def test_an_edit_of_its_owner_keeps_the_summary_without_a_model_call_r5(da
     await world.deliver_all()
 
     assert [r.content for r in (await world.load_conversation()).apps_results] == ["Once."]
-    assert len(model.prompts) == 3
+    assert len(model.prompts) == 2
 
 
 async def test_another_template_of_the_app_is_another_answer_r5(database):

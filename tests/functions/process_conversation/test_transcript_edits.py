@@ -8,7 +8,7 @@ from shared.data.codec import dump
 from shared.domain.documents import Update
 from shared.domain.quota import EMBEDDED_LIMITS
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client
-from tests.fixtures.processing import ALICE, MEMORIES, STRUCTURE, build_outputs
+from tests.fixtures.processing import ALICE, EXTRACTION, build_outputs
 
 TALK = f"{CONVERSATIONS}/talk"
 WORDS, ASSIGN = f"{TALK}/segments/text", f"{TALK}/segments/assign-bulk"
@@ -30,9 +30,7 @@ async def add(world, alice, lines=LINES):
 
 @pytest.fixture
 async def processed_world(world, alice):
-    outputs = build_outputs()
-    for name in (STRUCTURE, MEMORIES):
-        world.model._answers[name] += [outputs[name]] * 5
+    world.model._answers[EXTRACTION] += [build_outputs()] * 5
     await add(world, alice)
     await alice.post("/v1/users/people", json={"id": "ann", "name": "Ann"})
     return world

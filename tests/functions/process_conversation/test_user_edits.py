@@ -8,7 +8,7 @@ from shared.domain.documents import Set
 from shared.domain.ids import ConversationId, PersonId
 from shared.domain.person import Person
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client, reprocess
-from tests.fixtures.processing import ALICE, MEMORIES, START, STRUCTURE, build_outputs
+from tests.fixtures.processing import ALICE, EXTRACTION, START, build_outputs
 
 TALK = f"{CONVERSATIONS}/talk"
 FILLER = "well " * 101
@@ -22,11 +22,9 @@ async def processed_world(world, alice):
     return world
 
 
-async def process_again(world, alice, **outputs):
+async def process_again(world, alice, **changes):
     """Process the conversation again; by default the model answers as before."""
-    model = world.model
-    for name in (STRUCTURE, MEMORIES):
-        model._answers[name].append(outputs.get(name) or DEFAULT_OUTPUTS[name])
+    world.model._answers[EXTRACTION].append({**DEFAULT_OUTPUTS, **changes})
     answer = await reprocess(world, alice)
     assert (answer.status_code, answer.json()["status"]) == (200, "completed")
 
@@ -101,7 +99,7 @@ async def test_a_confirmed_memory_is_kept_when_the_model_omits_it(processed_worl
     (memory,) = (await alice.get("/v3/memories")).json()
 
     await alice.post(f"/v3/memories/{memory['id']}/review", params={"value": True})
-    await process_again(processed_world, alice, **{MEMORIES: {"memories": []}})
+    await process_again(processed_world, alice, memories=[])
 
     (stored_memory,) = (await alice.get("/v3/memories")).json()
     assert (stored_memory["id"], stored_memory["user_review"]) == (memory["id"], True)

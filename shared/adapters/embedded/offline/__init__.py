@@ -17,8 +17,10 @@ from shared.adapters.embedded.offline.templates import apply_template
 
 EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "process_conversation/discard": discard,
-    "process_conversation/structure": extract_structure,
-    "process_conversation/memories": extract_memories,
+    "process_conversation/extraction": lambda data: {
+        "structure": extract_structure(data),
+        "memories": extract_memories(data),
+    },
     "process_conversation/goal_suggestion": goals.suggest_goal,
     "process_conversation/goal_advice": goals.advise,
     "process_conversation/daily_summary": extract_recap,

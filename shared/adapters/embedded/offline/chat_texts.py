@@ -50,7 +50,7 @@ def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
         "summary": " ".join(select_central(lines, word_counts, _MAX_STRETCH_LINES)),
         "themes": [word for word, _ in word_counts.most_common(_MAX_THEMES)],
         "statements": [
-            _to_statement(fact, said) for fact in extract_memories(_to_transcript(said))["memories"]
+            _to_statement(fact, said) for fact in extract_memories(_to_transcript(said))
         ],
     }
 

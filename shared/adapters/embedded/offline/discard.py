@@ -24,6 +24,6 @@ def discard(data: Mapping[str, Any]) -> dict[str, Any]:
         or parse_moment(text, now)
         or any(extract_names(sentences))
         or any(extract_action_items(sentences, now))
-        or extract_memories(data)["memories"]
+        or extract_memories(data)
     )
     return {"discard": not has_content}

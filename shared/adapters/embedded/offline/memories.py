@@ -26,18 +26,16 @@ class Fact:
     evidence: str
 
 
-def extract_memories(data: Mapping[str, Any]) -> dict[str, Any]:
+def extract_memories(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Extract facts from the owner's segments; a transcript that marks no owner has none."""
     sentences = [sentence for sentence in collect_sentences(data) if sentence.is_user]
     texts = [sentence.text for sentence in sentences]
-    return {
-        "memories": [
-            _to_memory(fact, sentence)
-            for sentence, next_text in zip(sentences, [*texts[1:], ""], strict=False)
-            if _is_lasting(sentence.text, next_text)
-            for fact in extract_facts(sentence.text)
-        ]
-    }
+    return [
+        _to_memory(fact, sentence)
+        for sentence, next_text in zip(sentences, [*texts[1:], ""], strict=False)
+        if _is_lasting(sentence.text, next_text)
+        for fact in extract_facts(sentence.text)
+    ]
 
 
 def _is_lasting(text: str, next_text: str) -> bool:

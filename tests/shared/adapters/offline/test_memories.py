@@ -74,7 +74,7 @@ def _extract_own(*texts: str) -> Any:
         {"segment": n, "speaker": "ME", "is_user": True, "text": text}
         for n, text in enumerate(texts)
     ]
-    return extract_memories({"transcript": transcript, "language": "en"})["memories"]
+    return extract_memories({"transcript": transcript, "language": "en"})
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_memories_rest_on_the_words_of_the_user_c59():
         {"segment": 2, "speaker": "ME", "is_user": True, "text": "My favourite tea is mint."},
     ]
 
-    memories = extract_memories({"transcript": transcript, "language": "en"})["memories"]
+    memories = extract_memories({"transcript": transcript, "language": "en"})
 
     assert memories == [
         {

@@ -8,18 +8,21 @@ from hypothesis import strategies as st
 
 from functions.process_conversation.processing.model_outputs import (
     DiscardOutput,
-    MemoriesOutput,
+    ExtractionOutput,
     ProcessingOutput,
-    StructureOutput,
 )
 from shared.adapters.embedded.offline import EXTRACTORS
 
 SCHEMAS: dict[str, type[ProcessingOutput]] = {
     "process_conversation/discard": DiscardOutput,
-    "process_conversation/structure": StructureOutput,
-    "process_conversation/memories": MemoriesOutput,
+    "process_conversation/extraction": ExtractionOutput,
 }
-DISCARD, STRUCTURE, MEMORIES = (EXTRACTORS[name] for name in SCHEMAS)
+DISCARD, EXTRACT = (EXTRACTORS[name] for name in SCHEMAS)
+
+
+def extract_structure(data: dict[str, Any]) -> dict[str, Any]:
+    structure: dict[str, Any] = EXTRACT(data)["structure"]
+    return structure
 
 
 def build_data(
@@ -53,9 +56,11 @@ def test_every_prompt_with_a_schema_has_its_extractor(prompt):
 def test_every_transcript_gives_valid_outputs(texts):
     prompt_data = build_data(*texts, *map(by_other_speaker, texts))
 
-    StructureOutput.model_validate(STRUCTURE(prompt_data))
     DiscardOutput.model_validate(DISCARD(prompt_data))
-    for memory in MemoriesOutput.model_validate(MEMORIES(prompt_data)).memories:
+    answer = ExtractionOutput.model_validate(EXTRACT(prompt_data))
+    assert answer.structure is not None
+    assert answer.memories is not None
+    for memory in answer.memories:
         assert memory.evidence in prompt_data["transcript"][memory.segment]["text"]
 
 
@@ -85,7 +90,7 @@ def test_every_transcript_gives_valid_outputs(texts):
     ],
 )
 def test_a_title_begins_the_central_statement_and_keeps_letters(lines, title):
-    assert STRUCTURE(build_data(*lines))["title"] == title
+    assert extract_structure(build_data(*lines))["title"] == title
 
 
 def test_an_overview_quotes_the_central_sentences_in_their_order():
@@ -95,7 +100,7 @@ def test_an_overview_quotes_the_central_sentences_in_their_order():
         "So the launch budget is settled.",
     ]
 
-    assert STRUCTURE(build_data(*texts))["overview"] == (
+    assert extract_structure(build_data(*texts))["overview"] == (
         "The budget for the launch is tight. We cut the launch budget by ten percent. "
         "So the launch budget is settled."
     )
@@ -110,7 +115,7 @@ def test_an_overview_quotes_the_central_sentences_in_their_order():
     ],
 )
 def test_a_category_follows_its_words(spoken, category):
-    assert STRUCTURE(build_data(spoken))["category"] == category
+    assert extract_structure(build_data(spoken))["category"] == category
 
 
 def test_an_icon_is_neutral_where_two_categories_are_as_likely():
@@ -121,7 +126,7 @@ def test_an_icon_is_neutral_where_two_categories_are_as_likely():
 
 
 def extract_icon(text: str) -> str:
-    icon: str = STRUCTURE(build_data(text))["emoji"]
+    icon: str = extract_structure(build_data(text))["emoji"]
     return icon
 
 
@@ -140,7 +145,7 @@ def extract_icon(text: str) -> str:
     ],
 )  # fmt: skip
 def test_a_promise_or_request_becomes_a_task_with_its_due_date(spoken, task, due):
-    action_items = STRUCTURE(build_data("Hm.", spoken))["action_items"]
+    action_items = extract_structure(build_data("Hm.", spoken))["action_items"]
 
     owner = {"owner": "me", "owner_name": None}
     assert action_items == [{"description": task.rstrip("?"), "due_at": due, **owner}]
@@ -157,7 +162,7 @@ def test_a_promise_or_request_becomes_a_task_with_its_due_date(spoken, task, due
     ],
 )
 def test_a_sentence_without_a_promise_by_the_user_is_no_task(spoken):
-    assert STRUCTURE(build_data("Hm.", spoken))["action_items"] == []
+    assert extract_structure(build_data("Hm.", spoken))["action_items"] == []
 
 
 @pytest.mark.parametrize(
@@ -171,13 +176,13 @@ def test_a_sentence_without_a_promise_by_the_user_is_no_task(spoken):
     ],
 )
 def test_an_event_has_a_name_a_day_and_an_hour(spoken, start):
-    events = STRUCTURE(build_data(spoken))["events"]
+    events = extract_structure(build_data(spoken))["events"]
 
     assert [event["start"] for event in events] == ([start] if start else [])
 
 
 def test_people_and_entities_are_distinguished_by_context():
-    structure = STRUCTURE(
+    structure = extract_structure(
         build_data(
             "Yesterday Anna Becker flew to Oslo with Tom.", "ACME sent Tom a contract in May."
         )
@@ -205,7 +210,9 @@ def test_only_recordings_without_content_are_discarded_p27(spoken, discard):
 
 
 def test_a_title_before_a_name_and_initials_belong_to_it():
-    structure = STRUCTURE(build_data("We met Mr. Popescu and J. K. Rowling near St. Moritz."))
+    structure = extract_structure(
+        build_data("We met Mr. Popescu and J. K. Rowling near St. Moritz.")
+    )
 
     assert structure["people"] == ["Mr. Popescu", "J. K. Rowling"]
     assert structure["entities"] == ["St. Moritz"]

@@ -22,7 +22,7 @@ def list_tasks(
         "time_zone": "Europe/Berlin",
         "language": "en",
     }
-    items = EXTRACTORS["process_conversation/structure"](data)["action_items"]
+    items = EXTRACTORS["process_conversation/extraction"](data)["structure"]["action_items"]
     return [(item["owner"], item["owner_name"], item["description"]) for item in items]
 
 
