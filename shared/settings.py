@@ -124,6 +124,7 @@ class Settings:
     signing_kms_key: str | None = None
     sealing_kms_key: str | None = None
     pseudonym_key: str | None = None
+    web_push_key: str | None = None
     public_url: str = ""
     oauth_clients: Mapping[str, OauthClient] = field(default_factory=dict)
     web_search: bool = False
@@ -189,6 +190,7 @@ class Settings:
             signing_kms_key=env.get("SIGNING_KMS_KEY") or None,
             sealing_kms_key=env.get("SEALING_KMS_KEY") or None,
             pseudonym_key=env.get("PSEUDONYM_KEY") or None,
+            web_push_key=env.get("WEB_PUSH_KEY") or None,
             public_url=env.get("PUBLIC_URL", f"http://127.0.0.1:{port}").rstrip("/"),
             oauth_clients=_parse_oauth_clients(env),
             web_search=env.get("WEB_SEARCH") == "perplexity",
@@ -345,6 +347,8 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
         for name, pair_format in _PAIR_FORMATS.items()
         if any("=" not in item for item in _parse_list(env.get(name, "")))
     ]
+    if 0 < len(env.get("WEB_PUSH_KEY", "")) < MIN_KEY_CHARS:
+        errors.append(f"WEB_PUSH_KEY: want a text of at least {MIN_KEY_CHARS} characters")
     errors += [
         f"{name}: want keys of at least {MIN_KEY_CHARS} characters, separated by commas"
         for name in ("TOOL_CALL_KEYS", "DISCONNECT_KEYS")

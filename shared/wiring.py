@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from shared import ports, telemetry
 from shared.adapters.erasure_guard import (
@@ -34,6 +35,7 @@ from shared.worlds import openai_clients
 if TYPE_CHECKING:
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
     from shared.adapters.sharded_vectors import ShardedVectors
+    from shared.adapters.web_push_keys import WebPushKeys
     from shared.data.crisis_log import CrisisLog
     from shared.data.data_keys import DataKeys
     from shared.data.erasures import ErasureCache, Erasures
@@ -397,7 +399,26 @@ def tasks() -> ports.Tasks:
 
 @cache
 def push() -> ports.Push:
-    return world().build_push(egress())
+    from shared.adapters.web_push import WebPush
+
+    host = urlsplit(settings().public_url).hostname or ""
+    return WebPush(
+        egress(),
+        read_keys=_read_web_push_keys,
+        contact=f"keepsake@{host if '.' in host else 'example.org'}",
+        other=world().build_push(),
+    )
+
+
+@cache
+def _read_web_push_keys() -> "WebPushKeys":
+    return world().read_web_push_keys()
+
+
+@cache
+def web_push_key() -> str:
+    """Return the key that browsers subscribe with."""
+    return _read_web_push_keys().to_application_server_key()
 
 
 @cache

@@ -157,6 +157,7 @@ export function connect(getToken, onSignedOut) {
     summarySettings: () => call("GET", "/v1/users/daily-summary-settings"),
     setSummarySettings: (changes) => call("PATCH", "/v1/users/daily-summary-settings", { body: changes }),
     pushFrequency: () => call("GET", "/v1/users/mentor-notification-settings"),
+    webPushKey: () => call("GET", "/v1/users/web-push-key"),
     saveBrowser: (id, subscription) => call("POST", "/v1/users/fcm-token", { headers: browserHeaders(id), body: { fcm_token: subscription, time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone } }),
     removeBrowser: (id) => call("DELETE", "/v1/users/fcm-token", { headers: browserHeaders(id) }),
     setPushFrequency: (frequency) => call("PATCH", "/v1/users/mentor-notification-settings", { body: { frequency } }),

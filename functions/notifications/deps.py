@@ -1,5 +1,7 @@
 """Dependencies of the notifications function: the ports and stores that its stories use."""
 
+from collections.abc import Callable
+
 from shared.data.cached_apps import CallingApps
 from shared.data.stores import Stores
 from shared.domain.value import value
@@ -16,5 +18,7 @@ class NotificationsDeps:
     new_id: NewId
     tasks: Tasks
     push: Push
+    read_web_push_key: Callable[[], str]
+    """Returns what browsers subscribe with."""
     stores: Stores
     calling_apps: CallingApps

@@ -20,6 +20,7 @@ from functions.notifications.schemas import (
     PreferencesOut,
     ReceiptOut,
     ReceiptQuery,
+    WebPushKeyOut,
 )
 from functions.notifications.task_reminders import deliver_task_reminder
 from shared import telemetry
@@ -198,6 +199,11 @@ async def change_preferences(deps: NotificationsDeps, call: Call[PreferencesIn])
     return PreferencesOut.model_validate(preferences)
 
 
+@route("GET", "/v1/users/web-push-key", "Read the key with which a browser subscribes")
+async def get_web_push_key(deps: NotificationsDeps, _: Call) -> WebPushKeyOut:
+    return WebPushKeyOut(key=deps.read_web_push_key())
+
+
 @route("GET", "/v1/users/mentor-notification-settings", "Read how often apps may push, 0 to 5")
 async def get_mentor_settings(deps: NotificationsDeps, call: Call) -> MentorSettings:
     profile = await deps.stores.profiles.get(call.uid)
@@ -240,6 +246,7 @@ ROUTES = (
     mark_read,
     get_preferences,
     change_preferences,
+    get_web_push_key,
     get_mentor_settings,
     change_mentor_settings,
 )

@@ -147,3 +147,9 @@ class MentorSettings(Wire):
     """How often apps may push: 0 is never, 5 as often as they like."""
 
     frequency: Annotated[int, Field(ge=0, le=MAX_FREQUENCY)]
+
+
+class WebPushKeyOut(Wire):
+    """The server's public key, base64url, as a browser's PushManager takes it."""
+
+    key: str

@@ -24,6 +24,7 @@ def deps() -> NotificationsDeps:
         new_id=wiring.new_id(),
         tasks=wiring.tasks(),
         push=wiring.push(),
+        read_web_push_key=wiring.web_push_key,
         stores=wiring.stores(),
         calling_apps=CallingApps(wiring.stores().apps, wiring.clock()),
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from infra.deploy.shell import Shell
 from infra.deploy.target import Target
 
-MADE_HERE = ("DISCONNECT_KEYS", "PSEUDONYM_KEY", "TOOL_CALL_KEYS")
+MADE_HERE = ("DISCONNECT_KEYS", "PSEUDONYM_KEY", "TOOL_CALL_KEYS", "WEB_PUSH_KEY")
 KEY_BYTES = 48
 
 

@@ -34,7 +34,6 @@ from shared.adapters.embedded.model_file import ModelFile
 from shared.adapters.embedded.offline.offline_model import MODEL_NAME as OFFLINE_MODEL_NAME
 from shared.adapters.embedded.password_file import PasswordFile
 from shared.adapters.embedded.sqlite_database import LayoutMismatch
-from shared.adapters.embedded.web_push import read_application_server_key
 from shared.domain.local_address import is_loopback
 from shared.domain.model_failure import describe_model_failure
 from shared.security.egress_rules import EgressRules
@@ -180,11 +179,10 @@ def _build_token_endpoint(
     settings: Settings, key_check: LocalKeyCheck, limits: AttemptLimits | None
 ) -> TokenEndpoint:
     identity = LocalIdentity(read_secret(settings.data_dir))
-    push_key = read_application_server_key(settings.data_dir)
     if limits is None:
-        return TokenEndpoint(identity, key_check, push_key=push_key)
+        return TokenEndpoint(identity, key_check)
     passwords = PasswordCheck(PasswordFile(settings.data_dir), limits)
-    return TokenEndpoint(identity, key_check, passwords, push_key=push_key)
+    return TokenEndpoint(identity, key_check, passwords)
 
 
 async def _check_model(settings: Settings, file: ModelFile) -> None:

@@ -29,13 +29,10 @@ class TokenEndpoint:
         identity: LocalIdentity,
         key_check: LocalKeyCheck,
         passwords: PasswordCheck | None = None,
-        *,
-        push_key: str = "",
     ) -> None:
         self._identity = identity
         self._key_check = key_check
         self._passwords = passwords
-        self._push_key = push_key
 
     async def issue(self, request: Request) -> Response:
         """Answer `POST /local/token`."""
@@ -45,12 +42,9 @@ class TokenEndpoint:
             return to_problem(error)
 
     async def describe_sign_in(self, _: Request) -> Response:
-        """Answer `GET /config.json`: what the console asks for, and the key that browsers subscribe with."""
+        """Answer `GET /config.json`: what the console asks for."""
         sign_in = "password" if self._passwords else "key"
-        config = {"sign_in": sign_in}
-        if self._push_key:
-            config["push_key"] = self._push_key
-        return JSONResponse(config, headers={"Cache-Control": "no-store"})
+        return JSONResponse({"sign_in": sign_in}, headers={"Cache-Control": "no-store"})
 
     async def _admit(self, request: Request) -> str:
         """Check key or password, and issue the token. Raises CallerError."""

@@ -10,6 +10,7 @@ from shared.settings import Settings, SettingsError, require
 if TYPE_CHECKING:
     from shared.adapters.cloud.firestore_documents import FirestoreDocuments
     from shared.adapters.sharded_vectors import FindHome
+    from shared.adapters.web_push_keys import WebPushKeys
     from shared.domain.model_failure import ModelPlace
     from shared.domain.service_calls import ServiceCalls
     from shared.domain.vector_home import Shard
@@ -94,10 +95,16 @@ class CloudWorld:
             address=self._find_stand_in("tasks"),
         )
 
-    def build_push(self, egress: ports.Egress) -> ports.Push:
+    def build_push(self) -> ports.Push:
         from shared.adapters.cloud.fcm_push import FcmPush
 
         return FcmPush(project=self._settings.project)
+
+    def read_web_push_keys(self) -> "WebPushKeys":
+        from shared.adapters.web_push_keys import derive_private_pem, load_keys
+
+        secret = require("WEB_PUSH_KEY", self._settings.web_push_key)
+        return load_keys(derive_private_pem(secret))
 
     def build_identity(self) -> ports.Identity:
         from shared.adapters.cloud.firebase_identity import FirebaseIdentity

@@ -5,7 +5,6 @@ from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
-from urllib.parse import urlsplit
 
 from shared import ports
 from shared.settings import Settings
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from shared.adapters.embedded.sqlite_documents import SqliteDocuments
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
     from shared.adapters.sharded_vectors import FindHome
+    from shared.adapters.web_push_keys import WebPushKeys
     from shared.domain.model_failure import ModelPlace
     from shared.domain.service_calls import ServiceCalls
     from shared.security.delegations import Purpose
@@ -114,17 +114,16 @@ class EmbeddedWorld:
 
         return SqliteTasks(self.queue)
 
-    def build_push(self, egress: ports.Egress) -> ports.Push:
+    def build_push(self) -> ports.Push:
         from shared.adapters.embedded.inbox_push import InboxPush
-        from shared.adapters.embedded.web_push import WebPush
 
-        host = urlsplit(self._settings.public_url).hostname or ""
-        return WebPush(
-            egress,
-            data_dir=self._settings.data_dir,
-            contact=f"keepsake@{host if '.' in host else 'example.org'}",
-            other=InboxPush(),
-        )
+        return InboxPush()
+
+    def read_web_push_keys(self) -> "WebPushKeys":
+        from shared.adapters.embedded.data_folder import read_or_create
+        from shared.adapters.web_push_keys import generate_private_pem, load_keys
+
+        return load_keys(read_or_create(self._settings.data_dir / "push_key", generate_private_pem))
 
     def build_identity(self) -> ports.Identity:
         from shared.adapters.embedded.local_identity import LocalIdentity

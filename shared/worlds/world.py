@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 
 from shared import ports
 from shared.adapters.sharded_vectors import FindHome
+from shared.adapters.web_push_keys import WebPushKeys
 from shared.domain.model_failure import ModelPlace
 from shared.domain.service_calls import ServiceCalls
 from shared.security.delegations import Purpose
@@ -48,7 +49,11 @@ class World(Protocol):
 
     def build_tasks(self) -> ports.Tasks: ...
 
-    def build_push(self, egress: ports.Egress) -> ports.Push: ...
+    def build_push(self) -> ports.Push:
+        """Build what reaches phones."""
+
+    def read_web_push_keys(self) -> WebPushKeys:
+        """Return the keys by which browsers are notified."""
 
     def build_identity(self) -> ports.Identity: ...
 

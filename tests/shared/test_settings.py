@@ -227,6 +227,11 @@ def test_a_short_key_for_delegations_fails_at_start_s8() -> None:
             Settings.from_env({name: f"{'k' * 32},short"})
 
 
+def test_a_short_key_of_web_push_fails_at_start_u7() -> None:
+    with pytest.raises(SettingsError, match="WEB_PUSH_KEY: want a text of at least 32 characters"):
+        Settings.from_env({"WEB_PUSH_KEY": "short"})
+
+
 def test_two_keys_for_delegations_are_kept_in_their_order_s8() -> None:
     settings = Settings.from_env({"TOOL_CALL_KEYS": f"{'n' * 32},{'o' * 32}"})
 

@@ -1,6 +1,7 @@
 """Wiring in the cloud: the adapter behind each port, and the error of a missing setting."""
 
 import json
+import stat
 import subprocess
 import sys
 
@@ -11,7 +12,7 @@ from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
 
 TASKS_AND_PUSH = """
 from shared import wiring
-print(type(wiring.world().build_tasks()).__name__, type(wiring.push()).__name__)
+print(type(wiring.world().build_tasks()).__name__, type(wiring.world().build_push()).__name__)
 """
 ASK = """
 import asyncio, sys
@@ -47,6 +48,23 @@ def run_program(
 
 def test_in_the_cloud_notifications_go_by_cloud_tasks_and_fcm_t16() -> None:
     assert run_program(**TASKS).stdout.split() == ["GoogleTasks", "FcmPush"]
+
+
+WEB_PUSH = "from shared import wiring; print(wiring.web_push_key())"
+
+
+def test_browsers_subscribe_with_one_key_in_every_process_of_the_cloud_u7() -> None:
+    keys = {run_program(WEB_PUSH, WEB_PUSH_KEY="w" * 32).stdout for _ in range(2)}
+
+    assert [len(key.strip()) for key in keys] == [87]
+    assert "WEB_PUSH_KEY is missing: the cloud world needs it" in run_program(WEB_PUSH).stderr
+
+
+def test_the_embedded_world_keeps_its_key_of_web_push_in_a_private_file_u7(tmp_path) -> None:
+    settings = {"KEEPSAKE_WORLD": "embedded", "DATA_DIR": str(tmp_path)}
+
+    assert len({run_program(WEB_PUSH, **settings).stdout for _ in range(2)}) == 1
+    assert stat.S_IMODE((tmp_path / "push_key").stat().st_mode) == 0o600
 
 
 def test_the_cloud_requires_a_task_queue() -> None:

@@ -2,7 +2,6 @@
 
 import { attempting, find } from "../dom.js";
 import { t } from "../i18n.js";
-import { loadConfig } from "../session.js";
 
 const BROWSER = "keepsake.browser";
 
@@ -14,7 +13,7 @@ export function startBrowserPush({ api }) {
     if ((await Notification.requestPermission()) !== "granted") {
       throw new Error(t("The browser does not allow notifications of this page. Its settings can."));
     }
-    const { push_key: key } = await loadConfig();
+    const { key } = await api.webPushKey();
     const subscription = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
     await api.saveBrowser(browserId(), JSON.stringify(subscription));
   }
@@ -32,10 +31,10 @@ export function startBrowserPush({ api }) {
     box.checked = wanted;
   }));
 
-  // The box works where the server has a key, and the browser can be reached.
+  // The box works where the browser can be reached.
   return { reload: () => attempt(async () => {
     const registration = await navigator.serviceWorker?.getRegistration();
-    if (!registration?.pushManager || !(await loadConfig()).push_key) return;
+    if (!registration?.pushManager) return;
     box.checked = Boolean(await registration.pushManager.getSubscription());
     box.disabled = false;
   }) };

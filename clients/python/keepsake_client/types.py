@@ -2067,6 +2067,10 @@ class VoicesPart(TypedDict, closed=True):
     transient: Literal[True]
 
 
+class WebPushKeyOut(TypedDict):
+    key: str
+
+
 class WebhookUrlIn(TypedDict):
     url: str
 

@@ -21,6 +21,7 @@ locals {
       # Each signs for which user one function calls the tool proxy.
       TOOL_CALL_KEYS  = ["after_turn", "chat", "tool_proxy"]
       DISCONNECT_KEYS = ["erase_account", "tool_proxy"]
+      WEB_PUSH_KEY    = ["deliver_digest", "deliver_notification", "notifications"]
     },
     { for provider, _ in local.foundation.oauth_clients : "${upper(provider)}_CLIENT_SECRET" => local.token_functions },
     { for search in compact([local.foundation.web_search]) : "${upper(search)}_API_KEY" => ["tool_proxy"] },

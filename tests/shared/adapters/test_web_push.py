@@ -1,11 +1,9 @@
 """Web Push: a push service gets what its browser alone can decrypt, and its answers become outcomes."""
 
 import json
-import stat
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from dataclasses import field
-from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -13,14 +11,17 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from shared.adapters.embedded.inbox_push import InboxPush
-from shared.adapters.embedded.web_push import KEY_FILE, WebPush, read_application_server_key
 from shared.adapters.guarded_egress import GuardedEgress
+from shared.adapters.web_push import WebPush
+from shared.adapters.web_push_keys import derive_private_pem, generate_private_pem, load_keys
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.ports import PushMessage
@@ -62,15 +63,20 @@ def service() -> Iterator[PushService]:
         yield PushService(url=url, received=received)
 
 
-def build_push(data_dir: Path, *origins: str) -> WebPush:
+KEYS = load_keys(generate_private_pem())
+
+
+def build_push(*origins: str) -> WebPush:
     egress = GuardedEgress(dev_origins=origins)
-    return WebPush(egress, data_dir=data_dir, contact="keepsake@example.org", other=InboxPush())
+    return WebPush(
+        egress, read_keys=lambda: KEYS, contact="keepsake@example.org", other=InboxPush()
+    )
 
 
-async def test_the_browser_alone_decrypts_what_arrives_u7(service, tmp_path):
+async def test_the_browser_alone_decrypts_what_arrives_u7(service):
     token = service.subscribe(201)
 
-    outcome = await build_push(tmp_path, service.url).send(ALICE, ["fcm", token], MESSAGE)
+    outcome = await build_push(service.url).send(ALICE, ["fcm", token], MESSAGE)
 
     assert list(outcome.sent_tokens) == ["fcm", token]
     [(headers, body)] = service.received
@@ -80,8 +86,7 @@ async def test_the_browser_alone_decrypts_what_arrives_u7(service, tmp_path):
         "tag": MESSAGE.tag,
     }
     assert (headers["content-encoding"], headers["topic"]) == ("aes128gcm", MESSAGE.tag)
-    assert headers["authorization"].endswith(f"k={read_application_server_key(tmp_path)}")
-    assert stat.S_IMODE((tmp_path / KEY_FILE).stat().st_mode) == 0o600
+    assert headers["authorization"].endswith(f"k={KEYS.to_application_server_key()}")
 
 
 @pytest.mark.parametrize(
@@ -94,37 +99,43 @@ async def test_the_browser_alone_decrypts_what_arrives_u7(service, tmp_path):
         (400, "refusal_reasons"),
     ],
 )
-async def test_an_answer_tells_what_becomes_of_a_subscription_u7(
-    service, tmp_path, status, outcome
-):
+async def test_an_answer_tells_what_becomes_of_a_subscription_u7(service, status, outcome):
     token = service.subscribe(status)
 
-    sent = await build_push(tmp_path, service.url).send(ALICE, [token], MESSAGE)
+    sent = await build_push(service.url).send(ALICE, [token], MESSAGE)
 
     assert list(getattr(sent, outcome)) == [token]
     assert sent.sent_tokens == ()
 
 
 @pytest.mark.parametrize("token", ["{", "{}", '{"endpoint": "ftp://a.example", "keys": {}}'])
-async def test_a_malformed_subscription_is_dead_u7(tmp_path, token):
-    assert (await build_push(tmp_path).send(ALICE, [token], MESSAGE)).dead_tokens == (token,)
+async def test_a_malformed_subscription_is_dead_u7(token):
+    assert (await build_push().send(ALICE, [token], MESSAGE)).dead_tokens == (token,)
 
 
-async def test_a_subscription_with_malformed_keys_is_dead_u7(service, tmp_path):
+async def test_a_subscription_with_malformed_keys_is_dead_u7(service):
     keys = {"p256dh": to_base64(b"no point"), "auth": "é"}
     token = json.dumps({"endpoint": f"{service.url}/201", "keys": keys})
 
-    outcome = await build_push(tmp_path, service.url).send(ALICE, [token], MESSAGE)
+    outcome = await build_push(service.url).send(ALICE, [token], MESSAGE)
 
     assert (outcome.dead_tokens, service.received) == ((token,), [])
 
 
-async def test_a_private_address_is_not_asked_u7(service, tmp_path):
+async def test_a_private_address_is_not_asked_u7(service):
     token = service.subscribe(201)
 
-    outcome = await build_push(tmp_path).send(ALICE, [token], MESSAGE)
+    outcome = await build_push().send(ALICE, [token], MESSAGE)
 
     assert (outcome.dead_tokens, service.received) == ((token,), [])
+
+
+@given(secret=st.text(min_size=32, max_size=64))
+def test_a_secret_is_the_same_key_in_every_process_u7(secret):
+    keys = load_keys(derive_private_pem(secret))
+
+    assert keys == load_keys(derive_private_pem(secret))
+    assert keys.public_pem != load_keys(derive_private_pem(f"{secret}.")).public_pem
 
 
 def decrypt(key: ec.EllipticCurvePrivateKey, body: bytes) -> bytes:

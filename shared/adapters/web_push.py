@@ -1,23 +1,21 @@
-"""Web Push of the embedded world: notifications of browsers that subscribed, encrypted for each of them.
+"""Web Push: notifications of browsers that subscribed, encrypted for each of them.
 
 A browser registers as a device whose token is its PushSubscription as JSON. The push service that it
 names is a foreign address, so it is asked through the guarded egress.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import anyio
 
 from shared import telemetry
-from shared.adapters.embedded.data_folder import read_or_create
+from shared.adapters.web_push_keys import WebPushKeys
 from shared.domain.errors import KeepsakeError, Unavailable
 from shared.domain.ids import UserId
 from shared.ports import Egress, EgressRequest, Push, PushMessage, PushOutcome
 
-KEY_FILE = "push_key"
 TTL_S = 24 * 3600
 """For so long a push service keeps what it cannot deliver."""
 TIMEOUT_S = 10.0
@@ -30,9 +28,11 @@ Outcome = Literal["sent", "dead", "later", "refused"]
 class WebPush:
     """Sends to subscribed browsers; other tokens are left to `other`."""
 
-    def __init__(self, egress: Egress, *, data_dir: Path, contact: str, other: Push) -> None:
+    def __init__(
+        self, egress: Egress, *, read_keys: Callable[[], WebPushKeys], contact: str, other: Push
+    ) -> None:
         self._egress = egress
-        self._data_dir = data_dir
+        self._read_keys = read_keys
         self._contact = contact
         self._other = other
 
@@ -91,8 +91,10 @@ class WebPush:
         from webpush.types import WebPushSubscription
 
         subscription = WebPushSubscription.model_validate_json(token)
-        private_key, public_key = open_push_keys(self._data_dir)
-        encryption = Encryption(private_key, public_key, subscriber=self._contact, ttl=TTL_S)
+        keys = self._read_keys()
+        encryption = Encryption(
+            keys.private_pem, keys.public_pem, subscriber=self._contact, ttl=TTL_S
+        )
         encrypted = encryption.get(_build_payload(message), subscription)
         return EgressRequest(
             method="POST",
@@ -106,42 +108,6 @@ class WebPush:
             timeout_s=TIMEOUT_S,
             is_body_needed=False,
         )
-
-
-def open_push_keys(data_dir: Path) -> tuple[bytes, bytes]:
-    """Return the private and the public key, PEM; the first call makes them, in a private file."""
-    from cryptography.hazmat.primitives.serialization import (
-        Encoding,
-        PublicFormat,
-        load_pem_private_key,
-    )
-
-    private_pem = read_or_create(data_dir / KEY_FILE, _generate_private_key)
-    public_key = load_pem_private_key(private_pem, password=None).public_key()
-    public_pem = public_key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    return private_pem, public_pem
-
-
-def read_application_server_key(data_dir: Path) -> str:
-    """Return the public key as a browser's PushManager takes it: base64url."""
-    from webpush.vapid import VAPID
-
-    private_pem, public_pem = open_push_keys(data_dir)
-    vapid = VAPID(private_pem, public_pem)
-    key: str = VAPID.get_application_server_key(vapid.public_key)
-    return key
-
-
-def _generate_private_key() -> bytes:
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.hazmat.primitives.serialization import (
-        Encoding,
-        NoEncryption,
-        PrivateFormat,
-    )
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def _build_payload(message: PushMessage) -> bytes:
