@@ -8,7 +8,7 @@ from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, build_page, parse_cursor
 from shared.data.sessions import load_stored_session, session_path
 from shared.domain.branches import Path, add_fork
-from shared.domain.chat import Fork, Message, Position, Session, build_session
+from shared.domain.chat import Fork, LinkChoice, Message, Position, Session, build_session
 from shared.domain.documents import (
     Create,
     Delete,
@@ -228,6 +228,10 @@ class Messages:
     async def change_steps(self, uid: UserId, message_id: MessageId, steps: Sequence[Step]) -> None:
         """Replace the steps of an answer. Raises NotFound."""
         await self.change(uid, message_id, steps=[dump(step) for step in steps])
+
+    async def change_links(self, uid: UserId, message_id: MessageId, links: LinkChoice) -> None:
+        """Replace what is known of the links of an answer. Raises NotFound."""
+        await self.change(uid, message_id, links=dump(links))
 
     async def clear(self, uid: UserId, session_id: SessionId) -> None:
         """Delete a session and its messages, in batches; other sessions keep theirs."""

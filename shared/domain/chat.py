@@ -81,12 +81,19 @@ class FileCitation:
     file: FilePage
 
 
+LinkState = Literal["found", "counted", "checked"]
+
+
 @value
 class LinkChoice:
-    """Addresses of an answer that may be looked up, and the bits that this tells those who serve them."""
+    """Addresses of an answer that may be looked up, and the bits that this tells those who serve them.
+
+    `state`: the bits of `counted` ones are in the day's ledger; `checked` ones all lead somewhere.
+    """
 
     urls: tuple[str, ...]
     bits: float
+    state: LinkState = "found"
 
 
 @value

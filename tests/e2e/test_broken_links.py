@@ -1,6 +1,7 @@
 """Broken links of answers: a real site is looked up through the tool proxy after the turn (M123)."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -102,20 +103,74 @@ async def test_links_that_hold_change_nothing_m123(world: ChatFixture) -> None:
     assert (await load_session(world)).forks == ()
 
 
+async def load_told_bits(world: ChatFixture) -> float:
+    ledger = world.deps().stores.disclosure_ledger
+    return (await ledger.load_day(ADA, world.clock.now().date()))["service web"]
+
+
 async def test_a_look_up_counts_among_what_was_told_today_m123(world: ChatFixture) -> None:
-    ledger, now = world.deps().stores.disclosure_ledger, world.clock.now()
     async with open_web(world) as (site, origin, deps):
         first = await answer_with_links(world, origin, "See {origin}/fine.")
-        before = (await ledger.load_day(ADA, now.date()))["service web"]
+        before = await load_told_bits(world)
         await correct_answer(deps, ADA, first.id)
-        after = (await ledger.load_day(ADA, now.date()))["service web"]
-        await ledger.spend(ADA, {"service web": 1_024 - after}, limit=1_024, now=now)
+        after = await load_told_bits(world)
+        later = await answer_with_links(world, origin, "See {origin}/status/404.")
+        left = 1_024 - await load_told_bits(world)
+        await world.deps().stores.disclosure_ledger.spend(
+            ADA, {"service web": left}, limit=1_024, now=world.clock.now()
+        )
         site.requests.clear()
-        await correct_answer(deps, ADA, first.id)
+        await correct_answer(deps, ADA, later.id)
 
     assert first.links is not None
     assert after - before == pytest.approx(first.links.bits)
     assert site.calls == []
+
+
+async def test_links_are_looked_up_and_counted_once_however_often_the_event_comes_m123(
+    world: ChatFixture,
+) -> None:
+    async with open_web(world) as (site, origin, deps):
+        first = await answer_with_links(world, origin, "See {origin}/fine.")
+        before = await load_told_bits(world)
+        for _ in range(3):
+            await correct_answer(deps, ADA, first.id)
+
+    assert site.calls == [("HEAD", "/fine")]
+    assert first.links is not None
+    assert await load_told_bits(world) - before == pytest.approx(first.links.bits)
+
+
+class DyingChecker:
+    """A process that dies while it looks links up."""
+
+    async def find_broken(self, urls: Sequence[str]) -> Collection[str]:
+        raise LookupError
+
+
+async def test_a_look_up_that_broke_off_is_repeated_and_counted_once_m123(
+    world: ChatFixture,
+) -> None:
+    async with open_web(world) as (site, origin, deps):
+        first = await answer_with_links(world, origin, "See {origin}/fine.")
+        before = await load_told_bits(world)
+        with pytest.raises(LookupError):
+            await correct_answer(replace(deps, link_checker=DyingChecker()), ADA, first.id)
+        await correct_answer(deps, ADA, first.id)
+
+    assert site.calls == [("HEAD", "/fine")]
+    assert first.links is not None
+    assert await load_told_bits(world) - before == pytest.approx(first.links.bits)
+
+
+async def test_two_deliveries_at_once_count_links_once_m123(world: ChatFixture) -> None:
+    async with open_web(world) as (_, origin, deps):
+        first = await answer_with_links(world, origin, "See {origin}/fine.")
+        before = await load_told_bits(world)
+        await asyncio.gather(*(correct_answer(deps, ADA, first.id) for _ in range(2)))
+
+    assert first.links is not None
+    assert await load_told_bits(world) - before == pytest.approx(first.links.bits)
 
 
 async def test_an_answer_that_waits_for_a_reply_stays_m123(world: ChatFixture) -> None:

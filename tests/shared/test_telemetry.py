@@ -56,6 +56,7 @@ def test_every_line_of_a_request_names_its_trace_as_cloud_logging_reads_it_c75()
     ):
         telemetry.warning("till_empty")
 
+    assert len(log.lines) == 2
     for line in log.lines:
         assert line["trace_id"] == TRACE
         assert line["request_id"] == "r1"

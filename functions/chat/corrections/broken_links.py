@@ -1,5 +1,7 @@
 """Broken links: what an answer links to is looked up, and a search stands where a page is gone."""
 
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from functions.chat import user_texts
@@ -8,7 +10,7 @@ from functions.chat.deps import AfterTurnDeps
 from functions.chat.loop.tool_policy import WEB_PAGES
 from shared import telemetry
 from shared.domain.chat import LinkChoice, Message
-from shared.domain.errors import Unavailable
+from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import UserId
 from shared.languages import translate
 
@@ -18,10 +20,11 @@ async def replace_broken_links(
 ) -> str:
     """Return the text of an answer without links that lead nowhere; empty where all of them hold.
 
-    A check that fails changes nothing: whoever follows a link sees that for themselves.
+    They are looked up once, however often it is called. A check that fails changes nothing: whoever
+    follows a link sees that for themselves.
     """
     links = answer.links
-    if links is None or deps.link_checker is None or not await _may_look_up(deps, uid, links):
+    if links is None or deps.link_checker is None or not await _may_look_up(deps, uid, answer):
         return ""
     try:
         broken = await deps.link_checker.find_broken(links.urls)
@@ -30,16 +33,25 @@ async def replace_broken_links(
         return ""
     telemetry.add_fields(links=len(links.urls), broken_links=len(broken))
     if not broken:
+        await _mark_checked(deps, uid, answer, links)
         return ""
     write = partial(build_search_link, label=translate(user_texts.SEARCH_FOR, language))
     return replace_links(answer.marked_text or answer.text, broken, write)
 
 
-async def _may_look_up(deps: AfterTurnDeps, uid: UserId, links: LinkChoice) -> bool:
+async def _may_look_up(deps: AfterTurnDeps, uid: UserId, answer: Message) -> bool:
     """Count what the look-up tells, in the ledger of the day's calls that nobody was asked about."""
     from shared.security.disclosure import DAY_BUDGET_BITS
 
-    admitted = await deps.stores.disclosure_ledger.spend(
-        uid, {WEB_PAGES: links.bits}, limit=DAY_BUDGET_BITS, now=deps.clock.now()
+    return await deps.stores.disclosure_ledger.spend_on_links(
+        uid, answer.id, WEB_PAGES, limit=DAY_BUDGET_BITS, now=deps.clock.now()
     )
-    return WEB_PAGES in admitted
+
+
+async def _mark_checked(
+    deps: AfterTurnDeps, uid: UserId, answer: Message, links: LinkChoice
+) -> None:
+    """Remember that links hold; what replaces broken ones is the mark of those."""
+    with suppress(NotFound):
+        checked = replace(links, state="checked")
+        await deps.stores.messages.change_links(uid, answer.id, checked)

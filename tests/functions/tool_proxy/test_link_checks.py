@@ -103,6 +103,7 @@ async def test_redirects_are_followed_within_the_guard_m123(web: CheckedSite) ->
 async def test_nothing_in_a_check_names_a_user_m123(web: CheckedSite) -> None:
     await web.find_broken("/status/404")
 
+    assert web.site.requests
     for request in web.site.requests:
         assert set(request.headers) == {"host", "user-agent", "accept", "accept-encoding", "connection"}  # fmt: skip
         assert request.headers["user-agent"] == "Keepsake/1.0"
