@@ -16,6 +16,7 @@ from google.cloud.firestore import AsyncClient
 
 from shared import wiring
 from shared.adapters.cloud.firestore_documents import FirestoreDocuments
+from shared.adapters.store_clock import StoreClock
 from shared.data.accounts import Accounts
 from shared.data.erasures import Erasures
 from shared.domain.errors import Unavailable
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 async def _erase_in(database: str, snapshot: datetime) -> list[UserId]:
     project = wiring.settings().project
     with closing(AsyncClient(project=project, database=database)) as client:
-        restored = FirestoreDocuments(client)
+        restored = FirestoreDocuments(client, StoreClock(wiring.machine_clock()))
         return await erase_again(restored, list_users(client), wiring.erasures(), snapshot)
 
 

@@ -112,8 +112,13 @@ def start(*, adapters: Sequence[str], stores: Sequence[str]) -> None:
 
 
 @cache
-def clock() -> ports.Clock:
+def machine_clock() -> ports.Clock:
     return SystemClock()
+
+
+def clock() -> ports.Clock:
+    """Return the clock that all processes share, by which leases and deadlines are compared."""
+    return world().clock
 
 
 @cache
@@ -126,7 +131,7 @@ def world() -> "World":
     if settings().world == "cloud":
         from shared.worlds.cloud import CloudWorld
 
-        return CloudWorld(settings(), clock())
+        return CloudWorld(settings(), machine_clock())
     return _embedded_world()
 
 
@@ -134,7 +139,7 @@ def world() -> "World":
 def _embedded_world() -> "EmbeddedWorld":
     from shared.worlds.embedded import EmbeddedWorld
 
-    return EmbeddedWorld(settings(), clock(), routes(), INDEXES)
+    return EmbeddedWorld(settings(), machine_clock(), routes(), INDEXES)
 
 
 def queue() -> "SqliteQueue":

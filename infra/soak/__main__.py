@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from infra.bench.figures import Figure, render_table
 from infra.soak.play import WORLDS, Outcome, Plan, play_soak
@@ -23,6 +24,7 @@ def main() -> int:
         processes=options.processes,
         kill_every_s=options.kill_every,
         seed=options.seed,
+        logs=options.logs,
     )
     outcome = asyncio.run(play_soak(plan))
     for finding in [*outcome.findings.lost, *outcome.findings.doubled][:SHOWN_FINDINGS]:
@@ -71,6 +73,7 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--processes", type=int, default=3)
     parser.add_argument("--kill-every", type=float, default=20, help="seconds")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--logs", type=Path, help="folder for the logs of the cloud's functions")
     return parser
 
 

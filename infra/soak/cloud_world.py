@@ -99,7 +99,9 @@ def _find_function(path: str) -> str:
 
 
 @asynccontextmanager
-async def open_cloud_world(processes: int, random: Random) -> AsyncIterator[CloudWorld]:
+async def open_cloud_world(
+    processes: int, random: Random, *, logs: Path | None
+) -> AsyncIterator[CloudWorld]:
     """Run `processes` of each busy function, and one of the others."""
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(open_folder())
@@ -117,7 +119,7 @@ async def open_cloud_world(processes: int, random: Random) -> AsyncIterator[Clou
             Instance(
                 function=function,
                 environment=environments[function.name],
-                log=folder / f"{function.name}-{n}.log",
+                log=(logs or folder) / f"{function.name}-{n}.log",
                 random=Random(random.random()),
             )
             for function in load_entry_points()

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import Literal, get_args
 
@@ -34,6 +35,8 @@ class Plan:
     processes: int = 3
     kill_every_s: float = 20.0
     seed: int = 1
+    logs: Path | None = None
+    """Where what the functions of the cloud logged stays; None: nowhere."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -137,7 +140,7 @@ def _open_world(plan: Plan, random: Random) -> AbstractAsyncContextManager[World
         return open_embedded_world(plan.processes, random)
     from infra.soak.cloud_world import open_cloud_world
 
-    return open_cloud_world(plan.processes, random)
+    return open_cloud_world(plan.processes, random, logs=plan.logs)
 
 
 def _open_http() -> httpx.AsyncClient:

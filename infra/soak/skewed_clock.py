@@ -17,4 +17,4 @@ class SkewedClock(SystemClock):
 def use_skewed_clock(skew_s: float) -> None:
     """Replace the clock before anything asks for the time."""
     clock = SkewedClock(timedelta(seconds=skew_s))
-    wiring.clock = lambda: clock  # type: ignore[assignment]  # a function like the one it replaces
+    wiring.machine_clock = lambda: clock  # type: ignore[assignment]  # a function like the one it replaces

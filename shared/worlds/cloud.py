@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from shared import ports
+from shared.adapters.store_clock import StoreClock
 from shared.settings import Settings, SettingsError, require
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ class CloudWorld:
     erasure_grace = erasure_staleness + timedelta(seconds=15)
     model_place: "ModelPlace" = "service"
 
-    def __init__(self, settings: Settings, clock: ports.Clock) -> None:
+    def __init__(self, settings: Settings, machine_clock: ports.Clock) -> None:
         self._settings = settings
-        self._clock = clock
+        self.clock = StoreClock(machine_clock)
 
     def read_pseudonym_key(self) -> bytes:
         return require("PSEUDONYM_KEY", self._settings.pseudonym_key).encode()
@@ -45,7 +46,7 @@ class CloudWorld:
 
         from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 
-        return FirestoreDocuments(AsyncClient(project=self._settings.project))
+        return FirestoreDocuments(AsyncClient(project=self._settings.project), self.clock)
 
     def build_residual_data(self) -> ports.ResidualData:
         from shared.adapters.cloud.firebase_identity import FirebaseResidualData
@@ -116,7 +117,7 @@ class CloudWorld:
 
         return OidcServiceIdentity(
             calls,
-            self._clock,
+            self.clock,
             project=self._settings.project,
             audiences=self._settings.service_audiences,
             behind_iam=self._settings.on_cloud_run,

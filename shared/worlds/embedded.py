@@ -41,7 +41,7 @@ class EmbeddedWorld:
     ) -> None:
         """`routes` are those of infra/routes.json, `indexes` is the file of Firestore's indexes."""
         self._settings = settings
-        self._clock = clock
+        self.clock = clock
         self._routes = routes
         self._indexes = indexes
 
@@ -64,7 +64,7 @@ class EmbeddedWorld:
         from shared.adapters.embedded.sqlite_queue import SqliteQueue
 
         dead_letter_target = str(self._routes["dead_letters"])
-        return SqliteQueue(self.database, self._clock, dead_letter_target=dead_letter_target)
+        return SqliteQueue(self.database, self.clock, dead_letter_target=dead_letter_target)
 
     def read_pseudonym_key(self) -> bytes:
         return self._read_secret()
@@ -92,7 +92,7 @@ class EmbeddedWorld:
     def build_residual_data(self) -> ports.ResidualData:
         from shared.adapters.embedded.sqlite_residual_data import SqliteResidualData
 
-        return SqliteResidualData(self.queue, self._clock)
+        return SqliteResidualData(self.queue, self.clock)
 
     def build_blobs(self) -> ports.Blobs:
         from shared.adapters.embedded.disk_blobs import DiskBlobs
@@ -134,7 +134,7 @@ class EmbeddedWorld:
     def build_service_identity(self, calls: "ServiceCalls") -> ports.ServiceIdentity:
         from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
 
-        return LocalServiceIdentity(self._read_secret(), calls, self._clock)
+        return LocalServiceIdentity(self._read_secret(), calls, self.clock)
 
     def build_keys(self, name: "KeyName") -> ports.Keys:
         from shared.adapters.embedded.local_identity import read_secret
@@ -165,7 +165,7 @@ class EmbeddedWorld:
             models=names,
             prices=self._settings.token_prices,
         )
-        return ResilientModel({role: [model] for role in roles}, self._clock)
+        return ResilientModel({role: [model] for role in roles}, self.clock)
 
     def build_keyless_moderator(self) -> ports.Moderator:
         from shared.adapters.embedded.configured_moderator import ConfiguredModerator
@@ -177,7 +177,7 @@ class EmbeddedWorld:
             from shared.adapters.silent_moderator import SilentModerator
 
             return SilentModerator()
-        return openai_clients.build_moderator(setup.api_key, setup.base_url, self._clock)
+        return openai_clients.build_moderator(setup.api_key, setup.base_url, self.clock)
 
     def build_keyless_transcriber(self) -> ports.Transcriber:
         from shared.adapters.embedded.configured_transcriber import ConfiguredTranscriber

@@ -29,6 +29,10 @@ class World(Protocol):
     """How long an erasure waits for work that began before; longer than its cache is stale."""
 
     @property
+    def clock(self) -> ports.Clock:
+        """The clock that all processes share."""
+
+    @property
     def model_place(self) -> ModelPlace:
         """Where the model is set, for those who ask it."""
 

@@ -41,6 +41,7 @@ from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.missing_realtime import MissingRealtime
 from shared.adapters.missing_transcriber import MissingTranscriber
 from shared.adapters.silent_moderator import SilentModerator
+from shared.adapters.store_clock import StoreClock
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.cached_apps import CachedApps
 from shared.data.crisis_log import CrisisLog
@@ -182,7 +183,8 @@ def build_functions_app(url: str) -> Starlette:
 
 
 def create_documents() -> FirestoreDocuments:
-    return FirestoreDocuments(AsyncClient(project=PROJECT, credentials=AnonymousCredentials()))
+    client = AsyncClient(project=PROJECT, credentials=AnonymousCredentials())
+    return FirestoreDocuments(client, StoreClock(SystemClock()))
 
 
 @pytest.fixture

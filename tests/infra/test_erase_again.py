@@ -12,6 +12,8 @@ from google.cloud.firestore import AsyncClient
 
 from infra.erase_again import erase_again, list_users
 from shared.adapters.cloud.firestore_documents import FirestoreDocuments
+from shared.adapters.store_clock import StoreClock
+from shared.adapters.system_clock import SystemClock
 from shared.data.erasures import Erasures
 from shared.domain.documents import Set
 from shared.domain.ids import UserId
@@ -49,8 +51,10 @@ async def test_who_was_erased_after_the_backup_is_erased_again_d12(
     databases: tuple[AsyncClient, AsyncClient],
 ) -> None:
     used, restored_client = databases
-    restored = FirestoreDocuments(restored_client)
-    erasures = Erasures(FirestoreDocuments(used), Pseudonyms(b"a key of the tests"))
+    restored = FirestoreDocuments(restored_client, StoreClock(SystemClock()))
+    erasures = Erasures(
+        FirestoreDocuments(used, StoreClock(SystemClock())), Pseudonyms(b"a key of the tests")
+    )
     for uid in ("stays", "left", "leaves", "returned"):
         await restored.write(
             Set(f"users/{uid}/conversations/talk", {"title": uid}),

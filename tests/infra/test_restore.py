@@ -21,6 +21,8 @@ from infra.emulators.firestore import export_documents, run_firestore
 from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.adapters.store_clock import StoreClock
+from shared.adapters.system_clock import SystemClock
 from shared.domain.documents import Fields, Set
 from tests.conftest import ROOT, run_or_skip
 from tests.e2e.product import run_product
@@ -64,7 +66,7 @@ async def read_product(file: Path) -> dict[str, Fields]:
 
 async def write_all(documents: Mapping[str, Fields]) -> None:
     with closing(AsyncClient(project=PROJECT, credentials=AnonymousCredentials())) as client:
-        store = FirestoreDocuments(client)
+        store = FirestoreDocuments(client, StoreClock(SystemClock()))
         for path, fields in documents.items():
             await store.write(Set(path, fields))
 

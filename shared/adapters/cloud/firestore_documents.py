@@ -4,6 +4,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from google.api_core import exceptions as api
@@ -14,6 +15,7 @@ from google.cloud.firestore_v1.async_aggregation import AsyncAggregationQuery
 
 from shared.adapters import firestore_limits as limits
 from shared.adapters.firestore_indexes import order_by_summed
+from shared.adapters.store_clock import StoreClock
 from shared.domain.documents import (
     LIST_OPERATORS,
     ArrayUnion,
@@ -66,16 +68,17 @@ TRANSIENT_ERRORS = (
 class FirestoreDocuments:
     """The Documents port on one Firestore database."""
 
-    def __init__(self, client: firestore.AsyncClient) -> None:
-        """Raises Unavailable at once when the client's emulator does not run."""
+    def __init__(self, client: firestore.AsyncClient, clock: StoreClock) -> None:
+        """Raises Unavailable at once when the client's emulator does not run; `clock` learns from answers."""
         _probe(client._emulator_host)  # noqa: SLF001 - the client tells it nowhere else
         self._client = client
+        self._clock = clock
 
     async def get(self, path: str) -> Document | None:
         return (await self.get_many([path]))[0]
 
     async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
-        return await _get_many(self._client, paths)
+        return await _get_many(self._client, paths, self._build_observer())
 
     async def query(self, query: Query) -> list[Document]:
         limits.check_query(query)
@@ -115,9 +118,11 @@ class FirestoreDocuments:
             await batch.commit(retry=RETRY_POLICY, timeout=TIMEOUT_S)
 
     async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        observe = self._build_observer()
+
         @firestore.async_transactional
         async def run(transaction: firestore.AsyncTransaction) -> T:
-            attempt = _FirestoreTransaction(self._client, transaction)
+            attempt = _FirestoreTransaction(self._client, transaction, observe)
             value = await work(attempt)
             limits.check_writes(attempt.writes)
             _add_writes(self._client, transaction, attempt.writes)
@@ -142,6 +147,10 @@ class FirestoreDocuments:
             await self.write(*(Delete(name) for name in paths[n : n + limits.MAX_WRITES]))
         return len(paths)
 
+    def _build_observer(self) -> Callable[[datetime], None]:
+        """Let the clock learn from the time in the answer to a question that is asked from now on."""
+        return partial(self._clock.observe, asked_at=self._clock.read_machine())
+
     async def _iterate_descendants(self, path: str) -> AsyncIterator[str]:
         """Yield the paths of all documents below a document, however deep."""
         reference = self._client.document(path)
@@ -155,10 +164,14 @@ class _FirestoreTransaction:
     """One attempt: reads at once, and keeps the writes for the commit."""
 
     def __init__(
-        self, client: firestore.AsyncClient, transaction: firestore.AsyncTransaction
+        self,
+        client: firestore.AsyncClient,
+        transaction: firestore.AsyncTransaction,
+        observe: Callable[[datetime], None],
     ) -> None:
         self._client = client
         self._transaction = transaction
+        self._observe = observe
         self.writes: list[Write] = []
 
     async def get(self, path: str) -> Document | None:
@@ -167,7 +180,7 @@ class _FirestoreTransaction:
     async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
         if self.writes:
             raise Invalid("A transaction reads before it writes")
-        return await _get_many(self._client, paths, self._transaction)
+        return await _get_many(self._client, paths, self._observe, self._transaction)
 
     def write(self, *writes: Write) -> None:
         self.writes += writes
@@ -176,6 +189,7 @@ class _FirestoreTransaction:
 async def _get_many(
     client: firestore.AsyncClient,
     paths: Sequence[str],
+    observe: Callable[[datetime], None],
     transaction: firestore.AsyncTransaction | None = None,
 ) -> list[Document | None]:
     """Sort what Firestore returns in any order into the order of the paths."""
@@ -185,8 +199,10 @@ async def _get_many(
         return []  # Firestore answers an empty read with UNKNOWN
     references = [client.document(path) for path in dict.fromkeys(paths)]
     with _translate_errors():
-        snapshots = client.get_all(references, transaction=transaction, timeout=TIMEOUT_S)
-        documents = {s.reference.path: _to_document(s) async for s in snapshots if s.exists}
+        answers = client.get_all(references, transaction=transaction, timeout=TIMEOUT_S)
+        snapshots = [snapshot async for snapshot in answers]
+    observe(snapshots[-1].read_time)
+    documents = {s.reference.path: _to_document(s) for s in snapshots if s.exists}
     return [documents.get(path) for path in paths]
 
 

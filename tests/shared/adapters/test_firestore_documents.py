@@ -10,6 +10,8 @@ from shared.adapters.cloud.firestore_documents import (
     _FirestoreTransaction,
     _translate_errors,
 )
+from shared.adapters.store_clock import StoreClock
+from shared.adapters.system_clock import SystemClock
 from shared.domain.documents import Set
 from shared.domain.errors import Invalid, Unavailable
 from shared.ports import Documents, Transaction
@@ -21,7 +23,7 @@ async def test_a_missing_emulator_raises_unavailable_at_once(monkeypatch: pytest
     client = AsyncClient(project="test")
 
     with pytest.raises(Unavailable, match=f"No Firestore emulator answers at {address}"):
-        FirestoreDocuments(client)
+        FirestoreDocuments(client, StoreClock(SystemClock()))
 
 
 @pytest.mark.emulators
