@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation soak bench scale eval eval-memories eval-crisis eval-injection report reviews dead-letters reindex move-user erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
+.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation soak bench scale eval eval-windows eval-memories eval-crisis eval-injection report reviews dead-letters reindex move-user erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -60,6 +60,10 @@ soak: $(VENV)/ready-dev ## Let PEOPLE=80 ask for MINUTES=10 while processes die 
 eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json (OUT=.cache/eval.svg, EMBEDDER=a venv with requirements-embedder.in)
 	@test -f "$(DATA)" || { echo "keepsake: name a LoCoMo file: make eval DATA=path/to/locomo.json" >&2; exit 2; }
 	@$(BIN)/python -m infra.eval "$(DATA)" "$(or $(OUT),.cache/eval.svg)" --embedder "$(or $(EMBEDDER),.cache/embed-venv)"
+
+eval-windows: $(VENV)/ready-dev ## Measure how many turns a dense row may hold, and in how many dimensions (DATA, EMBEDDER as above)
+	@test -f "$(DATA)" || { echo "keepsake: name a LoCoMo file: make eval-windows DATA=path/to/locomo.json" >&2; exit 2; }
+	@$(BIN)/python -m infra.eval.dense_windows "$(DATA)" --embedder "$(or $(EMBEDDER),.cache/embed-venv)"
 
 eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our gold set (OPENAI_API_KEY asks that model; ARGS=--show)
 	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.memories $(ARGS)

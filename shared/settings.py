@@ -43,6 +43,13 @@ _THRESHOLDS = {f"{score.upper()}_THRESHOLD": score for score in ("harm", "misuse
 _FALLBACK_ROLES = sorted(DEFAULT_MODELS.keys() - {"embeddings"})
 """No fallback for embeddings: vectors of two models cannot be compared."""
 
+SHORTENED_DIMENSIONS = 512
+"""Length of the dense vectors of models that shorten them by themselves; assumed, not measured."""
+_SHORTENING_MODELS = "text-embedding-3"
+"""The start of their names."""
+_MAX_DIMENSIONS = 20_000
+"""Pinecone's limit."""
+
 DEFAULT_TRANSCRIPTION_MODEL = "gpt-4o-transcribe-diarize"
 """It tells speakers apart."""
 DEFAULT_REALTIME_MODEL = "gpt-realtime-2.1"
@@ -102,6 +109,7 @@ class Settings:
     pinecone_api_key: str | None = None
     pinecone_shards: tuple[Shard, ...] = ()
     embedder: EmbedderKind | None = None
+    embedding_dimensions: int | None = SHORTENED_DIMENSIONS
     masking: Masking = "auto"
     models: Mapping[str, str] = field(default_factory=lambda: DEFAULT_MODELS)
     model_windows: Mapping[str, int] = field(default_factory=dict)
@@ -166,6 +174,7 @@ class Settings:
             pinecone_api_key=env.get("PINECONE_API_KEY") or None,
             pinecone_shards=_parse_shards(env),
             embedder=_EMBEDDERS.get(env.get("EMBEDDER", "")),
+            embedding_dimensions=_parse_dimensions(env),
             masking=_MASKINGS[env.get("MASKING") or "auto"],
             models=_parse_models(env),
             model_windows={
@@ -213,6 +222,14 @@ def _parse_models(env: Mapping[str, str]) -> dict[str, str]:
     """Read the model of each role; who names a standard model and no reader has that one read."""
     defaults = {**DEFAULT_MODELS, "reader": env.get("MODEL_STANDARD", DEFAULT_MODELS["reader"])}
     return {role: env.get(f"MODEL_{role.upper()}", name) for role, name in defaults.items()}
+
+
+def _parse_dimensions(env: Mapping[str, str]) -> int | None:
+    """Read how long dense vectors are; None leaves it to a model that may not shorten them."""
+    if dimensions := env.get("EMBEDDING_DIMENSIONS"):
+        return int(dimensions)
+    model = env.get("MODEL_EMBEDDINGS", DEFAULT_MODELS["embeddings"])
+    return SHORTENED_DIMENSIONS if model.startswith(_SHORTENING_MODELS) else None
 
 
 def _parse_token_prices(text: str) -> TokenPrices:
@@ -324,6 +341,11 @@ _FOR_TESTS = {
 }
 
 
+def _parse_number(text: str) -> int:
+    """Read a whole number; 0 for anything else."""
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
+
+
 def _is_port(text: str) -> bool:
     return text.isdecimal() and int(text) <= 65_535
 
@@ -336,6 +358,10 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
         errors.append(f"KEEPSAKE_WORLD={world!r}: want embedded or cloud")
     if env.get("EMBEDDER", "") not in ("", *_EMBEDDERS):
         errors.append(f"EMBEDDER={env['EMBEDDER']!r}: want openai or local, or none")
+    if not 1 <= _parse_number(env.get("EMBEDDING_DIMENSIONS") or "1") <= _MAX_DIMENSIONS:
+        errors.append(
+            f"EMBEDDING_DIMENSIONS={env['EMBEDDING_DIMENSIONS']!r}: want 1 to {_MAX_DIMENSIONS}"
+        )
     if (env.get("MASKING") or "auto") not in _MASKINGS:
         errors.append(f"MASKING={env['MASKING']!r}: want auto, on or off")
     if "K_SERVICE" in env:

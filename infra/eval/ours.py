@@ -18,6 +18,7 @@ from shared.data.search import Search
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId, UserId
 from shared.ports import Embedder
+from shared.retrieval.dense_windows import WINDOW_TURNS
 from shared.retrieval.packing import ScoredTranscript, pack
 from tests.fixtures.processing import build_processing_fixture
 
@@ -51,24 +52,13 @@ class ProductSearch:
         }
 
 
-class CachingEmbedder:
-    """An embedder with a cache: the same people are evaluated in two settings."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self.name = embedder.name
-        self._embedder = embedder
-        self._vectors: dict[str, Sequence[float]] = {}
-
-    async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new:
-            self._vectors.update(zip(new, await self._embedder.embed(uid, new), strict=True))
-        return [self._vectors[text] for text in texts]
-
-
 @asynccontextmanager
 async def open_library(
-    all_turns: Sequence[Turn], tick: Callable[[], None], embedder: Embedder | None = None
+    all_turns: Sequence[Turn],
+    tick: Callable[[], None],
+    embedder: Embedder | None = None,
+    *,
+    window_turns: int = WINDOW_TURNS,
 ) -> AsyncIterator[dict[str, ProductSearch]]:
     """Process every talk as a conversation of one user, deleted when the context ends.
 
@@ -78,7 +68,8 @@ async def open_library(
         database = SqliteDatabase(Path(folder) / "keepsake.db")
         library = build_processing_fixture(database, OfflineModel())
         documents, vectors = library.documents, library.vectors
-        deps = replace(library.deps, index=LibraryIndex(vectors, embedder))
+        index = LibraryIndex(vectors, embedder, window_turns=window_turns)
+        deps = replace(library.deps, index=index)
         for _, turns in groupby(all_turns, key=lambda turn: turn.talk):
             stored = await deps.stores.conversations.add(OWNER, build_conversation(list(turns)))
             await process(deps, OWNER, stored.id)

@@ -8,9 +8,10 @@ from infra.scale.usage import DAY_S, MONTH_DAYS, USAGE, Usage
 from infra.scale.vendors import CONTRACTS, LIMITS, PRICES
 from infra.scale.work import Counters, Work
 from shared.domain.token_prices import DEFAULT_TOKEN_PRICES
+from shared.retrieval.dense_windows import WINDOW_TURNS
+from shared.settings import SHORTENED_DIMENSIONS
 
-DENSE_VALUES = 3_072
-"""Of text-embedding-3-large, at four bytes each."""
+DENSE_ROW_BYTES = 4 * SHORTENED_DIMENSIONS
 FETCHED_IDS = 50
 """Ids of one request of the adapter."""
 MINUTE_S = 60
@@ -134,7 +135,7 @@ class Scale:
         conversation = self.counters.conversation
         return {
             "namespaces": 1,
-            "fetches": one["conversations"] * -(-conversation.vector_rows // FETCHED_IDS),
+            "fetches": one["conversations"] * -(-_count_dense_rows(conversation) // FETCHED_IDS),
             "query_units": one["turns"] * self._query_units,
             "dispatches": one["tasks"],
             "vcpus": sum(self.compute_instances(1).values()),
@@ -291,5 +292,11 @@ def _price(name: str) -> float:
 
 
 def _count_vector_bytes(work: Work) -> float:
-    """Count the sparse rows with their metadata, and the dense values with the metadata again."""
-    return 2 * work.vector_bytes + work.vector_rows * DENSE_VALUES * 4
+    """Count the sparse rows with their metadata, and the dense rows with theirs."""
+    dense_rows = _count_dense_rows(work)
+    return work.vector_bytes * (1 + dense_rows / work.vector_rows) + dense_rows * DENSE_ROW_BYTES
+
+
+def _count_dense_rows(conversation: Work) -> float:
+    """Count the summary, and one for each window of turns."""
+    return 1 + (conversation.vector_rows - 1) / WINDOW_TURNS

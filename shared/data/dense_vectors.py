@@ -1,18 +1,17 @@
 """Dense vectors of rows and questions, where there is an embedder; search works without them."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-
-from anyio import to_thread
 
 from shared import telemetry
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.vectors import Filter, Hit, Row
 from shared.ports import Embedder, Vectors
-from shared.retrieval.dense_recipe import Embedding, Recipe, blend_vectors, build_recipe_name
 
-RowWithRecipe = tuple[Row, Recipe]
+RowWithText = tuple[Row, str | None]
+"""A row with the text that is embedded for it; None where it has no dense values."""
 
 
 class DenseVectors:
@@ -23,30 +22,28 @@ class DenseVectors:
         self._embedder = embedder
 
     async def add_dense(
-        self, uid: UserId, rows: Sequence[RowWithRecipe], *, are_stored: bool = True
+        self, uid: UserId, rows: Sequence[RowWithText], *, are_stored: bool = True
     ) -> list[Row]:
-        """Return the rows with dense values; a row whose recipe is unchanged keeps its own.
+        """Return the rows with dense values; a row whose text is unchanged keeps its own.
 
         Rows that were never stored have none to keep, and none are looked for.
         """
-        if self._embedder is None or not rows:
+        if self._embedder is None:
             return [row for row, _ in rows]
-        named_rows = [_add_recipe_name(row, recipe, self._embedder.name) for row, recipe in rows]
-        ids = [row.id for row in named_rows]
-        stored = await self._vectors.fetch(uid, ids) if are_stored else {}
+        named_rows = [_add_text_name(row, text, self._embedder.name) for row, text in rows]
+        ids = [row.id for row, text in rows if text is not None]
+        stored = await self._vectors.fetch(uid, ids) if are_stored and ids else {}
         reused_rows = {row.id: _reuse_dense(row, stored) for row in named_rows}
-        new_recipes = [recipe for row, recipe in rows if reused_rows[row.id] is None]
+        new_texts = [text for row, text in rows if text is not None and not reused_rows[row.id]]
         try:
-            vectors = await self._embed_texts(uid, self._embedder, new_recipes)
+            vectors = await self._embed_texts(uid, self._embedder, new_texts)
         except (Unavailable, ModelFailed):
             telemetry.add_fields(embedder="down")
             return [reused_rows[row.id] or row for row, _ in rows]
-        pairs = [(row, recipe) for row, (_, recipe) in zip(named_rows, rows, strict=True)]
-        return await to_thread.run_sync(
-            lambda: [
-                reused_rows[row.id] or _compute_dense(row, recipe, vectors) for row, recipe in pairs
-            ]
-        )
+        return [
+            reused_rows[row.id] or _set_dense(row, text, vectors)
+            for row, (_, text) in zip(named_rows, rows, strict=True)
+        ]
 
     async def query_nearest(
         self, uid: UserId, question: str, *, limit: int, where: Filter
@@ -65,14 +62,19 @@ class DenseVectors:
         return hits
 
     async def _embed_texts(
-        self, uid: UserId, embedder: Embedder, recipes: Sequence[Recipe]
-    ) -> Mapping[str, Embedding]:
-        texts = list(dict.fromkeys(text for recipe in recipes for text, _ in recipe))
-        return dict(zip(texts, await embedder.embed(uid, texts), strict=True)) if texts else {}
+        self, uid: UserId, embedder: Embedder, texts: Sequence[str]
+    ) -> Mapping[str, Sequence[float]]:
+        distinct = list(dict.fromkeys(texts))
+        vectors = await embedder.embed(uid, distinct) if distinct else []
+        return dict(zip(distinct, vectors, strict=True))
 
 
-def _add_recipe_name(row: Row, recipe: Recipe, embedder: str) -> Row:
-    return replace(row, metadata={**row.metadata, "meaning": build_recipe_name(recipe, embedder)})
+def _add_text_name(row: Row, text: str | None, embedder: str) -> Row:
+    """Name the text and the embedder in the metadata: the same name, the same dense values."""
+    if text is None:
+        return row
+    name = hashlib.sha256(repr((embedder, text)).encode()).hexdigest()[:16]
+    return replace(row, metadata={**row.metadata, "meaning": name})
 
 
 def _reuse_dense(row: Row, stored: Mapping[str, Row]) -> Row | None:
@@ -85,5 +87,5 @@ def _reuse_dense(row: Row, stored: Mapping[str, Row]) -> Row | None:
     return replace(row, dense=stored_row.dense) if stored_row and is_unchanged else None
 
 
-def _compute_dense(row: Row, recipe: Recipe, vectors: Mapping[str, Embedding]) -> Row:
-    return replace(row, dense=blend_vectors(recipe, vectors))
+def _set_dense(row: Row, text: str | None, vectors: Mapping[str, Sequence[float]]) -> Row:
+    return row if text is None else replace(row, dense=tuple(vectors[text]))

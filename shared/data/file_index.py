@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 
 from anyio import to_thread
 
-from shared.data.dense_vectors import DenseVectors, RowWithRecipe
+from shared.data.dense_vectors import DenseVectors, RowWithText
 from shared.data.library_index import INDEX_VERSION
 from shared.domain.file import File
 from shared.domain.ids import FileId, UserId
 from shared.domain.value import value
 from shared.domain.vectors import Filter, Hit, MetadataValue, Row
 from shared.ports import Embedder, Vectors
-from shared.retrieval import dense_recipe, sparse
+from shared.retrieval import sparse
 from shared.retrieval.fusion import fuse_scores
 from shared.retrieval.page_passages import PagePassage
 from shared.retrieval.query import parse_query, rescore
@@ -64,9 +64,7 @@ class FileIndex:
         return [_to_found(hit) for hit in hits[:limit]]
 
 
-def _build_rows(
-    uid: UserId, file: File, passages: Sequence[PagePassage]
-) -> Iterator[RowWithRecipe]:
+def _build_rows(uid: UserId, file: File, passages: Sequence[PagePassage]) -> Iterator[RowWithText]:
     """Build a row of each passage; the name of the file is part of what is found."""
     for number, passage in enumerate(passages):
         metadata: dict[str, MetadataValue] = {
@@ -83,7 +81,7 @@ def _build_rows(
             sparse=sparse.encode_text(f"{file.name}\n{passage.text}"),
             metadata=metadata,
         )
-        yield row, dense_recipe.build_text_recipe(passage.text)
+        yield row, passage.text
 
 
 def _row_id(uid: UserId, file_id: FileId, number: int) -> str:

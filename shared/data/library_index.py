@@ -2,34 +2,48 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 
 from anyio import to_thread
 
-from shared.data.dense_vectors import DenseVectors, RowWithRecipe
+from shared.data.dense_vectors import DenseVectors, RowWithText
 from shared.domain.conversation import Conversation, Structured, content_hash
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
-from shared.domain.vectors import MetadataValue, Row, SparseVector
+from shared.domain.vectors import Hit, MetadataValue, Row, SparseVector
 from shared.ports import Embedder, Vectors
-from shared.retrieval import dense_recipe, sparse
-from shared.retrieval.chunking import Chunk, split_into_chunks
+from shared.retrieval import sparse
+from shared.retrieval.chunking import split_into_chunks
+from shared.retrieval.dense_windows import WINDOW_TURNS, Window, format_window, split_into_windows
 from shared.retrieval.terms import fold
 
-INDEX_VERSION = 4
-"""Raised when rows are built differently; `make reindex` builds older ones anew."""
-SEARCHED_INDEX_VERSIONS = (3, INDEX_VERSION)
-"""Search skips other rows. Rows of version 3 differ from 4 in the stems of a few rare words."""
+INDEX_VERSION = 5
+"""Raised when rows are built differently; `make reindex-all` builds older ones anew."""
+SEARCHED_INDEX_VERSIONS = (3, 4, INDEX_VERSION)
+"""Search skips other rows. Up to version 4 each turn had dense values of its own; in version 3 a few rare
+words have other stems."""
 MAX_NAMES = 40
 MAX_NAME_CHARS = 60
 """Keep the metadata of a row far below Pinecone's 40 KB."""
 
 
 class LibraryIndex:
-    """Writes rows whose ids depend only on what they stand for, so that writes are idempotent."""
+    """Writes rows whose ids depend only on what they stand for, so that writes are idempotent.
 
-    def __init__(self, vectors: Vectors, embedder: Embedder | None = None) -> None:
+    The first of each `window_turns` has their dense values.
+    """
+
+    def __init__(
+        self,
+        vectors: Vectors,
+        embedder: Embedder | None = None,
+        *,
+        window_turns: int = WINDOW_TURNS,
+    ) -> None:
         self._vectors = vectors
+        self._window_turns = window_turns
         self._dense_vectors = DenseVectors(vectors, embedder)
 
     async def put(
@@ -40,9 +54,10 @@ class LibraryIndex:
         Chunks beyond it, of `conversation.chunk_count` before, are deleted.
         """
         parts = split_into_chunks(conversation.named_segments)
+        windows = split_into_windows(parts, self._window_turns)
         rows = await to_thread.run_sync(
             lambda: [
-                *_build_conversation_rows(uid, conversation, parts),
+                *_build_conversation_rows(uid, conversation, windows),
                 *_build_memory_rows(uid, memories),
             ]
         )
@@ -93,9 +108,22 @@ def memory_hash(memory: Memory) -> str:
     return hashlib.sha256(memory.content.encode()).hexdigest()
 
 
+def expand_window(hit: Hit) -> Iterator[Hit]:
+    """Yield a hit for each turn of a window, with its row id; any other hit as it is."""
+    segments = hit.metadata.get("window")
+    if not isinstance(segments, list):
+        yield hit
+        return
+    prefix, _, first = hit.id.rpartition("#")
+    for number, segment in enumerate(segments, start=int(first)):
+        metadata = {**hit.metadata, "segment": int(segment)}
+        yield replace(hit, id=f"{prefix}#{number}", metadata=metadata)
+
+
 def _build_conversation_rows(
-    uid: UserId, conversation: Conversation, parts: Sequence[Chunk]
-) -> Iterator[RowWithRecipe]:
+    uid: UserId, conversation: Conversation, windows: Sequence[Window]
+) -> Iterator[RowWithText]:
+    parts = list(chain.from_iterable(windows))
     speakers = {part.speaker for part in parts}
     common_metadata = _build_common_metadata(uid, conversation, speakers)
     day = _format_day(conversation.started_at)
@@ -104,14 +132,22 @@ def _build_conversation_rows(
     row = _build_row(
         summary_id(uid, conversation.id), summary, {**common_metadata, "kind": "summary"}
     )
-    yield row, dense_recipe.build_text_recipe(overview)
-    recipes = dense_recipe.build_line_recipes([f"{part.speaker}: {part.text}" for part in parts])
-    for number, sparse_vector in enumerate(sparse.encode_chunks(parts, day)):
-        metadata = {**common_metadata, "kind": "chunk", "segment": parts[number].segment}
-        yield (
-            _build_row(chunk_id(uid, conversation.id, number), sparse_vector, metadata),
-            recipes[number],
-        )
+    yield row, overview
+    places = chain.from_iterable(map(_describe_window, windows))
+    for number, (sparse_vector, (place, text)) in enumerate(
+        zip(sparse.encode_chunks(parts, day), places, strict=True)
+    ):
+        metadata = {**common_metadata, "kind": "chunk", **place}
+        yield _build_row(chunk_id(uid, conversation.id, number), sparse_vector, metadata), text
+
+
+def _describe_window(window: Window) -> Iterator[tuple[dict[str, MetadataValue], str | None]]:
+    """Yield where each chunk stands, and with the first one the text of all of them."""
+    first, *others = window
+    segments = [str(chunk.segment) for chunk in window]
+    yield {"segment": first.segment, "window": segments}, format_window(window)
+    for chunk in others:
+        yield {"segment": chunk.segment}, None
 
 
 def build_summary_text(structured: Structured) -> str:
@@ -122,7 +158,7 @@ def build_summary_text(structured: Structured) -> str:
     return "\n".join(lines)
 
 
-def _build_memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[RowWithRecipe]:
+def _build_memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[RowWithText]:
     """Build a row of each current memory; search skips superseded ones."""
     for memory in memories:
         if not memory.is_current:
@@ -137,10 +173,8 @@ def _build_memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[RowW
             "index_version": INDEX_VERSION,
         }
         sparse_vector = sparse.encode_text(f"{_format_day(memory.created_at)}\n{memory.content}")
-        yield (
-            _build_row(memory_row_id(uid, memory.id), sparse_vector, metadata),
-            dense_recipe.build_text_recipe(memory.content),
-        )
+        row = _build_row(memory_row_id(uid, memory.id), sparse_vector, metadata)
+        yield row, memory.content
 
 
 def name_key(name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import chain
 
 from shared import telemetry
 from shared.data.codec import load_all
@@ -13,7 +14,12 @@ from shared.data.conversation_cache import CachedConversation, ConversationCache
 from shared.data.conversation_lists import MAX_TEXT_BYTES
 from shared.data.conversations import Conversations, conversation_path
 from shared.data.dense_vectors import DenseVectors
-from shared.data.library_index import SEARCHED_INDEX_VERSIONS, memory_hash, name_key
+from shared.data.library_index import (
+    SEARCHED_INDEX_VERSIONS,
+    expand_window,
+    memory_hash,
+    name_key,
+)
 from shared.data.memories import memory_path
 from shared.domain.conversation import Conversation
 from shared.domain.ids import ConversationId, MemoryId, UserId
@@ -144,7 +150,8 @@ class Search:
             self._search_by_words(uid, parse_query(query), limit, where),
             self._dense_vectors.query_nearest(uid, query, limit=MAX_ROWS_PER_QUERY, where=where),
         )
-        return _group_by_conversation(fuse_scores(by_words, by_vector))
+        turns_by_vector = list(chain.from_iterable(map(expand_window, by_vector)))
+        return _group_by_conversation(fuse_scores(by_words, turns_by_vector))
 
     async def _complete(
         self, uid: UserId, candidates: Sequence[tuple[Conversation, list[Hit]]], limit: int

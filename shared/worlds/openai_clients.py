@@ -75,6 +75,7 @@ def build_embedder(settings: Settings, clock: ports.Clock) -> ports.Embedder:
         api_key=require("OPENAI_API_KEY", settings.openai_api_key),
         base_url=settings.openai_base_url,
         model=settings.models["embeddings"],
+        dimensions=settings.embedding_dimensions,
         clock=clock,
     )
 

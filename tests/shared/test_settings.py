@@ -130,6 +130,8 @@ def test_a_role_can_have_a_fallback_at_another_provider_c57() -> None:
     [
         ({"FALLBACK_MODELS": "gpt-4.1"}, "FALLBACK_MODELS: want role=model"),
         ({"FALLBACK_MODELS": "guru=m"}, "FALLBACK_MODELS: unknown model role 'guru'"),
+        ({"EMBEDDING_DIMENSIONS": "many"}, "EMBEDDING_DIMENSIONS='many': want 1 to 20000"),
+        ({"EMBEDDING_DIMENSIONS": "0"}, "EMBEDDING_DIMENSIONS='0': want 1 to 20000"),
         ({"FALLBACK_MODELS": "embeddings=m"}, "unknown model role 'embeddings'"),
         ({"FALLBACK_BASE_URL": "https://models.example"}, "FALLBACK_API_KEY is missing"),
     ],
@@ -152,6 +154,21 @@ def test_prices_of_models_are_added_to_the_known_ones_d5() -> None:
 def test_a_price_that_cannot_be_read_fails_at_start_d5(text: str) -> None:
     with pytest.raises(SettingsError, match="want model=input/cached/output in US dollars"):
         Settings.from_env({"TOKEN_PRICES": text})
+
+
+@pytest.mark.parametrize(
+    ("environment", "dimensions"),
+    [
+        ({}, 512),
+        ({"EMBEDDING_DIMENSIONS": "3072"}, 3_072),
+        ({"MODEL_EMBEDDINGS": "nomic-embed-text"}, None),
+        ({"MODEL_EMBEDDINGS": "nomic-embed-text", "EMBEDDING_DIMENSIONS": "256"}, 256),
+    ],
+)
+def test_models_that_shorten_their_vectors_are_asked_to_d4(
+    environment: dict[str, str], dimensions: int | None
+) -> None:
+    assert Settings.from_env(environment).embedding_dimensions == dimensions
 
 
 def test_an_embedder_is_one_of_two_or_none_c58() -> None:

@@ -30,10 +30,20 @@ class _Answer(BaseModel):
 
 
 class OpenaiEmbedder:
-    """Tries a batch three times."""
+    """Tries a batch three times. `dimensions` are those to which the model shortens; None leaves it all."""
 
-    def __init__(self, *, api_key: str, base_url: str, model: str, clock: Clock) -> None:
-        self.name = model
+    def __init__(
+        self,
+        *,
+        api_key: str,
+        base_url: str,
+        model: str,
+        clock: Clock,
+        dimensions: int | None = None,
+    ) -> None:
+        self.name = f"{model}/{dimensions}" if dimensions else model
+        self._model = model
+        self._dimensions = dimensions
         self._http = OpenaiHttp(api_key=api_key, base_url=base_url, timeout_s=_TIMEOUT_S)
         self._clock = clock
 
@@ -46,9 +56,10 @@ class OpenaiEmbedder:
 
     async def _embed_batch(self, texts: Sequence[str]) -> list[Sequence[float]]:
         body = {
-            "model": self.name,
+            "model": self._model,
             "input": [text[:MAX_TEXT_CHARS] or " " for text in texts],
             "encoding_format": "float",
+            **({"dimensions": self._dimensions} if self._dimensions else {}),
         }
         content = await retry(
             lambda: self._http.post("embeddings", body),

@@ -66,7 +66,7 @@ def test_both_indexes_are_made_once_d1(pinecone: tuple[PineconeControlPlane, str
     assert first == second == {"sparse": "keepsake-sparse.example.com", "dense": "keepsake-dense.example.com"}  # fmt: skip
     assert plane.indexes == made
     assert made["keepsake-sparse"]["vector_type"] == "sparse"
-    assert (made["keepsake-dense"]["metric"], made["keepsake-dense"]["dimension"]) == ("cosine", 3_072)  # fmt: skip
+    assert (made["keepsake-dense"]["metric"], made["keepsake-dense"]["dimension"]) == ("cosine", 512)  # fmt: skip
     assert {index["deletion_protection"] for index in made.values()} == {"enabled"}
 
 

@@ -1,13 +1,17 @@
 """Retrieval evaluation: its counts, on two invented conversations."""
 
+from collections.abc import Sequence
+
 import pytest
 
+from infra.eval import dense_windows
 from infra.eval.baseline import Baseline, pack_windows
 from infra.eval.locomo import Question, Turn, parse_questions, parse_start, parse_turns
 from infra.eval.metrics import BUDGETS, compute_interval, compute_means, score_ranking
 from infra.eval.ours import open_library
 from infra.eval.plot import render_svg
 from infra.eval.report import REPORTED_METRICS, QuestionResult, render_report
+from shared.domain.ids import UserId
 
 PERSON = {
     "sample_id": "p-1",
@@ -127,3 +131,23 @@ def test_a_plot_shows_each_ranking():
 
     assert drawn.count("<rect") == 3
     assert all(name in drawn for name in ("Alone", *rankings))
+
+
+class LetterEmbedder:
+    """Counts the letters of a text."""
+
+    name = "letters"
+
+    async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
+        return [[1.0 + text.lower().count(letter) for letter in "abcdefgh"] for text in texts]
+
+
+async def test_windows_are_compared_with_a_row_for_each_turn_d4():
+    question = {"question": "Where did the heron stand?", "category": 1, "evidence": ["D1:1"]}
+
+    scores = await dense_windows.evaluate([[{**PERSON, "qa": [question]}]], LetterEmbedder())
+    head, _, *table = dense_windows.render("alone", scores)
+
+    assert head.startswith("| alone, 1 questions | any@1 |")
+    assert table[0].startswith("| 1 turns, 384 dimensions | 100.0 [+0.0, +0.0] |")
+    assert len(table) == len(dense_windows.WINDOWS) * len(dense_windows.DIMENSIONS)

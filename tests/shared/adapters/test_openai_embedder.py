@@ -80,6 +80,21 @@ async def test_many_texts_go_in_batches_and_none_is_empty_or_too_long(
     assert [len(text) for text in server.requests[0]["input"][:2]] == [1, MAX_TEXT_CHARS]
 
 
+async def test_vectors_are_asked_for_at_their_length_d4(server: FakeEmbeddings):
+    embedder = OpenaiEmbedder(
+        api_key="key",
+        base_url=f"{server.url}/v1",
+        model="large",
+        dimensions=512,
+        clock=AutoAdvanceClock(),
+    )
+
+    await embedder.embed(ANN, ["a"])
+    await embedder.aclose()
+
+    assert (embedder.name, server.requests[0]["dimensions"]) == ("large/512", 512)
+
+
 async def test_no_texts_make_no_request(server: FakeEmbeddings, embedder: OpenaiEmbedder):
     assert await embedder.embed(ANN, []) == []
     assert server.requests == []

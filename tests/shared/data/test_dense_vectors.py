@@ -147,20 +147,62 @@ async def test_diagnostics_name_the_retrieval_path_c67(
     assert facts["retrieval_path"] == path
 
 
-async def test_unchanged_text_is_not_embedded_again_p12(library: DenseSearchFixture):
+async def test_an_edited_turn_is_embedded_with_its_window_and_no_other_p12_d4(
+    library: DenseSearchFixture,
+):
     embedder = ThesaurusEmbedder()
     texts = [f"turn number{n}" for n in range(9)]
     await library.store(embedder, talk("c", *texts))
-    assert len(embedder.embedded_texts) == 10
+    assert len(embedder.embedded_texts) == 4
 
     embedder.embedded_texts.clear()
     await library.build_index(embedder).put(ANN, replace(talk("c", *texts), chunk_count=9))
     assert embedder.embedded_texts == []
 
-    edited = replace(talk("c", *texts[:-1], "the yacht"), chunk_count=9)
+    edited = replace(talk("c", *texts[:5], "the yacht", *texts[6:]), chunk_count=9)
     await library.build_index(embedder).put(ANN, edited)
-    assert "Bea: the yacht" in embedder.embedded_texts
-    assert "Bea: turn number0" not in embedder.embedded_texts
+    assert embedder.embedded_texts == [
+        "Bea: turn number4\nBea: the yacht\nBea: turn number6\nBea: turn number7"
+    ]
+
+
+async def test_a_window_found_by_meaning_leads_to_its_exact_turns_d4(library: DenseSearchFixture):
+    embedder = ThesaurusEmbedder()
+    long_turn = " ".join(["nothing"] * 200)  # two rows of the index
+    await library.store(embedder, talk("c", "a", "b", long_turn, "c", "d", "e", "the yacht", "f"))
+
+    [found] = await Search(library.documents, library.vectors, embedder).search_conversations(
+        ANN, "boat", limit=5
+    )
+
+    best = max(found.turns.values())
+    assert {turn for turn, score in found.turns.items() if score == best} == {3, 4, 5, 6}
+    assert "the yacht" in found.passages[0].text
+
+
+async def test_one_row_of_a_window_has_its_dense_values_d4(library: DenseSearchFixture):
+    await library.store(ThesaurusEmbedder(), talk("c", "a", "b", "c", "d", "the yacht"))
+
+    rows = await library.vectors.fetch(ANN, [f"ann-c#{n}" for n in range(5)])
+
+    windows = {row_id: row.metadata["window"] for row_id, row in rows.items() if row.dense}
+    assert windows == {"ann-c#0": ["0", "1", "2", "3"], "ann-c#4": ["4"]}
+    assert all(("window" in row.metadata) == bool(row.dense) for row in rows.values())
+
+
+async def test_rows_with_dense_values_of_their_own_are_found_beside_windows_d4(
+    library: DenseSearchFixture,
+):
+    """Rows of earlier versions name no window; both kinds are there while rows are made anew."""
+    embedder = ThesaurusEmbedder()
+    await library.store(embedder, talk("old", "soup", "the yacht"))
+    await library.store(embedder, talk("new", "soup", "the yacht"))
+    rows = await library.vectors.fetch(ANN, ["ann-old#1"])
+    [vector] = await embedder.embed(ANN, ["the yacht"])
+    own = [replace(row, dense=tuple(vector)) for row in rows.values()]
+    await library.vectors.upsert(ANN, own)
+
+    assert set(await library.search_ids(embedder, "boat")) == {"old", "new"}
 
 
 async def test_a_first_indexing_fetches_no_rows_d4(database: SqliteDatabase):

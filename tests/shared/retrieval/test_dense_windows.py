@@ -1,0 +1,64 @@
+"""Dense windows: a few turns in a row that are embedded as one (D4)."""
+
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.retrieval.chunking import Chunk
+from shared.retrieval.dense_windows import (
+    MAX_WINDOW_CHARS,
+    WINDOW_TURNS,
+    format_window,
+    split_into_windows,
+)
+
+lengths = st.lists(st.integers(1, 1_000), min_size=1, max_size=30)
+
+
+def build_chunks(lengths: list[int]) -> list[Chunk]:
+    return [Chunk(segment=n, speaker="Bea", text="x" * length) for n, length in enumerate(lengths)]
+
+
+@given(lengths, st.sampled_from([1, 2, WINDOW_TURNS]))
+def test_every_chunk_is_in_one_window_within_both_limits_d4(lengths: list[int], turns: int):
+    chunks = build_chunks(lengths)
+
+    windows = split_into_windows(chunks, turns)
+
+    assert list(chain.from_iterable(windows)) == chunks
+    for window in windows:
+        assert 1 <= len(window) <= turns
+        assert len(window) == 1 or sum(len(chunk.text) for chunk in window) <= MAX_WINDOW_CHARS
+
+
+@given(lengths, st.data())
+def test_an_edited_turn_changes_the_windows_of_its_group_alone_d4(
+    lengths: list[int], data: st.DataObject
+):
+    edited = data.draw(st.integers(0, len(lengths) - 1))
+    new_lengths = [*lengths[:edited], data.draw(st.integers(1, 1_000)), *lengths[edited + 1 :]]
+    group = edited - edited % WINDOW_TURNS
+
+    before, after = (
+        {window[0].segment: window for window in split_into_windows(build_chunks(each))}
+        for each in (lengths, new_lengths)
+    )
+
+    changed = [n for n in before | after if before.get(n) != after.get(n)]
+    assert all(group <= n < group + WINDOW_TURNS for n in changed)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "sizes"),
+    [([20] * 9, [4, 4, 1]), ([1_000] * 3, [1, 1, 1]), ([400, 400, 400, 20, 20], [2, 2, 1])],
+)
+def test_long_turns_share_a_window_with_fewer_others_d4(lengths: list[int], sizes: list[int]):
+    assert [len(window) for window in split_into_windows(build_chunks(lengths))] == sizes
+
+
+def test_a_window_is_embedded_with_a_line_for_each_chunk():
+    window = [Chunk(segment=0, speaker="Bea", text="Hi"), Chunk(segment=1, speaker="Al", text="Yo")]
+
+    assert format_window(window) == "Bea: Hi\nAl: Yo"
