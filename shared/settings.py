@@ -350,18 +350,24 @@ def _is_port(text: str) -> bool:
     return text.isdecimal() and int(text) <= 65_535
 
 
-def _find_errors(env: Mapping[str, str]) -> list[str]:
-    """List everything that is wrong, so that one start shows all of it."""
+def _find_embedder_errors(env: Mapping[str, str]) -> list[str]:
     errors = []
-    world = env.get("KEEPSAKE_WORLD", "embedded")
-    if world not in get_args(World):
-        errors.append(f"KEEPSAKE_WORLD={world!r}: want embedded or cloud")
     if env.get("EMBEDDER", "") not in ("", *_EMBEDDERS):
         errors.append(f"EMBEDDER={env['EMBEDDER']!r}: want openai or local, or none")
     if not 1 <= _parse_number(env.get("EMBEDDING_DIMENSIONS") or "1") <= _MAX_DIMENSIONS:
         errors.append(
             f"EMBEDDING_DIMENSIONS={env['EMBEDDING_DIMENSIONS']!r}: want 1 to {_MAX_DIMENSIONS}"
         )
+    return errors
+
+
+def _find_errors(env: Mapping[str, str]) -> list[str]:
+    """List everything that is wrong, so that one start shows all of it."""
+    errors = []
+    world = env.get("KEEPSAKE_WORLD", "embedded")
+    if world not in get_args(World):
+        errors.append(f"KEEPSAKE_WORLD={world!r}: want embedded or cloud")
+    errors += _find_embedder_errors(env)
     if (env.get("MASKING") or "auto") not in _MASKINGS:
         errors.append(f"MASKING={env['MASKING']!r}: want auto, on or off")
     if "K_SERVICE" in env:
