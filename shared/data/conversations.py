@@ -252,11 +252,12 @@ class Conversations:
         With `language`, its transcript counts as being in that language from now on.
         """
         spoken = {"language": language} if language else {}
-        await self._change(
-            uid,
-            conversation_id,
-            lambda _: {"processed_hash": None, "restored_hash": None, **spoken},
-        )
+
+        def build_changes(stored: Conversation) -> Fields:
+            restored_hash = None if stored.restored_hash is None else ""
+            return {"processed_hash": None, "restored_hash": restored_hash, **spoken}
+
+        await self._change(uid, conversation_id, build_changes)
         answers = f"{conversation_path(uid, conversation_id)}/answers"
         stored_answers = await self._documents.query(
             Query(collection=answers, fields=("said_hash",))

@@ -38,7 +38,7 @@ class Claim:
     that led to the attempt, empty for a deletion: a redelivery is recognised by it. The index holds at
     most `chunk_count` chunks and the memories `memory_ids`. `outage` is why the last attempt ended
     early, `waits` how often in a row it was because a model was away. At `due_at` the sweep begins an
-    unfinished attempt again; None: it ended.
+    unfinished attempt again; None: it ended. `is_first` tells that no attempt came before this one.
     """
 
     attempt: str
@@ -51,6 +51,7 @@ class Claim:
     outage: Failure | None = None
     waits: int = 0
     due_at: datetime | None = None
+    is_first: bool = False
 
 
 def has_no_writer(claim: Claim | None, message_hash: str) -> bool:
@@ -70,7 +71,7 @@ def acquire(
         due_at=now + ABANDONED_AFTER,
     )
     if previous is None:
-        return new_claim
+        return replace(new_claim, is_first=True)
     if previous.content_hash == content_hash and previous.lease_until > now:
         raise Unavailable(
             "Another attempt is processing this conversation",

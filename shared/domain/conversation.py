@@ -215,7 +215,8 @@ class Conversation:
     `assignments` who spoke single segments; `person_ids` names the people among them. What an app handed in carries its `app_id`.
     `text_bytes` is the size of its transcript, once it was handed in to us or processed. When the
     transcript is deleted and the rest stays, `deleted_hash` stands for its hash. `restored_hash` is the
-    transcript whose structure came back with an export: no model is asked for it again.
+    transcript whose structure came back with an export: no model is asked for it again. It is empty
+    where an export brought what is derived from the conversation, and models are asked again.
     `apps_results` are texts of summary apps, the one to show first; `summary_app` is the one that the
     owner chose for this conversation. `listed_at` is when what lists
     sort and filter by was last written, by the server's clock. `photo_count` photos of `photo_bytes`
@@ -338,6 +339,12 @@ class Conversation:
         """Its own id, and those of conversations that hold its words too, as sources or as a merge."""
         unmerged = (self.unmerged_from,) if self.unmerged_from else ()
         return (self.id, *self.merged_from, *unmerged)
+
+    @property
+    def is_untouched(self) -> bool:
+        """Tell whether nothing can be derived from it yet, and nothing of it was deleted by its owner."""
+        is_own = len(self.family) == 1 and self.restored_hash is None
+        return is_own and self.held_by is not None and self.held_by.is_first
 
     @property
     def has_deleted_transcript(self) -> bool:

@@ -17,14 +17,23 @@ async def index_memories(
 
 
 async def sync_rows(
-    memories: Memories, index: LibraryIndex, uid: UserId, pending: Sequence[Memory]
+    memories: Memories,
+    index: LibraryIndex,
+    uid: UserId,
+    pending: Sequence[Memory],
+    *,
+    known: Sequence[Memory] = (),
 ) -> None:
     """Correct the rows of memories that changed or were deleted while the rows were written.
 
-    Every writer checks afterwards, so the last of several writers leaves what is stored.
+    Every writer checks afterwards, so the last of several writers leaves what is stored. `known` were
+    read after these rows were written; they are not read again.
     """
+    known_by_id = {memory.id: memory for memory in known}
     while pending:
-        stored_memories = await memories.get_many(uid, [memory.id for memory in pending])
+        unknown_ids = [memory.id for memory in pending if memory.id not in known_by_id]
+        read_by_id = await memories.get_many(uid, unknown_ids) if unknown_ids else {}
+        stored_memories, known_by_id = {**known_by_id, **read_by_id}, {}
         current = {name: memory for name, memory in stored_memories.items() if memory.is_current}
         if deleted_ids := [memory.id for memory in pending if memory.id not in current]:
             await index.remove_memories(uid, deleted_ids)

@@ -30,9 +30,9 @@ async def keep_restored(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -
         return
     conversation = await _find_folder(deps, uid, restored.conversation)
     conversation = await _find_people(deps, uid, conversation)
-    if restored.is_complete and not conversation.has_deleted_transcript:
-        stored_form, _ = split_transcript(conversation)
-        conversation = replace(conversation, restored_hash=transcript_hash(stored_form))
+    is_whole = restored.is_complete and not conversation.has_deleted_transcript
+    restored_hash = transcript_hash(split_transcript(conversation)[0]) if is_whole else ""
+    conversation = replace(conversation, restored_hash=restored_hash)
     try:
         await ingest(deps, uid, conversation, also=_build_writes(deps, uid, restored))
     except Conflict:

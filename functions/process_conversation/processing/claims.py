@@ -1,7 +1,7 @@
 """Claims of conversations: leases with a fencing token, checked in each transaction that saves."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -15,7 +15,11 @@ from functions.process_conversation.processing.derived_writes import (
     remove_mentions,
 )
 from functions.process_conversation.processing.draft import Draft
-from functions.process_conversation.processing.extracted_items import follow_tasks, list_item_paths
+from functions.process_conversation.processing.extracted_items import (
+    follow_tasks,
+    list_item_paths,
+    list_tombstone_paths,
+)
 from functions.process_conversation.processing.failures import describe_exhaustion
 from shared.data.codec import MalformedDocument, dump, load
 from shared.data.conversation_cache import CachedConversation, ConversationCache
@@ -23,6 +27,7 @@ from shared.data.conversations import conversation_path, tombstone_path
 from shared.data.memories import memory_path
 from shared.data.photos import list_photo_paths
 from shared.data.transcripts import part_path
+from shared.domain.action_item import ActionItem
 from shared.domain.claim import (
     LEASE_EXTENSION_INTERVAL,
     Claim,
@@ -37,9 +42,10 @@ from shared.domain.claim import (
 from shared.domain.conversation import Conversation, apply_edits, content_hash, transcript_hash
 from shared.domain.derived_ids import identify_items
 from shared.domain.documents import Delete, Document, Fields, Query, Set, Update, Write
-from shared.domain.errors import Unavailable
+from shared.domain.errors import AlreadyExists, Unavailable
 from shared.domain.failure import Failure
 from shared.domain.ids import ConversationId, UserId
+from shared.domain.memory import Memory
 from shared.library.superseded import build_restore_writes
 from shared.ports import Clock, Documents, NewId, Transaction
 from shared.resilience.heartbeat import keep_extending
@@ -117,18 +123,26 @@ class Claims:
     async def store_answer(
         self, uid: UserId, claimed: Conversation, stage: str, answer: Mapping[str, Any]
     ) -> None:
-        """Store a model's answer beside the conversation. Raises Superseded."""
+        """Store a model's answer beside the conversation. Raises Superseded.
 
-        async def work(tx: Transaction, _: Claim, current: CachedConversation) -> None:
-            path = _answer_path(uid, claimed, stage)
-            tx.write(Set(path, {**answer, "said_hash": current.transcript_hash}))
+        Its hash tells whether the transcript is still the same, so the conversation is not read.
+        """
+        stored = {**answer, "said_hash": transcript_hash(claimed)}
 
-        await self._with_claim(uid, claimed, work)
+        async def work(tx: Transaction) -> None:
+            stored_claim = _parse_claim(await tx.get(claim_path(uid, claimed.id)))
+            if stored_claim is None or stored_claim.attempt != _require_claim(claimed).attempt:
+                raise Superseded
+            tx.write(Set(_answer_path(uid, claimed, stage), stored))
+
+        await self._documents.transaction(work)
 
     async def load_answer(
         self, uid: UserId, claimed: Conversation, stage: str
     ) -> Mapping[str, Any] | None:
         """Return the stored answer if the transcript is still the same."""
+        if _require_claim(claimed).is_first:
+            return None
         path = _answer_path(uid, claimed, stage)
         document = await self._documents.get(path)
         stored_hash = document.fields.get("said_hash") if document else None
@@ -140,20 +154,32 @@ class Claims:
         What its owner wrote or changed stays; the draft is returned as stored, without what they
         deleted. Recorded rows are removed if this attempt dies.
         """
+        if claimed.is_untouched:  # nothing to read, but for what outlived an earlier conversation
+            with suppress(AlreadyExists):
+                return await self._save(uid, claimed, draft, ())
+        return await self._save(uid, claimed, draft, draft.derived_values)
+
+    async def _save(
+        self,
+        uid: UserId,
+        claimed: Conversation,
+        draft: Draft,
+        compared_values: Sequence[ActionItem | Memory],
+    ) -> Draft:
+        """Store a draft; `compared_values` are those of it that may be stored, or deleted for good."""
         path = conversation_path(uid, claimed.id)
-        derived_values = draft.derived_values
         memory_ids = [correction.old.id for correction in draft.corrections]
         memory_ids += draft.repeated_ids
         paths = [
-            *(tombstone_path(path, record.id) for record in derived_values),
-            *(derived_path(uid, record) for record in derived_values),
+            *(tombstone_path(path, record.id) for record in compared_values),
+            *(derived_path(uid, record) for record in compared_values),
             *(memory_path(uid, memory_id) for memory_id in memory_ids),
         ]
 
         async def work(tx: Transaction, stored_claim: Claim, _: CachedConversation) -> Draft:
-            documents = await tx.get_many(paths)
-            tombstones = documents[: len(derived_values)]
-            others = documents[len(derived_values) :]
+            documents = await tx.get_many(paths) if paths else []
+            tombstones = documents[: len(compared_values)]
+            others = documents[len(compared_values) :]
             deleted_ids = {tombstone.id for tombstone in tombstones if tombstone}
             documents_by_path = {document.path: document for document in others if document}
             stored_draft = merge_stored(draft.exclude(deleted_ids), uid, documents_by_path)
@@ -184,12 +210,16 @@ class Claims:
         stale_paths = [derived_path(uid, record) for record in draft.stale_values]
         repeated_paths = [memory_path(uid, memory_id) for memory_id in draft.unrepeated_ids]
         items = identify_items(claimed.id, draft.structured.action_items)
-        item_paths = list_item_paths(uid, claimed.id, items)
+        item_paths = list_item_paths(uid, items)
 
         async def work(tx: Transaction, stored_claim: Claim, current: CachedConversation) -> None:
             if current.conversation.summary_app != claimed.summary_app:
                 raise Superseded  # its owner wants another summary
-            found = await tx.get_many([*stale_paths, *repeated_paths, *item_paths])
+            paths = [*stale_paths, *repeated_paths, *item_paths]
+            found = await tx.get_many(paths) if paths else []
+            tasks = found[len(stale_paths) + len(repeated_paths) :]
+            gone_paths = list_tombstone_paths(uid, claimed.id, items, tasks)
+            tombstones = await tx.get_many(gone_paths) if gone_paths else []
             documents = found[: len(stale_paths)]
             repeated = found[len(stale_paths) : len(stale_paths) + len(repeated_paths)]
             claim = finish(stored_claim, stored_claim.attempt, self._clock.now())
@@ -197,7 +227,7 @@ class Claims:
                 ids = tuple(memory.id for memory in draft.memories if memory.is_current)
                 claim = replace(claim, chunk_count=draft.chunk_count, memory_ids=ids)
             tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
-            kept_items = follow_tasks(items, found[len(stale_paths) + len(repeated_paths) :])
+            kept_items = follow_tasks(items, tasks, tombstones)
             structured = replace(draft.structured, action_items=kept_items)
             structured = apply_edits(structured, current.conversation.edits)
             times = _build_times(current.conversation, draft, self._clock.now())

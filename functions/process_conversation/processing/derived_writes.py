@@ -8,7 +8,7 @@ from shared.data.action_items import action_item_path
 from shared.data.codec import MalformedDocument, dump, load
 from shared.data.memories import memory_path
 from shared.domain.action_item import ActionItem
-from shared.domain.documents import ArrayUnion, Delete, Document, Fields, Set, Update, Write
+from shared.domain.documents import ArrayUnion, Create, Delete, Document, Fields, Set, Update, Write
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
 from shared.library.reconcile import Correction
@@ -57,7 +57,9 @@ def build_writes(
     for value in draft.derived_values:
         path = derived_path(uid, value)
         document = documents.get(path)
-        if not is_user_owned(document):
+        if document is None:
+            yield Create(path, dump(value.with_wording()))
+        elif not is_user_owned(document):
             yield Set(path, dump(_keep_place(value, document).with_wording()))
     yield from build_correction_writes(uid, draft.corrections)
     for name in draft.repeated_ids:
@@ -67,9 +69,9 @@ def build_writes(
             yield Update(document.path, {**mention, **_build_release(document)})
 
 
-def _keep_place(value: ActionItem | Memory, document: Document | None) -> ActionItem | Memory:
+def _keep_place(value: ActionItem | Memory, document: Document) -> ActionItem | Memory:
     """Leave a task where its owner's list and phone have it, so that it is not exported again."""
-    if document is None or not isinstance(value, ActionItem):
+    if not isinstance(value, ActionItem):
         return value
     return value.with_place_of(load(ActionItem, document))
 

@@ -75,7 +75,9 @@ def _keep_restored(conversation: Conversation) -> Draft:
     return replace(draft, chunk_count=len(split_into_chunks(conversation.named_segments)))
 
 
-async def extract_content(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> Draft:
+async def extract_content(
+    deps: ProcessDeps, uid: UserId, conversation: Conversation, profile: Profile
+) -> Draft:
     """Build the draft of what to store; so far only the model's answers are stored."""
     if conversation.has_deleted_transcript:
         return _keep_structure(conversation)
@@ -84,7 +86,6 @@ async def extract_content(deps: ProcessDeps, uid: UserId, conversation: Conversa
         return await _reconcile(deps, uid, conversation, discarded)
     if conversation.has_restored_structure:
         return _keep_restored(conversation)
-    profile = await deps.stores.profiles.get(uid)
     data = split_transcript(conversation, profile.zone.key)
     if await _is_discarded(deps, uid, conversation, data[0], profile):
         draft = Draft(discarded=True)
@@ -99,6 +100,8 @@ async def _reconcile(
     deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft
 ) -> Draft:
     """Compare the draft with what is stored of the conversation."""
+    if conversation.is_untouched:
+        return draft
     items = await deps.stores.action_items.list_for_conversation(uid, conversation.id)
     # Read first: a fact that passes to this conversation meanwhile is among its own then.
     repeated_before = await deps.stores.memories.list_repeated_in(uid, conversation.id)
@@ -150,15 +153,15 @@ async def _extract_draft(
 ) -> Draft:
     newest_memories = await deps.stores.memories.list_newest(uid, limit=MAX_SHOWN_MEMORIES)
     held_memories = await deps.stores.memories.list_held(uid, now=deps.clock.now(), limit=MAX_HELD)
-    shown_memories = _select_from_elsewhere([*newest_memories, *held_memories], conversation)
+    shown_memories = select_from_elsewhere([*newest_memories, *held_memories], conversation)
     structures, facts = await _extract(deps, uid, conversation, data, shown_memories, profile)
     ids = await _load_derived_ids(deps, uid, conversation)
     candidates = select_candidates(facts, conversation, ids)
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
-    conflicting_memories = await find_conflicting_elsewhere(
-        deps, uid, conversation, [candidate.memory for candidate in fact_candidates]
-    )
-    known_by_id = {memory.id: memory for memory in [*shown_memories, *conflicting_memories]}
+    known_by_id = {memory.id: memory for memory in shown_memories}
+    if len(newest_memories) == MAX_SHOWN_MEMORIES:  # there may be more than the model was shown
+        facts_to_compare = [candidate.memory for candidate in fact_candidates]
+        known_by_id |= await _load_conflicting(deps, uid, conversation, facts_to_compare)
     known_by_id |= await _load_named(deps, uid, conversation, fact_candidates, known_by_id)
     return build_draft(
         conversation,
@@ -185,7 +188,7 @@ async def _load_named(
         return {}
     memories = await deps.stores.memories.get_many(uid, missing_ids)
     current = [memory for memory in memories.values() if memory.is_current]
-    return {memory.id: memory for memory in _select_from_elsewhere(current, conversation)}
+    return {memory.id: memory for memory in select_from_elsewhere(current, conversation)}
 
 
 def _has_lapsed(memory: Memory, deps: ProcessDeps) -> bool:
@@ -193,12 +196,12 @@ def _has_lapsed(memory: Memory, deps: ProcessDeps) -> bool:
     return memory.held_until is not None and memory.held_until <= deps.clock.now()
 
 
-async def find_conflicting_elsewhere(
+async def _load_conflicting(
     deps: ProcessDeps, uid: UserId, conversation: Conversation, facts: Sequence[Memory]
-) -> list[Memory]:
+) -> dict[MemoryId, Memory]:
     """Return the current memories that such facts of a conversation repeat or contradict."""
-    conflicting_memories = await deps.stores.memories.find_conflicting(uid, facts)
-    return _select_from_elsewhere(conflicting_memories, conversation)
+    memories = await deps.stores.memories.find_conflicting(uid, facts)
+    return {memory.id: memory for memory in select_from_elsewhere(memories, conversation)}
 
 
 async def _load_derived_ids(
@@ -292,7 +295,7 @@ async def _drop_known_tasks(
     return replace(draft, action_items=items)
 
 
-def _select_from_elsewhere(
+def select_from_elsewhere(
     known_memories: Sequence[Memory], conversation: Conversation
 ) -> list[Memory]:
     """Leave out what this conversation and its family gave before: it is extracted anew."""

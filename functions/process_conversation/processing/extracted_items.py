@@ -1,6 +1,6 @@
 """Extracted action items as the owner left them: deleted ones go, changed ones show the change; pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from shared.data.action_items import action_item_path
 from shared.data.codec import load_all
@@ -12,31 +12,37 @@ from shared.domain.documents import Document
 from shared.domain.ids import ConversationId, UserId
 
 
-def list_item_paths(
-    uid: UserId, conversation_id: ConversationId, items: Sequence[ExtractedItem]
+def list_item_paths(uid: UserId, items: Sequence[ExtractedItem]) -> list[str]:
+    """Return the paths of the items' tasks, of those that have one."""
+    return [action_item_path(uid, item.id) for item in items if item.id is not None]
+
+
+def list_tombstone_paths(
+    uid: UserId,
+    conversation_id: ConversationId,
+    items: Sequence[ExtractedItem],
+    tasks: Sequence[Document | None],
 ) -> list[str]:
-    """Return what `follow_tasks` needs: of each item its task, then its tombstone."""
+    """Return the paths that tell of which missing tasks that their owner deleted them."""
     path = conversation_path(uid, conversation_id)
+    paths = list_item_paths(uid, items)
     return [
-        item_path
-        for item in items
-        if item.id is not None
-        for item_path in (action_item_path(uid, item.id), tombstone_path(path, item.id))
+        tombstone_path(path, task_path.rpartition("/")[2])
+        for task_path, task in zip(paths, tasks, strict=True)
+        if task is None
     ]
 
 
 def follow_tasks(
-    items: Sequence[ExtractedItem], documents: Sequence[Document | None]
+    items: Sequence[ExtractedItem],
+    tasks: Sequence[Document | None],
+    tombstones: Sequence[Document | None],
 ) -> tuple[ExtractedItem, ...]:
-    """Return the items with what their owner changed; `documents` stand at `list_item_paths`."""
-    return tuple(_follow(items, documents))
-
-
-def _follow(
-    items: Sequence[ExtractedItem], documents: Sequence[Document | None]
-) -> Iterator[ExtractedItem]:
-    tasks, tombstones = documents[::2], documents[1::2]
-    for item, task_document, tombstone in zip(items, tasks, tombstones, strict=True):
-        if tombstone is None:
-            owned_tasks = [t for t in load_all(ActionItem, [task_document]) if t.is_user_owned]
-            yield copy_task(item, owned_tasks[0]) if owned_tasks else item
+    """Return the items with what their owner changed, without those that they deleted."""
+    owned_tasks = {task.id: task for task in load_all(ActionItem, tasks) if task.is_user_owned}
+    deleted_ids = {tombstone.id for tombstone in tombstones if tombstone}
+    return tuple(
+        copy_task(item, owned_tasks[item.id]) if item.id in owned_tasks else item
+        for item in items
+        if item.id not in deleted_ids
+    )

@@ -11,19 +11,18 @@ MAX_NAME_LOOKUPS = 30
 """Names that one query looks for."""
 
 
-async def mark_new_owner(stores: Stores, uid: UserId, whole: Conversation) -> bool:
+async def mark_new_owner(
+    stores: Stores, uid: UserId, whole: Conversation, own_names: tuple[str, ...]
+) -> bool:
     """Mark the owner where a client stored the conversation itself; return whether anybody changed.
 
-    Reads nothing where each speaker is known or has a mere label. Raises Unavailable: call again.
+    Reads nothing where no speaker has one of their names. Raises Unavailable: call again.
     """
     labels = {segment.speaker for segment in whole.transcript_segments} - whole.speakers.keys()
     names = {build_name_key(label) for label in labels if is_name(label)}
-    if not names:
+    if names.isdisjoint(map(build_name_key, own_names)):
         return False
-    profile = await stores.profiles.get(uid)
-    if names.isdisjoint(map(build_name_key, profile.own_names)):
-        return False
-    return await mark_stored_owner(stores, uid, whole, profile.own_names)
+    return await mark_stored_owner(stores, uid, whole, own_names)
 
 
 async def mark_stored_owner(

@@ -1,5 +1,6 @@
 """Processing of a conversation: claim, extract, save, index and publish; idempotent."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from functions.process_conversation.deps import ProcessDeps
@@ -7,7 +8,7 @@ from functions.process_conversation.processing.claims import Superseded
 from functions.process_conversation.processing.draft import Draft, apply_draft
 from functions.process_conversation.processing.extract_content import (
     extract_content,
-    find_conflicting_elsewhere,
+    select_from_elsewhere,
 )
 from functions.process_conversation.processing.failures import ModelOutage, describe_failure
 from functions.process_conversation.processing.merge_announcement import announce_merge
@@ -17,12 +18,15 @@ from functions.process_conversation.processing.sweep_schedule import schedule_sw
 from shared import telemetry
 from shared.data.codec import MalformedDocument
 from shared.data.conversations import IncompleteTranscript
+from shared.domain.action_item import ActionItem
 from shared.domain.claim import Claim
 from shared.domain.conversation import Conversation, content_hash
 from shared.domain.daily_summary import find_day
 from shared.domain.errors import Invalid, ModelFailed, Unavailable
 from shared.domain.failure import Failure
 from shared.domain.ids import ConversationId, UserId
+from shared.domain.memory import Memory
+from shared.domain.profile import Profile
 from shared.library.memory_index import sync_rows
 from shared.library.settle_memories import settle_memories
 from shared.library.summary_schedule import schedule_summary
@@ -52,27 +56,43 @@ async def process(
         return await deps.claims.mark_malformed(uid, conversation_id)
     if isinstance(claimed, Claim):
         return await remove_derived(deps, uid, conversation_id, claimed)
-    if claimed.held_by is None or await _run_attempt(deps, uid, claimed, claimed.held_by):
-        await _schedule_summary(deps, uid, claimed)
-        await _announce_tasks(deps, uid, claimed)
+    profile = await deps.stores.profiles.get(uid)
+    tasks = await _process_claimed(deps, uid, claimed, profile)
+    if tasks is not None:
+        await _schedule_summary(deps, uid, claimed, profile)
+        await _announce_tasks(deps, uid, tasks)
         await _publish_processed(deps, uid, claimed)
     if claimed.merged_from:
         await announce_merge(deps.stores, deps.tasks, uid, claimed.id, now=deps.clock.now())
     return None
 
 
-async def _run_attempt(deps: ProcessDeps, uid: UserId, claimed: Conversation, claim: Claim) -> bool:
-    """Return whether this attempt completed the conversation."""
+async def _process_claimed(
+    deps: ProcessDeps, uid: UserId, claimed: Conversation, profile: Profile
+) -> Sequence[ActionItem] | None:
+    """Return the tasks of a conversation that is completed now, None where it is not."""
+    if claimed.held_by is None:
+        return await deps.stores.action_items.list_for_conversation(uid, claimed.id)
+    draft = await _run_attempt(deps, uid, claimed, claimed.held_by, profile)
+    return None if draft is None else draft.action_items
+
+
+async def _run_attempt(
+    deps: ProcessDeps, uid: UserId, claimed: Conversation, claim: Claim, profile: Profile
+) -> Draft | None:
+    """Return what this attempt stored, None where it did not complete the conversation."""
     async with deps.claims.keep_extending(uid, claimed.id, claim.attempt):
-        return await _attempt(deps, uid, claimed, claim)
+        return await _attempt(deps, uid, claimed, claim, profile)
 
 
-async def _attempt(deps: ProcessDeps, uid: UserId, claimed: Conversation, claim: Claim) -> bool:
+async def _attempt(
+    deps: ProcessDeps, uid: UserId, claimed: Conversation, claim: Claim, profile: Profile
+) -> Draft | None:
     try:
         conversation = await deps.stores.conversations.load_transcript(uid, claimed)
-        if await mark_new_owner(deps.stores, uid, conversation):
-            return False  # the change has it processed again
-        return await _derive(deps, uid, claimed, conversation)
+        if await mark_new_owner(deps.stores, uid, conversation, profile.own_names):
+            return None  # the change has it processed again
+        return await _derive(deps, uid, claimed, conversation, profile)
     except Superseded as error:  # the message must come again to see how the other attempt ends
         telemetry.add_fields(outcome="superseded")
         raise Unavailable("Another attempt works on the conversation") from error
@@ -82,7 +102,7 @@ async def _attempt(deps: ProcessDeps, uid: UserId, claimed: Conversation, claim:
         raise
     except Unavailable as error:
         if isinstance(error, ModelOutage) and await _park(deps, uid, claimed, error):
-            return False
+            return None
         outage = describe_failure(error, deps.model_place)
         with suppress(Unavailable):
             await deps.claims.release(uid, claimed.id, claim, outage)
@@ -102,41 +122,40 @@ async def _park(deps: ProcessDeps, uid: UserId, claimed: Conversation, outage: M
 
 
 async def _derive(
-    deps: ProcessDeps, uid: UserId, claimed: Conversation, conversation: Conversation
-) -> bool:
-    """Store and index what the models make of a transcript; return whether that succeeded.
+    deps: ProcessDeps,
+    uid: UserId,
+    claimed: Conversation,
+    conversation: Conversation,
+    profile: Profile,
+) -> Draft | None:
+    """Store and index what the models make of a transcript; return it as stored, None for a failure.
 
     Where they fail, also for a time, the transcript itself is found by search.
     """
     try:
-        draft = await _extract(deps, uid, claimed, conversation)
+        draft = await _extract(deps, uid, claimed, conversation, profile)
         # Rows first: a repeated attempt finds nothing held any more, and search skips what is held.
         await deps.index.put_memories(uid, draft.released_memories)
         draft = await deps.claims.save(uid, claimed, draft)
-        await _settle(deps, uid, conversation, draft)
         await _index(deps, uid, apply_draft(conversation, draft), draft)
     except (ModelFailed, Invalid) as error:
         chunk_count = await _index_transcript(deps, uid, claimed, conversation)
         await _mark_failed(
             deps, uid, claimed, describe_failure(error, deps.model_place), chunk_count=chunk_count
         )
-        return False
-    return True
-
-
-async def _settle(deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft) -> None:
-    """Decide between its facts and those that another conversation stored meanwhile."""
-    current = [m for m in (*draft.memories, *draft.released_memories) if m.is_current]
-    if current:
-        conflicting = await find_conflicting_elsewhere(deps, uid, conversation, current)
-        await settle_memories(deps.stores.documents, deps.index, uid, current, conflicting)
+        return None
+    return draft
 
 
 async def _extract(
-    deps: ProcessDeps, uid: UserId, claimed: Conversation, conversation: Conversation
+    deps: ProcessDeps,
+    uid: UserId,
+    claimed: Conversation,
+    conversation: Conversation,
+    profile: Profile,
 ) -> Draft:
     try:
-        return await extract_content(deps, uid, conversation)
+        return await extract_content(deps, uid, conversation, profile)
     except Unavailable:
         with suppress(Unavailable, Superseded):
             await _index_transcript(deps, uid, claimed, conversation)
@@ -162,12 +181,25 @@ async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, dra
         await deps.index.remove(uid, conversation.id, conversation.chunk_count)
     else:
         await deps.index.put(uid, conversation, draft.memories)
-    changed_memories = [*draft.memories, *draft.released_memories]
-    await sync_rows(deps.stores.memories, deps.index, uid, changed_memories)
+    await _settle(deps, uid, conversation, [*draft.memories, *draft.released_memories])
     try:
         await deps.claims.complete(uid, conversation, draft)
     except Superseded as error:
         raise Unavailable("The conversation changed while it was indexed") from error
+
+
+async def _settle(
+    deps: ProcessDeps, uid: UserId, conversation: Conversation, changed: Sequence[Memory]
+) -> None:
+    """Decide between its facts and those that another conversation stored meanwhile.
+
+    One query after the write answers both who disagrees and what became of our own.
+    """
+    current = [memory for memory in changed if memory.is_current]
+    found = await deps.stores.memories.find_conflicting(uid, current) if current else []
+    conflicting = select_from_elsewhere(found, conversation)
+    await settle_memories(deps.stores.documents, deps.index, uid, current, conflicting)
+    await sync_rows(deps.stores.memories, deps.index, uid, changed, known=found)
 
 
 async def _mark_failed(
@@ -183,16 +215,16 @@ async def _mark_failed(
         await deps.claims.fail(uid, claimed, failure, chunk_count=chunk_count)
 
 
-async def _schedule_summary(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> None:
+async def _schedule_summary(
+    deps: ProcessDeps, uid: UserId, conversation: Conversation, profile: Profile
+) -> None:
     """Schedule the summary of the conversation's day, by the clock of its owner."""
-    profile = await deps.stores.profiles.get(uid)
     day = find_day(conversation.started_at, profile.zone)
     await schedule_summary(deps.tasks, uid, profile, day, now=deps.clock.now())
 
 
-async def _announce_tasks(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> None:
+async def _announce_tasks(deps: ProcessDeps, uid: UserId, items: Sequence[ActionItem]) -> None:
     """Let the owner's phones remind of what the conversation says is due."""
-    items = await deps.stores.action_items.list_for_conversation(uid, conversation.id)
     await announce_tasks(deps, uid, [item for item in items if item.due_at and item.owner == "me"])
 
 

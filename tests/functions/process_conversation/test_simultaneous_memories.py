@@ -75,7 +75,7 @@ async def test_wherever_two_conversations_meet_one_home_stays_c63(
         rows = [row for row in await world.list_row_ids(uid) if row.endswith("#m")]
         assert "porto" in home.lower()
         assert len(rows) == 1
-    assert 20 < at < MAX_CALLS - 1
+    assert 10 < at < MAX_CALLS - 1
 
 
 async def test_without_the_kept_fact_the_other_is_true_again_c63(

@@ -1,0 +1,136 @@
+"""Documents that a processed conversation reads and writes, as Firestore bills them (D11)."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from shared import telemetry
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.metered_documents import MeteredDocuments
+from shared.data.conversations import conversation_path, tombstone_path
+from shared.data.stores import Stores
+from shared.domain.documents import Set
+from shared.domain.ids import ConversationId
+from tests.fakes import ScriptedModel
+from tests.fixtures.processing import (
+    ALICE,
+    START,
+    TALK,
+    ProcessingFixture,
+    build_outputs,
+    build_processing_fixture,
+    build_script,
+    build_test_conversation,
+)
+
+HANDED_IN = build_test_conversation(listed_at=START)
+"""A conversation as the library stores it."""
+OTHER = replace(HANDED_IN, id=ConversationId("other"))
+
+
+FACTS = ["User is allergic to peanuts"]
+
+
+@dataclass(frozen=True)
+class Cost:
+    reads: int
+    writes: int
+
+
+def meter(name: str, port: Any) -> Any:
+    return MeteredDocuments(port) if name == "documents" else port
+
+
+def open_world(database: SqliteDatabase, *outputs: dict[str, Any]) -> ProcessingFixture:
+    model = ScriptedModel(answers=build_script(*outputs))
+    return build_processing_fixture(database, model, meter)
+
+
+async def process_one(world: ProcessingFixture) -> Cost:
+    """Deliver what the trigger says of one conversation; count what processing it costs."""
+    [message] = await world.run_trigger()
+    with telemetry.log_request("process_conversation"):
+        await world.deliver(message)
+        fields = telemetry.get_fields()
+    return Cost(fields.get("reads", 0), fields.get("writes", 0))
+
+
+@pytest.mark.parametrize(
+    ("items", "facts", "most"),
+    [([], [], Cost(11, 5)), (["Call the printer"], FACTS, Cost(14, 7))],
+    ids=["nothing", "a task and a memory"],
+)
+async def test_a_new_conversation_costs_few_documents_d11(
+    database: SqliteDatabase, items: list[str], facts: list[str], most: Cost
+) -> None:
+    world = open_world(database, build_outputs(items=items, facts=facts))
+    await Stores(world.documents).conversations.add(ALICE, HANDED_IN)
+
+    cost = await process_one(world)
+
+    assert (await world.load_conversation()).status == "completed"
+    assert cost.reads <= most.reads
+    assert cost.writes <= most.writes
+
+
+async def test_known_facts_cost_one_read_each_d11(database: SqliteDatabase) -> None:
+    world = open_world(database, *[build_outputs(items=[], facts=FACTS)] * 2)
+    conversations = Stores(world.documents).conversations
+    await conversations.add(ALICE, OTHER)
+    await process_one(world)
+    await conversations.add(ALICE, HANDED_IN)
+
+    cost = await process_one(world)
+
+    assert cost.reads <= 12
+
+
+async def test_a_redelivery_writes_nothing_d11(database: SqliteDatabase) -> None:
+    world = open_world(database, build_outputs())
+    await Stores(world.documents).conversations.add(ALICE, HANDED_IN)
+    [message] = await world.run_trigger()
+    await world.deliver(message)
+
+    with telemetry.log_request("process_conversation"):
+        await world.deliver(message)
+        fields = telemetry.get_fields()
+
+    assert fields.get("writes", 0) == 0
+    assert fields["reads"] <= 4
+
+
+async def test_a_changed_task_outlives_its_conversation_and_a_new_one_of_the_same_id(
+    database: SqliteDatabase,
+) -> None:
+    world = open_world(database, *[build_outputs(facts=[])] * 2)
+    stores = Stores(world.documents)
+    await stores.conversations.add(ALICE, HANDED_IN)
+    await world.deliver_all()
+    [task] = await stores.action_items.list_newest(ALICE, limit=2)
+    await stores.action_items.change(ALICE, task.id, description="Call them today", edited=True)
+    await stores.conversations.delete(ALICE, TALK)
+    await world.deliver_all()
+
+    await stores.conversations.add(ALICE, HANDED_IN)
+    await world.deliver_all()
+
+    [kept] = await stores.action_items.list_newest(ALICE, limit=2)
+    assert kept.description == "Call them today"
+
+
+async def test_what_was_deleted_before_an_export_stays_deleted(database: SqliteDatabase) -> None:
+    world = open_world(database, build_outputs(items=[]), build_outputs(items=[]))
+    stores = Stores(world.documents)
+    await stores.conversations.add(ALICE, HANDED_IN)
+    await world.deliver_all()
+    [memory] = await stores.memories.list_newest(ALICE, limit=2)
+    await stores.conversations.delete(ALICE, TALK)
+    await world.deliver_all()
+    tombstone = tombstone_path(conversation_path(ALICE, TALK), memory.id)
+
+    restored = replace(HANDED_IN, restored_hash="")
+    await stores.conversations.add_once(ALICE, restored, also=[Set(tombstone, {"of": "memories"})])
+    await world.deliver_all()
+
+    assert await stores.memories.list_newest(ALICE, limit=2) == []
