@@ -109,6 +109,7 @@ def start(*, adapters: Sequence[str], stores: Sequence[str]) -> None:
     for store in stores:
         import_module(f"shared.data.{store}")
     gc.freeze()  # loaded code is never garbage
+    gc.set_threshold(50_000, 20, 20)
 
 
 @cache

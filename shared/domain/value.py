@@ -16,6 +16,7 @@ Class = TypeVar("Class", bound=type)
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def value(cls: Class) -> Class:
     """Make a frozen class with slots whose fields are given by name."""
+    _skip_signature(cls)
     slotted: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True)(cls)
     result: Class = _add_methods(slotted, by_name=True)
     return result
@@ -24,9 +25,15 @@ def value(cls: Class) -> Class:
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def positional_value(cls: Class) -> Class:
     """Make a value whose fields may be given by position, too."""
+    _skip_signature(cls)
     slotted: Any = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     result: Class = _add_methods(slotted, by_name=False)
     return result
+
+
+def _skip_signature(cls: Any) -> None:
+    """Give a class without a docstring its name, or `dataclass` spells out its signature, at twice its own cost."""
+    cls.__doc__ = cls.__doc__ or cls.__name__
 
 
 def _add_methods(cls: Any, *, by_name: bool) -> Any:
