@@ -4,6 +4,7 @@ The world (KEEPSAKE_WORLD) builds the adapters; here they get what is the same i
 imported inside the functions, so that an entry point loads only what it uses.
 """
 
+import asyncio
 import gc
 import json
 from collections.abc import Mapping, Sequence
@@ -100,16 +101,28 @@ _PRELOADED_ADAPTERS: Mapping[str, Mapping[str, str]] = {
 def start(*, adapters: Sequence[str], stores: Sequence[str]) -> None:
     """Set up the log, and import the adapters and stores that the first request needs.
 
-    Imports alone, no connections: the platform gives an instance more CPU while it starts.
+    The platform gives an instance more CPU while it starts. Where the loop that will serve runs already,
+    documents are connected to while the rest is imported; else with the first request, because gunicorn
+    loads a function in one process and serves it in another.
     """
     in_cloud = settings().world == "cloud"
     telemetry.configure(settings().project if in_cloud else None)
+    if _is_loop_running():
+        world().connect()
     for port in adapters:
         import_module(f"shared.adapters.{_PRELOADED_ADAPTERS[settings().world][port]}")
     for store in stores:
         import_module(f"shared.data.{store}")
     gc.freeze()  # loaded code is never garbage
     gc.set_threshold(50_000, 20, 20)
+
+
+def _is_loop_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 @cache

@@ -1,11 +1,14 @@
 """Cloud world: Google Cloud and Pinecone, by what Terraform or an operator set."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from shared import ports
 from shared.adapters.store_clock import StoreClock
+from shared.domain.errors import Unavailable
 from shared.settings import Settings, SettingsError, require
 
 if TYPE_CHECKING:
@@ -41,7 +44,17 @@ class CloudWorld:
         keys = self._settings.tool_call_keys, self._settings.disconnect_keys
         return {"tool_call": keys[0], "disconnect": keys[1]}
 
+    def connect(self) -> None:
+        from google.auth.exceptions import GoogleAuthError
+
+        with suppress(Unavailable, GoogleAuthError):
+            self._documents.connect()
+
     def build_documents(self) -> "FirestoreDocuments":
+        return self._documents
+
+    @cached_property
+    def _documents(self) -> "FirestoreDocuments":
         from google.cloud.firestore import AsyncClient
 
         from shared.adapters.cloud.firestore_documents import FirestoreDocuments

@@ -78,6 +78,9 @@ class EmbeddedWorld:
 
         return read_secret(self._settings.data_dir)
 
+    def connect(self) -> None:
+        """Do nothing: a file is opened with its first use."""
+
     def build_documents(self) -> "SqliteDocuments":
         from shared.adapters.embedded.sqlite_documents import SqliteDocuments
         from shared.adapters.embedded.sqlite_queue import SqliteTriggers

@@ -41,6 +41,9 @@ class World(Protocol):
     def read_delegation_keys(self) -> Mapping[Purpose, Sequence[str]]:
         """Return what signs for whom a function calls the tool proxy, the newest key last."""
 
+    def connect(self) -> None:
+        """Begin to connect to the documents, in the loop that runs; what fails shows at their first use."""
+
     def build_documents(self) -> AllDocuments: ...
 
     def build_residual_data(self) -> ports.ResidualData: ...

@@ -1,7 +1,6 @@
 """Entry points as processes of their own, with the settings that Terraform gives them."""
 
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -10,9 +9,8 @@ from pathlib import Path
 from infra.emulators.process import find_free_port, run_process
 from infra.local.routing import ROOT, EntryPoint, load_entry_points
 from tests.cloud_local.stand_ins import PROJECT, StandIns
-from tests.infra.terraform.stack import FOUNDATION, NUMBER, evaluate
+from tests.infra.terraform.stack import FOUNDATION, NUMBER, build_command, evaluate
 
-FRAMEWORK = Path(sys.executable).with_name("functions-framework")
 STARTED_AT_ONCE = 4
 PUSHING = ("deliver_digest", "deliver_notification")
 SECRET = "a secret of at least thirty-two characters"
@@ -85,9 +83,9 @@ def run_functions(environments: Mapping[str, Mapping[str, str]], folder: Path) -
 def run_function(
     function: EntryPoint, environment: Mapping[str, str], folder: Path
 ) -> Iterator[None]:
-    source = str(function.source.relative_to(ROOT))
-    variables = [f"{name}={value}" for name, value in environment.items()]
-    command = ["env", "-i", *variables, str(FRAMEWORK), "--asgi", "--target", function.name, "--source", source]  # fmt: skip
-    log = folder / f"{function.name}.log"
-    with run_process(command, port=int(environment["PORT"]), log=log, cwd=ROOT):
+    port, source = int(environment["PORT"]), str(function.source.relative_to(ROOT))
+    loaded = {"FUNCTION_TARGET": function.name, "FUNCTION_SOURCE": source}
+    variables = [f"{name}={value}" for name, value in {**environment, **loaded}.items()]
+    command = ["env", "-i", *variables, *build_command(port)]
+    with run_process(command, port=port, log=folder / f"{function.name}.log", cwd=ROOT):
         yield

@@ -4,7 +4,7 @@ import json
 import signal
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from infra.local.routing import ROOT
 from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
 from tests.e2e.product import build_model_environment, run_product
 from tests.e2e.waiting import wait_until
+from tests.infra.terraform.stack import build_command
 from tests.old_app import parse_as_fixed_app
 from tests.servers import run_server
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
@@ -165,19 +166,29 @@ def install_app(http: httpx.Client, url: str) -> None:
     assert http.post("/v1/apps/enable", params={"app_id": app_id}).is_success
 
 
+def build_source_command(port: int) -> list[str]:
+    """Build the command of a function deployed from source: gunicorn, which forks once it has loaded."""
+    framework = (sys.executable, "-W", "ignore", "-m", "functions_framework")
+    return [*framework, "--asgi", "--host", "127.0.0.1", "--port", str(port)]
+
+
+@pytest.mark.parametrize("build", [build_command, build_source_command])
 def test_a_function_stores_its_partial_answer_on_sigterm(
-    tmp_path: Path, model: ScriptedOpenai
+    tmp_path: Path, model: ScriptedOpenai, build: Callable[[int], list[str]]
 ) -> None:
-    """As deployed: functions-framework behind gunicorn, and SIGTERM as Cloud Run sends it."""
+    """As deployed by an image and from source, and SIGTERM as Cloud Run sends it."""
     model.play(STALLING_SCRIPT)
     port = find_free_port()
     data = tmp_path / "data"
-    settings = {"PYTHONPATH": ".", "DATA_DIR": str(data), **build_model_environment(model.url)}
-    command = [
-        *("env", *(f"{name}={value}" for name, value in settings.items())),
-        *(sys.executable, "-W", "ignore", "-m", "functions_framework", "--target", "chat"),
-        *("--source", "functions/chat/main.py", "--host", "127.0.0.1", "--port", str(port)),
-    ]
+    settings = {
+        "PYTHONPATH": ".",
+        "DATA_DIR": str(data),
+        "FUNCTION_TARGET": "chat",
+        "FUNCTION_SOURCE": "functions/chat/main.py",
+        **build_model_environment(model.url),
+    }
+    command = ["env", *(f"{name}={value}" for name, value in settings.items())]
+    command += build(port)
     token = LocalIdentity(read_secret(data)).issue("alice")
     with (
         run_process(command, port=port, log=tmp_path / "chat.log", cwd=ROOT) as process,

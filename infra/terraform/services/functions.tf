@@ -45,11 +45,23 @@ resource "google_cloud_run_v2_service" "function" {
     }
 
     containers {
-      image   = var.image
-      command = ["functions-framework"]
-      args    = ["--asgi", "--target", each.key, "--source", each.value.source]
+      image = var.image
+      # The framework's own application, loaded in the process and the loop that serve it, so that it connects while it loads.
+      command = ["uvicorn"]
+      args = [
+        "functions_framework.aio:app", "--host=0.0.0.0", "--port=8080",
+        "--lifespan=on", "--log-level=error", "--no-access-log",
+      ]
       ports {
         container_port = 8080
+      }
+      env {
+        name  = "FUNCTION_TARGET"
+        value = each.key
+      }
+      env {
+        name  = "FUNCTION_SOURCE"
+        value = each.value.source
       }
       resources {
         limits = { cpu = "1", memory = local.sizes[each.key].memory }

@@ -1,8 +1,9 @@
 """Documents on Firestore."""
 
 import socket
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -10,6 +11,8 @@ from typing import Any, TypeVar
 from google.api_core import exceptions as api
 from google.api_core.datetime_helpers import DatetimeWithNanoseconds
 from google.api_core.retry import AsyncRetry, if_exception_type
+from google.auth.exceptions import GoogleAuthError
+from google.auth.transport.requests import Request
 from google.cloud import firestore
 from google.cloud.firestore_v1.async_aggregation import AsyncAggregationQuery
 
@@ -73,6 +76,17 @@ class FirestoreDocuments:
         _probe(client._emulator_host)  # noqa: SLF001 - the client tells it nowhere else
         self._client = client
         self._clock = clock
+
+    def connect(self) -> None:
+        """Begin to connect in the loop that runs, and to fetch a token; what fails is tried by the first call again."""
+        api = self._client._firestore_api  # noqa: SLF001 - the client makes it with its first call
+        api.transport.grpc_channel.get_state(try_to_connect=True)
+        threading.Thread(target=self._fetch_token, daemon=True).start()
+
+    def _fetch_token(self) -> None:
+        credentials = self._client._credentials  # noqa: SLF001 - those that its calls carry
+        with suppress(GoogleAuthError):
+            credentials.before_request(Request(), "POST", f"https://{self._client._target}/", {})  # noqa: SLF001
 
     async def get(self, path: str) -> Document | None:
         return (await self.get_many([path]))[0]

@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -186,3 +187,17 @@ def find_dependencies(resource: str, stack: Stack) -> set[str]:
         found |= new
         waiting += new
     return found
+
+
+def load_container() -> Mapping[str, Any]:
+    """Return the container that all functions run in."""
+    service = load_stack("services").resources["google_cloud_run_v2_service.function"]
+    [container] = service["template"][0]["containers"]
+    return container  # type: ignore[no-any-return]  # as HCL has it
+
+
+def build_command(port: int) -> list[str]:
+    """Build the container's command for a port of this machine; the last of two equal options counts."""
+    [program], arguments = load_container()["command"], load_container()["args"]
+    path = Path(sys.executable).with_name(program)
+    return [str(path), *arguments, "--host=127.0.0.1", f"--port={port}"]

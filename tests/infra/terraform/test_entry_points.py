@@ -3,11 +3,11 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from importlib.util import cache_from_source
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -15,11 +15,10 @@ import pytest
 from infra.emulators.process import find_free_port, run_server
 from infra.local.routing import ROOT, load_entry_points
 from tests.infra.containers.test_containers import copy_what_the_image_gets
-from tests.infra.terraform.stack import evaluate, load_stack
+from tests.infra.terraform.stack import build_command, evaluate, load_container
 
 FUNCTIONS = {function.name: function for function in load_entry_points()}
 UNCHECKED_HASH = 0b01
-FRAMEWORK = Path(sys.executable).with_name("functions-framework")
 
 
 CREDENTIALS = {
@@ -46,6 +45,8 @@ def build_environment(function: str, app: Path, port: int) -> dict[str, str]:
     return {
         **values["settings"][function],
         **dict.fromkeys(secrets, "a value of at least thirty-two characters"),
+        "FUNCTION_TARGET": function,
+        "FUNCTION_SOURCE": str(FUNCTIONS[function].source.relative_to(ROOT)),
         "K_SERVICE": function,
         "PORT": str(port),
         "HOST": "127.0.0.1",
@@ -56,18 +57,15 @@ def build_environment(function: str, app: Path, port: int) -> dict[str, str]:
     }
 
 
-def list_command() -> list[Any]:
-    service = load_stack("services").resources["google_cloud_run_v2_service.function"]
-    [container] = service["template"][0]["containers"]
-    return [*container["command"], *container["args"]]
-
-
-def ask_for_health(command: list[str], environment: dict[str, str], app: Path) -> httpx.Response:
+def ask_for_health(environment: dict[str, str], app: Path) -> httpx.Response:
     """Start an entry point and ask for its health, for which it builds everything that it needs."""
     port, log = int(environment["PORT"]), app.parent / f"{environment['K_SERVICE']}.log"
-    fields = [f"{name}={value}" for name, value in environment.items()]
-    with run_server(["env", "-i", *fields, *command], port=port, log=log, cwd=app):
-        answer = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60)
+    with socket.create_server(("127.0.0.1", 0)) as firestore:
+        emulator = f"FIRESTORE_EMULATOR_HOST=127.0.0.1:{firestore.getsockname()[1]}"
+        fields = [emulator, *(f"{name}={value}" for name, value in environment.items())]
+        command = ["env", "-i", *fields, *build_command(port)]
+        with run_server(command, port=port, log=log, cwd=app):
+            answer = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60)
     assert answer.is_success, log.read_text()[-3000:]
     return answer
 
@@ -76,11 +74,10 @@ def ask_for_health(command: list[str], environment: dict[str, str], app: Path) -
 def test_the_image_starts_each_entry_point_with_its_settings_alone_d2(
     name: str, image: Path
 ) -> None:
-    assert list_command() == ["functions-framework", "--asgi", "--target", "${each.key}", "--source", "${each.value.source}"]  # fmt: skip
-    source = str(FUNCTIONS[name].source.relative_to(ROOT))
-    command = [str(FRAMEWORK), "--asgi", "--target", name, "--source", source]
+    variables = {pair["name"]: pair["value"] for pair in load_container()["env"]}
+    assert variables == {"FUNCTION_TARGET": "${each.key}", "FUNCTION_SOURCE": "${each.value.source}"}  # fmt: skip
 
-    answer = ask_for_health(command, build_environment(name, image, find_free_port()), image)
+    answer = ask_for_health(build_environment(name, image, find_free_port()), image)
 
     assert answer.json() == {"status": "ok", "function": name}
 
