@@ -153,7 +153,7 @@ async def test_an_interruption_at_any_call_leads_to_the_same_end(cut, after):
         if not interruption.done:
             break
 
-    assert 30 < at < MAX_STEPS
+    assert 20 < at < MAX_STEPS
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -172,7 +172,7 @@ async def test_a_crash_at_any_call_leaves_the_text_of_a_summary_app_r5(after):
         if not interruption.done:
             break
 
-    assert 15 < at < MAX_STEPS
+    assert 10 < at < MAX_STEPS
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -201,7 +201,7 @@ async def test_a_change_during_any_call_leads_to_the_last_version(version, after
         assert await world.load_everything() == expected, f"changed at call {at}"
         database.close()
 
-    assert 15 < at < MAX_STEPS
+    assert 10 < at < MAX_STEPS
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])

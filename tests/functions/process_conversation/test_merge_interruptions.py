@@ -157,7 +157,7 @@ async def test_processing_after_a_merge_ends_the_same_wherever_it_is_cut(after_e
         if not injector.failure_count:
             break
 
-    assert 30 < at < MAX_STEPS
+    assert 20 < at < MAX_STEPS
 
 
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before", "after"])
