@@ -8,6 +8,7 @@ from ipaddress import ip_network
 from math import inf
 from pathlib import Path
 from typing import Literal, get_args
+from urllib.parse import urlsplit
 
 from shared.domain.connection import OauthClient
 from shared.domain.ids import is_id
@@ -140,6 +141,9 @@ class Settings:
     harm_limit: float = DEFAULT_HARM_LIMIT
     quotas: Mapping[QuotaName, int] = field(default_factory=lambda: EMBEDDED_LIMITS)
     thresholds: SafetyThresholds = SafetyThresholds()
+    otlp_endpoint: str | None = None
+    otlp_headers: Mapping[str, str] = field(default_factory=dict)
+    trace_share: float = 1.0
 
     @classmethod
     def from_env(cls, environment: Mapping[str, str] | None = None) -> "Settings":
@@ -209,6 +213,9 @@ class Settings:
             thresholds=SafetyThresholds(
                 **{score: float(env[name]) for name, score in _THRESHOLDS.items() if env.get(name)}
             ),
+            otlp_endpoint=env.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").rstrip("/") or None,
+            otlp_headers=_parse_pairs(env.get("OTEL_EXPORTER_OTLP_HEADERS", "")),
+            trace_share=float(env.get("OTEL_TRACES_SAMPLER_ARG") or 1),
         )
 
     def get_function_url(self, name: str) -> str:
@@ -332,6 +339,7 @@ _PAIR_FORMATS = {
     "TASK_ACCOUNTS": "function=account",
     "FALLBACK_MODELS": "role=model",
     "GOOGLE_STAND_INS": "service=address",
+    "OTEL_EXPORTER_OTLP_HEADERS": "name=value",
 }
 
 
@@ -398,8 +406,23 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
     ]
     if not _is_port(env.get("PORT", "8080")):
         errors.append(f"PORT={env['PORT']!r}: want a number up to 65535")
-    errors += _find_shard_errors(env)
+    errors += _find_shard_errors(env) + _find_trace_errors(env)
     return errors + _find_sign_in_errors(env) + _find_model_errors(env) + _find_account_errors(env)
+
+
+def _find_trace_errors(env: Mapping[str, str]) -> list[str]:
+    errors = []
+    endpoint = urlsplit(env.get("OTEL_EXPORTER_OTLP_ENDPOINT", ""))
+    if endpoint.geturl() and not (endpoint.scheme in ("http", "https") and endpoint.hostname):
+        errors.append(
+            "OTEL_EXPORTER_OTLP_ENDPOINT: want the address of a collector, such as"
+            " http://127.0.0.1:4318"
+        )
+    if not re.fullmatch(r"(0?\.\d+|[01](\.0*)?)?", env.get("OTEL_TRACES_SAMPLER_ARG", "")):
+        errors.append(
+            "OTEL_TRACES_SAMPLER_ARG: want a share of all traces from 0 to 1, such as 0.1"
+        )
+    return errors
 
 
 def _is_score(text: str) -> bool:

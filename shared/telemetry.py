@@ -1,4 +1,7 @@
-"""Telemetry: one canonical log line per request, with ids, sizes and times, never content."""
+"""Telemetry: one canonical log line per request, with ids, sizes and times, never content.
+
+The request and its tool calls are spans, too: shared/spans.py.
+"""
 
 import hashlib
 import json
@@ -11,9 +14,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from shared import spans
 from shared.tracing import Trace, parse_trace
 
 _log = logging.getLogger("keepsake")
+
+_REQUEST_ATTRIBUTES = {"status": "http.response.status_code", "outcome": "keepsake.outcome"}
+"""Fields of the line that the span of the request has, too, by their names there."""
 
 
 class ToolCallRecord:
@@ -25,13 +32,17 @@ class ToolCallRecord:
 class RequestRecord:
     """The fields of one request's line so far, shared by all tasks that work on it."""
 
-    def __init__(self, trace: Trace, fields: Mapping[str, object]) -> None:
-        self.trace = trace
+    def __init__(self, span: spans.Span, fields: Mapping[str, object]) -> None:
+        self.span = span
         self._fields = dict(fields)
         self._counts: Counter[str] = Counter()
         self._stages: dict[str, float] = {}
         self._tools: list[Mapping[str, object]] = []
         self._started = time.perf_counter()
+
+    @property
+    def trace(self) -> Trace:
+        return self.span.trace
 
     def add_fields(self, fields: Mapping[str, object]) -> None:
         self._fields.update(fields)
@@ -82,18 +93,39 @@ def log_request(
     function: str, *, trace_headers: Mapping[str, str] | None = None, **fields: object
 ) -> Iterator[RequestRecord]:
     """Log one line when the request ends, however it ends; continue the trace of the headers."""
-    record = RequestRecord(
-        parse_trace(trace_headers or get_trace_headers()), {"function": function, **fields}
-    )
-    token = _record.set(record)
-    try:
-        yield record
-    except BaseException as failure:
-        record.add_fields({"outcome": type(failure).__name__})
-        raise
-    finally:
-        info("request", **record.collect_fields())
-        _record.reset(token)
+    trace = parse_trace(trace_headers or get_trace_headers())
+    with spans.open_request(function, trace) as span:
+        record = RequestRecord(span, {"function": function, **fields})
+        token = _record.set(record)
+        try:
+            yield record
+        except BaseException as failure:
+            record.add_fields({"outcome": type(failure).__name__})
+            raise
+        finally:
+            collected_fields = record.collect_fields()
+            info("request", **collected_fields)
+            _describe_request(span, collected_fields)
+            _record.reset(token)
+
+
+def _describe_request(span: spans.Span, fields: Mapping[str, Any]) -> None:
+    """Name the span of a request by its route, or by the function that a message was for."""
+    function, route = fields["function"], fields.get("route", "")
+    if span.kind == "consumer":
+        span.name = f"process {function}"
+        span.attributes |= spans.describe_message("process", function)
+    elif route:
+        span.name = route
+        span.attributes["http.request.method"], span.attributes["http.route"] = route.split(" ", 1)
+    names = _REQUEST_ATTRIBUTES.items()
+    span.attributes |= {name: fields[field] for field, name in names if field in fields}
+    span.error = span.error or fields.get("error") or _find_server_error(fields)
+
+
+def _find_server_error(fields: Mapping[str, Any]) -> str | None:
+    """Return a failure of ours, as its status: what a caller did wrong is none."""
+    return str(fields["status"]) if fields.get("status", 0) >= 500 else None
 
 
 def add_fields(**fields: object) -> None:
@@ -129,11 +161,18 @@ def measure_stage(name: str) -> Iterator[None]:
 def measure_tool_call(name: str) -> Iterator[ToolCallRecord]:
     """Add a tool call and its duration to the request."""
     record, call, started = _record.get(), ToolCallRecord(), time.perf_counter()
-    try:
-        yield call
-    finally:
-        if record:
-            record.add_tool_call(name, _measure_ms_since(started), failed=call.failed)
+    with spans.open_span(f"execute_tool {name}", attributes=_describe_tool(name)) as span:
+        try:
+            yield call
+        finally:
+            if call.failed:
+                span.error = "tool_error"
+            if record:
+                record.add_tool_call(name, _measure_ms_since(started), failed=call.failed)
+
+
+def _describe_tool(name: str) -> spans.Attributes:
+    return {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name}
 
 
 def get_fields() -> Mapping[str, Any]:
@@ -150,15 +189,16 @@ def measure_elapsed_s() -> float:
 
 def get_trace_headers() -> Mapping[str, str]:
     """Return the headers that continue the request's trace in another of our functions."""
-    record = _record.get()
-    return record.trace.headers if record else {}
+    trace = spans.get_trace()
+    return trace.headers if trace else {}
 
 
 def continue_trace(trace_headers: Mapping[str, str]) -> None:
     """Continue the trace of an event's envelope instead of the request's own."""
     record = _record.get()
     if record and "traceparent" in trace_headers:
-        record.trace = parse_trace(trace_headers)
+        record.span.trace = parse_trace(trace_headers)
+        record.span.kind = "consumer"
 
 
 def hash_id(uid: str) -> str:
@@ -183,10 +223,9 @@ def error(event: str, **fields: object) -> None:
 
 
 def _add_trace(fields: Mapping[str, object]) -> Mapping[str, object]:
-    record = _record.get()
-    if record is None:
+    trace = spans.get_trace()
+    if trace is None:
         return fields
-    trace = record.trace
     return {"trace_id": trace.trace_id, "request_id": trace.request_id, **fields}
 
 

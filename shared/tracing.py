@@ -1,30 +1,43 @@
-"""Trace context of a request (W3C Trace Context): trace id, span id and request id."""
+"""Trace context of a span (W3C Trace Context): trace id, span ids and request id."""
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from uuid import uuid4
 
 from shared.domain.value import value
 
 _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?")
-_CLOUD_TRACE_CONTEXT = re.compile(r"([0-9a-fA-F]{32})(/.*)?")
+_CLOUD_TRACE_CONTEXT = re.compile(r"([0-9a-fA-F]{32})(?:/([0-9]{1,20})?.*)?")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _NO_TRACE_ID = "0" * 32
+_NO_SPAN_ID = "0" * 16
+_RANDOM_NUMBERS = 1 << 56
+"""The last 56 bits of a trace id are random, by the standard."""
 
 
 @value
 class Trace:
-    """The trace, this function's span in it, and the id of the client's request."""
+    """The place of a span: its trace, its parent there, and the id of the client's request."""
 
     trace_id: str
     span_id: str
     request_id: str
+    parent_id: str | None = None
 
     @property
     def headers(self) -> dict[str, str]:
         """The headers of a call, or attributes of a message, that continue the trace."""
         parent = f"00-{self.trace_id}-{self.span_id}-01"
         return {"traceparent": parent, "x-request-id": self.request_id}
+
+    def open_child(self) -> "Trace":
+        """Return the place of a new span within this one."""
+        return replace(self, span_id=_build_span_id(), parent_id=self.span_id)
+
+    def is_in_share(self, share: float) -> bool:
+        """Tell whether the trace is one of a share, 0 to 1, of all traces; all functions agree."""
+        return int(self.trace_id, 16) % _RANDOM_NUMBERS < share * _RANDOM_NUMBERS
 
 
 def parse_trace(headers: Mapping[str, str]) -> Trace:
@@ -34,20 +47,31 @@ def parse_trace(headers: Mapping[str, str]) -> Trace:
     `x-request-id`. Values that are not well-formed ids are ignored: any client can send them.
     """
     request_id = headers.get("x-request-id", "")
+    trace_id, parent_id = _parse_parent(headers) or (uuid4().hex, None)
     return Trace(
-        trace_id=_parse_trace_id(headers) or uuid4().hex,
-        span_id=uuid4().hex[:16],
+        trace_id=trace_id,
+        span_id=_build_span_id(),
         request_id=request_id if _REQUEST_ID.fullmatch(request_id) else uuid4().hex,
+        parent_id=parent_id,
     )
 
 
-def _parse_trace_id(headers: Mapping[str, str]) -> str | None:
-    for name, pattern in (
-        ("traceparent", _TRACEPARENT),
-        ("ce-traceparent", _TRACEPARENT),
-        ("x-cloud-trace-context", _CLOUD_TRACE_CONTEXT),
-    ):
-        match = pattern.fullmatch(headers.get(name, ""))
+def _build_span_id() -> str:
+    return uuid4().hex[:16]
+
+
+def _parse_parent(headers: Mapping[str, str]) -> tuple[str, str | None] | None:
+    """Return the ids of a trace and of the span in it that caused this request, if it is named."""
+    for name in ("traceparent", "ce-traceparent"):
+        match = _TRACEPARENT.fullmatch(headers.get(name, ""))
         if match and match[1] != _NO_TRACE_ID:
-            return match[1].lower()
+            return match[1], match[2] if match[2] != _NO_SPAN_ID else None
+    match = _CLOUD_TRACE_CONTEXT.fullmatch(headers.get("x-cloud-trace-context", ""))
+    if match and match[1] != _NO_TRACE_ID:
+        return match[1].lower(), _parse_decimal_span(match[2])
     return None
+
+
+def _parse_decimal_span(digits: str | None) -> str | None:
+    number = int(digits or 0)
+    return f"{number:016x}" if 0 < number < 2**64 else None

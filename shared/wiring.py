@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from shared import ports, telemetry
+from shared import ports, spans, telemetry
 from shared.adapters.erasure_guard import (
     ErasureFence,
     FencedBlobs,
@@ -27,6 +27,7 @@ from shared.adapters.erasure_guard import (
 )
 from shared.adapters.metered_documents import MeteredDocuments
 from shared.adapters.system_clock import RandomIds, SystemClock
+from shared.adapters.traced_messages import TracedEvents, TracedTasks
 from shared.data.stores import Stores
 from shared.domain.local_address import is_local_url
 from shared.domain.service_calls import ServiceCalls, parse_service_calls
@@ -107,6 +108,7 @@ def start(*, adapters: Sequence[str], stores: Sequence[str]) -> None:
     """
     in_cloud = settings().world == "cloud"
     telemetry.configure(settings().project if in_cloud else None)
+    spans.send_to(_send_spans(), share=settings().trace_share)
     if _is_loop_running():
         world().connect()
     for port in adapters:
@@ -123,6 +125,16 @@ def _is_loop_running() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+@cache
+def _send_spans() -> spans.SendSpans | None:
+    endpoint = settings().otlp_endpoint
+    if endpoint is None:
+        return None
+    from shared.adapters.otlp_spans import OtlpSpans
+
+    return OtlpSpans(endpoint=endpoint, headers=settings().otlp_headers).send
 
 
 @cache
@@ -408,12 +420,12 @@ def realtime() -> ports.Realtime:
 
 @cache
 def events() -> ports.Events:
-    return FencedEvents(world().build_events(), _fence())
+    return FencedEvents(TracedEvents(world().build_events()), _fence())
 
 
 @cache
 def tasks() -> ports.Tasks:
-    return FencedTasks(world().build_tasks(), _fence())
+    return FencedTasks(TracedTasks(world().build_tasks()), _fence())
 
 
 @cache

@@ -16,6 +16,7 @@ from shared.retrieval import sparse
 from shared.retrieval.fusion import fuse_scores
 from shared.retrieval.page_passages import PagePassage
 from shared.retrieval.query import parse_query, rescore
+from shared.spans import open_retrieval
 
 MAX_ROWS_PER_QUERY = 50
 _MAX_DELETED_AT_ONCE = 1_000
@@ -54,12 +55,15 @@ class FileIndex:
         of_files: Filter = {"file_id": {"$in": list(file_ids)}} if file_ids else {}
         where: Filter = {"kind": {"$eq": "file"}, **of_files}
         parsed_query = parse_query(query)
-        by_words, by_meaning = await gather(
-            self._vectors.query_sparse(
-                uid, parsed_query.vector, limit=MAX_ROWS_PER_QUERY, where=where
-            ),
-            self._dense_vectors.query_nearest(uid, query, limit=MAX_ROWS_PER_QUERY, where=where),
-        )
+        with open_retrieval("files"):
+            by_words, by_meaning = await gather(
+                self._vectors.query_sparse(
+                    uid, parsed_query.vector, limit=MAX_ROWS_PER_QUERY, where=where
+                ),
+                self._dense_vectors.query_nearest(
+                    uid, query, limit=MAX_ROWS_PER_QUERY, where=where
+                ),
+            )
         hits = fuse_scores(rescore(parsed_query, by_words), by_meaning)
         return [_to_found(hit) for hit in hits[:limit]]
 

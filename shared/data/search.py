@@ -32,6 +32,7 @@ from shared.retrieval.packing import Passage, TurnScores, build_excerpts
 from shared.retrieval.query import ParsedQuery, parse_query, rescore
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
+from shared.spans import open_retrieval
 
 MAX_ROWS_PER_QUERY = 200
 """Rows of one query: with terms and metadata, they fit into Pinecone's answer of at most 4 MB."""
@@ -146,10 +147,13 @@ class Search:
     ) -> Mapping[ConversationId, list[Hit]]:
         """Return the rows of at least `limit` conversations if there are so many, best first."""
         where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_build_filter(filters)}
-        by_words, by_vector = await asyncio.gather(
-            self._search_by_words(uid, parse_query(query), limit, where),
-            self._dense_vectors.query_nearest(uid, query, limit=MAX_ROWS_PER_QUERY, where=where),
-        )
+        with open_retrieval("conversations"):
+            by_words, by_vector = await asyncio.gather(
+                self._search_by_words(uid, parse_query(query), limit, where),
+                self._dense_vectors.query_nearest(
+                    uid, query, limit=MAX_ROWS_PER_QUERY, where=where
+                ),
+            )
         turns_by_vector = list(chain.from_iterable(map(expand_window, by_vector)))
         return _group_by_conversation(fuse_scores(by_words, turns_by_vector))
 
@@ -192,12 +196,13 @@ class Search:
         """Return memories, best first."""
         where = {"kind": {"$eq": "memory"}}
         parsed_query = parse_query(query)
-        by_words, by_vector = await asyncio.gather(
-            self._vectors.query_sparse(
-                uid, parsed_query.vector, limit=MAX_ROWS_PER_QUERY, where=where
-            ),
-            self._dense_vectors.query_nearest(uid, query, limit=limit, where=where),
-        )
+        with open_retrieval("memories"):
+            by_words, by_vector = await asyncio.gather(
+                self._vectors.query_sparse(
+                    uid, parsed_query.vector, limit=MAX_ROWS_PER_QUERY, where=where
+                ),
+                self._dense_vectors.query_nearest(uid, query, limit=limit, where=where),
+            )
         hits = fuse_ranks(rescore(parsed_query, by_words), by_vector)[: limit + OVERFETCH]
         hashes = {MemoryId(str(h.metadata["memory_id"])): h.metadata["content_hash"] for h in hits}
         documents = await self._documents.get_many([memory_path(uid, name) for name in hashes])

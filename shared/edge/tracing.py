@@ -6,6 +6,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from shared import telemetry
 
 REQUEST_ID_HEADER = "x-request-id"
+_DELIVERY_HEADERS = ("ce-type", "x-cloudtasks-taskname")
 
 
 class TracingMiddleware:
@@ -21,7 +22,14 @@ class TracingMiddleware:
             return
         headers = Headers(scope=scope)
         with telemetry.log_request(self._function, trace_headers=headers) as record:
+            if _is_delivery(headers):
+                record.span.kind = "consumer"
             await self._app(scope, receive, _wrap_send(send, record))
+
+
+def _is_delivery(headers: Headers) -> bool:
+    """Tell whether a queue or a trigger calls; messages of a topic say so themselves."""
+    return any(name in headers for name in _DELIVERY_HEADERS)
 
 
 def _wrap_send(send: Send, record: telemetry.RequestRecord) -> Send:

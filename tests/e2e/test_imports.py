@@ -26,6 +26,7 @@ VENDOR_MODULES = {
 LAZY_MODULES = {
     "oauthlib", "httpx", "jsonschema", "mcp", "mcp_types", "standardwebhooks", "numpy",
     "snowballstemmer", "PIL", "filetype", "dateparser", "phonenumbers", "stdnum", "toon_format",
+    "opentelemetry.sdk", "opentelemetry.exporter",
 }  # fmt: skip
 FUNCTION_PACKAGES = {"functions.chat", "functions.process_conversation", "functions.tool_proxy", "functions.notifications"}  # fmt: skip
 MANAGEMENT_MODULES = {
@@ -119,3 +120,13 @@ def test_the_cloud_loads_only_what_the_first_request_needs(
 
     assert first - modules == set()
     assert modules & never == set()
+
+
+@pytest.mark.parametrize("collector", ["", "http://127.0.0.1:4318"])
+def test_a_cold_start_loads_nothing_of_opentelemetry_and_what_sends_spans_only_if_configured_d7(
+    collector: str,
+) -> None:
+    modules = list_loaded_modules("chat", "chat", OTEL_EXPORTER_OTLP_ENDPOINT=collector)
+
+    assert not any(module.startswith("opentelemetry") for module in modules)
+    assert ("shared.adapters.otlp_spans" in modules) == bool(collector)

@@ -141,6 +141,36 @@ def test_an_unusable_fallback_fails_at_start_c57(environment: dict[str, str], me
         Settings.from_env(environment)
 
 
+def test_traces_go_to_the_collector_that_is_set_d7() -> None:
+    settings = Settings.from_env(
+        {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "https://traces.example/otlp/",
+            "OTEL_EXPORTER_OTLP_HEADERS": "api-key=k, tenant=a=b",
+            "OTEL_TRACES_SAMPLER_ARG": "0.25",
+        }
+    )
+
+    assert settings.otlp_endpoint == "https://traces.example/otlp"
+    assert settings.otlp_headers == {"api-key": "k", "tenant": "a=b"}
+    assert settings.trace_share == 0.25
+    assert Settings.from_env({}).otlp_endpoint is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "secret"),
+        ("OTEL_TRACES_SAMPLER_ARG", "1.5"),
+        ("OTEL_TRACES_SAMPLER_ARG", "half"),
+    ],
+)
+def test_an_unusable_collector_fails_at_start_d7(name: str, text: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{name}: want "):
+        Settings.from_env({name: text})
+
+
 def test_prices_of_models_are_added_to_the_known_ones_d5() -> None:
     settings = Settings.from_env({"TOKEN_PRICES": "llama3=0/0/0, gpt-5.1=1/0.1/8"})
 

@@ -18,6 +18,9 @@ from functions.chat.turn.watched_run import run_watched
 from shared.domain.model_usage import ModelUsage
 from shared.domain.run import LEASE_TTL, EmbedsRequested, Outcome, Run, VoicesStarted
 from shared.model_meter import measure_models
+from shared.spans import open_span
+
+_AGENT = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "keepsake"}
 
 
 async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> None:
@@ -26,7 +29,7 @@ async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> N
     Every path emits exactly one RunEnded and raises no failure. A cancelled run first stores the
     answer so far.
     """
-    with measure_models() as used_beside:
+    with open_span("invoke_agent keepsake", attributes=_AGENT), measure_models() as used_beside:
         await _answer(deps, turn, journal, used_beside)
 
 

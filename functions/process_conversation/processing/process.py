@@ -32,6 +32,7 @@ from shared.library.settle_memories import settle_memories
 from shared.library.summary_schedule import schedule_summary
 from shared.library.task_reminders import announce_tasks
 from shared.retrieval.chunking import split_into_chunks
+from shared.spans import open_span
 
 CONVERSATION_PROCESSED_TOPIC = "conversation.processed"
 
@@ -137,7 +138,8 @@ async def _derive(
         # Rows first: a repeated attempt finds nothing held any more, and search skips what is held.
         await deps.index.put_memories(uid, draft.released_memories)
         draft = await deps.claims.save(uid, claimed, draft)
-        await _index(deps, uid, apply_draft(conversation, draft), draft)
+        with open_span("index conversation"):
+            await _index(deps, uid, apply_draft(conversation, draft), draft)
     except (ModelFailed, Invalid) as error:
         chunk_count = await _index_transcript(deps, uid, claimed, conversation)
         await _mark_failed(

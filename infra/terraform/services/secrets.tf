@@ -18,6 +18,8 @@ locals {
       TRANSCRIPTION_API_KEY = ["chat", "import_files", "library", "transcribe_audio"]
       PINECONE_API_KEY      = local.index_functions
       PSEUDONYM_KEY         = keys(local.functions)
+      # The key of a collector of traces.
+      OTEL_EXPORTER_OTLP_HEADERS = keys(local.functions)
       # Each signs for which user one function calls the tool proxy.
       TOOL_CALL_KEYS  = ["after_turn", "chat", "tool_proxy"]
       DISCONNECT_KEYS = ["erase_account", "tool_proxy"]

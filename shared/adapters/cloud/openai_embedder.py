@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ValidationError
 
+from shared.adapters.cloud.model_spans import open_model_call
 from shared.adapters.cloud.openai_http import OpenaiHttp
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
@@ -61,11 +62,12 @@ class OpenaiEmbedder:
             "encoding_format": "float",
             **({"dimensions": self._dimensions} if self._dimensions else {}),
         }
-        content = await retry(
-            lambda: self._http.post("embeddings", body),
-            sleep=self._clock.sleep,
-            attempts=_ATTEMPTS,
-        )
+        with open_model_call("embeddings", self.name):
+            content = await retry(
+                lambda: self._http.post("embeddings", body),
+                sleep=self._clock.sleep,
+                attempts=_ATTEMPTS,
+            )
         return _read_vectors(content, len(texts))
 
     async def aclose(self) -> None:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from shared import telemetry
 from shared.adapters.cloud import openai_requests
+from shared.adapters.cloud.model_spans import open_model_call
 from shared.adapters.cloud.openai_chunks import ChunkReader
 from shared.adapters.cloud.openai_http import OpenaiHttp
 from shared.data.codec import type_adapter
@@ -106,15 +107,17 @@ class OpenaiModel:
     ) -> AsyncGenerator[ModelEvent, None]:
         reader = ChunkReader(self.name(role), earlier_calls=_count_calls(messages))
         body = {**openai_requests.build_chat_body(self.name(role), messages), **options}
-        async with self._http.stream("chat/completions", body) as chunks:
-            async for chunk in chunks:
-                for event in reader.feed(chunk):
-                    yield self._price(role, event)
-                if reader.is_done:
-                    break
-            await _drain(chunks)
-            for event in reader.flush():
-                yield self._price(role, event)
+        with open_model_call("chat", self.name(role)) as call:
+            async with self._http.stream("chat/completions", body) as chunks:
+                async for chunk in chunks:
+                    call.mark_chunk()
+                    for event in reader.feed(chunk):
+                        yield call.record(self._price(role, event))
+                    if reader.is_done:
+                        break
+                await _drain(chunks)
+                for event in reader.flush():
+                    yield call.record(self._price(role, event))
 
     def _price(self, role: ModelRole, event: ModelEvent) -> ModelEvent:
         """Add the cost to the end of a call: by the model that answered, or that was asked for."""

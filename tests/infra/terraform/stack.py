@@ -29,6 +29,7 @@ REMOTE_STATE = "data.terraform_remote_state.foundation.outputs"
 NUMBER = "123456789012"
 SECRETS = [
     "DISCONNECT_KEYS", "FALLBACK_API_KEY", "GOOGLE_CLIENT_SECRET", "OPENAI_API_KEY", "OPENROUTER_API_KEY",
+    "OTEL_EXPORTER_OTLP_HEADERS",
     "PERPLEXITY_API_KEY", "PINECONE_API_KEY", "PSEUDONYM_KEY", "TOOL_CALL_KEYS", "TRANSCRIPTION_API_KEY", "WEB_PUSH_KEY",
 ]  # fmt: skip
 FOUNDATION: dict[str, Any] = {
@@ -57,7 +58,9 @@ VARIABLES: dict[str, dict[str, Any]] = {
         "project": "demo", "project_number": NUMBER, "region": "europe-west1", "firestore_location": "eur3",
         "billing_account": "0A0A0A-0B0B0B-0C0C0C", "oauth_clients": {"google": "client-of-google"},
         "web_search": "perplexity",
-        "optional_secrets": ["FALLBACK_API_KEY", "OPENROUTER_API_KEY", "TRANSCRIPTION_API_KEY"],
+        "optional_secrets": [
+            "FALLBACK_API_KEY", "OPENROUTER_API_KEY", "OTEL_EXPORTER_OTLP_HEADERS", "TRANSCRIPTION_API_KEY",
+        ],
     },
     "services": {
         "project": "demo", "state_bucket": "demo-keepsake-state", "release": "r1",

@@ -1,0 +1,150 @@
+"""Spans: nested as the work is, one batch a request, and only where somebody wants them (D7)."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared import spans, telemetry
+from shared.spans import MAX_SPANS, Span, open_leaf, open_span
+from shared.tracing import Trace, parse_trace
+from tests.log import capture_log
+
+TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
+PARENT_ID = "00f067aa0ba902b7"
+HEADERS = {"traceparent": f"00-{TRACE_ID}-{PARENT_ID}-01"}
+
+
+class Sent:
+    """What was sent: the spans of each request by the name of its function."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, Sequence[Span]]] = []
+
+    def take(self, function: str, batch: Sequence[Span]) -> None:
+        self.requests.append((function, batch))
+
+    def describe(self) -> dict[str, str | None]:
+        """Return the name of each span with that of its parent; an id of another process stays."""
+        batch = [span for _, each in self.requests for span in each]
+        names = {span.trace.span_id: span.name for span in batch}
+        return {
+            span.name: names.get(span.trace.parent_id or "", span.trace.parent_id) for span in batch
+        }
+
+
+@pytest.fixture
+def sent() -> Iterator[Sent]:
+    sent = Sent()
+    spans.send_to(sent.take)
+    yield sent
+    spans.send_to(None)
+
+
+async def test_spans_nest_as_the_work_does_also_in_tasks_of_their_own_d7(sent: Sent) -> None:
+    async def search(name: str) -> None:
+        with open_span(name):
+            await asyncio.sleep(0)
+            with open_leaf(f"embed {name}"):
+                await asyncio.sleep(0)
+
+    with telemetry.log_request("shop", trace_headers=HEADERS, route="GET /"):
+        with open_span("turn"):
+            await asyncio.gather(search("one"), search("other"))
+        with open_leaf("end"):
+            pass
+
+    assert sent.describe() == {
+        "GET /": PARENT_ID, "turn": "GET /", "one": "turn", "other": "turn",
+        "embed one": "one", "embed other": "other", "end": "GET /",
+    }  # fmt: skip
+    assert {span.trace.trace_id for _, batch in sent.requests for span in batch} == {TRACE_ID}
+
+
+async def test_a_span_that_a_generator_holds_open_has_no_parts_d7(sent: Sent) -> None:
+    async def stream() -> AsyncGenerator[int, None]:
+        with open_leaf("model"):
+            yield 1
+            yield 2
+
+    with telemetry.log_request("shop"):
+        async with aclosing(stream()) as items:
+            async for _ in items:
+                with open_span("work"):
+                    break
+
+    assert sent.describe()["work"] == "shop"
+    assert sent.describe()["model"] == "shop"
+
+
+def test_a_call_names_the_span_that_it_is_made_in_d7(sent: Sent) -> None:
+    with telemetry.log_request("shop"), open_span("send order", kind="producer"):
+        headers = telemetry.get_trace_headers()
+    with telemetry.log_request("store"):
+        telemetry.continue_trace(headers)
+
+    assert sent.describe()["process store"] == "send order"
+    assert [batch[-1].kind for _, batch in sent.requests] == ["server", "consumer"]
+
+
+def test_a_failure_is_an_error_of_each_span_that_it_ends_d7(sent: Sent) -> None:
+    with (
+        capture_log() as log,
+        pytest.raises(LookupError),
+        telemetry.log_request("shop"),
+        open_span("turn"),
+    ):
+        raise LookupError("secret words")
+
+    [(_, batch)] = sent.requests
+    assert [span.error for span in batch] == ["LookupError", "LookupError"]
+    assert len(log.find_requests()) == 1
+
+
+@pytest.mark.parametrize(("status", "error"), [(200, None), (404, None), (503, "503")])
+def test_only_failures_of_ours_are_errors_of_a_request_d7(
+    sent: Sent, status: int, error: str | None
+) -> None:
+    with telemetry.log_request("shop", status=status):
+        pass
+
+    [(_, [request])] = sent.requests
+    assert request.error == error
+    assert request.attributes["http.response.status_code"] == status
+
+
+def test_of_a_request_with_many_spans_the_first_are_sent_and_the_request_d7(sent: Sent) -> None:
+    with telemetry.log_request("shop"):
+        for number in range(MAX_SPANS + 5):
+            with open_leaf(f"read {number}"):
+                pass
+
+    [(_, batch)] = sent.requests
+    assert len(batch) == MAX_SPANS + 1
+    assert batch[-1].name == "shop"
+
+
+def test_spans_outside_a_request_are_sent_nowhere_d7(sent: Sent) -> None:
+    with open_span("start"), open_leaf("read"):
+        pass
+
+    assert sent.requests == []
+
+
+@given(seed=st.integers(0, 2**128 - 1), share=st.floats(0, 1))
+def test_every_function_decides_alike_which_traces_are_sent_d7(seed: int, share: float) -> None:
+    here = Trace(trace_id=f"{seed:032x}", span_id=PARENT_ID, request_id="r1")
+    there = parse_trace(here.headers) if seed else here
+
+    assert here.is_in_share(share) == there.is_in_share(share)
+    assert here.is_in_share(1)
+    assert not here.is_in_share(0)
+
+
+def test_a_share_of_the_traces_that_begin_here_is_sent_d7() -> None:
+    chosen = sum(parse_trace({}).is_in_share(0.25) for _ in range(4_000))
+
+    assert 800 < chosen < 1_200
