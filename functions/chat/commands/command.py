@@ -45,6 +45,11 @@ class Command:
     decided: Confirmation | None = None
 
     @property
+    def keeps_words(self) -> bool:
+        """Whether it stores free words of the owner, which models read later."""
+        return self.name in ("remember", "rule")
+
+    @property
     def numbers(self) -> Sequence[int]:
         """The numbers that the argument consists of; none where it says anything else."""
         if not _NUMBERS.fullmatch(self.argument):

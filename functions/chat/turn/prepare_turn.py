@@ -146,7 +146,7 @@ async def _build_turn(
         output_gate=OutputGate(
             is_stored=False,
             verdict=CLEAR if decided else verdict,
-            is_rated=find_step(documents.session.safety, asked.at) == "none",
+            is_rated=_waits_for_no_rating(asked, documents, command),
         ),
         finding=asked.finding,
         earlier_texts=earlier_texts,
@@ -162,6 +162,12 @@ async def _build_turn(
         missing_embeds=documents.results.missing,
         model_reason=choice.reason,
     )
+
+
+def _waits_for_no_rating(asked: _Asked, documents: TurnContext, command: Command | None) -> bool:
+    """Tell whether an answer may go out before its question is rated: nothing is kept, nothing was asked for."""
+    keeps_words = command is not None and command.keeps_words
+    return not keeps_words and find_step(documents.session.safety, asked.at) == "none"
 
 
 async def _judge(

@@ -68,6 +68,11 @@ class PreparedTurn:
     missing_embeds: tuple[EmbedId, ...] = ()
 
     @property
+    def is_rated(self) -> bool:
+        """Whether somebody rates the question: not a command that keeps no words of its owner."""
+        return self.command is None or self.command.keeps_words
+
+    @property
     def went_towards_harm(self) -> bool:
         """Whether the chat before it asked for harm to others."""
         return find_step(self.session.safety, self.accepted_at) != "none"

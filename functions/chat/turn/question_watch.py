@@ -29,7 +29,7 @@ DOUBTFUL_HARM = 0.3
 class QuestionWatch:
     """`rating` is that of the model that read the question, harmless where none did.
 
-    Nobody rates a command, nor somebody who may be in a crisis: then it never `is_rated`. `found_crisis`
+    Nobody rates a command that keeps no words, nor somebody who may be in a crisis: then it never `is_rated`. `found_crisis`
     tells of a crisis that the rules have missed.
     """
 
@@ -54,7 +54,7 @@ class QuestionWatch:
         """Rate the question once the rules or the classifier find no crisis; raises no failure."""
         try:
             verdict = await self._gate.wait_judged()
-            self.is_rated = verdict.is_clear and not self._turn.command
+            self.is_rated = verdict.is_clear and self._turn.is_rated
             if self.is_rated:
                 await self._rate(is_judged=verdict.decided_by == "classifier")
         except Exception as error:  # noqa: BLE001 - an answer does not fail with its watch

@@ -395,3 +395,18 @@ async def test_in_every_order_a_question_has_one_end_and_its_level_is_known_c43(
     assert sum(isinstance(event, RouteChosen) for event in journal.events) == (
         level > 0 and not is_late
     )
+
+
+async def test_a_cry_for_help_in_words_to_keep_gets_the_plan_and_is_not_kept_c43(
+    world: ChatFixture,
+) -> None:
+    with ScriptedModel(answers={JUDGE: [read(3)]}) as model:
+        deps = world.deps(model)
+        turn = await prepare_turn(deps, ADA, f"/remember {MISSED}", None)
+        async with hold_moderation(deps, turn) as journal:
+            pass
+
+    message = require_end(journal).message
+    assert message.text.startswith(build_plan(3))
+    assert (message.route, message.crisis_level) == ("crisis", 3)
+    assert await deps.stores.memories.list_newest(ADA, limit=9) == []
