@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ModelRole,
         Prompt,
         ToolSpec,
+        Urgency,
     )
     from shared.domain.safety import Moderation
     from shared.domain.speech import Transcription, Voice
@@ -178,11 +179,14 @@ class Models(Protocol):
     def describe(self, role: ModelRole) -> ModelFacts:
         """Return what every model that may answer for a role can be given."""
 
-    def for_user(self, uid: UserId, *, is_masked: bool, chat: str = "") -> ChatModel:
+    def for_user(
+        self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
+    ) -> ChatModel:
         """Return the models for one user's words, of one chat if they belong to one.
 
         Where the settings mask at all, and `is_masked` says that the user wants it, they read
         placeholders for private data: the same for the same value in all turns of a chat.
+        What is asked with an `urgency` of later may take minutes, and costs less where it can.
         """
 
 

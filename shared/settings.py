@@ -21,6 +21,7 @@ from shared.domain.vector_home import BUCKETS, Shard
 
 World = Literal["embedded", "cloud"]
 EmbedderKind = Literal["openai", "local"]
+FlexProcessing = Literal["auto", "on", "off"]
 
 DEFAULT_MODELS: Mapping[str, str] = {
     "fast": "gpt-4.1-mini",
@@ -65,6 +66,7 @@ MIN_WINDOW_TOKENS = 8_000
 _PROVIDERS = ("GOOGLE", "WHOOP", "NOTION", "X", "GITHUB", "PERPLEXITY")
 """OAuth providers, and services called with our own API key."""
 _MASKINGS: Mapping[str, Masking] = {"auto": "auto", "on": "on", "off": "off"}
+_FLEX: Mapping[str, FlexProcessing] = {"auto": "auto", "on": "on", "off": "off"}
 _EMBEDDERS: Mapping[str, EmbedderKind] = {"openai": "openai", "local": "local"}
 
 
@@ -114,6 +116,7 @@ class Settings:
     masking: Masking = "auto"
     models: Mapping[str, str] = field(default_factory=lambda: DEFAULT_MODELS)
     model_windows: Mapping[str, int] = field(default_factory=dict)
+    flex: FlexProcessing = "auto"
     token_prices: TokenPrices = field(default_factory=lambda: DEFAULT_TOKEN_PRICES)
     fallback_models: Mapping[str, str] = field(default_factory=dict)
     fallback_base_url: str | None = None
@@ -184,6 +187,7 @@ class Settings:
             model_windows={
                 role: int(env[name]) for name, role in _WINDOW_ROLES.items() if env.get(name)
             },
+            flex=_FLEX[env.get("FLEX_PROCESSING") or "auto"],
             token_prices=_parse_token_prices(env.get("TOKEN_PRICES", "")),
             fallback_models=_parse_pairs(env.get("FALLBACK_MODELS", "")),
             fallback_base_url=env.get("FALLBACK_BASE_URL") or None,
@@ -217,6 +221,10 @@ class Settings:
             otlp_headers=_parse_pairs(env.get("OTEL_EXPORTER_OTLP_HEADERS", "")),
             trace_share=float(env.get("OTEL_TRACES_SAMPLER_ARG") or 1),
         )
+
+    def uses_flex(self, base_url: str) -> bool:
+        """Tell whether what nobody waits for is asked of this server as flex processing."""
+        return self.flex == "on" or (self.flex == "auto" and base_url == DEFAULT_OPENAI_URL)
 
     def get_function_url(self, name: str) -> str:
         """Raises SettingsError for a function that FUNCTION_URLS does not name."""
@@ -378,6 +386,8 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
     errors += _find_embedder_errors(env)
     if (env.get("MASKING") or "auto") not in _MASKINGS:
         errors.append(f"MASKING={env['MASKING']!r}: want auto, on or off")
+    if (env.get("FLEX_PROCESSING") or "auto") not in _FLEX:
+        errors.append(f"FLEX_PROCESSING={env['FLEX_PROCESSING']!r}: want auto, on or off")
     if "K_SERVICE" in env:
         errors += _find_cloud_run_errors(env, world)
     if world == "cloud" and env.get("EGRESS_DEV_ORIGINS"):

@@ -367,15 +367,17 @@ def _build_embedder() -> ports.Embedder | None:
 @cache
 def model() -> ports.Models:
     from shared.adapters.masked_model import MaskedModels
+    from shared.adapters.models_by_urgency import ModelsByUrgency
 
+    models = ModelsByUrgency(_build_model(), _build_model(is_patient=True))
     secret = world().read_pseudonym_key()
-    return MaskedModels(_build_model(), masking=settings().masking, secret=secret)
+    return MaskedModels(models, masking=settings().masking, secret=secret)
 
 
-def _build_model() -> ports.ChatModel:
+def _build_model(*, is_patient: bool = False) -> ports.ChatModel:
     if settings().openai_api_key:
-        return openai_clients.build_model(settings(), clock())
-    return world().build_keyless_model()
+        return openai_clients.build_model(settings(), clock(), is_patient=is_patient)
+    return world().build_keyless_model(is_patient=is_patient)
 
 
 @cache

@@ -32,6 +32,7 @@ from shared.domain.model import (
     ToolCall,
     ToolCallRequested,
     ToolSpec,
+    Urgency,
 )
 from shared.domain.safety import Moderation
 from shared.domain.speech import Transcription, Utterance, Voice
@@ -191,9 +192,10 @@ class ScriptedTranscriber:
 
 @value
 class UnmaskedModels:
-    """The models of a server that masks nothing."""
+    """The models of a server that masks nothing; `urgencies` are those that were asked for."""
 
     model: Any
+    urgencies: list[Urgency] = field(default_factory=list)
 
     def name(self, role: ModelRole) -> str:
         return str(self.model.name(role))
@@ -202,7 +204,10 @@ class UnmaskedModels:
         facts: ModelFacts = self.model.describe(role)
         return facts
 
-    def for_user(self, uid: UserId, *, is_masked: bool, chat: str = "") -> Any:
+    def for_user(
+        self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
+    ) -> Any:
+        self.urgencies.append(urgency)
         return self.model
 
 

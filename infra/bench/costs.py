@@ -3,15 +3,20 @@
 from infra.bench.figures import Figure
 from infra.scale.measure import measure
 from infra.scale.model import compute_token_costs
+from shared.domain.token_prices import FLEX_SHARE
 
 
 async def measure_costs() -> list[Figure]:
     """Count tokens as docs/scale.md does; real answers and conversations differ in length."""
     counters = await measure()
+    length = f"of {counters.words:.0f} words"
     return [
-        Figure(f"models of 1,000 {name}", 1_000 * sum(compute_token_costs(work).values()), "$")
-        for name, work in (
-            ("turns that search once", counters.turn),
-            (f"conversations of {counters.words:.0f} words", counters.conversation),
+        Figure(
+            f"models of 1,000 {name}", 1_000 * sum(compute_token_costs(work).values()) * share, "$"
+        )
+        for name, work, share in (
+            ("turns that search once", counters.turn, 1),
+            (f"conversations {length}", counters.conversation, 1),
+            (f"conversations {length}, imported", counters.conversation, FLEX_SHARE),
         )
     ]

@@ -28,8 +28,9 @@ from shared.domain.model import (
     ToolCall,
     ToolCallRequested,
     ToolSpec,
+    Urgency,
 )
-from shared.ports import ChatModel
+from shared.ports import ChatModel, Models
 from shared.security.masking import (
     Change,
     Masker,
@@ -45,26 +46,27 @@ T = TypeVar("T")
 class MaskedModels:
     """Models that are asked about one user's words by masking them, as settings and user want it."""
 
-    def __init__(self, model: ChatModel, *, masking: Masking, secret: bytes) -> None:
+    def __init__(self, models: Models, *, masking: Masking, secret: bytes) -> None:
         """`secret` is the server's: without it nobody can try out what a placeholder stands for."""
-        self._model = model
+        self._models = models
         self._masking = masking
         self._secret = secret
         self._spans = PrivateSpans()
 
     def name(self, role: ModelRole) -> str:
-        return self._model.name(role)
+        return self._models.name(role)
 
     def describe(self, role: ModelRole) -> ModelFacts:
-        return self._model.describe(role)
+        return self._models.describe(role)
 
-    def for_user(self, uid: UserId, *, is_masked: bool, chat: str = "") -> ChatModel:
+    def for_user(
+        self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
+    ) -> ChatModel:
+        model = self._models.for_user(uid, is_masked=is_masked, chat=chat, urgency=urgency)
         if self._masking == "off" or not is_masked:
-            return self._model
+            return model
         key = derive_masking_key(self._secret, uid, chat)
-        return MaskedModel(
-            self._model, Masker(key, self._spans.find), also_local=self._masking == "on"
-        )
+        return MaskedModel(model, Masker(key, self._spans.find), also_local=self._masking == "on")
 
 
 def derive_masking_key(secret: bytes, uid: UserId, chat: str = "") -> bytes:

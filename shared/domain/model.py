@@ -11,6 +11,9 @@ ModelRole = Literal["fast", "reader", "standard", "agent", "persona", "persona_p
 """The `reader` reads transcripts, days and chats, and notes what is in them; nobody chats with it."""
 
 
+Urgency = Literal["now", "soon", "later"]
+"""Who waits for a model: somebody who reads along, somebody who looks in later, or nobody."""
+
 SAFE_WINDOW_TOKENS = 32_000
 """Window of a model that nothing is known about."""
 
@@ -131,11 +134,15 @@ class ToolCallRequested:
 
 @value
 class ModelCallFinished:
-    """The end of one model call: always last, exactly once, unless the stream raised."""
+    """The end of one model call: always last, exactly once, unless the stream raised.
+
+    It `is_flex` where the provider says that it answered at the price of its flex processing.
+    """
 
     reason: Literal["stop", "tool_calls", "length", "content_filter"]
     model: str
     usage: Usage = field(default_factory=Usage)
+    is_flex: bool = False
 
 
 ModelEvent = TextDelta | ReasoningDelta | ToolCallRequested | ModelCallFinished

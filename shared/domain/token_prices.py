@@ -31,7 +31,13 @@ DEFAULT_TOKEN_PRICES: TokenPrices = {
 _VERSION_DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
-def price_usage(prices: TokenPrices, models: tuple[str, ...], usage: Usage) -> Usage:
+FLEX_SHARE = 0.5
+"""What flex processing costs of each price, as OpenAI's pages of models say."""
+
+
+def price_usage(
+    prices: TokenPrices, models: tuple[str, ...], usage: Usage, *, is_flex: bool = False
+) -> Usage:
     """Return the usage with its cost, by the first of these names that has a price.
 
     It has no cost where none has, or where the provider counted no tokens.
@@ -40,16 +46,15 @@ def price_usage(prices: TokenPrices, models: tuple[str, ...], usage: Usage) -> U
     price = next((prices[name] for name in names if name in prices), None)
     if price is None or not usage.input_tokens:
         return usage
-    return replace(usage, cost_micro_usd=_compute_cost(price, usage))
+    cost = _compute_cost(price, usage) * (FLEX_SHARE if is_flex else 1)
+    return replace(usage, cost_micro_usd=round(cost))
 
 
-def _compute_cost(price: TokenPrice, usage: Usage) -> int:
+def _compute_cost(price: TokenPrice, usage: Usage) -> float:
     """Dollars per million tokens are micro-dollars per token."""
     cached = min(usage.cached_tokens, usage.input_tokens)
     uncached = usage.input_tokens - cached
-    return round(
-        uncached * price.input + cached * price.cached + usage.output_tokens * price.output
-    )
+    return uncached * price.input + cached * price.cached + usage.output_tokens * price.output
 
 
 def parse_token_price(text: str) -> TokenPrice:

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from shared.data.stores import Stores
 from shared.domain.ids import UserId
+from shared.domain.model import Urgency
 from shared.ports import ChatModel, Models
 
 
@@ -16,7 +17,11 @@ class ModelDeps(Protocol):
     def stores(self) -> Stores: ...
 
 
-async def load_model(deps: ModelDeps, uid: UserId, *, chat: str = "") -> ChatModel:
+async def load_model(
+    deps: ModelDeps, uid: UserId, *, chat: str = "", urgency: Urgency = "now"
+) -> ChatModel:
     """Return the models for a user's words, of one chat if they belong to one, as the user wants it."""
     profile = await deps.stores.profiles.get(uid)
-    return deps.model.for_user(uid, is_masked=profile.masks_private_data, chat=chat)
+    return deps.model.for_user(
+        uid, is_masked=profile.masks_private_data, chat=chat, urgency=urgency
+    )

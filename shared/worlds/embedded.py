@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -145,12 +145,15 @@ class EmbeddedWorld:
 
         return LocalKeys(read_secret(self._settings.data_dir, name))
 
-    def build_keyless_model(self) -> ports.ChatModel:
+    def build_keyless_model(self, *, is_patient: bool) -> ports.ChatModel:
         from shared.adapters.embedded.configured_model import ConfiguredModel
 
-        return ConfiguredModel(self._follow_model_file(self._build_chosen_model))
+        build = partial(self._build_chosen_model, is_patient=is_patient)
+        return ConfiguredModel(self._follow_model_file(build))
 
-    def _build_chosen_model(self, setup: "ModelSetup | None") -> ports.ChatModel:
+    def _build_chosen_model(
+        self, setup: "ModelSetup | None", *, is_patient: bool
+    ) -> ports.ChatModel:
         """Build the model that was chosen in the console; without a choice, the offline model."""
         if setup is None:
             from shared.adapters.embedded.offline.offline_model import OfflineModel
@@ -162,13 +165,18 @@ class EmbeddedWorld:
 
         roles = get_args(ModelRole)
         names = {role: setup.small_model if role == "fast" else setup.model for role in roles}
-        model = OpenaiModel(
-            api_key=setup.api_key,
-            base_url=setup.base_url,
-            models=names,
-            prices=self._settings.token_prices,
-        )
-        return ResilientModel({role: [model] for role in roles}, self.clock)
+        is_flex = is_patient and self._settings.uses_flex(setup.base_url)
+        models = [
+            OpenaiModel(
+                api_key=setup.api_key,
+                base_url=setup.base_url,
+                models=names,
+                prices=self._settings.token_prices,
+                is_flex=asks_flex,
+            )
+            for asks_flex in ([True, False] if is_flex else [False])
+        ]
+        return ResilientModel(dict.fromkeys(roles, models), self.clock)
 
     def build_keyless_moderator(self) -> ports.Moderator:
         from shared.adapters.embedded.configured_moderator import ConfiguredModerator

@@ -11,26 +11,33 @@ if TYPE_CHECKING:
     from shared.domain.model import ModelRole
 
 
-def build_model(settings: Settings, clock: ports.Clock) -> ports.ChatModel:
-    """Build the models of all roles, each with its fallback. Raises SettingsError without a key."""
+def build_model(
+    settings: Settings, clock: ports.Clock, *, is_patient: bool = False
+) -> ports.ChatModel:
+    """Build the models of all roles, each with its fallback. Raises SettingsError without a key.
+
+    One that `is_patient` asks for flex processing first, where there is any.
+    """
     from shared.adapters.resilient_model import ResilientModel
 
     primaries, fallbacks = _build_models(settings, settings.models), _build_fallbacks(settings)
+    is_flex = is_patient and settings.uses_flex(settings.openai_base_url)
+    flex = _build_models(settings, settings.models, is_flex=True) if is_flex else {}
     models_by_role = {
-        role: [model, fallbacks[role]] if role in fallbacks else [model]
-        for role, model in primaries.items()
+        role: [models[role] for models in (flex, primaries, fallbacks) if role in models]
+        for role in primaries
     }
     return ResilientModel(models_by_role, clock)
 
 
 def _build_models(
-    settings: Settings, models: Mapping[str, str]
+    settings: Settings, models: Mapping[str, str], *, is_flex: bool = False
 ) -> dict["ModelRole", "OpenaiModel"]:
     """Build a client for each role: persona roles use OpenRouter, the others share one client."""
     from shared.domain.model import ModelRole
 
     api_key = require("OPENAI_API_KEY", settings.openai_api_key)
-    openai = _build_client(settings, models, api_key, settings.openai_base_url)
+    openai = _build_client(settings, models, api_key, settings.openai_base_url, is_flex=is_flex)
     openrouter = _build_client(
         settings, models, settings.openrouter_api_key, settings.openrouter_base_url
     )
@@ -54,7 +61,12 @@ def _build_fallbacks(settings: Settings) -> dict["ModelRole", "OpenaiModel"]:
 
 
 def _build_client(
-    settings: Settings, models: Mapping[str, str], api_key: str | None, base_url: str
+    settings: Settings,
+    models: Mapping[str, str],
+    api_key: str | None,
+    base_url: str,
+    *,
+    is_flex: bool = False,
 ) -> "OpenaiModel":
     from shared.adapters.cloud.openai_model import OpenaiModel
 
@@ -64,6 +76,7 @@ def _build_client(
         models=models,
         windows=settings.model_windows,
         prices=settings.token_prices,
+        is_flex=is_flex,
     )
 
 

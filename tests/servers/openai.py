@@ -51,7 +51,7 @@ class Script:
     `schema` is the name of the response format it answers, empty for chat. `sticky` plays it again
     and again. `endless` never stops. `status` fails before the answer begins, `retry_after` is the
     header it says so with; `break_after` closes the connection and `stall_after` falls silent after
-    that many tokens; `malformed` sends a chunk that is no JSON.
+    that many tokens; `malformed` sends a chunk that is no JSON. `service_tier` says how it was processed.
     """
 
     schema: str = ""
@@ -67,6 +67,7 @@ class Script:
     break_after: int | None = None
     stall_after: int | None = None
     malformed: bool = False
+    service_tier: str = ""
     sticky: bool = False
     endless: bool = False
     first_token_ms: float = 0
@@ -260,7 +261,8 @@ def _build_frames(script: Script) -> tuple[bytes, ...]:
     if script.malformed:
         frames.append(b'data: {"choices": [{"delta": {"cont\n\n')
     frames.append(_build_frame(choices=[_build_choice({}, _get_finish_reason(script))]))
-    frames.append(_build_frame(choices=[], usage=_build_usage(script)))
+    tier = {"service_tier": script.service_tier} if script.service_tier else {}
+    frames.append(_build_frame(choices=[], usage=_build_usage(script), **tier))
     return tuple(frames)
 
 

@@ -98,6 +98,23 @@ def test_who_names_a_standard_model_and_no_reader_has_that_one_read_d5() -> None
     assert (models["standard"], models["reader"]) == ("mine", "small")
 
 
+@pytest.mark.parametrize(
+    ("environment", "is_used"),
+    [
+        ({}, True),
+        ({"OPENAI_BASE_URL": "https://models.example/v1"}, False),
+        ({"OPENAI_BASE_URL": "https://models.example/v1", "FLEX_PROCESSING": "on"}, True),
+        ({"FLEX_PROCESSING": "off"}, False),
+    ],
+)
+def test_flex_processing_is_asked_of_openai_alone_unless_it_is_switched_d5(
+    environment: dict[str, str], *, is_used: bool
+) -> None:
+    settings = Settings.from_env(environment)
+
+    assert settings.uses_flex(settings.openai_base_url) is is_used
+
+
 def test_an_unknown_role_fails_at_start_p19() -> None:
     with pytest.raises(
         SettingsError, match=r"^MODEL_GURU: unknown model role; known are MODEL_AGENT"

@@ -14,6 +14,17 @@ TASKS_AND_PUSH = """
 from shared import wiring
 print(type(wiring.world().build_tasks()).__name__, type(wiring.world().build_push()).__name__)
 """
+ASK_AND_READ = """
+import asyncio
+from shared import wiring
+from shared.domain.model import Prompt
+async def ask():
+    for urgency in ("now", "soon", "later"):
+        model = wiring.model().for_user("ann", is_masked=False, urgency=urgency)
+        prompt = Prompt(name="x/list", version="1", instructions="List.", data={})
+        print(*await model.complete_structured("reader", prompt, list[str]))
+asyncio.run(ask())
+"""
 ASK = """
 import asyncio, sys
 from shared import wiring
@@ -309,3 +320,39 @@ def test_an_embedder_elsewhere_is_masked_m101(environment: dict[str, str], expec
     process = run_program(EMBEDDER, EMBEDDER="openai", OPENAI_API_KEY="our-key", **environment)
 
     assert process.stdout.strip() == expected, process.stderr
+
+
+TAKEN, REFUSED, BUSY = (
+    Script(schema="list", text='["read"]', service_tier="flex"),
+    Script(schema="list", status=400, error_code="invalid_value"),
+    Script(schema="list", status=429, error_code="resource_unavailable"),
+)
+LIST = Script(schema="list", text='["read"]')
+
+
+@pytest.mark.parametrize(
+    ("setting", "scripts", "tiers"),
+    [
+        ("on", [TAKEN], ["flex"]),
+        ("on", [REFUSED, LIST], ["flex", None]),
+        ("on", [BUSY, TAKEN], ["flex", "flex"]),
+        ("on", [BUSY, BUSY, LIST], ["flex", "flex", None]),
+        ("auto", [LIST], [None]),
+    ],
+)
+def test_what_nobody_waits_for_goes_to_flex_processing_or_on_without_it_d5(
+    setting: str, scripts: list[Script], tiers: list[str | None]
+) -> None:
+    with scripted_openai() as server:
+        server.play(LIST, LIST, *scripts)
+
+        process = run_program(
+            ASK_AND_READ,
+            OPENAI_API_KEY="key",
+            OPENAI_BASE_URL=server.url,
+            FLEX_PROCESSING=setting,
+        )
+
+        assert process.stdout.split() == ["read"] * 3, process.stderr
+        asked_tiers = [request.body.get("service_tier") for request in server.requests]
+        assert asked_tiers == [None, None, *tiers]

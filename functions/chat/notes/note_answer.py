@@ -102,7 +102,9 @@ async def _note_exchange(deps: AfterTurnDeps, uid: UserId, session: Session, rea
         profile_language=profile.language or "",
     )
     data = _build_data(exchange, _get_previous(session, read.path, profile), read.newest_first)
-    model = deps.model.for_user(uid, is_masked=profile.masks_private_data, chat=session.id)
+    model = deps.model.for_user(
+        uid, is_masked=profile.masks_private_data, chat=session.id, urgency="soon"
+    )
     output = await _ask_model(model, data, is_first=not session.title)
     actions = await _suggest_actions(deps, uid, session, read, output)
     await deps.stores.sessions.save_notes(

@@ -114,7 +114,7 @@ async def _load_or_build(
     if stored is not None:
         return stored
     known = await deps.stores.memories.list_newest(uid, limit=MAX_KNOWN)
-    model = await load_model(deps, uid, chat=stretch[0].session_id)
+    model = await load_model(deps, uid, chat=stretch[0].session_id, urgency="later")
     try:
         output = await model.complete_structured(
             "reader", _build_prompt(messages, known), StretchOutput

@@ -85,7 +85,7 @@ async def _summarise_batch(
 
     Return None when the model gives none, or when another process was first.
     """
-    model = await load_model(deps, uid, chat=session.id)
+    model = await load_model(deps, uid, chat=session.id, urgency="soon")
     data = {
         "summary": omit_foreign_summary(session, path).summary,
         "messages": _to_prompt_messages(batch, _compute_message_tokens(model, len(batch))),

@@ -58,7 +58,7 @@ def _list_calls(answer: Message) -> list[CallStep]:
 
 async def _summarise(deps: AfterTurnDeps, uid: UserId, question: Message, answer: Message) -> None:
     calls = _list_calls(answer)
-    model = await load_model(deps, uid, chat=answer.session_id)
+    model = await load_model(deps, uid, chat=answer.session_id, urgency="soon")
     try:
         output = await model.complete_structured(
             "fast", _build_prompt(question, answer, calls), ResultSummariesOutput

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.failures import ModelOutage
 from functions.process_conversation.processing.model_outputs import ProcessingOutput
+from functions.process_conversation.processing.urgency import choose_urgency
 from shared import prompts
 from shared.domain.conversation import Conversation
 from shared.domain.errors import ModelFailed, Unavailable
@@ -54,7 +55,8 @@ async def complete_once(
     answer: A | None = None
     if stored_answer is not None and stored_answer["prompt_version"] == prompt.version:
         answer = schema.model_validate(stored_answer["answer"])
-    model = deps.model.for_user(uid, is_masked=profile.masks_private_data)
+    urgency = choose_urgency(conversation, deps.clock.now())
+    model = deps.model.for_user(uid, is_masked=profile.masks_private_data, urgency=urgency)
     for _ in range(MAX_QUESTIONS):
         if answer is not None and answer.is_complete:
             return answer

@@ -64,7 +64,7 @@ async def _make_scheduled(
     if material is None:
         return None
     now = deps.clock.now()
-    model = deps.model.for_user(uid, is_masked=profile.masks_private_data)
+    model = deps.model.for_user(uid, is_masked=profile.masks_private_data, urgency="later")
     try:
         output = await complete_day(model, material)
     except Unavailable:

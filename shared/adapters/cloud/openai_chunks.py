@@ -6,7 +6,7 @@ are declared here and parsed in one step.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -83,6 +83,7 @@ class _Chunk:
     model: str | None = None
     choices: list[_ChunkChoice] | None = None
     usage: _Usage | None = None
+    service_tier: str | None = None
     error: Any = None
 
 
@@ -116,6 +117,7 @@ class ChunkReader:
         self._calls: list[_PartialCall] = []
         self._finish_reason: str | None = None
         self._usage = Usage()
+        self._is_flex = False
 
     def feed(self, data: bytes) -> Iterator[ModelEvent]:
         """Yield the events that `data` completes.
@@ -142,6 +144,7 @@ class ChunkReader:
         if chunk.error:
             raise _parse_stream_error(chunk.error)
         self._model = chunk.model or self._model
+        self._is_flex = self._is_flex or chunk.service_tier == "flex"
         if chunk.usage:
             self._usage = _to_usage(chunk.usage)
         for choice in chunk.choices or ():
@@ -177,14 +180,15 @@ class ChunkReader:
             case "content_filter":
                 raise ModelFailed("the provider's content filter ended the answer")
             case "length":  # a call cut off in its arguments was never meant that way
-                yield ModelCallFinished(reason="length", model=self._model, usage=self._usage)
+                yield self._build_end("length")
             case _:
                 yield from map(ToolCallRequested, self._complete_calls())
-                yield ModelCallFinished(
-                    reason="tool_calls" if self._calls else "stop",
-                    model=self._model,
-                    usage=self._usage,
-                )
+                yield self._build_end("tool_calls" if self._calls else "stop")
+
+    def _build_end(self, reason: Literal["stop", "tool_calls", "length"]) -> ModelCallFinished:
+        return ModelCallFinished(
+            reason=reason, model=self._model, usage=self._usage, is_flex=self._is_flex
+        )
 
     def _complete_calls(self) -> Iterator[ToolCall]:
         ordered_calls = sorted(self._calls, key=lambda call: call.index or 0)

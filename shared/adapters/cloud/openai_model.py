@@ -1,8 +1,9 @@
 """ChatModel on OpenAI Chat Completions, at any compatible base URL."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import replace
+from math import inf
 from typing import Any, TypeVar
 
 import anyio
@@ -15,7 +16,7 @@ from shared.adapters.cloud.model_spans import open_model_call
 from shared.adapters.cloud.openai_chunks import ChunkReader
 from shared.adapters.cloud.openai_http import OpenaiHttp
 from shared.data.codec import type_adapter
-from shared.domain.errors import ModelFailed
+from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.local_address import is_local_url
 from shared.domain.model import (
     AssistantTurn,
@@ -36,6 +37,8 @@ T = TypeVar("T")
 
 _CHUNK_TIMEOUT_S = 60.0
 """Longest time between two chunks; the caller bounds the whole turn."""
+_FLEX_TIMEOUT_S = 90.0
+"""Flex processing is slower; two attempts and one at the usual price end before a request does."""
 _DRAIN_TIMEOUT_S = 0.1
 _MAX_STRUCTURED_CHARS = 200_000
 """Many times what our schemas need: a model in a loop does not stop by itself."""
@@ -52,12 +55,16 @@ class OpenaiModel:
         models: Mapping[str, str],
         windows: Mapping[str, int] | None = None,
         prices: TokenPrices = DEFAULT_TOKEN_PRICES,
+        is_flex: bool = False,
     ) -> None:
         """Without a key, every call raises ModelFailed, because some roles are optional.
 
-        `windows` are tokens by role, for models whose name does not tell.
+        `windows` are tokens by role, for models whose name does not tell. With `is_flex`, calls ask
+        for OpenAI's flex processing and raise Unavailable where it is refused, as for some models.
         """
-        self._http = OpenaiHttp(api_key=api_key, base_url=base_url, timeout_s=_CHUNK_TIMEOUT_S)
+        timeout_s = _FLEX_TIMEOUT_S if is_flex else _CHUNK_TIMEOUT_S
+        self._http = OpenaiHttp(api_key=api_key, base_url=base_url, timeout_s=timeout_s)
+        self._is_flex = is_flex
         self._is_local = is_local_url(base_url)
         self._models = models
         self._windows = windows or {}
@@ -108,7 +115,8 @@ class OpenaiModel:
         reader = ChunkReader(self.name(role), earlier_calls=_count_calls(messages))
         body = {**openai_requests.build_chat_body(self.name(role), messages), **options}
         with open_model_call("chat", self.name(role)) as call:
-            async with self._http.stream("chat/completions", body) as chunks:
+            async with AsyncExitStack() as stack:
+                chunks = await self._open(stack, body)
                 async for chunk in chunks:
                     call.mark_chunk()
                     for event in reader.feed(chunk):
@@ -119,12 +127,25 @@ class OpenaiModel:
                 for event in reader.flush():
                     yield call.record(self._price(role, event))
 
+    async def _open(self, stack: AsyncExitStack, body: Mapping[str, Any]) -> AsyncIterator[bytes]:
+        """Open the stream. A model that knows no flex processing answers without it."""
+        tier = {"service_tier": "flex"} if self._is_flex else {}
+        try:
+            return await stack.enter_async_context(
+                self._http.stream("chat/completions", {**body, **tier})
+            )
+        except ModelFailed as error:
+            if not self._is_flex or error.reason != "other":
+                raise
+            raise Unavailable("flex processing was refused", retry_after_s=inf) from error
+
     def _price(self, role: ModelRole, event: ModelEvent) -> ModelEvent:
         """Add the cost to the end of a call: by the model that answered, or that was asked for."""
         if not isinstance(event, ModelCallFinished):
             return event
         names = (event.model, self.name(role))
-        return replace(event, usage=price_usage(self._prices, names, event.usage))
+        usage = price_usage(self._prices, names, event.usage, is_flex=event.is_flex)
+        return replace(event, usage=usage)
 
 
 async def _drain(chunks: AsyncIterator[bytes]) -> None:

@@ -11,7 +11,7 @@ from shared.domain.model import AssistantTurn
 from shared.domain.run import AnswerText, ConfirmationRequested, ToolStarted
 from shared.ports import Models
 from shared.security.masking import Masker
-from tests.fakes import ScriptedModel, script_answer, script_calls
+from tests.fakes import ScriptedModel, UnmaskedModels, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.chats import build_after_turn_deps, load_session, script_notes
 from tests.functions.chat.test_consent import FIND, install, list_calls
@@ -28,7 +28,7 @@ QUESTION = f"Remind me to write to {MAIL}, and that my doctor has {PHONE}"
 
 
 def mask(model: ScriptedModel) -> Models:
-    return MaskedModels(model, masking="auto", secret=SECRET)
+    return MaskedModels(UnmaskedModels(model=model), masking="auto", secret=SECRET)
 
 
 def build_masked_deps(world: ChatFixture, model: ScriptedModel) -> ChatDeps:

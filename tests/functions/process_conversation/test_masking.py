@@ -7,7 +7,7 @@ from shared.data.profiles import Profiles
 from shared.domain.ids import UserId
 from shared.domain.profile import Profile
 from shared.security.masking import Masker
-from tests.fakes import ScriptedModel, replace_stores
+from tests.fakes import ScriptedModel, UnmaskedModels, replace_stores
 from tests.fixtures.processing import (
     ALICE,
     EXTRACTION,
@@ -33,7 +33,7 @@ async def process(database, *, is_masked: bool) -> tuple[ProcessingFixture, Scri
     answers = {EXTRACTION: [output]}
     with ScriptedModel(answers=answers) as model:
         world = build_processing_fixture(database, model)
-        models = MaskedModels(model, masking="auto", secret=SECRET)
+        models = MaskedModels(UnmaskedModels(model=model), masking="auto", secret=SECRET)
         world.deps = replace(world.deps, model=models)
         await world.deps.stores.profiles.change(ALICE, masks_private_data=is_masked)
         said = build_test_conversation(SAID, *["Yes, that is how we do it then."] * 20)

@@ -30,7 +30,7 @@ from shared.domain.model import (
 )
 from shared.ports import ChatModel
 from shared.security.masking import Masker
-from tests.fakes import ScriptedModel
+from tests.fakes import ScriptedModel, UnmaskedModels
 
 ANN, BOB = UserId("ann"), UserId("bob")
 SECRET = b"the secret of the server"
@@ -46,7 +46,7 @@ QUESTION: list[ModelMessage] = [
 def bind(
     model: ChatModel, masking: Masking = "on", *, uid: UserId = ANN, chat: str = "main"
 ) -> ChatModel:
-    models = MaskedModels(model, masking=masking, secret=SECRET)
+    models = MaskedModels(UnmaskedModels(model=model), masking=masking, secret=SECRET)
     return models.for_user(uid, is_masked=True, chat=chat)
 
 
@@ -204,7 +204,7 @@ async def test_settings_and_place_decide_what_is_masked_m101(
 
 async def test_a_user_may_want_no_masking_m101():
     model = ScriptedModel((END,))
-    models = MaskedModels(model, masking="on", secret=SECRET)
+    models = MaskedModels(UnmaskedModels(model=model), masking="on", secret=SECRET)
 
     await collect(models.for_user(ANN, is_masked=False), QUESTION)
 

@@ -418,6 +418,51 @@ async def test_a_call_has_the_cost_of_its_model_or_none_d5(server):
     assert (log_fields["cost_micro_usd"], log_fields["unpriced_calls"]) == (0, 1)
 
 
+@pytest.fixture
+async def flex_model(server: ScriptedOpenai) -> AsyncIterator[OpenaiModel]:
+    prices = {"big": TokenPrice(input=1, cached=0.5, output=10)}
+    openai_model = OpenaiModel(
+        api_key="our-key", base_url=server.url, models=MODELS, prices=prices, is_flex=True
+    )
+    yield openai_model
+    await openai_model.aclose()
+
+
+@pytest.mark.parametrize(("tier", "cost"), [("flex", 49), ("default", 98), ("", 98)])
+async def test_flex_processing_is_asked_for_and_half_as_dear_where_it_was_given_d5(
+    server, flex_model, tier, cost
+):
+    server.play(Script(text="Good morning,\n\nfriend.", service_tier=tier))
+
+    events = await _collect_events(flex_model)
+
+    assert server.requests[0].body["service_tier"] == "flex"
+    assert isinstance(events[-1], ModelCallFinished)
+    assert events[-1].usage.cost_micro_usd == cost
+
+
+async def test_who_waits_asks_for_no_tier_d5(server, model):
+    await _collect_events(model)
+
+    assert "service_tier" not in server.requests[0].body
+
+
+async def test_a_model_without_flex_processing_is_unavailable_for_it_d5(server, flex_model):
+    server.play(Script(status=400, error_code="invalid_value"))
+
+    with pytest.raises(Unavailable, match="flex processing was refused"):
+        await _collect_events(flex_model)
+
+
+async def test_what_is_wrong_without_flex_processing_too_is_told_as_it_is_d5(server, flex_model):
+    server.play(Script(status=401), Script(status=400, error_code="context_length_exceeded"))
+
+    for reason in ("refused_key", "too_long"):
+        with pytest.raises(ModelFailed) as error:
+            await _collect_events(flex_model)
+        assert error.value.reason == reason
+
+
 async def test_the_calls_of_a_piece_of_work_are_measured_by_role_p25(server, model):
     server.play(*[Script(schema="items", text='{"items": []}')] * 3)
 

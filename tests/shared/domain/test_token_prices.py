@@ -36,6 +36,12 @@ def test_a_call_whose_tokens_the_provider_did_not_count_has_no_cost_d5() -> None
     assert price_usage(PRICES, ("big",), Usage()).cost_micro_usd is None
 
 
+def test_flex_processing_costs_half_d5() -> None:
+    usage = Usage(input_tokens=1_000, cached_tokens=600, output_tokens=30)
+
+    assert price_usage(PRICES, ("big",), usage, is_flex=True).cost_micro_usd == round(875 / 2)
+
+
 @given(st.integers(1, 10**7), st.integers(0, 10**7), st.integers(0, 10**7))
 def test_no_count_of_a_provider_makes_a_cost_negative_d5(
     read: int, cached: int, written: int

@@ -1,0 +1,24 @@
+"""Models by urgency: what nobody waits for goes to a model that may take minutes and costs less."""
+
+from shared.domain.ids import UserId
+from shared.domain.model import ModelFacts, ModelRole, Urgency
+from shared.ports import ChatModel
+
+
+class ModelsByUrgency:
+    """The same models for all users. Both know the same roles, by the same names."""
+
+    def __init__(self, model: ChatModel, patient_model: ChatModel) -> None:
+        self._model = model
+        self._patient_model = patient_model
+
+    def name(self, role: ModelRole) -> str:
+        return self._model.name(role)
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        return self._model.describe(role)
+
+    def for_user(
+        self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
+    ) -> ChatModel:
+        return self._patient_model if urgency == "later" else self._model
