@@ -86,8 +86,13 @@ class Documents(Protocol):
 class DueDocuments(Protocol):
     """Unfinished work of all users: the one question that reads across them, asked by the sweep alone."""
 
-    async def list_due(self, collection_name: str, now: datetime, *, limit: int) -> list[Document]:
-        """Return documents of all collections of this name whose `due_at` is past, earliest first."""
+    async def list_due(
+        self, collection_name: str, until: datetime, *, limit: int, after: datetime | None = None
+    ) -> list[Document]:
+        """Return documents of all collections of this name whose `due_at` is at most `until`, earliest first.
+
+        With `after` only those that are due later than that.
+        """
 
 
 class Blobs(Protocol):

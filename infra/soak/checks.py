@@ -39,9 +39,10 @@ def _find_lost(person: Person, rows: Rows) -> Iterator[str]:
         if question.text not in texts:
             yield f"{question.key}: the question is not stored"
         if not question.ends:
-            yield f"{question.key}: no end came, after the refusals {question.refusals[-5:]}"
+            seen = f"event {question.last_number} of {question.run_id or 'no run'}"
+            yield f"{question.key}: no end came after {seen} and refusals {question.refusals[-5:]}"
         elif question.run_id not in messages:
-            yield f"{question.key}: the answer is not stored, though it ended as {question.ends[-1]}"
+            yield f"{question.key}: {question.run_id} is not stored and ended as {question.ends[-1]}"
         elif not _is_whole(question, messages[question.run_id]):
             yield f"{question.key}: the stored answer is not what was received"
     states = {row["id"]: row["status"] for row in rows["conversations"]}

@@ -19,6 +19,10 @@ ABANDONED_AFTER = timedelta(minutes=15)
 """Past the last delivery of a message by itself: what is unfinished by then, only the sweep begins again."""
 FIRST_WAIT = timedelta(seconds=5)
 LONGEST_WAIT = timedelta(hours=10)
+PATIENT_ATTEMPTS = 3
+"""How many attempts in a row may end by an outage before the next one waits; a model's outage waits at once."""
+SUSPECT_ATTEMPTS = 5
+"""From so many attempts in a row that ended without a word, the content is what ends them."""
 
 
 @value
@@ -37,8 +41,9 @@ class Claim:
     `attempt` is the fencing token: a new one each time. `said` is the content hash in the message
     that led to the attempt, empty for a deletion: a redelivery is recognised by it. The index holds at
     most `chunk_count` chunks and the memories `memory_ids`. `outage` is why the last attempt ended
-    early, `waits` how often in a row it was because a model was away. At `due_at` the sweep begins an
-    unfinished attempt again; None: it ended. `is_first` tells that no attempt came before this one.
+    early, `waits` how often in a row it was because something was away. `attempts` counts those in a row
+    that neither ended nor began to wait. At `due_at` the sweep begins an unfinished attempt again;
+    None: it ended. `is_first` tells that no attempt came before this one.
     """
 
     attempt: str
@@ -50,6 +55,7 @@ class Claim:
     writing: tuple[WriteLease, ...] = ()
     outage: Failure | None = None
     waits: int = 0
+    attempts: int = 0
     due_at: datetime | None = None
     is_first: bool = False
 
@@ -69,10 +75,12 @@ def acquire(
         said=message_hash,
         lease_until=now + LEASE_TTL,
         due_at=now + ABANDONED_AFTER,
+        attempts=1,
     )
     if previous is None:
         return replace(new_claim, is_first=True)
-    if previous.content_hash == content_hash and previous.lease_until > now:
+    is_same_content = previous.content_hash == content_hash
+    if is_same_content and previous.lease_until > now:
         raise Unavailable(
             "Another attempt is processing this conversation",
             retry_after_s=(previous.lease_until - now).total_seconds(),
@@ -88,7 +96,8 @@ def acquire(
         chunk_count=previous.chunk_count,
         memory_ids=previous.memory_ids,
         outage=previous.outage,
-        waits=previous.waits if previous.content_hash == content_hash else 0,
+        waits=previous.waits if is_same_content else 0,
+        attempts=previous.attempts + 1 if is_same_content else 1,
         writing=tuple(
             lease for lease in previous.writing if lease.until + MAX_ATTEMPT_LIFETIME > now
         ),
@@ -130,16 +139,21 @@ def finish(claim: Claim, attempt: str, now: datetime) -> Claim:
         lease_until=now,
         outage=None,
         waits=0,
+        attempts=0,
         due_at=None,
         writing=tuple(lease for lease in claim.writing if lease.attempt != attempt),
     )
 
 
 def park(stored: Claim, own_claim: Claim, now: datetime, outage: Failure) -> Claim:
-    """End an attempt whose model is away; the next begins after a wait that doubles each time."""
-    wait = min(FIRST_WAIT * 2 ** min(stored.waits, 20), LONGEST_WAIT)
-    released = release(stored, own_claim, now, outage)
-    return replace(released, waits=stored.waits + 1, due_at=now + wait)
+    """End an attempt during an outage; the next begins after a wait that doubles each time."""
+    return wait(release(stored, own_claim, now, outage), now)
+
+
+def wait(claim: Claim, now: datetime) -> Claim:
+    """Let the sweep begin the next attempt, after a wait that doubles each time."""
+    pause = min(FIRST_WAIT * 2 ** min(claim.waits, 20), LONGEST_WAIT)
+    return replace(claim, waits=claim.waits + 1, attempts=0, due_at=now + pause)
 
 
 def release(stored: Claim | None, own_claim: Claim, now: datetime, outage: Failure | None) -> Claim:

@@ -225,7 +225,7 @@ class Conversation:
     `unmerged_from` that other, which was `merged_from` it.
     `processed_at` is when processing last completed, `kept_at` when it first did without discarding
     it; None for what was processed before these times were stored. `figures` are added up for the owner. `failure` says in a sentence why
-    processing failed, `failure_reason` the kind of it, `waiting_since` since when its model is away.
+    processing failed, `failure_reason` the kind of it, `waiting_since` since when an outage lets it wait.
     """
 
     id: ConversationId

@@ -671,6 +671,9 @@ async def test_what_is_due_is_listed_over_all_users_earliest_first_d6(documents:
 
     due = await documents.list_due("notes", NOON + timedelta(minutes=3), limit=3)
     all_due = await documents.list_due("notes", NOON + timedelta(minutes=3), limit=9)
+    later = await documents.list_due(
+        "notes", NOON + timedelta(minutes=4), limit=9, after=NOON + timedelta(minutes=2)
+    )
 
     assert [document.path for document in due] == [
         "users/dan/notes/n",
@@ -678,6 +681,7 @@ async def test_what_is_due_is_listed_over_all_users_earliest_first_d6(documents:
         "users/bob/notes/n",
     ]
     assert [document.fields["text"] for document in all_due] == ["dan", "ann", "bob", "cleo"]
+    assert [document.fields["text"] for document in later] == ["cleo", "eve"]
     assert all(document.version for document in due)
 
 

@@ -312,7 +312,7 @@ class FailureOut(Wire):
 class ConversationSummaryOut(ConversationBaseOut):
     """A conversation without its transcript.
 
-    `apps_results` are texts of summary apps, the one to show first. While its model is away,
+    `apps_results` are texts of summary apps, the one to show first. While an outage lets it wait,
     `waiting_since` tells since when; its status is `processing` all the while.
     """
 

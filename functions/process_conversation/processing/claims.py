@@ -30,6 +30,7 @@ from shared.data.transcripts import part_path
 from shared.domain.action_item import ActionItem
 from shared.domain.claim import (
     LEASE_EXTENSION_INTERVAL,
+    SUSPECT_ATTEMPTS,
     Claim,
     acquire,
     add_write_lease,
@@ -38,6 +39,7 @@ from shared.domain.claim import (
     has_no_writer,
     park,
     release,
+    wait,
 )
 from shared.domain.conversation import Conversation, apply_edits, content_hash, transcript_hash
 from shared.domain.derived_ids import identify_items
@@ -360,7 +362,8 @@ class Claims:
     ) -> None:
         """Mark a conversation as failed that will not be tried again, unless it is done.
 
-        The reason is that of the last outage. Raises Unavailable while an attempt holds the claim: it may succeed.
+        One whose attempts hardly began, because the store was away, waits instead. The reason is that of the
+        last outage. Raises Unavailable while an attempt holds the claim: it may succeed.
         """
         path = conversation_path(uid, conversation_id)
 
@@ -372,11 +375,26 @@ class Claims:
                 return
             if claim is not None and claim.lease_until > self._clock.now():
                 raise Unavailable("The conversation is being processed")
-            failure = describe_exhaustion(attempts, claim.outage if claim else None)
-            tx.write(Update(path, self._build_failure(failure)))
+            if claim is None or claim.attempts < SUSPECT_ATTEMPTS:
+                waiting_claim = wait(claim or self._start(conversation), self._clock.now())
+                tx.write(Set(claim_path(uid, conversation_id), dump(waiting_claim)))
+                tx.write(Update(path, self._build_waiting(conversation)))
+                return
+            tx.write(Update(path, self._build_failure(describe_exhaustion(attempts, claim.outage))))
             tx.write(*_build_settling(claim_path(uid, conversation_id), claim))
 
         await self._documents.transaction(work)
+
+    def _build_waiting(self, conversation: Conversation) -> Fields:
+        now = self._clock.now()
+        since = conversation.waiting_since or now
+        return {"status": "processing", "failure": None, "waiting_since": since, "listed_at": now}
+
+    def _start(self, conversation: Conversation) -> Claim:
+        """Return the claim of an attempt that never began."""
+        now, name = self._clock.now(), content_hash(conversation)
+        claim = acquire(None, attempt=self._new_id(), content_hash=name, message_hash=name, now=now)
+        return replace(claim, lease_until=now)
 
     async def delete_transcript(self, uid: UserId, conversation_id: ConversationId) -> int:
         """Delete a transcript, its photos and the models' answers about it; the structure stays.

@@ -14,12 +14,12 @@ from functions.process_conversation.processing.failures import ModelOutage, desc
 from functions.process_conversation.processing.merge_announcement import announce_merge
 from functions.process_conversation.processing.own_speakers import mark_new_owner
 from functions.process_conversation.processing.remove_derived import remove_derived
-from functions.process_conversation.processing.sweep_schedule import schedule_sweep
+from functions.process_conversation.processing.sweep_schedule import schedule_sweep, schedule_wake
 from shared import telemetry
 from shared.data.codec import MalformedDocument
 from shared.data.conversations import IncompleteTranscript
 from shared.domain.action_item import ActionItem
-from shared.domain.claim import Claim
+from shared.domain.claim import PATIENT_ATTEMPTS, Claim
 from shared.domain.conversation import Conversation, content_hash
 from shared.domain.daily_summary import find_day
 from shared.domain.errors import Invalid, ModelFailed, Unavailable
@@ -47,8 +47,8 @@ async def process(
     """Bring what is derived from a conversation in line with what is stored now.
 
     The message is only the occasion, so neither order nor repetition matters. `message_hash` is the
-    content hash in the message, None for a deletion. While its model is away a conversation waits, and is
-    processed later by itself. Raises Unavailable: call again.
+    content hash in the message, None for a deletion. While its model or the index is away a conversation
+    waits, and is processed later by itself. Raises Unavailable: call again.
     """
     try:
         claimed = await deps.claims.acquire(uid, conversation_id, message_hash=message_hash or "")
@@ -60,6 +60,8 @@ async def process(
     profile = await deps.stores.profiles.get(uid)
     tasks = await _process_claimed(deps, uid, claimed, profile)
     if tasks is not None:
+        if claimed.held_by is not None and claimed.held_by.waits:
+            await schedule_wake(deps.tasks, deps.clock.now())
         await _schedule_summary(deps, uid, claimed, profile)
         await _announce_tasks(deps, uid, tasks)
         await _publish_processed(deps, uid, claimed)
@@ -102,7 +104,7 @@ async def _attempt(
         await _mark_failed(deps, uid, claimed, describe_failure(error, deps.model_place))
         raise
     except Unavailable as error:
-        if isinstance(error, ModelOutage) and await _park(deps, uid, claimed, error):
+        if _is_waiting_better(error, claim) and await _park(deps, uid, claimed, error):
             return None
         outage = describe_failure(error, deps.model_place)
         with suppress(Unavailable):
@@ -110,8 +112,15 @@ async def _attempt(
         raise
 
 
-async def _park(deps: ProcessDeps, uid: UserId, claimed: Conversation, outage: ModelOutage) -> bool:
-    """Let a conversation wait for its model; return whether it does: it may have changed meanwhile."""
+def _is_waiting_better(error: Unavailable, claim: Claim) -> bool:
+    """Tell whether to wait instead of being called again: a model may be away for long, and anything that was so often."""
+    if isinstance(error.__cause__, Superseded):
+        return False
+    return isinstance(error, ModelOutage) or claim.attempts > PATIENT_ATTEMPTS
+
+
+async def _park(deps: ProcessDeps, uid: UserId, claimed: Conversation, outage: Unavailable) -> bool:
+    """Let a conversation wait until an outage is over; return whether it does: it may have changed meanwhile."""
     failure = describe_failure(outage, deps.model_place)
     try:
         due_at = await deps.claims.park(uid, claimed, failure)

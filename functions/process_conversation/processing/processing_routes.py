@@ -5,8 +5,11 @@ from pydantic import ValidationError
 from functions.process_conversation.deps import DeadLetterDeps, ProcessDeps, SweepDeps, TriggerDeps
 from functions.process_conversation.processing.dead_letters import record_dead_letter
 from functions.process_conversation.processing.process import process
-from functions.process_conversation.processing.processing_schemas import ConversationChangedIn
-from functions.process_conversation.processing.sweep import sweep
+from functions.process_conversation.processing.processing_schemas import (
+    ConversationChangedIn,
+    SweepIn,
+)
+from functions.process_conversation.processing.sweep import sweep, wake_waiting
 from functions.process_conversation.processing.trigger import publish_change
 from shared import telemetry
 from shared.domain.errors import Invalid
@@ -47,8 +50,11 @@ async def on_dead_letter(deps: DeadLetterDeps, call: Call[bytes]) -> None:
 
 
 @route("POST", "/", "It is time to look for what is stuck", access="service", status=204)
-async def on_sweep(deps: SweepDeps, _: Call) -> None:
-    await sweep(deps)
+async def on_sweep(deps: SweepDeps, call: Call[bytes]) -> None:
+    if _parse_sweep(call).wakes:
+        await wake_waiting(deps)
+    else:
+        await sweep(deps)
 
 
 def _parse_message(call: Call[bytes]) -> ConversationChangedIn:
@@ -56,6 +62,13 @@ def _parse_message(call: Call[bytes]) -> ConversationChangedIn:
         return ConversationChangedIn.model_validate(parse_pubsub_event(call.headers, call.body))
     except ValidationError as error:
         raise Invalid("The message does not name a conversation") from error
+
+
+def _parse_sweep(call: Call[bytes]) -> SweepIn:
+    try:
+        return SweepIn.model_validate_json(call.body or b"{}")
+    except ValidationError as error:
+        raise Invalid("The call does not say what to sweep") from error
 
 
 TRIGGER_ROUTES = (on_written,)

@@ -100,9 +100,13 @@ class FirestoreDocuments:
             snapshots = await _build_query(self._client, query).get(timeout=TIMEOUT_S)
             return [_to_document(snapshot) for snapshot in snapshots]
 
-    async def list_due(self, collection_name: str, now: datetime, *, limit: int) -> list[Document]:
+    async def list_due(
+        self, collection_name: str, until: datetime, *, limit: int, after: datetime | None = None
+    ) -> list[Document]:
         query = self._client.collection_group(collection_name)
-        query = query.where(filter=firestore.FieldFilter("due_at", "<=", now))
+        query = query.where(filter=firestore.FieldFilter("due_at", "<=", until))
+        if after is not None:
+            query = query.where(filter=firestore.FieldFilter("due_at", ">", after))
         with _translate_errors():
             snapshots = await query.order_by("due_at").limit(limit).get(timeout=TIMEOUT_S)
             return [_to_document(snapshot) for snapshot in snapshots]

@@ -110,10 +110,12 @@ class SqliteDocuments:
         rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())
         return [_to_document(row, query.fields) for row in rows]
 
-    async def list_due(self, collection_name: str, now: datetime, *, limit: int) -> list[Document]:
+    async def list_due(
+        self, collection_name: str, until: datetime, *, limit: int, after: datetime | None = None
+    ) -> list[Document]:
         self._indexes.check_group(collection_name, "due_at")
         self._create_index(CREATE_DUE_INDEX)
-        sql, values = build_select_due(collection_name, now, limit)
+        sql, values = build_select_due(collection_name, until, after, limit)
         rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())
         return [_to_document(row) for row in rows]
 

@@ -59,14 +59,17 @@ def build_create_index(query: Query) -> str | None:
     )
 
 
-def build_select_due(collection_name: str, now: datetime, limit: int) -> tuple[str, list[Any]]:
+def build_select_due(
+    collection_name: str, until: datetime, after: datetime | None, limit: int
+) -> tuple[str, list[Any]]:
     """Return the statement that selects what is due in all collections of a name, and its values."""
-    bound = build_sort_key(now)
+    bound = build_sort_key(until)
+    least = build_sort_key(after) if after else bound[0]
     sql = (
         f"SELECT path, version, fields FROM documents WHERE {_DUE} IS NOT NULL"  # noqa: S608 - a constant
-        f" AND {_DUE} >= ? AND {_DUE} <= ? AND collection GLOB ? ORDER BY {_DUE}, path LIMIT ?"
+        f" AND {_DUE} > ? AND {_DUE} <= ? AND collection GLOB ? ORDER BY {_DUE}, path LIMIT ?"
     )
-    return sql, [bound[0], bound, f"*/{collection_name}", limit]
+    return sql, [least, bound, f"*/{collection_name}", limit]
 
 
 def _build_conditions(query: Query) -> Iterator[Condition]:

@@ -1,5 +1,7 @@
 """Dead letters: recorded, marked on their conversation, and repaired by a replay (P29)."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -9,11 +11,13 @@ from functions.process_conversation.deps import DeadLetterDeps
 from functions.process_conversation.processing.dead_letters import record_dead_letter
 from shared.data.dead_letters import DeadLetters
 from shared.data.stores import Stores
+from shared.domain.claim import PATIENT_ATTEMPTS, SUSPECT_ATTEMPTS
 from shared.domain.dead_letter import DeadLetter, Ids
 from shared.domain.errors import ModelUnreachable, Unavailable
 from tests.fakes import FixedClock, ScriptedModel
 from tests.fixtures.processing import (
     ALICE,
+    CLAIM,
     EXTRACTION,
     START,
     TALK,
@@ -50,16 +54,12 @@ def build_deps(world: ProcessingFixture) -> DeadLetterDeps:
     )
 
 
-async def test_a_conversation_that_failed_in_an_outage_is_completed_by_a_replay_p29(
-    database,
-):
+async def test_a_conversation_that_ended_its_workers_is_completed_by_a_replay_p29(database):
     with ScriptedModel(answers=build_script(build_outputs())) as model:
-        world = build_processing_fixture(database, model, fail_vectors(10))
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         (message,) = await world.run_trigger()
-        for _ in range(10):
-            with pytest.raises(Unavailable):
-                await world.deliver(message)
+        await end_workers(world, message)
 
         await record_dead_letter(build_deps(world), build_letter(message))
         failed_conversation = await world.load_conversation()
@@ -73,6 +73,49 @@ async def test_a_conversation_that_failed_in_an_outage_is_completed_by_a_replay_
     assert (replayed_conversation.status, replayed_conversation.failure) == ("completed", None)
 
 
+async def end_workers(world: ProcessingFixture, message: Mapping[str, str]) -> None:
+    """Let attempts begin, each in a process that dies."""
+    for _ in range(SUSPECT_ATTEMPTS):
+        await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
+        world.clock.advance(seconds=11)
+
+
+async def test_an_outage_of_the_index_fails_nothing_however_long_it_is_d6(database):
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_processing_fixture(database, model, fail_vectors(10))
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
+        for _ in range(PATIENT_ATTEMPTS):
+            with pytest.raises(Unavailable):
+                await world.deliver(message)
+        await world.deliver(message)
+        waiting = await world.load_conversation()
+        while (await world.load_conversation()).status == "processing":
+            with suppress(Unavailable):
+                await world.deliver(message)
+
+    assert waiting.waiting_since == world.clock.now()
+    assert waiting.failure is None
+    assert (await world.load_conversation()).waiting_since is None
+
+
+async def test_a_conversation_that_no_attempt_could_begin_waits_for_the_store_d6(database):
+    """Every call failed while its claim was to be read, until the message was given up."""
+    world = build_processing_fixture(database, ScriptedModel())
+    await world.write(build_test_conversation())
+    (message,) = await world.run_trigger()
+
+    await record_dead_letter(build_deps(world), build_letter(message))
+
+    conversation = await world.load_conversation()
+    claim = await world.documents.get(CLAIM)
+    assert (conversation.status, conversation.failure) == ("processing", None)
+    assert conversation.waiting_since == world.clock.now()
+    assert claim is not None
+    assert claim.fields["due_at"] == world.clock.now() + timedelta(seconds=5)
+    assert claim.fields["said"] == message["content_hash"]
+
+
 async def test_the_cause_of_the_last_outage_is_told_after_the_last_attempt_u9(database):
     script = {EXTRACTION: [Unavailable("down"), ModelUnreachable("refused")]}
     with ScriptedModel(answers=script) as model:
@@ -81,6 +124,7 @@ async def test_the_cause_of_the_last_outage_is_told_after_the_last_attempt_u9(da
         (message,) = await world.run_trigger()
         for _ in range(2):
             await world.deliver(message)
+        await end_workers(world, message)
 
         await record_dead_letter(build_deps(world), build_letter(message))
 
@@ -122,6 +166,7 @@ async def test_a_dead_letter_is_retried_while_an_attempt_is_running(database):
     world = build_processing_fixture(database, ScriptedModel())
     await world.write(build_test_conversation())
     (message,) = await world.run_trigger()
+    await end_workers(world, message)
     await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
 
     with pytest.raises(Unavailable):

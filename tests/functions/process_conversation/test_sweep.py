@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 import pytest
 
 from functions.process_conversation.deps import SweepDeps
-from functions.process_conversation.processing.sweep import BATCH_SIZE, sweep
+from functions.process_conversation.processing.sweep import BATCH_SIZE, sweep, wake_waiting
 from infra.local.every_minute import schedule_minute
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.domain.documents import Document, Set
+from shared.domain.claim import SUSPECT_ATTEMPTS
+from shared.domain.documents import Document, Set, Update
 from shared.domain.errors import ModelUnreachable
 from shared.domain.ids import UserId
 from tests.fakes import RecordingTasks, ScriptedModel
@@ -46,6 +47,9 @@ def build_deps(world: ProcessingFixture) -> SweepDeps:
 async def run_sweep(world: ProcessingFixture) -> int:
     """Sweep, and deliver what it publishes; return how many messages that were."""
     first = len(world.events.list_by_topic("conversation.changed"))
+    for task in [task for task in world.tasks.list_by_target("sweep") if task.body]:
+        await wake_waiting(build_deps(world))
+        world.tasks.created.remove(task)
     await sweep(build_deps(world))
     messages = world.events.list_by_topic("conversation.changed")[first:]
     for message in messages:
@@ -89,14 +93,14 @@ async def test_a_model_that_is_away_for_a_day_fails_nothing_and_all_is_processed
             await world.run_trigger()
         waiting = [await world.load_conversation(user) for user in users]
         model.is_back = True
-        for _ in range(11 * 60):
+        for _ in range(5):
             world.clock.advance(minutes=1)
             await run_sweep(world)
 
     after = [await world.load_conversation(user) for user in users]
     assert [talk.status for talk in waiting] == ["processing"] * 3
     assert all(talk.waiting_since and talk.failure is None for talk in waiting)
-    assert model.refusals < 3 * 20
+    assert model.refusals < 24 * 60 + 3 * 20
     assert [(talk.status, talk.waiting_since) for talk in after] == [("completed", None)] * 3
     assert len(world.events.list_by_topic("conversation.processed")) == 3
     assert (
@@ -104,6 +108,62 @@ async def test_a_model_that_is_away_for_a_day_fails_nothing_and_all_is_processed
             "processing", world.clock.now() + timedelta(days=1), limit=9
         )
         == []
+    )
+
+
+async def test_all_begin_within_two_minutes_after_an_outage_and_not_at_once_d6(database):
+    users = [UserId(f"user{n}") for n in range(40)]
+    model = DistantModel(answers=build_script(*[build_outputs() for _ in users]))
+    with model:
+        world = build_processing_fixture(database, model)
+        for user in users:
+            await world.write(build_test_conversation(), user)
+        await world.deliver_all()
+        await let_wait(world, timedelta(hours=9))
+        model.is_back = True
+        probed = await run_sweep(world)
+        await run_sweep(world)
+        due_times = [claim.fields["due_at"] for claim in await list_waiting(world)]
+        world.clock.advance(minutes=1)
+        await run_sweep(world)
+
+    statuses = {(await world.load_conversation(user)).status for user in users}
+    assert probed == 1
+    assert len(set(due_times)) > len(users) / 4
+    assert statuses == {"completed"}
+
+
+async def test_a_probe_that_fails_wakes_nobody_and_another_conversation_is_the_next_d6(database):
+    users = [UserId(f"user{n}") for n in range(3)]
+    model = DistantModel(answers={})
+    with model:
+        world = build_processing_fixture(database, model)
+        for user in users:
+            await world.write(build_test_conversation(), user)
+        await world.deliver_all()
+        await let_wait(world, timedelta(hours=9))
+        world.events.published.clear()
+        for _ in users:
+            await run_sweep(world)
+
+    probed = world.events.list_by_topic("conversation.changed")
+    assert {message["uid"] for message in probed} == set(users)
+    assert len(await list_waiting(world, timedelta(hours=9))) == len(users)
+
+
+async def let_wait(world: ProcessingFixture, time: timedelta) -> None:
+    """Let those who wait do so for as long as after many attempts."""
+    for claim in await list_waiting(world):
+        changes = {"due_at": world.clock.now() + time, "waits": 13}
+        await world.documents.write(Update(claim.path, changes))
+
+
+async def list_waiting(
+    world: ProcessingFixture, at_least: timedelta = timedelta()
+) -> list[Document]:
+    now = world.clock.now()
+    return await build_deps(world).due_documents.list_due(
+        "processing", now + timedelta(days=1), after=now + at_least, limit=99
     )
 
 
@@ -186,8 +246,9 @@ async def test_what_was_given_up_is_not_begun_again_d6(database):
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         (message,) = await world.run_trigger()
-        await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
-        world.clock.advance(seconds=11)
+        for _ in range(SUSPECT_ATTEMPTS):
+            await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
+            world.clock.advance(seconds=11)
         await world.deps.claims.mark_failed(ALICE, TALK, 10)
         world.clock.advance(days=1)
         resumed = await run_sweep(world)
