@@ -1,6 +1,8 @@
 """Instances of a soak: processes of one function, behind a link that chooses one for each connection."""
 
 import asyncio
+import os
+import signal
 import sys
 from asyncio.subprocess import Process
 from collections.abc import Mapping, Sequence
@@ -39,6 +41,7 @@ class Instance:
                 env={**self.environment, "PORT": str(self.port)},
                 stdout=log,
                 stderr=log,
+                start_new_session=True,
             )
         async with asyncio.timeout(START_TIMEOUT_S):
             await self._connect()
@@ -56,8 +59,9 @@ class Instance:
             await asyncio.sleep(POLL_S)
 
     async def kill(self) -> None:
+        """Kill it with its workers: the framework serves in a process of its own."""
         if self.process and self.process.returncode is None:
-            self.process.kill()
+            os.killpg(self.process.pid, signal.SIGKILL)
             await self.process.wait()
 
     def read_errors(self) -> Sequence[str]:

@@ -19,14 +19,18 @@ class Sample:
 
 
 def take_sample(pids: Sequence[int], *, rows: int, questions: int) -> Sample:
-    """Add up what these processes hold."""
-    folders = [Path(f"/proc/{pid}") for pid in pids]
+    """Add up what these processes and their workers hold."""
+    folders = [Path(f"/proc/{each}") for pid in pids for each in (pid, *_list_workers(pid))]
     return Sample(
         memory_mb=sum(map(_read_memory_mb, folders)),
         open_files=sum(len(list((folder / "fd").iterdir())) for folder in folders),
         rows=rows,
         questions=questions,
     )
+
+
+def _list_workers(pid: int) -> Sequence[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
 def _read_memory_mb(folder: Path) -> float:
