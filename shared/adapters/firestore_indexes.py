@@ -1,4 +1,6 @@
-"""Firestore indexes, automatic ones and infra/firestore.indexes.json, and the queries they serve.
+"""Firestore indexes of infra/firestore.indexes.json, and the queries they serve.
+
+A collection whose wildcard `*` is exempt has the listed indexes alone; any other has automatic ones as well.
 
 The emulator accepts every query, the cloud does not, so the embedded store checks each query here.
 """
@@ -22,6 +24,7 @@ MODE_JSON: dict[Mode, dict[str, str]] = {
     "array_contains": {"arrayConfig": "CONTAINS"},
 }
 GROUP_INDEX_JSON = {"order": "ASCENDING", "queryScope": "COLLECTION_GROUP"}
+WILDCARD = "*"
 
 
 @value
@@ -62,32 +65,37 @@ class IndexRequirement:
 
 @value
 class FirestoreIndexes:
-    """The composite indexes, and the fields that have no automatic one: (group, field).
+    """The composite indexes, those of one field, and the fields that have no automatic one: (group, field).
 
-    `group_fields` have an index over all collections of their name. `used` collects the composite indexes that served a query.
+    `group_fields` have an index over all collections of their name. `listed_groups` have no automatic indexes.
+    `used_indexes` collects those that served a query.
     """
 
     composite: tuple[Index, ...] = ()
+    single: frozenset[Index] = frozenset()
     exempt_fields: frozenset[tuple[str, str]] = frozenset()
     group_fields: frozenset[tuple[str, str]] = frozenset()
+    listed_groups: frozenset[str] = frozenset()
     used_indexes: set[Index] = field(default_factory=set)
 
     @classmethod
     def read(cls, path: Path) -> "FirestoreIndexes":
         """Read the file that `firebase deploy` takes."""
         table = json.loads(path.read_text())
+        overrides = table["fieldOverrides"]
+        exempt_fields = {_name_override(entry) for entry in overrides if not entry["indexes"]}
         return cls(
             composite=tuple(_parse_index(entry) for entry in table["indexes"]),
-            exempt_fields=frozenset(
-                (entry["collectionGroup"], entry["fieldPath"])
-                for entry in table["fieldOverrides"]
-                if not entry["indexes"]
+            single=frozenset(
+                _parse_index({**entry, "fields": [{"fieldPath": entry["fieldPath"], **shape}]})
+                for entry in overrides
+                for shape in _list_own_shapes(entry)
             ),
+            exempt_fields=frozenset(exempt_fields),
             group_fields=frozenset(
-                (entry["collectionGroup"], entry["fieldPath"])
-                for entry in table["fieldOverrides"]
-                if entry["indexes"] == [GROUP_INDEX_JSON]
+                _name_override(entry) for entry in overrides if GROUP_INDEX_JSON in entry["indexes"]
             ),
+            listed_groups=frozenset(g for g, field in exempt_fields if field == WILDCARD),
         )
 
     def check(self, query: Query) -> None:
@@ -98,6 +106,7 @@ class FirestoreIndexes:
                 raise Invalid(f"{name!r} is not indexed in {group!r}: see firestore.indexes.json")
         requirement = find_requirement(query)
         if requirement is None:
+            self._check_single(group, query)
             return
         serving_index = next(
             (index for index in self.composite if requirement.is_served_by(index)), None
@@ -105,6 +114,14 @@ class FirestoreIndexes:
         if serving_index is None:
             raise Invalid(f"firestore.indexes.json lacks {requirement.to_json()}")
         self.used_indexes.add(serving_index)
+
+    def _check_single(self, group: str, query: Query) -> None:
+        if group not in self.listed_groups:
+            return
+        for index in find_single_requirements(query):
+            if index not in self.single:
+                raise Invalid(f"firestore.indexes.json lacks {describe_single(index)}")
+            self.used_indexes.add(index)
 
     def check_group(self, group: str, name: str) -> None:
         """Raises Invalid for a field that has no index over all collections of this name."""
@@ -166,6 +183,29 @@ def find_requirement(query: Query) -> IndexRequirement | None:
     )
 
 
+def find_single_requirements(query: Query) -> list[Index]:
+    """Return the indexes of one field that a query needs which no composite one serves."""
+    group = get_collection_group(query.collection)
+    modes: list[tuple[str, Mode]] = [
+        (where.field, "array_contains" if where.operator in ARRAY_OPERATORS else "asc")
+        for where in query.where
+        if where.operator not in RANGE_OPERATORS
+    ]
+    fixed_names = {name for name, _ in modes}
+    modes += [
+        (o.field, o.direction) for o in compute_effective_order(query) if o.field not in fixed_names
+    ]
+    return [Index(group=group, fields=(each,)) for each in modes]
+
+
+def describe_single(index: Index) -> str:
+    """Return what to add to the entry of its field in firestore.indexes.json."""
+    [(name, mode)] = index.fields
+    shape = {**MODE_JSON[mode], "queryScope": "COLLECTION"}
+    entry = {"collectionGroup": index.group, "fieldPath": name, "indexes": [shape]}
+    return json.dumps(entry)
+
+
 def _collect_fields(query: Query) -> set[str]:
     return {where.field for where in query.where} | {order.field for order in query.order_by}
 
@@ -173,6 +213,19 @@ def _collect_fields(query: Query) -> set[str]:
 def _normalise_mode(mode: Mode) -> Mode:
     """Treat both directions alike: an equality reads an index in either."""
     return "asc" if mode == "desc" else mode
+
+
+def _name_override(entry: dict[str, Any]) -> tuple[str, str]:
+    return entry["collectionGroup"], entry["fieldPath"]
+
+
+def _list_own_shapes(entry: dict[str, Any]) -> list[dict[str, str]]:
+    """Return the shapes of those indexes of a field that serve one collection."""
+    return [
+        {key: value for key, value in shape.items() if key != "queryScope"}
+        for shape in entry["indexes"]
+        if shape["queryScope"] == "COLLECTION"
+    ]
 
 
 def _parse_index(entry: dict[str, Any]) -> Index:

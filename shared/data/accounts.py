@@ -1,12 +1,13 @@
 """Account data: every document of one user, to export or to erase."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import datetime
 
 from shared.data.app_reviews import AppReviews
 from shared.data.apps import InstalledApps
 from shared.data.paging import iter_documents
-from shared.domain.documents import Document, Query, Where
+from shared.domain.documents import Document, Order, Query, Where
 from shared.domain.ids import UserId
 from shared.ports import Documents
 
@@ -56,18 +57,23 @@ class Accounts:
         """Tell whether the user has a profile or a conversation, or anything newer than `since`."""
         if await self.get_profile(uid) is not None:
             return True
-        if await self._has(uid, "conversations"):  # it may have taken place long before its upload
+        if await self._has(
+            Query(collection=f"users/{uid}/conversations")
+        ):  # it may have taken place long before its upload
             return True
         for collection, time_field in _TIME_FIELD_BY_COLLECTION.items():
-            if await self._has(uid, collection, Where(time_field, ">", since)):
+            query = Query(
+                collection=f"users/{uid}/{collection}",
+                where=(Where(time_field, ">", since),),
+                order_by=(Order(time_field, "desc"),),  # the index of lists serves it
+            )
+            if await self._has(query):
                 return True
         return False
 
-    async def _has(self, uid: UserId, collection: str, *where: Where) -> bool:
+    async def _has(self, query: Query) -> bool:
         """Ask for one document, without its content."""
-        path = f"users/{uid}/{collection}"
-        query = Query(collection=path, where=where, limit=1, fields=("created_at",))
-        return bool(await self._documents.query(query))
+        return bool(await self._documents.query(replace(query, limit=1, fields=("created_at",))))
 
     async def delete(self, uid: UserId) -> int:
         """Delete every document of the user's or about them; idempotent.

@@ -34,11 +34,11 @@ resource "google_firestore_index" "composite" {
   }
 }
 
-# An override without indexes exempts its field, one of a group serves the sweep of all users; with `ttl`, documents go when its time has come.
+# The indexes of a field, none where it has none; with `ttl`, documents go when its time has come.
 resource "google_firestore_field" "override" {
   for_each = {
     for override in local.index_file.fieldOverrides :
-    "${override.collectionGroup}.${override.fieldPath}" => override
+    "${override.collectionGroup}.${override.fieldPath}" => override if override.fieldPath != "*"
   }
   database   = google_firestore_database.documents.name
   collection = each.value.collectionGroup
@@ -48,8 +48,9 @@ resource "google_firestore_field" "override" {
     dynamic "indexes" {
       for_each = each.value.indexes
       content {
-        order       = indexes.value.order
-        query_scope = indexes.value.queryScope
+        order        = try(indexes.value.order, null)
+        array_config = try(indexes.value.arrayConfig, null)
+        query_scope  = indexes.value.queryScope
       }
     }
   }
@@ -58,6 +59,19 @@ resource "google_firestore_field" "override" {
     for_each = try(each.value.ttl, false) ? [true] : []
     content {}
   }
+}
+
+# All other fields of a collection have no index: they would cost a write each. What is queried has its own by then.
+resource "google_firestore_field" "wildcard" {
+  for_each = toset([
+    for override in local.index_file.fieldOverrides : override.collectionGroup if override.fieldPath == "*"
+  ])
+  database   = google_firestore_database.documents.name
+  collection = each.value
+  field      = "*"
+  index_config {}
+
+  depends_on = [google_firestore_field.override]
 }
 
 # What clients may read and write by themselves. The new rules are there before the old ones go.

@@ -161,7 +161,8 @@ def test_indexes_and_expiry_are_those_of_the_file_that_the_embedded_store_obeys_
 
     assert index_file == file
     assert "local.index_file.indexes" in resources["google_firestore_index.composite"]["for_each"]
-    assert "local.index_file.fieldOverrides" in resources["google_firestore_field.override"]["for_each"]  # fmt: skip
+    for name in ("override", "wildcard"):
+        assert "local.index_file.fieldOverrides" in resources[f"google_firestore_field.{name}"]["for_each"]  # fmt: skip
 
 
 def test_each_file_of_the_console_is_served_with_its_type_d3() -> None:

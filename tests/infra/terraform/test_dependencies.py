@@ -15,6 +15,7 @@ from tests.infra.terraform.stack import (
 FOUNDATION_WAITS = {
     "google_firestore_index.composite": {"google_firestore_database.documents"},
     "google_firestore_field.override": {"google_firestore_database.documents"},
+    "google_firestore_field.wildcard": {"google_firestore_field.override"},
     "google_firestore_backup_schedule.daily": {"google_firestore_database.documents"},
     "google_firestore_backup_schedule.weekly": {"google_firestore_database.documents"},
     "google_firebaserules_ruleset.documents": {"google_firebase_project.this"},

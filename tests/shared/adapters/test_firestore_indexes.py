@@ -137,3 +137,59 @@ def test_a_field_without_an_index_cannot_be_queried(tmp_path: Path, field: str):
     with pytest.raises(Invalid, match="not indexed"):
         indexes.check(query_notes(order=(Order(field),)))
     indexes.check(query_notes(Where("bodyguard", "==", "x")))
+
+
+@pytest.mark.parametrize(
+    ("query", "needed"),
+    [
+        (query_notes(Where("kind", "==", "x")), [KIND]),
+        (query_notes(Where("kind", "in", ("x", "y"))), [KIND]),
+        (query_notes(Where("kind", "==", "x"), Where("size", "==", 1)), [KIND, SIZE]),
+        (query_notes(Where("kind", "==", "x"), order=(Order("kind", "desc"),)), [KIND]),
+        (query_notes(order=BY_RANK), [RANK_ASCENDING]),
+        (query_notes(order=(Order("rank", "desc"),)), [RANK_DESCENDING]),
+        (query_notes(Where("rank", ">", 1)), [RANK_ASCENDING]),
+        (query_notes(Where("rank", ">", 1), order=(Order("rank", "desc"),)), [RANK_DESCENDING]),
+        (query_notes(Where("tags", "array_contains", "x")), [TAGS]),
+    ],
+)
+def test_without_automatic_indexes_each_field_that_is_asked_for_is_listed(
+    tmp_path: Path, query: Query, needed: list[dict[str, str]]
+):
+    suggested: list[dict[str, Any]] = []
+    for _ in needed:
+        with pytest.raises(Invalid) as refusal:
+            read_indexes(tmp_path, list_alone(*suggested)).check(query)
+        suggested.append(json.loads(str(refusal.value).partition("lacks ")[2]))
+    indexes = read_indexes(tmp_path, list_alone(*suggested))
+
+    indexes.check(query)
+
+    assert suggested == [build_override(field) for field in needed]
+    assert indexes.used_indexes == indexes.single
+
+
+def test_without_automatic_indexes_a_composite_one_needs_no_other(tmp_path: Path):
+    table = build_table(KIND, RANK_ASCENDING)
+    indexes = read_indexes(tmp_path, {**table, "fieldOverrides": [WITHOUT_AUTOMATIC]})
+
+    indexes.check(query_notes(Where("kind", "==", "x"), order=BY_RANK))
+    indexes.check(query_notes())
+
+    assert indexes.used_indexes == set(indexes.composite)
+
+
+WITHOUT_AUTOMATIC = {"collectionGroup": "notes", "fieldPath": "*", "indexes": []}
+
+
+def list_alone(*overrides: dict[str, Any]) -> dict[str, Any]:
+    return {"indexes": [], "fieldOverrides": [WITHOUT_AUTOMATIC, *overrides]}
+
+
+def build_override(field: dict[str, str]) -> dict[str, Any]:
+    shape = {name: mode for name, mode in field.items() if name != "fieldPath"}
+    return {
+        "collectionGroup": "notes",
+        "fieldPath": field["fieldPath"],
+        "indexes": [{**shape, "queryScope": "COLLECTION"}],
+    }

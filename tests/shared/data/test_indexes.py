@@ -1,30 +1,73 @@
 """Indexes: those that the queries of the data layer need, and no others."""
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.sealed_documents import SealedDocuments
+from shared.data.accounts import Accounts
 from shared.data.action_items import ActionItemFilter, ActionItems
+from shared.data.app_reviews import AppReviews
 from shared.data.apps import Apps
+from shared.data.arcs import Arcs
 from shared.data.call_log import CallLog
+from shared.data.conversation_keys import ConversationKeys
 from shared.data.conversations import Conversations
+from shared.data.crisis_log import CrisisLog
+from shared.data.dead_letters import DeadLetters
 from shared.data.embeds import Embeds
 from shared.data.figures import Figures
+from shared.data.folders import Folders
 from shared.data.inbox import Inbox
+from shared.data.mcp_sessions import McpSessions
 from shared.data.memories import Memories
 from shared.data.messages import Messages
 from shared.data.projects import Projects
+from shared.data.runs import Runs
+from shared.data.safety_reviews import SafetyReviews
+from shared.data.sealed_chats import SealedChats
 from shared.data.sessions import Sessions
+from shared.data.stores import Stores
+from shared.data.sync_cache import SyncCache
+from shared.domain.documents import Set
 from shared.domain.figures import Span
-from shared.domain.ids import AppId, ConversationId, ProjectId, SessionId, UserId
+from shared.domain.ids import (
+    AppId,
+    ConversationId,
+    FolderId,
+    MemoryId,
+    PersonId,
+    ProjectId,
+    SessionId,
+    UserId,
+)
+from shared.domain.memory import Memory
+from shared.security.pseudonyms import Pseudonyms
 from tests.fakes import FixedClock
 from tests.fixtures.sealed import seal
 
-INFRA = Path(__file__).parents[3] / "infra"
+ROOT = Path(__file__).parents[3]
+INFRA = ROOT / "infra"
+COLLECTION_NAMES = (
+    r'"(?:users/{[^}"]*}|apps/{[^}"]*}|{[^}"]*})/([a-z_]+)(?=["/])',
+    r'users/{[^}"]*}/[a-z_]+/{[^}"]*}/([a-z_]+)(?=["/])',
+    r'collection ?= ?"([a-z_]+)"',
+    r'f"([a-z_]+)/{',
+)
+"""As they stand in paths and in stores of records."""
 ANN = UserId("ann")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+FACT = Memory(
+    id=MemoryId("m1"),
+    content="User lives in Bergen",
+    category="system",
+    created_at=NOON,
+    updated_at=NOON,
+    aspect="home",
+)
 
 
 async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: SqliteDatabase):
@@ -71,4 +114,82 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: S
     await CallLog(documents).has_success(AppId("chess"), "webhook", after=NOON)
     await Figures(documents).load(ANN, Span(name="", begin=NOON, end=NOON))
 
-    assert indexes.used_indexes == set(indexes.composite)
+    await ask_by_one_field(documents, sealed)
+
+    assert indexes.used_indexes == {*indexes.composite, *indexes.single}
+
+
+async def ask_by_one_field(documents: SqliteDocuments, sealed: SealedDocuments) -> None:
+    """Ask all that a field's own index answers, beside what the caller asked."""
+    await Accounts(documents).is_in_use(ANN, since=NOON)
+    await Accounts(documents).delete(ANN)
+    await ask_about_the_library(documents)
+    await ask_about_chats(documents, sealed)
+    await Apps(documents).list_owned(ANN)
+    await Apps(documents).is_valid_key(AppId("chess"), "sk_1")
+    await AppReviews(documents).list_newest(AppId("chess"))
+    await CallLog(documents).list_newest(AppId("chess"), since=NOON, limit=20)
+    await DeadLetters(documents).list_newest()
+    await SafetyReviews(documents).list_newest()
+    await McpSessions(documents).take_replies(ANN, "s1")
+    log = CrisisLog(documents, Pseudonyms(b"k" * 32))
+    await log.forget_user(ANN)
+    await log.find_highest_level(ANN, SessionId("main"), since=NOON, before=NOON)
+
+
+async def ask_about_the_library(documents: SqliteDocuments) -> None:
+    stores = Stores(documents)
+    keys = ConversationKeys(documents)
+    await keys.load(ANN, now=NOON)
+    await documents.write(Set("users/ann/conversation_keys/0", {"keys": "[]", "merged_at": NOON}))
+    await keys.load(ANN, now=NOON)
+    await Folders(documents)._empty(ANN, FolderId("work"), NOON)
+    await stores.people.unassign(ANN, PersonId("p1"))
+    await stores.people.list_by_values(ANN, "name", ["Bob"])
+    memories = Memories(documents)
+    await memories.list_all(ANN, limit=20)
+    await memories.list_held(ANN, now=NOON, limit=20)
+    await memories.list_superseded_by(ANN, [MemoryId("m1")])
+    await memories.list_repeated_in(ANN, ConversationId("c1"))
+    await memories.find_conflicting(ANN, [FACT])
+    await ActionItems(documents).list_open_by_wording(ANN, ["call bob"])
+    for records in (memories, ActionItems(documents), stores.arcs):
+        await records.list_created_between(ANN, NOON, NOON, limit=20)
+    await stores.merges.list_undoable(ANN, NOON)
+    await stores.recordings.list_newest(ANN)
+    await stores.recordings.list_of_conversation(ANN, ConversationId("c1"))
+    await stores.daily_summaries.list_newest(ANN, limit=20)
+    await Inbox(documents).list_deferred(ANN, NOON)
+
+
+async def ask_about_chats(documents: SqliteDocuments, sealed: SealedDocuments) -> None:
+    async for _ in Memories(documents).iter_of_session(ANN, SessionId("main")):
+        pass
+    await Arcs(documents).delete_for_session(ANN, SessionId("main"))
+    for store, chat in ((documents, "main"), (sealed, "sealed-c1")):
+        await Runs(store).delete_for_session(ANN, SessionId(chat))
+        await Messages(store).clear(ANN, SessionId(chat))
+        await Embeds(store).delete_for_session(ANN, SessionId(chat))
+    await Projects(documents)._release_chats(ANN, "boat")
+    chats = SealedChats(documents)
+    await chats.create(ANN, SessionId("c1"), NOON)
+    await chats.list_newest(ANN, limit=20)
+    await chats.list_changed(ANN, limit=20)
+    await chats.list_messages(ANN, SessionId("c1"), limit=20)
+    await SyncCache(documents).clear(ANN)
+
+
+def test_no_collection_has_automatic_indexes() -> None:
+    indexes = FirestoreIndexes.read(INFRA / "firestore.indexes.json")
+    processing = ROOT / "functions/process_conversation/processing"
+    sources = [*(ROOT / "shared/data").glob("*.py"), *processing.glob("claims.py")]
+    named = {
+        name
+        for source in sources
+        for pattern in COLLECTION_NAMES
+        for name in re.findall(pattern, source.read_text())
+    }
+
+    assert len(named) > 70
+    assert named - indexes.listed_groups == set()
+    assert {index.group for index in indexes.composite} <= indexes.listed_groups
