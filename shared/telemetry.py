@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import datetime
 from typing import Any
 
 from shared import spans
@@ -39,6 +40,7 @@ class RequestRecord:
         self._stages: dict[str, float] = {}
         self._tools: list[Mapping[str, object]] = []
         self._started = time.perf_counter()
+        self._caused_at_s: float | None = None
 
     @property
     def trace(self) -> Trace:
@@ -57,6 +59,9 @@ class RequestRecord:
     def add_tool_call(self, name: str, ms: float, *, failed: bool) -> None:
         self._tools.append({"tool": name, "ms": round(ms, 1), "failed": failed})
 
+    def record_cause(self, at: datetime) -> None:
+        self._caused_at_s = at.timestamp()
+
     def mark(self, moment: str) -> None:
         """Record when something first happened, in ms since the request began."""
         self._stages.setdefault(moment, _measure_ms_since(self._started))
@@ -68,7 +73,10 @@ class RequestRecord:
         return _measure_ms_since(self._started) / 1000
 
     def collect_fields(self) -> dict[str, Any]:
-        """Return all fields: total `ms`, `stages` in ms by name, `tools` in the order they ended."""
+        """Return all fields: total `ms`, `stages` in ms by name, `tools` in the order they ended.
+
+        `age_ms` is how long ago began what caused the request, where that is known.
+        """
         stages = {name: round(ms, 1) for name, ms in self._stages.items()}
         breakdowns = {"stages": stages, "tools": list(self._tools)}
         return {
@@ -78,11 +86,16 @@ class RequestRecord:
             **self._counts,
             **{name: entries for name, entries in breakdowns.items() if entries},
             "ms": round(_measure_ms_since(self._started), 1),
+            **({} if self._caused_at_s is None else {"age_ms": _compute_age_ms(self._caused_at_s)}),
         }
 
 
 def _measure_ms_since(started: float) -> float:
     return (time.perf_counter() - started) * 1000
+
+
+def _compute_age_ms(at_s: float) -> float:
+    return round((time.time() - at_s) * 1000, 1)
 
 
 _record: ContextVar[RequestRecord | None] = ContextVar("canonical_line", default=None)
@@ -144,6 +157,12 @@ def mark(moment: str) -> None:
     """Record when something first happened, in ms since the request began."""
     if record := _record.get():
         record.mark(moment)
+
+
+def record_cause(at: datetime) -> None:
+    """Record since when what this request does is due; its line says how long that was at its end."""
+    if record := _record.get():
+        record.record_cause(at)
 
 
 @contextmanager

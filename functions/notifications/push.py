@@ -109,6 +109,7 @@ async def record_dead_letter(
         first_at=now,
         last_at=now,
     )
+    telemetry.warning("dead_letter", letter=letter.id, target=target, name=task_name)
     await deps.stores.dead_letters.put(letter)
 
 

@@ -6,6 +6,7 @@ Every parser raises Invalid for a body that is not its event.
 import base64
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -76,6 +77,8 @@ def _parse_message(headers: Mapping[str, str], body: bytes) -> Mapping[str, Any]
     if not isinstance(message, dict):
         raise Invalid("The body is not a Pub/Sub message")
     _continue_trace(message.get("attributes"))
+    with suppress(ValueError, LookupError, TypeError):
+        telemetry.record_cause(datetime.fromisoformat(message["publishTime"]))
     return message
 
 

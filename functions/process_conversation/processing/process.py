@@ -57,6 +57,8 @@ async def process(
         return await deps.claims.mark_malformed(uid, conversation_id)
     if isinstance(claimed, Claim):
         return await remove_derived(deps, uid, conversation_id, claimed)
+    if claimed.waiting_since:
+        telemetry.record_cause(claimed.waiting_since)
     profile = await deps.stores.profiles.get(uid)
     tasks = await _process_claimed(deps, uid, claimed, profile)
     if tasks is not None:

@@ -1,15 +1,19 @@
 # What wakes somebody: each alert says where to read on. Its mails go to `alert_email` of ../foundation.
 
 locals {
-  runbook = "See docs/operate.md of this release."
+  # Each alert has a section of its name there.
+  runbooks = {
+    for alert in concat(keys(local.log_alerts), keys(local.metric_alerts), keys(local.objectives)) :
+    alert => "See docs/operate.md#alert-${alert} of this release."
+  }
   log_alerts = {
     dead_letter = {
       text   = "Work was given up after ten attempts. `make dead-letters` lists it, with reasons."
-      filter = "jsonPayload.message=\"dead_letter\""
+      filter = local.log_filters["dead_letters"]
     }
     error = {
       text   = "A function met something that it does not know. The log line names it; it holds no content."
-      filter = "severity>=ERROR"
+      filter = "resource.type=\"cloud_run_revision\" AND severity>=ERROR"
     }
   }
   metric_alerts = {
@@ -47,7 +51,7 @@ resource "google_monitoring_alert_policy" "log" {
   conditions {
     display_name = each.key
     condition_matched_log {
-      filter = "resource.type=\"cloud_run_revision\" AND ${each.value.filter}"
+      filter = each.value.filter
     }
   }
   alert_strategy {
@@ -56,7 +60,7 @@ resource "google_monitoring_alert_policy" "log" {
     }
   }
   documentation {
-    content = "${each.value.text} ${local.runbook}"
+    content = "${each.value.text} ${local.runbooks[each.key]}"
   }
   notification_channels = [local.foundation.notification_channel]
 }
@@ -80,7 +84,7 @@ resource "google_monitoring_alert_policy" "metric" {
     }
   }
   documentation {
-    content = "${each.value.text} ${local.runbook}"
+    content = "${each.value.text} ${local.runbooks[each.key]}"
   }
   notification_channels = [local.foundation.notification_channel]
 }

@@ -14,6 +14,7 @@ from shared.domain.ids import AppId, UserId
 from shared.domain.notification import Notification, NotificationId
 from shared.ports import PushMessage
 from tests.fixtures.notifications import ALICE, NOW, NotificationsFixture
+from tests.log import capture_log
 
 FCM_LIMIT = 4096
 
@@ -89,9 +90,13 @@ async def test_a_push_that_every_device_refuses_becomes_a_dead_letter_without_co
     await world.add_devices("phone")
     world.push.refused_tokens = frozenset({"phone"})
 
-    response = await world.redeliver(job)
+    with capture_log() as log:
+        response = await world.redeliver(job)
 
     assert response.status_code == 200
+    assert [line["target"] for line in log.lines if line["message"] == "dead_letter"] == [
+        "deliver_notification"
+    ]
     (letter,) = await world.deps.stores.dead_letters.list_newest()
     assert (letter.target, letter.ids, letter.reason) == (
         "deliver_notification",

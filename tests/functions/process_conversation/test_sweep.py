@@ -13,6 +13,7 @@ from shared.domain.claim import SUSPECT_ATTEMPTS
 from shared.domain.documents import Document, Set, Update
 from shared.domain.errors import ModelUnreachable
 from shared.domain.ids import UserId
+from shared.telemetry import log_request
 from tests.fakes import RecordingTasks, ScriptedModel
 from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY
 from tests.fixtures.processing import (
@@ -27,6 +28,7 @@ from tests.fixtures.processing import (
     build_test_conversation,
 )
 from tests.fixtures.storage import INDEXES
+from tests.log import capture_log
 
 BOB = UserId("bob")
 MINUTE = timedelta(minutes=1)
@@ -109,6 +111,23 @@ async def test_a_model_that_is_away_for_a_day_fails_nothing_and_all_is_processed
         )
         == []
     )
+
+
+async def test_the_time_that_a_conversation_waited_is_part_of_its_age_d7(database):
+    model = DistantModel(answers=build_script(build_outputs()))
+    with model, capture_log() as log:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
+        with log_request("process_conversation"):
+            await world.deliver(message)
+        model.is_back = True
+        with log_request("process_conversation"):
+            await world.deliver(message)
+
+    first, second = log.find_requests()
+    assert (first["outcome"], "age_ms" in first) == ("waiting", False)
+    assert "age_ms" in second
 
 
 async def test_all_begin_within_two_minutes_after_an_outage_and_not_at_once_d6(database):

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -22,6 +22,7 @@ from shared.edge.cloudevents import (
     parse_document_change,
     parse_pubsub_event,
 )
+from tests.log import capture_log
 
 NAME = "projects/demo/databases/(default)/documents/users/alice/conversations/c1"
 
@@ -195,6 +196,23 @@ def test_a_dead_letter_is_read_as_pubsub_forwards_it_p29() -> None:
     assert (letter.ids, letter.reason, letter.attempts) == (IDS, "no success", 10)
     assert letter.first_at == datetime(2026, 3, 2, 9, 0, 0, 123_000, tzinfo=UTC)
     assert letter.last_at == datetime(2026, 3, 2, 9, 4, tzinfo=UTC)
+
+
+def test_the_line_of_a_message_says_how_old_the_message_is_d7() -> None:
+    with capture_log() as log, telemetry.log_request("shop"):
+        parse_pubsub_event({}, build_dead_letter_body())
+
+    assert log.lines[0]["age_ms"] > timedelta(days=1).total_seconds() * 1000
+
+
+@pytest.mark.parametrize("time", ["", "soon", None, 7])
+def test_a_message_without_a_time_has_no_age_d7(time: Any) -> None:
+    body = json.loads(build_dead_letter_body())
+    body["message"]["publishTime"] = time
+    with capture_log() as log, telemetry.log_request("shop"):
+        parse_pubsub_event({}, json.dumps(body).encode())
+
+    assert "age_ms" not in log.lines[0]
 
 
 def test_a_message_that_fails_repeatedly_has_one_dead_letter_p29() -> None:
