@@ -16,12 +16,9 @@ from shared.data.token_store import AccountTokenStore, build_mcp_token_store
 from shared.outbound.app_limiter import AppLimiters
 
 
-def start() -> None:
-    """Set up the log, and import what the first request needs."""
-    wiring.start(
-        adapters=("documents",),
-        stores=("app_calls", "apps", "call_log", "connections", "conversations", "inbox"),
-    )
+def start(*stores: str) -> None:
+    """Set up the log, and import what the first request needs: the documents, and these stores of them."""
+    wiring.start(adapters=("documents",), stores=stores)
 
 
 @cache

@@ -4,6 +4,7 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 
 from shared.retrieval.stemming import stem
@@ -17,9 +18,6 @@ _INDIC_MARKS = "\u0900-\u0963\u0966-\u0dff"
 _TOKEN = re.compile(rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]|[{_INDIC_MARKS}]|'(?=\w))+)")
 _ACCENT_RANGES = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f"  # vowel points too
 _ACCENTS = re.compile(f"[{_ACCENT_RANGES}]")
-_WRITTEN = re.compile(
-    rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]|[{_INDIC_MARKS}{_ACCENT_RANGES}]|['’‘ʼ`](?=\w))+)"
-)
 _APOSTROPHES = str.maketrans("’‘ʼ`", "''''")
 
 
@@ -33,8 +31,16 @@ def tokenize(text: str) -> list[str]:
 
 def find_words(text: str) -> Iterator[tuple[int, int, bool]]:
     """Yield where each word of a text stands as it is written: start, end, and whether its script has spaces."""
-    for match in _WRITTEN.finditer(text):
+    for match in _compile_written_word().finditer(text):
         yield match.start(), match.end(), match[1] is None
+
+
+@cache
+def _compile_written_word() -> re.Pattern[str]:
+    """Compile what few processes look for: its sets of characters take 2 ms."""
+    return re.compile(
+        rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]|[{_INDIC_MARKS}{_ACCENT_RANGES}]|['’‘ʼ`](?=\w))+)"
+    )
 
 
 def fold(text: str) -> str:

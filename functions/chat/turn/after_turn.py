@@ -8,8 +8,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import anyio
-
 from functions.chat.context import history
 from functions.chat.context.budget import compute_budget, cut_text
 from functions.chat.deps import AfterTurnDeps
@@ -21,32 +19,18 @@ from shared import prompts, telemetry
 from shared.domain.branches import Path, build_shown_path, omit_foreign_summary
 from shared.domain.chat import Message, Session
 from shared.domain.errors import ModelFailed
-from shared.domain.ids import MessageId, RunId, SessionId, UserId
+from shared.domain.ids import MessageId, SessionId, UserId
 from shared.domain.model import Prompt
 from shared.library.user_model import load_model
-from shared.ports import ChatModel, Events
+from shared.ports import ChatModel
 from shared.security.visible_text import strip_invisible
 
-TURN_ENDED_TOPIC = "turn.ended"
-PUBLISH_TIMEOUT_S = 5.0
 MAX_SUMMARY_PARAGRAPHS = 3
 MAX_SUMMARY_CHARS = 4_000
 SUMMARY_PROMPT_TOKENS = 2_000
 """Room for the instructions of a summary, and for the summary before it."""
 MAX_MESSAGE_CHARS = 8_000
 """Maximum that a summary reads of one message."""
-
-
-async def publish_turn_ended(
-    events: Events, uid: UserId, session_id: SessionId, run_id: RunId
-) -> None:
-    """Publish that a turn ended; a failure is logged, because the answer is stored already."""
-    try:
-        with anyio.fail_after(PUBLISH_TIMEOUT_S):
-            ids = {"uid": uid, "session_id": session_id, "run_id": run_id}
-            await events.publish(TURN_ENDED_TOPIC, ids)
-    except Exception as error:  # noqa: BLE001 - the next turn repeats the work
-        telemetry.warning("turn_ended_unheard", error=type(error).__name__)
 
 
 async def after_turn(

@@ -13,10 +13,10 @@ from functions.chat.loop.agent import Agent
 from functions.chat.runs.build_message import Answers, build_answers
 from functions.chat.runs.journal import Journal, VoiceJournal
 from functions.chat.runs.recorder import OwnershipLost, Recorder
-from functions.chat.turn.after_turn import publish_turn_ended
 from functions.chat.turn.chat_safety import keep_rating, log_crisis, mark_late_crisis
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import QuestionWatch
+from functions.chat.turn.turn_ended import publish_turn_ended
 from shared import telemetry
 from shared.data.alternatives import build_alternative_writes
 from shared.domain.chat import LinkChoice, Message

@@ -5,6 +5,6 @@ from functions.tool_proxy.wiring import deps, start
 from shared.edge.entry_point import serve
 from shared.wiring import cors_origins
 
-start()
+start("apps", "call_log", "connections")
 
 apps = serve("apps", ROUTES, deps, cors_origins=cors_origins)

@@ -4,7 +4,7 @@ from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ROUTES, QUEUE_
 from functions.tool_proxy.wiring import deps, start
 from shared.edge.entry_point import serve
 
-start()
+start("apps", "call_log", "conversations")
 
 on_conversation_processed = serve("on_conversation_processed", QUEUE_ROUTES, deps)
 deliver_webhook = serve("deliver_webhook", DELIVERY_ROUTES, deps)

@@ -1,33 +1,5 @@
 """Offline model: an extractive demo that quotes English text, and never composes any.
 
 It needs no key and no network. Its rules know English only: of other languages it quotes what a search
-finds, but extracts no facts, tasks or dates. EXTRACTORS answers the prompts that ask for a schema.
+finds, but extracts no facts, tasks or dates.
 """
-
-from collections.abc import Callable, Mapping
-from typing import Any
-
-from shared.adapters.embedded.offline import chat_texts, goals
-from shared.adapters.embedded.offline.crisis import judge_crisis
-from shared.adapters.embedded.offline.discard import discard
-from shared.adapters.embedded.offline.memories import extract_memories
-from shared.adapters.embedded.offline.recaps import extract_recap
-from shared.adapters.embedded.offline.structure import extract_structure
-from shared.adapters.embedded.offline.templates import apply_template
-
-EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "process_conversation/discard": discard,
-    "process_conversation/extraction": lambda data: {
-        "structure": extract_structure(data),
-        "memories": extract_memories(data),
-    },
-    "process_conversation/goal_suggestion": goals.suggest_goal,
-    "process_conversation/goal_advice": goals.advise,
-    "process_conversation/daily_summary": extract_recap,
-    "process_conversation/template": apply_template,
-    "chat/crisis": judge_crisis,
-    "chat/rating": chat_texts.rate_nothing,
-    "chat/notes": chat_texts.extract_title,
-    "chat/summary": chat_texts.extract_summary,
-    "chat/stretch": chat_texts.extract_stretch,
-}

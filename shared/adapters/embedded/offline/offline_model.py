@@ -70,9 +70,7 @@ class OfflineModel:
             yield events
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
-        from shared.adapters.embedded.offline import (
-            EXTRACTORS,  # here, because a chat loads no extractors
-        )
+        from shared.adapters.embedded.offline.extractors import EXTRACTORS  # a chat loads none
 
         if prompt.name not in EXTRACTORS:
             raise ModelFailed(f"the offline model cannot answer {prompt.name!r}")
