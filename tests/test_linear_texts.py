@@ -14,7 +14,7 @@ from functions.chat.context.citations import strip_markers
 from functions.process_conversation.imports import stamps
 from functions.process_conversation.imports.drafts import UnreadableFile
 from functions.process_conversation.imports.read_file import read_file
-from shared.adapters.embedded.offline import EXTRACTORS, answers
+from shared.adapters.embedded.offline import answers, chat_extractors, conversation_extractors
 from shared.adapters.embedded.offline.calendar import parse_moment
 from shared.adapters.embedded.offline.general import is_general
 from shared.adapters.embedded.offline.planner import is_small_talk, plan
@@ -55,6 +55,8 @@ HOSTILE_UNITS = (
     "en ", "token: ", "AB", "aB", "-", "7", "0", "4111 ", "212-555-0123,", "(1) ", "+1 ", "1.", "-----BEGIN PRIVATE KEY",
 )  # fmt: skip
 PREFIXES = ("", "I love a", "00:01.000 --> 00:02.000\n<v")
+
+EXTRACTORS = {**chat_extractors.EXTRACTORS, **conversation_extractors.EXTRACTORS}
 
 
 def rewrite_links(text: str) -> None:

@@ -1,9 +1,11 @@
-"""Stemming of English words: snowballstemmer, behind a table of the forms that follow no rule.
+"""Stemming of English words: Snowball's stemmer, behind a table of the forms that follow no rule.
 
 Words of other languages mostly stay as they are, or lose the same ending on both sides of a search.
 """
 
 from functools import lru_cache
+
+from Stemmer import Stemmer
 
 MAX_CACHED_WORDS = 65_536
 MAX_STEMMED_CHARS = 64
@@ -45,7 +47,6 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=MAX_CACHED_WORDS)
 def _stem_short(word: str) -> str:
-    from snowballstemmer.english_stemmer import EnglishStemmer  # 20 ms: it loads every language
-
     # An instance holds the word it stems, so threads must not share one.
-    return str(EnglishStemmer().stemWord(_BASE_FORMS.get(word, word)))
+    stemmer = Stemmer("english", 0)
+    return str(stemmer.stemWord(_BASE_FORMS.get(word, word)))

@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from anyio import CapacityLimiter, to_thread
@@ -70,11 +70,10 @@ class OfflineModel:
             yield events
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
-        from shared.adapters.embedded.offline.extractors import EXTRACTORS  # a chat loads none
-
-        if prompt.name not in EXTRACTORS:
+        extractors = _load_extractors(prompt.name)
+        if prompt.name not in extractors:
             raise ModelFailed(f"the offline model cannot answer {prompt.name!r}")
-        extract = partial(EXTRACTORS[prompt.name], prompt.data)
+        extract = partial(extractors[prompt.name], prompt.data)
         try:
             value: T = type_adapter(schema).validate_python(
                 await to_thread.run_sync(extract, limiter=_one_thread)  # seconds, if it is long
@@ -83,6 +82,17 @@ class OfflineModel:
             raise ModelFailed(f"the extract for {prompt.name!r} does not fit") from error
         record_model_call(role, _FREE)
         return value
+
+
+def _load_extractors(prompt_name: str) -> Mapping[str, Callable[[Mapping[str, Any]], Any]]:
+    """Import those of one function: no question waits for what reads conversations."""
+    if prompt_name.startswith("chat/"):
+        from shared.adapters.embedded.offline import chat_extractors
+
+        return chat_extractors.EXTRACTORS
+    from shared.adapters.embedded.offline import conversation_extractors
+
+    return conversation_extractors.EXTRACTORS
 
 
 async def _stream_events(

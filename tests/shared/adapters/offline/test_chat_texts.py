@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from functions.chat.notes.model_outputs import FirstNotesOutput
 from functions.chat.turn.model_outputs import SummaryOutput
-from shared.adapters.embedded.offline.extractors import EXTRACTORS
+from shared.adapters.embedded.offline.chat_extractors import EXTRACTORS
 
 TITLE, SUMMARY = EXTRACTORS["chat/notes"], EXTRACTORS["chat/summary"]
 

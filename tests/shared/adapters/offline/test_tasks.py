@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.embedded.offline import EXTRACTORS
+from shared.adapters.embedded.offline.conversation_extractors import EXTRACTORS
 
 Line = tuple[str, str]
 OWNER = "Tom"

@@ -1,10 +1,9 @@
-"""Extractors: what answers the prompts that ask for a schema."""
+"""Extractors of conversations: what answers the prompts of their processing."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shared.adapters.embedded.offline import chat_texts, goals
-from shared.adapters.embedded.offline.crisis import judge_crisis
+from shared.adapters.embedded.offline import goals
 from shared.adapters.embedded.offline.discard import discard
 from shared.adapters.embedded.offline.memories import extract_memories
 from shared.adapters.embedded.offline.recaps import extract_recap
@@ -21,9 +20,4 @@ EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "process_conversation/goal_advice": goals.advise,
     "process_conversation/daily_summary": extract_recap,
     "process_conversation/template": apply_template,
-    "chat/crisis": judge_crisis,
-    "chat/rating": chat_texts.rate_nothing,
-    "chat/notes": chat_texts.extract_title,
-    "chat/summary": chat_texts.extract_summary,
-    "chat/stretch": chat_texts.extract_stretch,
 }
