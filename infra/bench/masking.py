@@ -19,6 +19,8 @@ _SENTENCES = (
     "Ann said the boat is ready, and Ben brings the sails. ",
     "Version 10.15.7 fixed it, see https://example.com/notes/17. ",
 )
+_NEAR_NUMBERS = "(199) 099-0000, +99 130 456 7890, 199-099-0000, 0000 12 90000, "
+"""Grouped as phone numbers are, and valid nowhere."""
 _CONTACT = "Ann Lee, ann.lee@example.com, +49 30 1234567. "
 
 
@@ -30,12 +32,16 @@ def measure_masking() -> list[Figure]:
         "as people talk": talk[:CHARS],
         "of digits": "7" * CHARS,
         "of contacts": (_CONTACT * CHARS)[:CHARS],
+        "of near phone numbers": (_NEAR_NUMBERS * CHARS)[:CHARS],
     }
     times = {name: _measure_text_ms(text) for name, text in texts.items()}
     return [
         Figure("masking, 16 KB as people talk", times["as people talk"], "ms", target=10),
         Figure("masking, 16 KB of digits", times["of digits"], "ms", target=10),
         Figure("masking, 16 KB of contacts", times["of contacts"], "ms", target=10),
+        Figure(
+            "masking, 16 KB of near phone numbers", times["of near phone numbers"], "ms", target=10
+        ),
         Figure("masking, restoring a streamed token", _measure_token_us(), "µs", target=50),
         Figure("masking, tokens of masked contacts to original", _compare_tokens(texts)),
     ]

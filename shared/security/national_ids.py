@@ -45,7 +45,8 @@ def find_national_ids(text: str) -> Iterator[tuple[int, int]]:
 
 
 _compile = cache(re.compile)
+_load_module = cache(import_module)
 
 
 def _is_valid(module: str, number: str) -> bool:
-    return bool(import_module(f"stdnum.{module}").is_valid(number))
+    return bool(_load_module(f"stdnum.{module}").is_valid(number))

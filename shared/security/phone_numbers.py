@@ -1,7 +1,7 @@
 """Phone numbers in text: international ones anywhere, and the national formats of some countries."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -22,6 +22,10 @@ _NEXT_NUMBER = re.compile(r"[ \u00a0](?=[+(0])")
 _GROUP = re.compile(r"\(([^()]*)\)")
 _NO_COUNTRY = "001"
 """Stands for the numbers of satellites and services, which belong to no country."""
+_TYPES = (
+    *("fixed_line", "mobile", "toll_free", "premium_rate", "shared_cost"),
+    *("personal_number", "voip", "pager", "uan", "voicemail"),
+)
 _NO_DIGITS = re.compile(r"\D+")
 _MIN_DIGITS = 7
 _MAX_DIGITS = 17
@@ -35,11 +39,17 @@ def find_phone_numbers(text: str) -> Iterator[tuple[int, int]]:
     its country groups them: other rows of digits may as well be the number of an order.
     """
     for run in _CANDIDATE.finditer(text):
-        readable = _OTHER_NUMBER.sub(lambda number: "x" * len(number[0]), run[0])
-        for candidate in _CANDIDATE.finditer(readable):
-            for start, end in _find_in(candidate[0]):
-                offset = run.start() + candidate.start()
-                yield offset + start, offset + end
+        for offset, candidate in _list_candidates(run[0]):
+            for start, end in _find_in(candidate):
+                yield run.start() + offset + start, run.start() + offset + end
+
+
+def _list_candidates(run: str) -> Sequence[tuple[int, str]]:
+    """Return what may be a number, with its place: a run of digits without other numbers in it."""
+    readable, count = _OTHER_NUMBER.subn(lambda number: "x" * len(number[0]), run)
+    if not count:
+        return [(0, run)]
+    return [(found.start(), found[0]) for found in _CANDIDATE.finditer(readable)]
 
 
 def _find_in(candidate: str) -> Iterator[tuple[int, int]]:
@@ -60,41 +70,54 @@ def _is_phone_number(number: str) -> bool:
         return False
     if "+" in number or digits.startswith("00"):
         return _is_international(digits.removeprefix("00"))
-    begins_national = number.startswith(("0", "("))
-    return any(
-        _is_valid(number, country)
+    if number.startswith(("0", "(")):
+        return _compile_any_form().fullmatch(digits) is not None
+    return _compile_any_groups().fullmatch(number) is not None and any(
+        _compile_groups(country).fullmatch(number) and _compile_form(country).fullmatch(digits)
         for country in COUNTRIES
-        if _compile_form(country).fullmatch(digits)
-        and (begins_national or _compile_groups(country).fullmatch(number))
     )
 
 
 def _is_international(digits: str) -> bool:
-    from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
-
     return any(
-        _compile_form(country).fullmatch(digits, length)
+        form.fullmatch(digits, length)
         for length in (1, 2, 3)
-        for country in COUNTRY_CODE_TO_REGION_CODE.get(int(digits[:length]), ())
-        if country != _NO_COUNTRY
+        if (form := _compile_international_form(int(digits[:length])))
     )
 
 
-def _is_valid(number: str, country: str) -> bool:
-    from phonenumbers import NumberParseException, is_valid_number, parse
+@cache
+def _compile_international_form(calling_code: int) -> re.Pattern[str] | None:
+    """Compile the form of the numbers behind a calling code; None where no country has it."""
+    regions = [region for region in _list_regions(calling_code) if region != _NO_COUNTRY]
+    forms = (
+        rf"(?:{metadata.national_prefix_for_parsing or ''})?"
+        rf"(?:{metadata.general_desc.national_number_pattern})"
+        for metadata in map(_load_metadata, regions)
+    )
+    return re.compile("|".join(forms)) if regions else None
 
-    try:
-        return is_valid_number(parse(number, country))
-    except NumberParseException:
-        return False
+
+@cache
+def _compile_any_form() -> re.Pattern[str]:
+    return re.compile("|".join(_compile_form(country).pattern for country in COUNTRIES))
+
+
+@cache
+def _compile_any_groups() -> re.Pattern[str]:
+    return re.compile("|".join(_compile_groups(country).pattern for country in COUNTRIES))
 
 
 @cache
 def _compile_form(country: str) -> re.Pattern[str]:
-    """Compile the form of a country's numbers, which tells most others apart in no time."""
+    """Compile what phonenumbers calls valid: the types of numbers of a country, or of one with its calling code."""
     metadata = _load_metadata(country)
-    prefix = metadata.national_prefix_for_parsing or ""
-    return re.compile(rf"(?:{prefix})?(?:{metadata.general_desc.national_number_pattern})")
+    regions = map(_load_metadata, _list_regions(metadata.country_code))
+    types = (getattr(region, name) for region in regions for name in _TYPES)
+    forms = dict.fromkeys(each.national_number_pattern for each in types if each is not None)
+    prefix = rf"(?:{metadata.national_prefix_for_parsing or ''})?"
+    rough_form = metadata.general_desc.national_number_pattern  # tells most others apart in no time
+    return re.compile(rf"(?={prefix}(?:{rough_form})\Z){prefix}(?:{'|'.join(filter(None, forms))})")
 
 
 @cache
@@ -109,6 +132,12 @@ def _compile_groups(country: str) -> re.Pattern[str]:
     )
     forms = (rf"{_SEPARATOR}{{1,2}}".join(form) for form in groups if len(form) > 1)
     return re.compile(rf"(?:{metadata.national_prefix}{_SEPARATOR}{{0,2}})?(?:{'|'.join(forms)})")
+
+
+def _list_regions(calling_code: int) -> Sequence[str]:
+    from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
+
+    return COUNTRY_CODE_TO_REGION_CODE.get(calling_code, ())
 
 
 def _load_metadata(country: str) -> Any:
