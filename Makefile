@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation soak bench scale eval eval-windows eval-memories eval-crisis eval-injection report reviews dead-letters reindex move-user erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
+.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation soak bench scale eval eval-windows eval-memories eval-crisis eval-injection traces report reviews dead-letters reindex move-user erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -76,6 +76,9 @@ eval-injection: $(VENV)/ready-dev ## Play InjecAgent's cases (DATA=file, TOOLS=f
 	@$(BIN)/python -m infra.eval.injection "$(DATA)" $(if $(TOOLS),--tools "$(TOOLS)") $(if $(APPS),--apps "$(APPS)") $(if $(SENTENCES),--sentences "$(SENTENCES)")
 
 ##@ Operate it
+traces: $(VENV)/ready ## Print traces as trees; start the server with OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 beside it
+	@exec $(BIN)/python -m infra.collector
+
 users: $(VENV)/ready ## List who has a password here; SET=name adds one or changes it, REMOVE=name takes it away
 	@$(BIN)/python -m infra.local.users $(if $(SET),--set $(SET)) $(if $(REMOVE),--remove $(REMOVE))
 

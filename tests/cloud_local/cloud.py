@@ -13,18 +13,20 @@ from tests.cloud_local.functions import build_environments, choose_urls, run_fun
 from tests.cloud_local.load_balancer import build_load_balancer
 from tests.cloud_local.stand_ins import PROJECT, run_stand_ins
 from tests.servers import run_server
+from tests.servers.collector import Collector, run_collector
 from tests.servers.fcm import FakeFcm
 
 
 @dataclass(frozen=True)
 class Cloud:
-    """One origin, the Auth emulator beside it, and the addresses of the functions behind it."""
+    """One origin, the Auth emulator beside it, the addresses of the functions behind it, and their spans."""
 
     origin: str
     auth: str
     urls: dict[str, str]
     logs: Path
     fcm: FakeFcm
+    collector: Collector
 
     def sign_up(self, email: str) -> str:
         """Make an account at the Auth emulator; return its ID token."""
@@ -44,9 +46,12 @@ def run_cloud(folder: Path, *, port: int = 0) -> Iterator[Cloud]:
     """Start it all; its logs are in `folder`. Raises CannotRunError."""
     urls, port = choose_urls(), port or find_free_port()
     origin = f"http://127.0.0.1:{port}"
-    with run_stand_ins(folder, urls) as stand_ins:
+    with run_stand_ins(folder, urls) as stand_ins, run_collector() as collector:
         stand_ins.tokens.set_audiences({"on_conversation_written": urls["on_conversation_written"]})
-        environments = build_environments(stand_ins, urls, origin, folder)
+        environments = {
+            name: {**environment, "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+            for name, environment in build_environments(stand_ins, urls, origin, folder).items()
+        }
         config = {"sign_in": "firebase", "apiKey": "any", "authDomain": f"{PROJECT}.firebaseapp.com",
                   "providers": ["password"], "googleClientId": "", "signUp": True}  # fmt: skip
         with (
@@ -54,4 +59,4 @@ def run_cloud(folder: Path, *, port: int = 0) -> Iterator[Cloud]:
             run_server(build_load_balancer(urls, config), port=port),
         ):
             anyio.run(stand_ins.connect)
-            yield Cloud(origin, stand_ins.auth, urls, folder, stand_ins.fcm)
+            yield Cloud(origin, stand_ins.auth, urls, folder, stand_ins.fcm, collector)

@@ -17,6 +17,7 @@ from tests.cloud_local.cloud import Cloud, run_cloud
 from tests.conftest import run_or_skip
 from tests.e2e.waiting import wait_until
 from tests.old_app import parse_as_fixed_app
+from tests.servers.collector import Place
 from tests.web.console import Console
 from tests.web.test_firebase_sign_in import PASSWORD, answer_by, enter
 
@@ -95,6 +96,36 @@ def test_a_task_with_a_day_reaches_the_phone_by_cloud_tasks_and_fcm_d8(
 
     assert message["token"] == "phone-of-ann"
     assert "Book the train" in str(message)
+
+
+def test_an_answer_and_a_conversation_are_one_trace_each_over_all_processes_d7(
+    cloud: Cloud, ann: httpx.Client
+) -> None:
+    """Over HTTP, Pub/Sub and Cloud Tasks. A Firestore trigger begins a trace: Firestore passes none on."""
+    question, talk = "4bf92f3577b34da6a3ce929d0e0e4736", "0af7651916cd43dd8448eb211c80319c"
+    asked, noted = ("chat", "POST /v2/messages"), ("after_turn", "process after_turn")
+    processed = ("process_conversation", "process process_conversation")
+    triggered = ("on_conversation_written", "process on_conversation_written")
+
+    ann.post("/v1/conversations", json=TALK, headers=continue_trace(talk)).raise_for_status()
+    ann.post("/v2/messages", json=QUESTION, headers=continue_trace(question)).raise_for_status()
+
+    def find_processing() -> dict[Place, set[Place | None]] | None:
+        traces = (cloud.collector.find_parents(span.trace_id) for span in cloud.collector.spans)
+        return next((trace for trace in traces if {processed, triggered} <= trace.keys()), None)
+
+    processing = wait_until(find_processing)
+    wait_until(lambda: {asked, noted} <= cloud.collector.find_places(question) or None)
+    parents = cloud.collector.find_parents(question)
+    assert parents[asked] == {None}
+    assert parents[("chat", "send turn.ended")] == {("chat", "invoke_agent keepsake")}
+    assert parents[noted] == {("chat", "send turn.ended")}
+    assert processing[processed] == {(triggered[0], "send conversation.changed")}
+    assert cloud.collector.find_places(talk) == {("library", "POST /v1/conversations")}
+
+
+def continue_trace(trace_id: str) -> dict[str, str]:
+    return {"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01"}
 
 
 def test_one_origin_serves_console_and_functions_with_headers_d3(cloud: Cloud) -> None:

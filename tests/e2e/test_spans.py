@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from infra.collector import CollectedSpan
 from shared.settings import DEFAULT_MODELS
 from shared.telemetry import hash_id
 from tests.cloud_local.rule_model import RuleModel
@@ -22,7 +23,7 @@ from tests.e2e.product import (
 from tests.e2e.test_apps import GardenFixture, GardenServer, list_offered_tools
 from tests.e2e.waiting import wait_until
 from tests.servers import run_server
-from tests.servers.collector import CollectedSpan, Collector, run_collector
+from tests.servers.collector import Collector, Place, run_collector
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
 
 CHAT_TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -32,7 +33,6 @@ ALICE = "alice-canary"
 MODEL = "scripted-1"
 CANARY = "Zanzibar"
 CONVERSATION = "offsite-of-zanzibar"
-Place = tuple[str, str]
 
 
 def build_trace_headers(trace_id: str) -> dict[str, str]:
@@ -50,7 +50,7 @@ class SpansFixture:
 
     def wait_for(self, trace_id: str, *places: Place) -> None:
         """Wait until spans of these functions and names have come."""
-        wait_until(lambda: set(places) <= self.collector.find_spans(trace_id) or None)
+        wait_until(lambda: set(places) <= self.collector.find_places(trace_id) or None)
 
     def get_span(self, trace_id: str, place: Place) -> CollectedSpan:
         trace = self.collector.list_trace(trace_id)
@@ -175,10 +175,10 @@ def test_a_conversation_is_one_tree_from_its_creation_to_its_webhook_d7(
     world.alice.post(
         "/v1/conversations", json=body, headers=build_trace_headers(LIBRARY_TRACE_ID)
     ).raise_for_status()
-    world.wait_for(LIBRARY_TRACE_ID, processing, end)
-
     trigger = ("on_conversation_written", "process on_conversation_written")
     created = ("library", "POST /v1/conversations")
+    world.wait_for(LIBRARY_TRACE_ID, created, trigger, processing, notifying, end)
+
     parents = world.collector.find_parents(LIBRARY_TRACE_ID)
     assert created in parents.pop(trigger)  # later ones are processing's own writes
     assert parents == {
