@@ -26,7 +26,7 @@ class Profiles:
         self._documents = documents
 
     async def get(self, uid: UserId) -> Profile:
-        document = await self._documents.get(f"users/{uid}")
+        document = await self._documents.get(profile_path(uid))
         return load(Profile, document) if document else Profile()
 
     async def change(self, uid: UserId, **changes: Any) -> Profile:
@@ -52,6 +52,13 @@ class Profiles:
             return replace(profile, own_names=names, own_names_set_at=now)
 
         return await self._change(uid, change)
+
+    async def begin_wipe(self, uid: UserId, *, now: datetime) -> None:
+        """Let nothing that is being made of earlier words be remembered, before all memories are deleted."""
+        await self._change(
+            uid,
+            lambda profile: replace(profile, forgot_at=now, memory_wipes=profile.memory_wipes + 1),
+        )
 
     async def change_focus_modes(self, uid: UserId, change: FocusModesChange) -> FocusModes:
         """Change the saved focus modes and return them. Raises what `change` raises."""
@@ -111,7 +118,7 @@ class Profiles:
         return before[0], changed
 
     async def _change(self, uid: UserId, change: Callable[[Profile], Profile]) -> Profile:
-        path = f"users/{uid}"
+        path = profile_path(uid)
 
         async def work(tx: Transaction) -> Profile:
             document = await tx.get(path)
@@ -162,3 +169,7 @@ class Devices:
             )
 
         await self._documents.transaction(work)
+
+
+def profile_path(uid: UserId) -> str:
+    return f"users/{uid}"

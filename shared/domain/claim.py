@@ -43,7 +43,8 @@ class Claim:
     most `chunk_count` chunks and the memories `memory_ids`. `outage` is why the last attempt ended
     early, `waits` how often in a row it was because something was away. `attempts` counts those in a row
     that neither ended nor began to wait. At `due_at` the sweep begins an unfinished attempt again;
-    None: it ended. `is_first` tells that no attempt came before this one.
+    None: it ended. `is_first` tells that no attempt came before this one. One that waits has the count
+    of wipes of all memories of when its content was first read: what it says then is forgotten since.
     """
 
     attempt: str
@@ -58,6 +59,7 @@ class Claim:
     attempts: int = 0
     due_at: datetime | None = None
     is_first: bool = False
+    wipes: int | None = None
 
 
 def has_no_writer(claim: Claim | None, message_hash: str) -> bool:
@@ -98,6 +100,7 @@ def acquire(
         outage=previous.outage,
         waits=previous.waits if is_same_content else 0,
         attempts=previous.attempts + 1 if is_same_content else 1,
+        wipes=previous.wipes if is_same_content else None,
         writing=tuple(
             lease for lease in previous.writing if lease.until + MAX_ATTEMPT_LIFETIME > now
         ),
@@ -141,6 +144,7 @@ def finish(claim: Claim, attempt: str, now: datetime) -> Claim:
         waits=0,
         attempts=0,
         due_at=None,
+        wipes=None,
         writing=tuple(lease for lease in claim.writing if lease.attempt != attempt),
     )
 

@@ -39,7 +39,7 @@ class Profile:
     one of the `focus_modes`; all keep to the `rules`. With `summarises_results`, later turns read in a sentence what tools found. Answers use
     what is remembered only while the profile `recalls_memories`, and bring it up unasked if it
     `volunteers_memories`. What was said before `forgot_at`, when they last wanted something forgotten, is
-    not remembered any more. What similar chats came to is told only while it also `recalls_chats`. A question is
+    not remembered any more; they had all memories deleted `memory_wipes` times. What similar chats came to is told only while it also `recalls_chats`. A question is
     answered by the `preferred_model`, unless it or its chat names another. With `masks_private_data`, models read
     placeholders in the place of addresses, numbers and secrets. `vector_home` is kept once the user was
     moved in the vector index.
@@ -71,6 +71,7 @@ class Profile:
     volunteers_memories: bool = False
     recalls_chats: bool = True
     forgot_at: datetime | None = None
+    memory_wipes: int = 0
     masks_private_data: bool = True
     preferred_model: PreferredModel = "auto"
     vector_home: VectorHome | None = None

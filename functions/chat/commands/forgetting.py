@@ -70,12 +70,13 @@ async def decide(turn: CommandTurn, command: Command) -> CommandReply:
     decided = command.decided
     if decided is None or decided.decision not in ("approved", "always"):
         return turn.say(user_texts.NOTHING_FORGOTTEN)
-    await _leave_out_what_was_said(turn)
     if decided.tool == WIPE:
+        await turn.deps.stores.profiles.begin_wipe(turn.uid, now=turn.deps.clock.now())
         await delete_all_memories(turn.deps.stores.memories, turn.deps.index, turn.uid)
         await turn.deps.stores.arcs.forget_all(turn.uid)
         await turn.deps.stores.profiles.change(turn.uid, rules=())
         return turn.say(user_texts.WIPED)
+    await _leave_out_what_was_said(turn)
     items = await turn.load(json.loads(decided.arguments)["items"])
     memories = [item for item in items if isinstance(item, Memory)]
     await forget_memories(turn.deps.stores.memories, turn.deps.index, turn.uid, memories)

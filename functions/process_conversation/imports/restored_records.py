@@ -89,6 +89,7 @@ NOT_TAKEN_SETTINGS: Mapping[str, str] = {
     "keeps_audio": "it keeps what is deleted otherwise: set it again, if you want that",
     "own_names_set_at": "it is set anew with your names",
     "forgot_at": "it is set anew once you want something forgotten here",
+    "memory_wipes": "it counts what you had deleted there",
     "chat_prompt": "it steers every answer: enter it again, if you want that",
     "chat_reminder": "it steers every answer: enter it again, if you want that",
     "focus_modes": "they steer answers: enter them again, if you want that",

@@ -177,7 +177,7 @@ async def delete_memory(deps: LibraryDeps, call: Call) -> OkOut:
 
 @route("DELETE", "/v3/memories", "Delete all memories", errors=(401,))
 async def delete_all_memories(deps: LibraryDeps, call: Call) -> OkOut:
-    await deps.stores.profiles.change(call.uid, forgot_at=deps.clock.now())
+    await deps.stores.profiles.begin_wipe(call.uid, now=deps.clock.now())
     await owner_memories.delete_all_memories(deps.stores.memories, deps.index, call.uid)
     return OkOut()
 

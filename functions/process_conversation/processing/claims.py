@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from functions.process_conversation.processing.derived_writes import (
     build_removal,
+    build_tombstones,
     build_writes,
     derived_path,
     merge_stored,
@@ -26,6 +27,7 @@ from shared.data.conversation_cache import CachedConversation, ConversationCache
 from shared.data.conversations import conversation_path, tombstone_path
 from shared.data.memories import memory_path
 from shared.data.photos import list_photo_paths
+from shared.data.profiles import profile_path
 from shared.data.transcripts import part_path
 from shared.domain.action_item import ActionItem
 from shared.domain.claim import (
@@ -48,6 +50,7 @@ from shared.domain.errors import AlreadyExists, Unavailable
 from shared.domain.failure import Failure
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
+from shared.domain.profile import Profile
 from shared.library.superseded import build_restore_writes
 from shared.ports import Clock, Documents, NewId, Transaction
 from shared.resilience.heartbeat import keep_extending
@@ -150,16 +153,19 @@ class Claims:
         stored_hash = document.fields.get("said_hash") if document else None
         return document.fields if document and stored_hash == transcript_hash(claimed) else None
 
-    async def save(self, uid: UserId, claimed: Conversation, draft: Draft) -> Draft:
+    async def save(
+        self, uid: UserId, claimed: Conversation, draft: Draft, *, wipes: int = 0
+    ) -> Draft:
         """Store what was derived, and record the rows to come. Raises Superseded.
 
         What its owner wrote or changed stays; the draft is returned as stored, without what they
-        deleted. Recorded rows are removed if this attempt dies.
+        deleted, and without memories if they had all deleted since the transcript was read, `wipes` wipes
+        ago. Recorded rows are removed if this attempt dies.
         """
         if claimed.is_untouched:  # nothing to read, but for what outlived an earlier conversation
             with suppress(AlreadyExists):
-                return await self._save(uid, claimed, draft, ())
-        return await self._save(uid, claimed, draft, draft.derived_values)
+                return await self._save(uid, claimed, draft, (), wipes)
+        return await self._save(uid, claimed, draft, draft.derived_values, wipes)
 
     async def _save(
         self,
@@ -167,6 +173,7 @@ class Claims:
         claimed: Conversation,
         draft: Draft,
         compared_values: Sequence[ActionItem | Memory],
+        wipes: int,
     ) -> Draft:
         """Store a draft; `compared_values` are those of it that may be stored, or deleted for good."""
         path = conversation_path(uid, claimed.id)
@@ -176,6 +183,7 @@ class Claims:
             *(tombstone_path(path, record.id) for record in compared_values),
             *(derived_path(uid, record) for record in compared_values),
             *(memory_path(uid, memory_id) for memory_id in memory_ids),
+            *([profile_path(uid)] if draft.memories else []),
         ]
 
         async def work(tx: Transaction, stored_claim: Claim, _: CachedConversation) -> Draft:
@@ -184,6 +192,9 @@ class Claims:
             others = documents[len(compared_values) :]
             deleted_ids = {tombstone.id for tombstone in tombstones if tombstone}
             documents_by_path = {document.path: document for document in others if document}
+            if _count_wipes(documents_by_path.get(profile_path(uid))) != wipes:
+                deleted_ids |= {memory.id for memory in draft.memories}
+                tx.write(*build_tombstones(path, draft.memories))
             stored_draft = merge_stored(draft.exclude(deleted_ids), uid, documents_by_path)
             tx.write(*build_writes(stored_draft, uid, documents_by_path, claimed.id))
             ids = [memory.id for memory in stored_draft.memories if memory.is_current]
@@ -265,14 +276,17 @@ class Claims:
 
         await self._with_claim(uid, claimed, work)
 
-    async def park(self, uid: UserId, claimed: Conversation, outage: Failure) -> datetime:
-        """End an attempt whose model is away; return when the next is due. Raises Superseded."""
+    async def park(
+        self, uid: UserId, claimed: Conversation, outage: Failure, *, wipes: int = 0
+    ) -> datetime:
+        """End an attempt during an outage; return when the next is due. Raises Superseded."""
 
         async def work(
             tx: Transaction, stored_claim: Claim, current: CachedConversation
         ) -> datetime:
             now = self._clock.now()
             claim = park(stored_claim, _require_claim(claimed), now, outage)
+            claim = replace(claim, wipes=wipes)
             tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
             changes = {"waiting_since": current.conversation.waiting_since or now}
             tx.write(Update(conversation_path(uid, claimed.id), changes))
@@ -454,6 +468,10 @@ class Claims:
             raise Superseded
 
         return await self._documents.transaction(work_if_claimed)
+
+
+def _count_wipes(profile: Document | None) -> int:
+    return load(Profile, profile).memory_wipes if profile else 0
 
 
 def claim_path(uid: UserId, conversation_id: ConversationId) -> str:

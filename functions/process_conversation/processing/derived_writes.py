@@ -6,6 +6,7 @@ from dataclasses import replace
 from functions.process_conversation.processing.draft import Draft
 from shared.data.action_items import action_item_path
 from shared.data.codec import MalformedDocument, dump, load
+from shared.data.conversations import tombstone_path
 from shared.data.memories import memory_path
 from shared.domain.action_item import ActionItem
 from shared.domain.documents import ArrayUnion, Create, Delete, Document, Fields, Set, Update, Write
@@ -87,6 +88,12 @@ def _is_new_mention(document: Document, conversation_id: ConversationId) -> bool
     """A conversation does not repeat the fact that it is the origin of."""
     is_elsewhere = document.fields.get("conversation_id") != conversation_id
     return is_elsewhere and len(document.fields.get("seen_in", ())) < MAX_SEEN_IN
+
+
+def build_tombstones(path: str, memories: Iterable[Memory]) -> Iterator[Write]:
+    """Yield the writes after which the conversation at `path` does not bring these memories back."""
+    for memory in memories:
+        yield Set(tombstone_path(path, memory.id), {"of": "memories"})
 
 
 def build_removal(document: Document, conversation_id: ConversationId) -> Write | None:

@@ -50,6 +50,9 @@ async def process(
     content hash in the message, None for a deletion. While its model or the index is away a conversation
     waits, and is processed later by itself. Raises Unavailable: call again.
     """
+    profile = await deps.stores.profiles.get(
+        uid
+    )  # first: a wipe from now on concerns what is read next
     try:
         claimed = await deps.claims.acquire(uid, conversation_id, message_hash=message_hash or "")
     except MalformedDocument:
@@ -59,7 +62,6 @@ async def process(
         return await remove_derived(deps, uid, conversation_id, claimed)
     if claimed.waiting_since:
         telemetry.record_cause(claimed.waiting_since)
-    profile = await deps.stores.profiles.get(uid)
     tasks = await _process_claimed(deps, uid, claimed, profile)
     if tasks is not None:
         if claimed.held_by is not None and claimed.held_by.waits:
@@ -106,7 +108,8 @@ async def _attempt(
         await _mark_failed(deps, uid, claimed, describe_failure(error, deps.model_place))
         raise
     except Unavailable as error:
-        if _is_waiting_better(error, claim) and await _park(deps, uid, claimed, error):
+        wipes = _get_wipes(claimed, profile)
+        if _is_waiting_better(error, claim) and await _park(deps, uid, claimed, error, wipes):
             return None
         outage = describe_failure(error, deps.model_place)
         with suppress(Unavailable):
@@ -121,11 +124,19 @@ def _is_waiting_better(error: Unavailable, claim: Claim) -> bool:
     return isinstance(error, ModelOutage) or claim.attempts > PATIENT_ATTEMPTS
 
 
-async def _park(deps: ProcessDeps, uid: UserId, claimed: Conversation, outage: Unavailable) -> bool:
+def _get_wipes(claimed: Conversation, profile: Profile) -> int:
+    """Return how many wipes of all memories there were when the content was first read."""
+    claim = claimed.held_by
+    return profile.memory_wipes if claim is None or claim.wipes is None else claim.wipes
+
+
+async def _park(
+    deps: ProcessDeps, uid: UserId, claimed: Conversation, outage: Unavailable, wipes: int
+) -> bool:
     """Let a conversation wait until an outage is over; return whether it does: it may have changed meanwhile."""
     failure = describe_failure(outage, deps.model_place)
     try:
-        due_at = await deps.claims.park(uid, claimed, failure)
+        due_at = await deps.claims.park(uid, claimed, failure, wipes=wipes)
         await schedule_sweep(deps.tasks, due_at)
     except (Superseded, Unavailable):
         return False
@@ -148,7 +159,8 @@ async def _derive(
         draft = await _extract(deps, uid, claimed, conversation, profile)
         # Rows first: a repeated attempt finds nothing held any more, and search skips what is held.
         await deps.index.put_memories(uid, draft.released_memories)
-        draft = await deps.claims.save(uid, claimed, draft)
+        wipes = _get_wipes(claimed, profile)
+        draft = await deps.claims.save(uid, claimed, draft, wipes=wipes)
         with open_span("index conversation"):
             await _index(deps, uid, apply_draft(conversation, draft), draft)
     except (ModelFailed, Invalid) as error:
