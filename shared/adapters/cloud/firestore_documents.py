@@ -2,8 +2,8 @@
 
 import socket
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ from google.cloud import firestore
 from google.cloud.firestore_v1.async_aggregation import AsyncAggregationQuery
 
 from shared.adapters import firestore_limits as limits
+from shared.adapters.cloud.grpc_cancellation import keep_cancellation
 from shared.adapters.firestore_indexes import order_by_summed
 from shared.adapters.store_clock import StoreClock
 from shared.domain.documents import (
@@ -96,7 +97,7 @@ class FirestoreDocuments:
 
     async def query(self, query: Query) -> list[Document]:
         limits.check_query(query)
-        with _translate_errors():
+        async with _translate_errors():
             snapshots = await _build_query(self._client, query).get(timeout=TIMEOUT_S)
             return [_to_document(snapshot) for snapshot in snapshots]
 
@@ -107,13 +108,13 @@ class FirestoreDocuments:
         query = query.where(filter=firestore.FieldFilter("due_at", "<=", until))
         if after is not None:
             query = query.where(filter=firestore.FieldFilter("due_at", ">", after))
-        with _translate_errors():
+        async with _translate_errors():
             snapshots = await query.order_by("due_at").limit(limit).get(timeout=TIMEOUT_S)
             return [_to_document(snapshot) for snapshot in snapshots]
 
     async def count(self, query: Query) -> int:
         limits.check_query(query)
-        with _translate_errors():
+        async with _translate_errors():
             [[result]] = await _build_query(self._client, query).count().get(timeout=TIMEOUT_S)
             return int(result.value)
 
@@ -123,7 +124,7 @@ class FirestoreDocuments:
         aggregation = AsyncAggregationQuery(_build_query(self._client, summed_query))
         for number, field in enumerate(fields):
             aggregation.sum(field, alias=str(number))
-        with _translate_errors():
+        async with _translate_errors():
             [results] = await aggregation.get(timeout=TIMEOUT_S)
         sums = {result.alias: int(result.value) for result in results}
         return [sums[str(number)] for number in range(len(fields))]
@@ -132,7 +133,7 @@ class FirestoreDocuments:
         limits.check_writes(writes)
         batch = self._client.batch()
         _add_writes(self._client, batch, writes)
-        with _translate_errors():
+        async with _translate_errors():
             await batch.commit(retry=RETRY_POLICY, timeout=TIMEOUT_S)
 
     async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
@@ -146,9 +147,9 @@ class FirestoreDocuments:
             _add_writes(self._client, transaction, attempt.writes)
             return value
 
-        with _translate_errors():
+        async with _translate_errors():
             try:
-                value: T = await run(self._client.transaction(max_attempts=MAX_ATTEMPTS))
+                value: T = await run(_QuietTransaction(self._client, max_attempts=MAX_ATTEMPTS))
             except ValueError as error:
                 # The client tells so that all attempts were in vain.
                 if isinstance(error.__cause__, api.Aborted):
@@ -159,7 +160,7 @@ class FirestoreDocuments:
     async def delete_tree(self, path: str) -> int:
         limits.check_document_path(path)
         paths = [document.path for document in [await self.get(path)] if document]
-        with _translate_errors():
+        async with _translate_errors():
             paths += [name async for name in self._iterate_descendants(path)]
         for n in range(0, len(paths), limits.MAX_WRITES):
             await self.write(*(Delete(name) for name in paths[n : n + limits.MAX_WRITES]))
@@ -176,6 +177,18 @@ class FirestoreDocuments:
             documents = collection.recursive().select(["__name__"])
             async for snapshot in documents.stream(timeout=TREE_TIMEOUT_S):
                 yield snapshot.reference.path
+
+
+class _QuietTransaction(firestore.AsyncTransaction):
+    """The client's transaction, whose rollback does not hide why it is rolled back.
+
+    The client rolls back also what never began, as when the store is away, and calls that a ValueError.
+    """
+
+    async def _rollback(self) -> None:
+        if self.in_progress:
+            with suppress(api.GoogleAPICallError):
+                await super()._rollback()
 
 
 class _FirestoreTransaction:
@@ -216,7 +229,7 @@ async def _get_many(
     if not paths:
         return []  # Firestore answers an empty read with UNKNOWN
     references = [client.document(path) for path in dict.fromkeys(paths)]
-    with _translate_errors():
+    async with _translate_errors():
         answers = client.get_all(references, transaction=transaction, timeout=TIMEOUT_S)
         snapshots = [snapshot async for snapshot in answers]
     observe(snapshots[-1].read_time)
@@ -319,10 +332,11 @@ def _probe(emulator: str | None) -> None:
         raise Unavailable(f"No Firestore emulator answers at {emulator}: start it") from error
 
 
-@contextmanager
-def _translate_errors() -> Iterator[None]:
+@asynccontextmanager
+async def _translate_errors() -> AsyncIterator[None]:
     try:
-        yield
+        async with keep_cancellation():
+            yield
     except api.AlreadyExists as error:
         raise AlreadyExists("There is a document at this path already") from error
     except api.NotFound as error:

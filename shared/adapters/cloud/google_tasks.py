@@ -9,6 +9,7 @@ from typing import Any
 from zlib import crc32
 
 from shared import telemetry
+from shared.adapters.cloud.grpc_cancellation import keep_cancellation
 from shared.domain.errors import Unavailable
 
 TIMEOUT_S = 10.0
@@ -54,7 +55,8 @@ class GoogleTasks:
             "schedule_time": at,
         }
         try:
-            await self._client.create_task(parent=queue, task=task, timeout=TIMEOUT_S)
+            async with keep_cancellation():
+                await self._client.create_task(parent=queue, task=task, timeout=TIMEOUT_S)
         except AlreadyExists:
             return
         except (GoogleAPIError, GoogleAuthError) as error:

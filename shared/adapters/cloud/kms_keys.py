@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import Any
 
+from shared.adapters.cloud.grpc_cancellation import keep_cancellation
 from shared.domain.errors import CannotUnwrap, Unavailable
 
 TIMEOUT_S = 10.0
@@ -42,7 +43,8 @@ class KmsKeys:
         associated = {"additional_authenticated_data": bound_to.encode()}
         request = {"name": self._key, **associated, **content}
         try:
-            return await getattr(self._client, method)(request=request, timeout=TIMEOUT_S)
+            async with keep_cancellation():
+                return await getattr(self._client, method)(request=request, timeout=TIMEOUT_S)
         except InvalidArgument:
             raise
         except (GoogleAPIError, GoogleAuthError) as error:

@@ -1,3 +1,4 @@
+from contextlib import closing
 from typing import cast
 
 import pytest
@@ -8,6 +9,7 @@ from infra.emulators.process import HOST, find_free_port
 from shared.adapters.cloud.firestore_documents import (
     FirestoreDocuments,
     _FirestoreTransaction,
+    _QuietTransaction,
     _translate_errors,
 )
 from shared.adapters.store_clock import StoreClock
@@ -50,11 +52,20 @@ async def test_a_commit_that_is_sent_again_after_a_lost_answer_may_have_been_wri
         "Transaction is invalid or closed.",
     ],
 )
-def test_a_transaction_that_is_over_is_an_outage(message: str):
-    with pytest.raises(Unavailable), _translate_errors():
-        raise InvalidArgument(message)
+async def test_a_transaction_that_is_over_is_an_outage(message: str):
+    with pytest.raises(Unavailable):
+        async with _translate_errors():
+            raise InvalidArgument(message)
 
 
-def test_another_invalid_argument_is_one():
-    with pytest.raises(Invalid, match="too long"), _translate_errors():
-        raise InvalidArgument("The key path element name is too long.")
+async def test_another_invalid_argument_is_one():
+    with pytest.raises(Invalid, match="too long"):
+        async with _translate_errors():
+            raise InvalidArgument("The key path element name is too long.")
+
+
+async def test_a_transaction_that_never_began_is_not_rolled_back(monkeypatch: pytest.MonkeyPatch):
+    """The client would raise a ValueError in the place of the outage that let it not begin."""
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", f"{HOST}:{find_free_port()}")
+    with closing(AsyncClient(project="test")) as client:
+        await _QuietTransaction(client)._rollback()
