@@ -35,6 +35,13 @@ class Question:
         script = [{"tool_calls": [call]}, {"text": self.answer, "token_ms": TOKEN_MS}]
         return f"Tell me {self.key}. [[script {json.dumps(script)}]]"
 
+    def note_refusal(self, status: int) -> None:
+        """Remember it; a run that is unknown was never stored, so that its question is asked again."""
+        self.refusals.append(status)
+        if status == httpx.codes.NOT_FOUND:
+            self.numbers.clear()
+            self.chunks.clear()
+
     @property
     def last_number(self) -> int:
         return self.numbers[-1] if self.numbers else 0
@@ -42,6 +49,11 @@ class Question:
     @property
     def ends(self) -> Sequence[Mapping[str, Any]]:
         return [chunk for chunk in self.chunks if chunk["type"] in END_TYPES]
+
+    @property
+    def has_failed(self) -> bool:
+        """Tell whether its asker was told that it failed: nothing of it need be stored then."""
+        return any(end["type"] == "error" for end in self.ends)
 
     @property
     def received_text(self) -> str:
@@ -82,7 +94,7 @@ class Person:
                         question.run_id = response.headers["x-run-id"]
                         await _read(question, response.aiter_lines(), limit)
                     else:
-                        question.refusals.append(response.status_code)
+                        question.note_refusal(response.status_code)
                         await asyncio.sleep(RETRY_S)
             except httpx.TransportError:
                 await asyncio.sleep(RETRY_S)

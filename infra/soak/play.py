@@ -1,6 +1,7 @@
 """Play of a soak: people and faults for a time, then quiet, then the count."""
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
@@ -20,7 +21,10 @@ from infra.soak.world import World
 
 WorldName = Literal["embedded", "cloud"]
 WORLDS: Sequence[WorldName] = get_args(WorldName)
-QUIET_TIMEOUT_S = 120
+ANSWER_TIMEOUT_S = 240
+"""Longer than until a run is closed whose process could not store its end."""
+PATIENCE_S = 120
+"""How long nothing may become better before the soak counts what is lost."""
 SAMPLE_S = 1.0
 CHECK_S = 2.0
 
@@ -81,7 +85,7 @@ class _Soak:
     async def _ask_all(self, is_time: Callable[[], bool]) -> None:
         """Return when everybody has the end of their last answer, or nobody gets one any more."""
         asking = [asyncio.create_task(person.ask_while(is_time)) for person in self.people]
-        await asyncio.wait(asking, timeout=self.plan.seconds + QUIET_TIMEOUT_S)
+        await asyncio.wait(asking, timeout=self.plan.seconds + ANSWER_TIMEOUT_S)
         for task in asking:
             task.cancel()
         for result in await asyncio.gather(*asking, return_exceptions=True):
@@ -108,11 +112,14 @@ class _Soak:
 
     async def wait_until_quiet(self) -> Findings:
         """Return what is lost or doubled when all is handled, or does not get handled any more."""
-        deadline = time.monotonic() + QUIET_TIMEOUT_S
+        least, deadline = math.inf, 0.0
         while True:
-            is_busy = bool(await self.world.count_waiting())
+            waiting_count = await self.world.count_waiting()
             findings = await check_people(self.world, self.people)
-            if time.monotonic() > deadline or not (is_busy or findings.lost):
+            left = waiting_count + len(findings.lost)
+            if left < least:
+                least, deadline = left, time.monotonic() + PATIENCE_S
+            if not left or time.monotonic() > deadline:
                 return findings
             await asyncio.sleep(CHECK_S)
 
