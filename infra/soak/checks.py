@@ -1,7 +1,7 @@
 """Checks after a soak: what people received against what is stored."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -36,21 +36,26 @@ def _find_lost(person: Person, rows: Rows) -> Iterator[str]:
     messages = {row["id"]: row for row in rows["messages"]}
     texts = {row["text"] for row in rows["messages"]}
     for question in person.questions:
-        if question.has_failed and question.run_id not in messages:
-            continue
-        if question.text not in texts:
-            yield f"{question.key}: the question is not stored"
-        if not question.ends:
-            seen = f"event {question.last_number} of {question.run_id or 'no run'}"
-            yield f"{question.key}: no end came after {seen} and refusals {question.refusals[-5:]}"
-        elif question.run_id not in messages:
-            yield f"{question.key}: {question.run_id} is not stored and ended as {question.ends[-1]}"
-        elif not _is_whole(question, messages[question.run_id]):
-            yield f"{question.key}: the stored answer is not what was received"
+        if not question.has_failed or question.run_id in messages:
+            yield from _find_lost_parts(question, messages, texts)
     states = {row["id"]: row["status"] for row in rows["conversations"]}
     for name in person.conversation_ids:
         if states.get(name) != "completed":
             yield f"conversation {name}: {states.get(name, 'not stored')}"
+
+
+def _find_lost_parts(
+    question: Question, messages: Mapping[str, Row], texts: Collection[str]
+) -> Iterator[str]:
+    if question.text not in texts:
+        yield f"{question.key}: the question is not stored"
+    if not question.ends:
+        seen = f"event {question.last_number} of {question.run_id or 'no run'}"
+        yield f"{question.key}: no end came after {seen} and refusals {question.refusals[-5:]}"
+    elif question.run_id not in messages:
+        yield f"{question.key}: {question.run_id} is not stored and ended as {question.ends[-1]}"
+    elif not _is_whole(question, messages[question.run_id]):
+        yield f"{question.key}: the stored answer is not what was received"
 
 
 def _is_whole(question: Question, answer: Row) -> bool:
