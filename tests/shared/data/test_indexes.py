@@ -20,6 +20,7 @@ from shared.data.crisis_log import CrisisLog
 from shared.data.dead_letters import DeadLetters
 from shared.data.embeds import Embeds
 from shared.data.figures import Figures
+from shared.data.file_imports import FileImports
 from shared.data.folders import Folders
 from shared.data.inbox import Inbox
 from shared.data.mcp_sessions import McpSessions
@@ -139,6 +140,8 @@ async def ask_by_one_field(documents: SqliteDocuments, sealed: SealedDocuments) 
 
 async def ask_about_the_library(documents: SqliteDocuments) -> None:
     stores = Stores(documents)
+    await FileImports(documents).count_open(ANN)
+    await FileImports(documents).list_previews(ANN)
     keys = ConversationKeys(documents)
     await keys.load(ANN, now=NOON)
     await documents.write(Set("users/ann/conversation_keys/0", {"keys": "[]", "merged_at": NOON}))
