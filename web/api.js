@@ -19,6 +19,7 @@ const browserHeaders = (id) => ({ "X-App-Platform": "web", "X-Device-Id-Hash": i
 
 /** Every call made as one user. `onSignedOut` is called when their token is no longer accepted. */
 export function connect(getToken, onSignedOut) {
+  const profileListeners = [];
   const call = async (method, path, options = {}) => {
     try {
       return await json(method, path, { ...options, token: await getToken() });
@@ -98,7 +99,12 @@ export function connect(getToken, onSignedOut) {
       call("POST", `/v1/users/analytics/chat_message?${query({ message_id: id, value })}`),
     usage: (days) => call("GET", `/v1/users/me/usage?period=monthly&days=${days}`),
     profile: () => call("GET", "/v1/users/profile"),
-    setProfile: (changes) => call("PATCH", "/v1/users/profile", { body: changes }),
+    setProfile: async (changes) => {
+      const profile = await call("PATCH", "/v1/users/profile", { body: changes });
+      for (const tell of profileListeners) tell(profile);
+      return profile;
+    },
+    onProfile: (tell) => profileListeners.push(tell),
     chatPrompt: () => call("GET", "/v1/users/chat-prompt"),
     setChatPrompt: (prompt, reminder) => call("PUT", "/v1/users/chat-prompt", { body: { prompt, reminder } }),
     resetChatPrompt: () => call("DELETE", "/v1/users/chat-prompt"),

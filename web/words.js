@@ -24,6 +24,9 @@ export function due(iso, now = new Date()) {
   return t("{day} {time}", { day: name, time: hour(iso) });
 }
 
+/** Why a conversation is not processed yet. */
+export const waitingText = (since) => t("Waiting since {time} for a service that is down. It goes on by itself.", { time: moment(since) });
+
 /** Seconds into a conversation as m:ss. */
 export function offset(seconds) {
   const whole = Math.floor(seconds);

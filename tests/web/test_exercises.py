@@ -30,6 +30,8 @@ def test_an_exercise_is_begun_followed_and_ended_in_a_chat_c79(
     expect(summary).to_have_text("Support")
 
     summary.press("Enter")
+    headings = support.get_by_role("heading")
+    expect(headings).to_have_text(["Somebody to talk to", "Guided exercises"])
     support.get_by_role("button", name="Begin: Slow breathing").press("Enter")
     expect(summary).to_have_text("Slow breathing: step 1 of 4")
     expect(support.get_by_role("status")).to_contain_text("Let the shoulders sink.")

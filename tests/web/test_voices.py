@@ -53,6 +53,20 @@ def test_the_usual_model_is_chosen_in_the_settings_and_named_with_the_answer_m96
     assert comparing.page_errors == []
 
 
+def test_another_usual_model_is_named_beside_the_question_at_once_m96(comparing: Console) -> None:
+    page = comparing.page
+    page.locator("#account-button").click()
+    section = page.locator("#settings-answers")
+    usual = section.get_by_label("Who answers, where nothing else is chosen")
+    expect(usual).to_have_value("auto")
+    usual.select_option(label="gpt-4.1-mini")
+    section.get_by_role("button", name="Save").click()
+    expect(section.get_by_role("status")).to_have_text("Saved. It holds from your next message on.")
+
+    expect(page.locator("#models summary")).to_have_text("Models: gpt-4.1-mini")
+    assert comparing.page_errors == []
+
+
 def find_columns(console: Console) -> Locator:
     return console.page.locator(".message.ai").last.locator(".main, .voice")
 

@@ -1,4 +1,4 @@
-// Support in the open chat: a guided exercise, which can be begun and ended, and whom to call.
+// Support in the open chat: whom to call, and a guided exercise, which can be begun and ended.
 
 import { attempting, el, find } from "../dom.js";
 import { at } from "../http.js";
@@ -16,9 +16,9 @@ export async function startChatSupport({ api }) {
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
   const attempt = attempting(problem);
   let shown;
-  box.append(el("h3", {}, t("Guided exercises")),
+  box.append(...contacts, el("h3", {}, t("Guided exercises")),
     el("p", { class: "hint" }, t("The assistant leads through an exercise step by step, in your language: begin one, and send a message.")),
-    step, list, problem, ...contacts);
+    step, list, problem);
 
   const set = (id) => attempt(async () => {
     const session = shown.id;

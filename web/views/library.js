@@ -2,7 +2,7 @@
 
 import { el, find, icon, moveTo, say } from "../dom.js";
 import { t, tn } from "../i18n.js";
-import { day } from "../words.js";
+import { day, waitingText } from "../words.js";
 import { startChoosing } from "./choosing.js";
 import { startFolderChoice } from "./folder_choice.js";
 import { startImports } from "./imports.js";
@@ -56,9 +56,9 @@ export function startLibrary({ api, read, open }) {
 
   function place(conversation) {
     const item = el("li", { "data-id": conversation.id }, ...contents(conversation));
-    if (isUnfinished(conversation)) watch(api, conversation.id, (now) => {
+    if (isUnfinished(conversation)) watch(api, conversation, (now) => {
       update(conversation.id, now);
-      if (now) find("#processing-result").textContent = t("Processed: {title}", { title: now.structured.title || t("a conversation") });
+      if (now && !isUnfinished(now)) find("#processing-result").textContent = t("Processed: {title}", { title: now.structured.title || t("a conversation") });
     });
     return item;
   }
@@ -131,16 +131,16 @@ export function startLibrary({ api, read, open }) {
 const isUnfinished = ({ status }) => status !== "completed" && status !== "failed";
 
 // Polls after 0.3 s, then more and more slowly, also while the connection is down; null: it was deleted.
-function watch(api, id, onProcessed, wait = FIRST_POLL_MS) {
-  const again = () => watch(api, id, onProcessed, Math.min(wait * 1.5, SLOWEST_POLL_MS));
+function watch(api, seen, onChange, wait = FIRST_POLL_MS) {
+  const again = (now) => watch(api, now, onChange, Math.min(wait * 1.5, SLOWEST_POLL_MS));
   setTimeout(async () => {
     try {
-      const conversation = await api.conversation(id);
-      if (isUnfinished(conversation)) again();
-      else onProcessed(conversation);
+      const now = await api.conversation(seen.id);
+      if (!isUnfinished(now) || now.waiting_since !== seen.waiting_since) onChange(now);
+      if (isUnfinished(now)) again(now);
     } catch (problem) {
-      if (problem.status === 404) onProcessed(null);
-      else again();
+      if (problem.status === 404) onChange(null);
+      else again(seen);
     }
   }, wait);
 }
@@ -156,7 +156,8 @@ function card(conversation, read) {
     tasks(structured.action_items ?? []));
 }
 
-function state({ status, discarded }) {
+function state({ status, discarded, waiting_since }) {
+  if (waiting_since) return el("span", { class: "state" }, waitingText(waiting_since));
   if (status === "failed") return el("span", { class: "state failed" }, t("Could not be processed"));
   if (status !== "completed") return el("span", { class: "state busy" }, t("Processing"));
   return discarded && el("span", { class: "state" }, t("Discarded"));

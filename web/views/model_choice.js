@@ -7,6 +7,7 @@ import { t } from "../i18n.js";
 export function startModelChoice({ api }) {
   const place = find("#models");
   let boxes = [];
+  let known = [];
 
   const chosenIds = () => boxes.filter(({ checked }) => checked).map(({ value }) => value);
 
@@ -26,11 +27,18 @@ export function startModelChoice({ api }) {
     }
   }
 
+  // What was chosen for the next question stays, unless another model is the usual one now.
+  function showUsualFirst({ preferred_model: preferred }) {
+    const usual = known.find(({ id }) => id === preferred) ?? known[0];
+    if (known.length > 1 && boxes[0]?.value !== usual.id) show([usual, ...known.filter((model) => model !== usual)]);
+  }
+
   // Without the list, the model of the chat answers.
   Promise.all([api.chatModels(), api.profile()]).then(([{ models }, profile]) => {
-    const usual = models.find(({ id }) => id === profile.preferred_model) ?? models[0];
-    if (models.length > 1) show([usual, ...models.filter((model) => model !== usual)]);
+    known = models;
+    showUsualFirst(profile);
   }, () => {});
+  api.onProfile(showUsualFirst);
 
   function chosen() {
     const ids = chosenIds();

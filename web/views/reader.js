@@ -5,7 +5,7 @@ import { citedSegments } from "../citations.js";
 import { el, find, icon, iconButton, problemLine } from "../dom.js";
 import { t, tNodes } from "../i18n.js";
 import { recordAddress, setTitle } from "../router.js";
-import { moment, offset, speakerName } from "../words.js";
+import { moment, offset, speakerName, waitingText } from "../words.js";
 import { copyable } from "./copyable.js";
 import { edit } from "./edit.js";
 import { soundOf } from "./sound.js";
@@ -156,6 +156,7 @@ function contents(conversation, cited, naming) {
   const firsts = new Set(new Map(segments.toReversed().map((segment) => [segment.speaker, segment])).values());
   return [
     el("p", { class: "hint" }, moment(conversation.started_at)),
+    conversation.waiting_since && el("p", { class: "hint" }, waitingText(conversation.waiting_since)),
     conversation.failure && failed(conversation, naming),
     structured.overview && el("p", { dir: "auto" }, structured.overview),
     ...list(t("To do"), "task", (structured.action_items ?? []).map((item) => (item.owner === "me" ? "" : `${item.owner_name || t("Somebody")}: `) + item.description)),
