@@ -7,4 +7,4 @@ it as eager as serving needs.
 
 import gc
 
-gc.set_threshold(1_000_000)
+gc.set_threshold(300_000)
