@@ -184,6 +184,9 @@ class Models(Protocol):
     def describe(self, role: ModelRole) -> ModelFacts:
         """Return what every model that may answer for a role can be given."""
 
+    def check_room(self, uid: UserId) -> None:
+        """Raises TooMany for a user whose earlier calls wait to be admitted, and do for long."""
+
     def for_user(
         self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
     ) -> ChatModel:

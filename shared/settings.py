@@ -117,6 +117,8 @@ class Settings:
     models: Mapping[str, str] = field(default_factory=lambda: DEFAULT_MODELS)
     model_windows: Mapping[str, int] = field(default_factory=dict)
     flex: FlexProcessing = "auto"
+    tokens_per_minute: int = 0
+    token_instances: int = 1
     token_prices: TokenPrices = field(default_factory=lambda: DEFAULT_TOKEN_PRICES)
     fallback_models: Mapping[str, str] = field(default_factory=dict)
     fallback_base_url: str | None = None
@@ -187,6 +189,8 @@ class Settings:
             model_windows={
                 role: int(env[name]) for name, role in _WINDOW_ROLES.items() if env.get(name)
             },
+            tokens_per_minute=int(env.get("TOKENS_PER_MINUTE") or 0),
+            token_instances=int(env.get("TOKEN_INSTANCES") or 1),
             flex=_FLEX[env.get("FLEX_PROCESSING") or "auto"],
             token_prices=_parse_token_prices(env.get("TOKEN_PRICES", "")),
             fallback_models=_parse_pairs(env.get("FALLBACK_MODELS", "")),
@@ -386,6 +390,7 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
     errors += _find_embedder_errors(env)
     if (env.get("MASKING") or "auto") not in _MASKINGS:
         errors.append(f"MASKING={env['MASKING']!r}: want auto, on or off")
+    errors += _find_budget_errors(env, world)
     if (env.get("FLEX_PROCESSING") or "auto") not in _FLEX:
         errors.append(f"FLEX_PROCESSING={env['FLEX_PROCESSING']!r}: want auto, on or off")
     if "K_SERVICE" in env:
@@ -433,6 +438,25 @@ def _find_trace_errors(env: Mapping[str, str]) -> list[str]:
             "OTEL_TRACES_SAMPLER_ARG: want a share of all traces from 0 to 1, such as 0.1"
         )
     return errors
+
+
+def _find_budget_errors(env: Mapping[str, str], world: str) -> list[str]:
+    """List what is wrong with the budget of tokens."""
+    errors = [
+        f"{name}={env[name]!r}: want {wanted}"
+        for name, wanted in (
+            ("TOKENS_PER_MINUTE", "a number of tokens, or 0 for no limit"),
+            ("TOKEN_INSTANCES", "a number of instances, at least 1"),
+        )
+        if env.get(name) and not env[name].isdecimal()
+    ]
+    if errors or not int(env.get("TOKENS_PER_MINUTE") or 0):
+        return errors
+    if world == "cloud" and not env.get("TOKEN_INSTANCES"):
+        return ["TOKEN_INSTANCES is missing: so many instances may share TOKENS_PER_MINUTE"]
+    if env.get("TOKEN_INSTANCES") and not int(env["TOKEN_INSTANCES"]):
+        return ["TOKEN_INSTANCES='0': want a number of instances, at least 1"]
+    return []
 
 
 def _is_score(text: str) -> bool:

@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from zlib import crc32
 
 from shared import ports, spans, telemetry
 from shared.adapters.erasure_guard import (
@@ -371,7 +372,27 @@ def model() -> ports.Models:
 
     models = ModelsByUrgency(_build_model(), _build_model(is_patient=True))
     secret = world().read_pseudonym_key()
-    return MaskedModels(models, masking=settings().masking, secret=secret)
+    return MaskedModels(_admit(models), masking=settings().masking, secret=secret)
+
+
+def _admit(models: ports.Models) -> ports.Models:
+    """Let calls be admitted, where there is a budget of tokens."""
+    tokens_per_minute = settings().tokens_per_minute
+    if not tokens_per_minute:
+        return models
+    from shared.adapters.admitted_model import AdmittedModels
+    from shared.data.token_pool import TokenPool
+    from shared.domain.rate_budget import build_instance_budget
+    from shared.resilience.admission import Admission
+
+    now, instances = clock().now(), settings().token_instances
+    admission = Admission(
+        build_instance_budget(tokens_per_minute, instances, now),
+        TokenPool(documents(), tokens_per_minute).lease,
+        clock(),
+        first_shard=crc32(new_id()().encode()),
+    )
+    return AdmittedModels(models, admission)
 
 
 def _build_model(*, is_patient: bool = False) -> ports.ChatModel:

@@ -204,6 +204,9 @@ class UnmaskedModels:
         facts: ModelFacts = self.model.describe(role)
         return facts
 
+    def check_room(self, uid: UserId) -> None:
+        pass
+
     def for_user(
         self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
     ) -> Any:

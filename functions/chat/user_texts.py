@@ -23,6 +23,9 @@ DEADLINE_PASSED = "This is taking longer than it should, so I stopped here. Plea
 ANSWER_TOO_LONG = "My answer was getting too long, so I stopped here."
 INTERNAL_ERROR = "Something went wrong while I was answering. Please try again."
 MODEL_DOWN = "The language model cannot be reached at the moment. Please try again in a minute."
+MODEL_BUSY = (
+    "Many people are asking at the moment, so I could not answer. Please try again in a minute."
+)
 STORE_DOWN = "Your chats cannot be read at the moment, so I did not answer. Please try again."
 ANSWER_EMPTY = "I have no answer to that. Could you ask in other words?"
 ANSWER_INTERRUPTED = "I was interrupted before I could answer. Please ask again."

@@ -59,6 +59,9 @@ class MaskedModels:
     def describe(self, role: ModelRole) -> ModelFacts:
         return self._models.describe(role)
 
+    def check_room(self, uid: UserId) -> None:
+        self._models.check_room(uid)
+
     def for_user(
         self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
     ) -> ChatModel:

@@ -20,6 +20,7 @@ KeepsakeError
 ├── ToolFailed               the call was right and did not work: the model adapts its answer
 ├── Unavailable              a passing failure: retry
 │   ├── ModelUnreachable     no connection to the model's server
+│   ├── ModelBusy            the provider's tokens of this minute are used up
 │   ├── TimedOut             no answer in time; the request may have had its effect
 │   └── Unreadable           the answer is not of a type that was asked for
 ├── CannotUnwrap             the wrapped secret is damaged, or was wrapped for something else
@@ -167,6 +168,10 @@ class Unreadable(Unavailable):
 
 class ModelUnreachable(Unavailable):
     """No connection to the server of a model: it is not running, or its address is wrong."""
+
+
+class ModelBusy(Unavailable):
+    """The tokens that our users may use in a minute are used up; the model itself was not asked."""
 
 
 class CannotUnwrap(KeepsakeError):

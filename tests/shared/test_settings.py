@@ -115,6 +115,29 @@ def test_flex_processing_is_asked_of_openai_alone_unless_it_is_switched_d5(
     assert settings.uses_flex(settings.openai_base_url) is is_used
 
 
+def test_a_budget_of_tokens_is_read_with_the_instances_that_share_it_d5() -> None:
+    settings = Settings.from_env({"TOKENS_PER_MINUTE": "2000000", "TOKEN_INSTANCES": "140"})
+
+    assert (settings.tokens_per_minute, settings.token_instances) == (2_000_000, 140)
+    assert Settings.from_env({"TOKEN_INSTANCES": "140"}).tokens_per_minute == 0
+
+
+@pytest.mark.parametrize(
+    ("environment", "line"),
+    [
+        ({"TOKENS_PER_MINUTE": "many"}, "TOKENS_PER_MINUTE='many': want a number of tokens"),
+        ({"TOKEN_INSTANCES": "-1"}, "TOKEN_INSTANCES='-1': want a number of instances"),
+        ({"TOKENS_PER_MINUTE": "9", "TOKEN_INSTANCES": "0"}, "TOKEN_INSTANCES='0': want"),
+        ({"TOKENS_PER_MINUTE": "9", "KEEPSAKE_WORLD": "cloud"}, "TOKEN_INSTANCES is missing"),
+    ],
+)
+def test_a_budget_that_cannot_be_shared_fails_at_start_d5(
+    environment: dict[str, str], line: str
+) -> None:
+    with pytest.raises(SettingsError, match=f"^{line}"):
+        Settings.from_env(environment)
+
+
 def test_an_unknown_role_fails_at_start_p19() -> None:
     with pytest.raises(
         SettingsError, match=r"^MODEL_GURU: unknown model role; known are MODEL_AGENT"

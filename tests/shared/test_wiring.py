@@ -1,9 +1,11 @@
 """Wiring in the cloud: the adapter behind each port, and the error of a missing setting."""
 
 import json
+import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -356,3 +358,23 @@ def test_what_nobody_waits_for_goes_to_flex_processing_or_on_without_it_d5(
         assert process.stdout.split() == ["read"] * 3, process.stderr
         asked_tiers = [request.body.get("service_tier") for request in server.requests]
         assert asked_tiers == [None, None, *tiers]
+
+
+def test_with_a_budget_calls_are_admitted_over_the_documents_of_all_instances_d5(tmp_path) -> None:
+    database = tmp_path / "keepsake.db"
+    with scripted_openai() as server:
+        server.play(LIST, LIST, LIST)
+
+        process = run_program(
+            ASK_AND_READ,
+            KEEPSAKE_WORLD="embedded",
+            DATA_DIR=str(tmp_path),
+            OPENAI_API_KEY="key",
+            OPENAI_BASE_URL=server.url,
+            TOKENS_PER_MINUTE="600000",
+        )
+
+    assert process.stdout.split() == ["read"] * 3, process.stderr
+    with closing(sqlite3.connect(database)) as connection:
+        paths = connection.execute("SELECT path FROM documents WHERE path LIKE 'leases/%'")
+        assert len(paths.fetchall()) == 1

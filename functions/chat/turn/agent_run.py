@@ -26,7 +26,13 @@ from functions.chat.turn.deadline import Deadline
 from functions.chat.turn.keep_results import keep_results
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
-from shared.domain.errors import KeepsakeError, ModelFailed, ModelUnreachable, Unavailable
+from shared.domain.errors import (
+    KeepsakeError,
+    ModelBusy,
+    ModelFailed,
+    ModelUnreachable,
+    Unavailable,
+)
 from shared.domain.failure import FailureReason
 from shared.domain.ids import RunId, UserId
 from shared.domain.model_failure import list_failure_sentences
@@ -123,6 +129,8 @@ class AgentRun:
                 return self._describe(reason)
             case ModelUnreachable() if not self.journal.answer_text:
                 return self._describe("no_connection")
+            case ModelBusy():
+                return user_texts.MODEL_BUSY
             case Unavailable() if not self.journal.answer_text:
                 return user_texts.MODEL_DOWN
         return user_texts.INTERNAL_ERROR

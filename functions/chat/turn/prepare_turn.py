@@ -99,6 +99,8 @@ async def prepare_turn(
         can_confirm=can_confirm,
         fingerprint=key.fingerprint if key else "",
     )
+    if not asked.finding.is_plain:
+        deps.model.check_room(uid)
     load = load_context(deps, uid, asked.place, check=check_unused(deps, uid, run_id, key))
     is_urgent = asked.finding.is_plain
     documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=is_urgent)

@@ -24,6 +24,9 @@ locals {
   # Who opens the documents of sealed chats.
   sealing_functions = ["chat", "close_run"]
 
+  # They ask models for answers; others ask for vectors or texts of speech alone.
+  asking_functions = ["after_turn", "chat", "end_stretch", "library", "process_conversation", "summarise_day"]
+
   common_settings = {
     KEEPSAKE_WORLD       = "cloud"
     GOOGLE_CLOUD_PROJECT = var.project
@@ -33,14 +36,16 @@ locals {
     PINECONE_DENSE_HOST  = var.pinecone_dense_host
     BLOBS_BUCKET         = local.foundation.blobs_bucket
     TOOL_PROXY_URL       = local.urls["tool_proxy"]
-    WEB_SEARCH           = local.foundation.web_search
+    # So many instances ask models at the most.
+    TOKEN_INSTANCES = tostring(sum([for name in local.asking_functions : local.sizes[name].max_instances]))
+    WEB_SEARCH      = local.foundation.web_search
     # Eventarc asks for a token for the service's URL and cannot be told another audience.
     SERVICE_AUDIENCES = join(",", [for name in values(local.routes.triggers) : "${name}=${local.urls[name]}"])
   }
   # What shared/settings.py knows beyond these, an operator may set for all functions.
   optional_settings = toset(concat(
     ["CORS_ORIGINS", "FALLBACK_BASE_URL", "FALLBACK_MODELS", "FLEX_PROCESSING", "HARM_LIMIT", "HARM_THRESHOLD", "INJECTION_THRESHOLD", "LINK_CHECKS", "MASKING", "MISUSE_THRESHOLD", "MASKING", "OPENAI_BASE_URL", "OPENROUTER_BASE_URL", "REALTIME_MODEL"],
-    ["EMBEDDING_DIMENSIONS", "TOKEN_PRICES", "PINECONE_DENSE_HOSTS", "PINECONE_SPARSE_HOSTS", "TRANSCRIPTION_BASE_URL", "TRANSCRIPTION_MODEL", "MODEL_EMBEDDINGS"],
+    ["EMBEDDING_DIMENSIONS", "TOKENS_PER_MINUTE", "TOKEN_PRICES", "PINECONE_DENSE_HOSTS", "PINECONE_SPARSE_HOSTS", "TRANSCRIPTION_BASE_URL", "TRANSCRIPTION_MODEL", "MODEL_EMBEDDINGS"],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPLER_ARG"],
     flatten([for role in ["AGENT", "FAST", "PERSONA", "PERSONA_PREMIUM", "READER", "STANDARD"] : ["MODEL_${role}", "MODEL_${role}_WINDOW"]]),
     [for quota in ["FOLLOWERS", "INGESTED_BYTES", "OUTBOUND_CALLS", "SOUND_BYTES", "STORED_BYTES", "TOKENS", "TURNS"] : "QUOTA_${quota}"],

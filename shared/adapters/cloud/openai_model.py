@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import replace
-from math import inf
 from typing import Any, TypeVar
 
 import anyio
@@ -39,6 +38,8 @@ _CHUNK_TIMEOUT_S = 60.0
 """Longest time between two chunks; the caller bounds the whole turn."""
 _FLEX_TIMEOUT_S = 90.0
 """Flex processing is slower; two attempts and one at the usual price end before a request does."""
+_FLEX_RETRY_S = 60.0
+"""Longer than a caller waits: a refusal stays one for a while."""
 _DRAIN_TIMEOUT_S = 0.1
 _MAX_STRUCTURED_CHARS = 200_000
 """Many times what our schemas need: a model in a loop does not stop by itself."""
@@ -137,7 +138,7 @@ class OpenaiModel:
         except ModelFailed as error:
             if not self._is_flex or error.reason != "other":
                 raise
-            raise Unavailable("flex processing was refused", retry_after_s=inf) from error
+            raise Unavailable("flex processing was refused", retry_after_s=_FLEX_RETRY_S) from error
 
     def _price(self, role: ModelRole, event: ModelEvent) -> ModelEvent:
         """Add the cost to the end of a call: by the model that answered, or that was asked for."""

@@ -18,6 +18,7 @@ from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.documents import Write
 from shared.domain.errors import (
     Invalid,
+    ModelBusy,
     ModelFailed,
     ModelUnreachable,
     NotFound,
@@ -152,6 +153,7 @@ async def test_a_pending_citation_marker_is_stored_when_the_run_ends_x34(
     ("turn", "outcome", "text"),
     [
         ([Unavailable("down")], "failed", user_texts.MODEL_DOWN),
+        ([ModelBusy("no tokens")], "failed", user_texts.MODEL_BUSY),
         ([ModelFailed("refused")], "failed", describe_model_failure("other", "service")),
         (
             [ModelFailed("no", reason="refused_key")],

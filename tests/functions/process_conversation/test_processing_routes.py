@@ -102,7 +102,7 @@ async def test_the_models_of_processing_are_counted_to_their_owner_p25(database)
 
     [day] = await world.deps.quotas.list_days(ALICE, world.clock.now(), days=1)
     assert all(used.calls for used in day.models.values())
-    assert "standard" in day.models
+    assert "reader" in day.models
 
 
 async def test_an_outage_of_the_model_is_waited_for_and_the_message_is_done_d6(database):

@@ -1,0 +1,100 @@
+"""Models whose calls are admitted one by one, so that all users together stay within a budget."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from pydantic_core import to_json
+
+from shared.domain.ids import UserId
+from shared.domain.model import (
+    AssistantTurn,
+    ModelEvent,
+    ModelFacts,
+    ModelMessage,
+    ModelRole,
+    Prompt,
+    ToolSpec,
+    Urgency,
+    UserText,
+)
+from shared.domain.tokens import estimate_tokens
+from shared.ports import ChatModel, Models
+from shared.resilience.admission import Admission
+
+T = TypeVar("T")
+
+ANSWER_TOKENS = 500
+"""What an answer is assumed to take: its length is not known before."""
+
+
+class AdmittedModels:
+    """Any Models, each call of which waits until it is admitted, or raises ModelBusy."""
+
+    def __init__(self, models: Models, admission: Admission) -> None:
+        self._models = models
+        self._admission = admission
+
+    def name(self, role: ModelRole) -> str:
+        return self._models.name(role)
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        return self._models.describe(role)
+
+    def for_user(
+        self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
+    ) -> ChatModel:
+        model = self._models.for_user(uid, is_masked=is_masked, chat=chat, urgency=urgency)
+        return AdmittedModel(model, self._admission, uid, urgency)
+
+    def check_room(self, uid: UserId) -> None:
+        self._admission.check_room(uid)
+
+
+class AdmittedModel:
+    """The models of one user."""
+
+    def __init__(
+        self, model: ChatModel, admission: Admission, uid: UserId, urgency: Urgency
+    ) -> None:
+        self._model = model
+        self._admission = admission
+        self._uid = uid
+        self._urgency = urgency
+
+    def name(self, role: ModelRole) -> str:
+        return self._model.name(role)
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        return self._model.describe(role)
+
+    @asynccontextmanager
+    async def stream(
+        self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
+    ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
+        tokens = sum(map(_count_message, messages)) + sum(map(_count_tool, tools))
+        await self._admission.admit(self._uid, self._urgency, tokens + ANSWER_TOKENS)
+        async with self._model.stream(role, messages, tools) as events:
+            yield events
+
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        tokens = estimate_tokens(prompt.instructions) + estimate_tokens(
+            to_json(prompt.data).decode()
+        )
+        await self._admission.admit(self._uid, self._urgency, tokens + ANSWER_TOKENS)
+        return await self._model.complete_structured(role, prompt, schema)
+
+
+def _count_message(message: ModelMessage) -> int:
+    tokens = estimate_tokens(message.text)
+    match message:
+        case UserText(pictures=pictures):
+            return tokens + sum(picture.tokens for picture in pictures)
+        case AssistantTurn(tool_calls=calls):
+            return tokens + sum(estimate_tokens(call.arguments) for call in calls)
+        case _:
+            return tokens
+
+
+def _count_tool(tool: ToolSpec) -> int:
+    return estimate_tokens(f"{tool.name} {tool.description} {to_json(tool.parameters).decode()}")

@@ -1,0 +1,100 @@
+"""Rate budget: a provider's tokens a minute, shared among instances; pure.
+
+A part of it belongs to the instances, so that an instance without pressure asks nobody. The rest is a
+pool of shards, from which an instance leases tokens for some seconds. Whatever instances do, and
+however often they are replaced, no more than the budget is used in any minute, but for calls larger
+than LARGEST_CALL of it: those are let in for that, and their instance owes the rest.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Self
+
+from shared.domain.token_bucket import TokenBucket
+from shared.domain.value import value
+
+POOL_SHARDS = 8
+"""A document stands about one write a second."""
+LEASE = timedelta(seconds=10)
+"""How long an instance may use what it leased; a longer lease would leave less to lease."""
+LARGEST_CALL = 0.15
+"""The part of the budget that one call waits for at most: more may never be free at once."""
+_MINUTE = timedelta(minutes=1)
+_OWN_SHARE = 0.25
+"""The part of the budget that belongs to the instances: what an idle one has is used by nobody."""
+_BURST_SHARE = 0.25
+"""The part of a minute's tokens that may be used at once."""
+_LEASE_SHARE = 0.005
+"""The part of the budget that is leased at least: the next calls need no lease."""
+
+
+@value
+class InstanceBudget:
+    """The tokens of one instance: its own bucket, and those that it leased until a time."""
+
+    own: TokenBucket
+    largest_call: float
+    smallest_lease: float
+    leased: float = 0.0
+    leased_until: datetime
+
+    def take(self, tokens: float, now: datetime, *, floor: float) -> Self | None:
+        """Return the budget after a call, which uses leased tokens first; None where it has too few.
+
+        `floor` is the share of the instance's own bucket that stays for others.
+        """
+        if self.count_missing(tokens, now, floor=floor) > 0:
+            return None
+        leased = min(self._get_leased(now), self._limit(tokens))
+        own = self.own.take(tokens - leased, now)
+        return replace(self, own=own, leased=self._get_leased(now) - leased)
+
+    def count_missing(self, tokens: float, now: datetime, *, floor: float) -> float:
+        """Return how many tokens a call needs beyond those that are here."""
+        own = self.own.count_available(now, floor=floor)
+        return max(0.0, self._limit(tokens) - self._get_leased(now) - own)
+
+    def add_lease(self, tokens: float, now: datetime) -> Self:
+        """Add what was leased no earlier than `now`; what was leased before may shorten its time."""
+        leased = self._get_leased(now)
+        until = min(self.leased_until, now + LEASE) if leased else now + LEASE
+        return replace(self, leased=leased + tokens, leased_until=until)
+
+    def _limit(self, tokens: float) -> float:
+        return min(tokens, self.largest_call)
+
+    def _get_leased(self, now: datetime) -> float:
+        return self.leased if now < self.leased_until else 0.0
+
+
+def build_instance_budget(tokens_per_minute: int, instances: int, now: datetime) -> InstanceBudget:
+    """Build the budget of one of at most `instances`. It begins empty: it may replace one that used its own."""
+    own = _build_bucket(tokens_per_minute * _OWN_SHARE / instances, _MINUTE, now)
+    return InstanceBudget(
+        own=replace(own, level=0.0),
+        largest_call=tokens_per_minute * LARGEST_CALL,
+        smallest_lease=tokens_per_minute * _LEASE_SHARE,
+        leased_until=now,
+    )
+
+
+def build_shard(tokens_per_minute: int, now: datetime) -> TokenBucket:
+    """Build a full shard of the pool; what leaves it is used within a lease."""
+    share = tokens_per_minute * (1 - _OWN_SHARE) / POOL_SHARDS
+    return _build_bucket(share, _MINUTE + LEASE, now)
+
+
+def _build_bucket(tokens: float, span: timedelta, now: datetime) -> TokenBucket:
+    """Build a bucket that at most so many tokens leave within any `span`."""
+    capacity = tokens * _BURST_SHARE
+    per_second = (tokens - capacity) / span.total_seconds()
+    return TokenBucket(capacity=capacity, per_second=per_second, level=capacity, at=now)
+
+
+def lease_from(shard: TokenBucket, wanted: float, now: datetime, *, floor: float) -> float:
+    """Return how many tokens of a shard may be leased: all there are, at most `wanted`.
+
+    Less than a second's tokens are not worth a write.
+    """
+    tokens = min(wanted, shard.count_available(now, floor=floor))
+    return 0.0 if tokens < min(wanted, shard.per_second) else tokens

@@ -1,0 +1,145 @@
+"""Rate budget: no minute of all instances uses more, whoever asks, leases, idles or is replaced (D5)."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.rate_budget import (
+    LARGEST_CALL,
+    POOL_SHARDS,
+    InstanceBudget,
+    build_instance_budget,
+    build_shard,
+    lease_from,
+)
+from shared.domain.token_bucket import TokenBucket
+
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+BUDGET = 600_000
+MINUTE = timedelta(minutes=1)
+INSTANCES = 3
+
+
+@dataclass
+class Fleet:
+    """Instances that share a budget, and what they used when."""
+
+    now: datetime = START
+    shards: list[TokenBucket] = field(
+        default_factory=lambda: [build_shard(BUDGET, START)] * POOL_SHARDS
+    )
+    instances: list[InstanceBudget] = field(
+        default_factory=lambda: [build_instance_budget(BUDGET, INSTANCES, START)] * INSTANCES
+    )
+    used: list[tuple[datetime, float]] = field(default_factory=list)
+
+    def replace(self, instance: int) -> None:
+        self.instances[instance] = build_instance_budget(BUDGET, INSTANCES, self.now)
+
+    def ask(self, instance: int, tokens: float, *, floor: float = 0.0) -> bool:
+        """Use tokens of an instance, which leases what it misses; return whether it could."""
+        missing = self.instances[instance].count_missing(tokens, self.now, floor=floor)
+        if missing:
+            wanted = max(missing, self.instances[instance].smallest_lease)
+            self._lease(instance, wanted, floor)
+        budget = self.instances[instance].take(tokens, self.now, floor=floor)
+        if budget is None:
+            return False
+        self.instances[instance] = budget
+        self.used.append((self.now, tokens))
+        return True
+
+    def _lease(self, instance: int, wanted: float, floor: float) -> None:
+        for number, shard in enumerate(self.shards):
+            leased = lease_from(shard, wanted, self.now, floor=floor)
+            self.shards[number] = shard.take(leased, self.now)
+            self.instances[instance] = self.instances[instance].add_lease(leased, self.now)
+            wanted -= leased
+
+    def find_fullest_minute(self) -> float:
+        return max(
+            (
+                sum(tokens for at, tokens in self.used if end - MINUTE < at <= end)
+                for end, _ in self.used
+            ),
+            default=0.0,
+        )
+
+
+EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from([0.0, 0.1, 1.0, 9.0, 30.0, 61.0, 600.0]),
+        st.integers(0, INSTANCES - 1),
+        st.floats(1, BUDGET * LARGEST_CALL),
+        st.sampled_from([0.0, 0.25, 0.5]),
+        st.booleans(),
+    ),
+    max_size=120,
+)
+
+
+@given(EVENTS)
+def test_no_minute_of_all_instances_uses_more_than_the_budget_d5(
+    events: list[tuple[float, int, float, float, bool]],
+) -> None:
+    fleet = Fleet()
+    for seconds, instance, tokens, floor, is_replaced in events:
+        fleet.now += timedelta(seconds=seconds)
+        if is_replaced:
+            fleet.replace(instance)
+        fleet.ask(instance, tokens, floor=floor)
+
+    assert fleet.find_fullest_minute() <= BUDGET * (1 + 1e-9)
+
+
+@given(st.integers(1, 40), st.integers(1_000, 60_000))
+def test_a_flood_at_one_instance_leaves_others_their_own_share_d5(
+    seconds: int, tokens: int
+) -> None:
+    fleet = Fleet(now=START + MINUTE)
+    own = fleet.instances[1].own.capacity
+    for _ in range(4 * seconds):
+        while fleet.ask(0, tokens):
+            pass
+        fleet.now += timedelta(seconds=0.25)
+
+    assert fleet.ask(1, own)
+    assert fleet.find_fullest_minute() <= BUDGET
+
+
+def test_under_pressure_more_than_half_of_the_budget_is_used_wherever_it_is_d5() -> None:
+    fleet = Fleet()
+    for _ in range(40 * 60):
+        while fleet.ask(0, 2_000):
+            pass
+        fleet.now += timedelta(seconds=0.25)
+
+    used = sum(tokens for _, tokens in fleet.used)
+    assert used / 10 > BUDGET / 2
+    assert fleet.find_fullest_minute() <= BUDGET
+
+
+def test_what_is_less_urgent_leaves_a_share_to_the_rest_d5() -> None:
+    fleet = Fleet(now=START + MINUTE)
+    while fleet.ask(0, 1_000, floor=0.5):
+        pass
+
+    assert fleet.ask(0, BUDGET * 0.05, floor=0.25)
+    assert fleet.ask(1, BUDGET * 0.05)
+
+
+def test_a_call_beyond_what_may_be_free_at_once_is_let_in_and_owed_d5() -> None:
+    fleet = Fleet(now=START + MINUTE)
+
+    assert fleet.ask(0, BUDGET / 2)
+    assert fleet.instances[0].own.level < 0
+    assert not fleet.instances[0].own.count_available(fleet.now + MINUTE, floor=0.0)
+
+
+def test_what_is_leased_is_lost_when_its_time_is_over_d5() -> None:
+    budget = build_instance_budget(BUDGET, INSTANCES, START).add_lease(500.0, START)
+
+    assert budget.take(500.0, START + timedelta(seconds=9), floor=1.0) is not None
+    assert budget.take(500.0, START + timedelta(seconds=10), floor=1.0) is None
