@@ -12,4 +12,5 @@ async def test_nothing_is_lost_or_doubled_while_processes_die_and_links_break_d9
     assert outcome.findings.doubled == []
     assert outcome.waiting_count == 0
     assert outcome.errors == []
-    assert min(outcome.kill_count, *outcome.faults.values()) > 0
+    assert outcome.kill_count > 0
+    assert outcome.faults["messages that came again"] > 0
