@@ -130,15 +130,17 @@ def _describe_request(span: spans.Span, fields: Mapping[str, Any]) -> None:
         span.attributes |= spans.describe_message("process", function)
     elif route:
         span.name = route
-        span.attributes["http.request.method"], span.attributes["http.route"] = route.split(" ", 1)
+        method, _, path = route.partition(" ")
+        span.attributes |= {"http.request.method": method, "http.route": path}
     names = _REQUEST_ATTRIBUTES.items()
     span.attributes |= {name: fields[field] for field, name in names if field in fields}
-    span.error = span.error or fields.get("error") or _find_server_error(fields)
+    span.error = span.error or _find_server_error(fields)
 
 
 def _find_server_error(fields: Mapping[str, Any]) -> str | None:
-    """Return a failure of ours, as its status: what a caller did wrong is none."""
-    return str(fields["status"]) if fields.get("status", 0) >= 500 else None
+    """Return the class of a failure of ours, or its status; what a caller did wrong is none."""
+    status = fields.get("status", 0)
+    return str(fields.get("error", status)) if status >= 500 else None
 
 
 def add_fields(**fields: object) -> None:

@@ -9,6 +9,7 @@ from shared.domain.value import value
 
 _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?")
 _CLOUD_TRACE_CONTEXT = re.compile(r"([0-9a-fA-F]{32})(?:/([0-9]{1,20})?.*)?")
+_OWN_TRACESTATE = re.compile(r"(?:^|,)[ \t]*keepsake=([0-9a-f]{16})[ \t]*(?=,|$)")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _NO_TRACE_ID = "0" * 32
 _NO_SPAN_ID = "0" * 16
@@ -28,8 +29,11 @@ class Trace:
     @property
     def headers(self) -> dict[str, str]:
         """The headers of a call, or attributes of a message, that continue the trace."""
-        parent = f"00-{self.trace_id}-{self.span_id}-01"
-        return {"traceparent": parent, "x-request-id": self.request_id}
+        return {
+            "traceparent": f"00-{self.trace_id}-{self.span_id}-01",
+            "tracestate": f"keepsake={self.span_id}",
+            "x-request-id": self.request_id,
+        }
 
     def open_child(self) -> "Trace":
         """Return the place of a new span within this one."""
@@ -43,8 +47,9 @@ class Trace:
 def parse_trace(headers: Mapping[str, str]) -> Trace:
     """Return a new span in the trace that the lower-case `headers` name, or in a new trace.
 
-    Read: `traceparent`, `ce-traceparent` of a CloudEvent, `x-cloud-trace-context` of Cloud Run, and
-    `x-request-id`. Values that are not well-formed ids are ignored: any client can send them.
+    Read: `traceparent`, `ce-traceparent` of a CloudEvent, `x-cloud-trace-context` of Cloud Run,
+    `tracestate`, and `x-request-id`. A proxy between our functions may name a span of its own as the
+    parent, which no collector of ours has; `tracestate` still names ours. Values that are not well-formed ids are ignored: any client can send them.
     """
     request_id = headers.get("x-request-id", "")
     trace_id, parent_id = _parse_parent(headers) or (uuid4().hex, None)
@@ -56,6 +61,11 @@ def parse_trace(headers: Mapping[str, str]) -> Trace:
     )
 
 
+def _parse_own_span(headers: Mapping[str, str]) -> str | None:
+    match = _OWN_TRACESTATE.search(headers.get("tracestate", ""))
+    return match[1] if match and match[1] != _NO_SPAN_ID else None
+
+
 def _build_span_id() -> str:
     return uuid4().hex[:16]
 
@@ -65,7 +75,8 @@ def _parse_parent(headers: Mapping[str, str]) -> tuple[str, str | None] | None:
     for name in ("traceparent", "ce-traceparent"):
         match = _TRACEPARENT.fullmatch(headers.get(name, ""))
         if match and match[1] != _NO_TRACE_ID:
-            return match[1], match[2] if match[2] != _NO_SPAN_ID else None
+            sender = match[2] if match[2] != _NO_SPAN_ID else None
+            return match[1], _parse_own_span(headers) or sender
     match = _CLOUD_TRACE_CONTEXT.fullmatch(headers.get("x-cloud-trace-context", ""))
     if match and match[1] != _NO_TRACE_ID:
         return match[1].lower(), _parse_decimal_span(match[2])

@@ -26,7 +26,7 @@ Waiting = Queue[tuple[str, Sequence[Span]]]
 
 
 class OtlpSpans:
-    """Takes spans without waiting; what a slow or absent collector loses is counted in the log.
+    """Takes spans without waiting; the log counts what a slow or absent collector lost.
 
     Thread and libraries come with the first request: the server may fork before it, and a cold
     start pays for neither.
@@ -66,8 +66,8 @@ class OtlpSpans:
             if not self._export(function, spans):
                 refused += len(spans)
             lost = refused + self._dropped
-            if lost > reported:
-                telemetry.warning("spans_lost", count=lost - reported)
+            if lost > 2 * reported:  # the longer it is away, the less often the log says so
+                telemetry.warning("spans_lost", count=lost)
                 reported = lost
 
     def _export(self, function: str, spans: Sequence[Span]) -> bool:

@@ -94,7 +94,7 @@ def test_a_question_is_one_trace_that_ends_at_the_tool_proxy_c75(
         if line["function"] == "tool_proxy"
     )
     assert world.garden.calls
-    assert not {"traceparent", "x-request-id"} & set(world.garden.headers)
+    assert not {"traceparent", "tracestate", "x-request-id"} & set(world.garden.headers)
 
 
 def test_a_conversation_is_one_trace_from_the_library_to_its_processing_c75(

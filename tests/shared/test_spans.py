@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -104,16 +105,24 @@ def test_a_failure_is_an_error_of_each_span_that_it_ends_d7(sent: Sent) -> None:
     assert len(log.find_requests()) == 1
 
 
-@pytest.mark.parametrize(("status", "error"), [(200, None), (404, None), (503, "503")])
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"status": 200}, None),
+        ({"status": 404, "error": "NotFound"}, None),
+        ({"status": 500}, "500"),
+        ({"status": 503, "error": "Unavailable"}, "Unavailable"),
+    ],
+)
 def test_only_failures_of_ours_are_errors_of_a_request_d7(
-    sent: Sent, status: int, error: str | None
+    sent: Sent, fields: dict[str, Any], error: str | None
 ) -> None:
-    with telemetry.log_request("shop", status=status):
+    with telemetry.log_request("shop", **fields):
         pass
 
     [(_, [request])] = sent.requests
     assert request.error == error
-    assert request.attributes["http.response.status_code"] == status
+    assert request.attributes["http.response.status_code"] == fields["status"]
 
 
 def test_of_a_request_with_many_spans_the_first_are_sent_and_the_request_d7(sent: Sent) -> None:

@@ -32,6 +32,59 @@ def test_an_incoming_trace_continues_in_a_new_span_c75(headers: dict[str, str]) 
 
 
 @pytest.mark.parametrize(
+    "headers",
+    [
+        {"traceparent": PARENT},
+        {"ce-traceparent": PARENT},
+        {"x-cloud-trace-context": f"{TRACE}/{0x00F067AA0BA902B7}"},
+        {"x-cloud-trace-context": f"{TRACE}/{0x00F067AA0BA902B7};o=1"},
+        {"traceparent": PARENT, "tracestate": "rojo=1, congo=t61rcWkgMzE"},
+    ],
+    ids=str,
+)
+def test_the_span_that_caused_a_request_is_its_parent_d7(headers: dict[str, str]) -> None:
+    assert parse_trace(headers).parent_id == "00f067aa0ba902b7"
+
+
+@pytest.mark.parametrize("others", ["", "rojo=1,", "congo=2 , rojo=1 ,\t"])
+def test_our_span_is_the_parent_also_behind_a_proxy_that_names_its_own_d7(others: str) -> None:
+    caller = parse_trace({"traceparent": PARENT}).open_child()
+    headers = {**caller.headers, "traceparent": f"00-{TRACE}-{'1' * 16}-01"}
+
+    trace = parse_trace({**headers, "tracestate": others + headers["tracestate"]})
+
+    assert (trace.trace_id, trace.parent_id) == (TRACE, caller.span_id)
+
+
+@pytest.mark.parametrize(
+    "tracestate",
+    [
+        "keepsake=xyz",
+        "keepsake=00f067aa0ba902b71",
+        f"keepsake={'0' * 16}",
+        f"notkeepsake={'2' * 16}",
+    ],
+)
+def test_an_invalid_span_of_ours_leaves_the_parent_as_it_is_d7(tracestate: str) -> None:
+    trace = parse_trace({"traceparent": PARENT, "tracestate": tracestate})
+
+    assert trace.parent_id == "00f067aa0ba902b7"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tracestate", "keepsake=00f067aa0ba902b7"),  # of no trace
+        ("x-cloud-trace-context", f"{TRACE}/0"),
+        ("x-cloud-trace-context", f"{TRACE}/{2**64}"),
+        ("traceparent", f"00-{TRACE}-{'0' * 16}-01"),
+    ],
+)
+def test_an_invalid_span_is_no_parent_d7(name: str, text: str) -> None:
+    assert parse_trace({name: text}).parent_id is None
+
+
+@pytest.mark.parametrize(
     "header", ["", "x", f"ff-{TRACE}-00f067aa0ba902b7-01", f"00-{'0' * 32}-00f067aa0ba902b7-01"]
 )
 def test_an_invalid_trace_header_starts_a_new_trace_c75(header: str) -> None:
