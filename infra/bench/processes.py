@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,9 +31,10 @@ class ServerProcess:
 
     @property
     def cpu_s(self) -> float:
-        """Return the CPU time it used so far."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(") ")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """Return the CPU time that it and its children used so far."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        ticks = sum(_read_ticks(pid) for pid in (str(self.pid), *children))
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     @property
     def memory_mb(self) -> float:
@@ -156,3 +157,11 @@ def run_reframer(model: ServerProcess) -> Iterator[ServerProcess]:
         "infra.bench.reframer", str(port), port=port, env=build_model_environment(model)
     ) as server:
         yield server
+
+
+def _read_ticks(pid: str) -> int:
+    """Return the ticks of a process and of those children of it that have ended."""
+    with suppress(FileNotFoundError):  # it has just ended, and counts for its parent
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+        return sum(map(int, fields[11:15]))
+    return 0

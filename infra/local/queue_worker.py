@@ -55,24 +55,23 @@ class QueueWorker:
                 started = await self._start_due(deliveries)
 
     async def _start_due(self, deliveries: TaskGroup) -> bool:
-        """Start due jobs one by one, since each may be the last that its target accepts."""
+        """Start due jobs, as many at once as every target accepts that may be theirs."""
         started = False
-        while job := await self._claim():
-            self._running[job.target] += 1
-            deliveries.start_soon(self._handle, job)
+        while jobs := await self._claim():
+            for job in jobs:
+                self._running[job.target] += 1
+                deliveries.start_soon(self._handle, job)
             started = True
         return started
 
-    async def _claim(self) -> Job | None:
-        busy_targets = [
-            target for target, jobs in self._running.items() if jobs >= MAX_CONCURRENT_PER_TARGET
-        ]
+    async def _claim(self) -> list[Job]:
+        full = [t for t, count in self._running.items() if count >= MAX_CONCURRENT_PER_TARGET]
+        most = max((count for t, count in self._running.items() if t not in full), default=0)
         try:
-            jobs = await self._queue.claim(1, skip_targets=busy_targets)
+            return await self._queue.claim(MAX_CONCURRENT_PER_TARGET - most, skip_targets=full)
         except Unavailable:
             telemetry.warning("queue_busy")
-            return None
-        return jobs[0] if jobs else None
+            return []
 
     async def _handle(self, job: Job) -> None:
         try:

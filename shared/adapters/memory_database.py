@@ -1,10 +1,14 @@
 """Database in the memory of a process: gone with it, and never on a disk."""
 
 import sqlite3
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from typing import TypeVar
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
+
+T = TypeVar("T")
 
 
 class MemoryDatabase(SqliteDatabase):
@@ -13,7 +17,11 @@ class MemoryDatabase(SqliteDatabase):
     def __init__(self) -> None:
         self._pending_schema = []
         self._connections = _OneConnection()
+        self._brief_writes = 0
         self._writer = self._readers = ThreadPoolExecutor(1, thread_name_prefix="memory")
+
+    async def _run_briefly(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
+        return await self._run(self._writer, begin, work)  # the one connection is in use there
 
     def close(self) -> None:
         self._writer.shutdown()

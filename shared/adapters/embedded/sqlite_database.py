@@ -21,6 +21,8 @@ LAYOUT_VERSION = 1
 """The version of the tables; raised with every change that older files lack."""
 MAX_READERS = 4
 BUSY_TIMEOUT_S = 10.0
+WRITES_PER_CHECKPOINT = 200
+"""So many brief writes, of some five pages each, then one in a thread, which copies a log of 1,000 pages into the file."""
 BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
@@ -34,6 +36,10 @@ class LayoutMismatch(Exception):
         )
 
 
+class _Busy(Exception):
+    """Another connection writes: what is brief goes on in a thread, which may wait."""
+
+
 class Connections(Protocol):
     """Connections to one database, by threads."""
 
@@ -45,17 +51,23 @@ class Connections(Protocol):
 class SqliteDatabase:
     """One SQLite file that several processes may share; it is opened on first use.
 
-    Work runs in threads, so that the event loop never waits for the disk. Both `read` and `write`
-    raise Unavailable when another process keeps the file busy, and OtherLayout.
+    Work runs in threads, so that the event loop never waits for the disk. What is brief runs in the event
+    loop: to hand it to a thread and back takes longer than most of it. It waits there for nobody: where the
+    file is busy, a thread goes on. Both `read` and `write` raise Unavailable when another process keeps the
+    file busy, and OtherLayout.
     """
 
     def __init__(self, path: Path) -> None:
         _prepare_files(path)
         self._pending_schema: list[str] = []
         self._connections: Connections = _Connections(path)
+        self._brief_connections: Connections = _Connections(path, waits=False)
+        self._brief_writes = 0
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="sqlite-writer")
         self._readers = ThreadPoolExecutor(MAX_READERS, thread_name_prefix="sqlite-reader")
-        self._close = weakref.finalize(self, _close, self._writer, self._readers, self._connections)
+        self._close = weakref.finalize(
+            self, _close, self._writer, self._readers, self._connections, self._brief_connections
+        )
 
     def add_schema(self, sql: str) -> None:
         """Register `sql` for the tables that an adapter needs; it runs before the next work.
@@ -64,17 +76,25 @@ class SqliteDatabase:
         """
         self._pending_schema.append(sql)
 
-    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def read(self, work: Callable[[sqlite3.Connection], T], *, is_brief: bool = False) -> T:
         """Run `work` on one snapshot of the database; it sees every write that has returned."""
         if self._pending_schema:
             await self.write(lambda _: None)  # it creates the tables
+        if is_brief:
+            with suppress(_Busy):
+                return await self._run_briefly("BEGIN", work)
         return await self._run(self._readers, "BEGIN", work)
 
-    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def write(self, work: Callable[[sqlite3.Connection], T], *, is_brief: bool = False) -> T:
         """Run `work` in an exclusive transaction.
 
         All its changes are stored, or none if it raises.
         """
+        self._brief_writes += is_brief
+        copies_log = self._brief_writes % WRITES_PER_CHECKPOINT == 0
+        if is_brief and not copies_log and not self._pending_schema:
+            with suppress(_Busy):
+                return await self._run_briefly("BEGIN IMMEDIATE", work)
         return await self._run(self._writer, "BEGIN IMMEDIATE", work)
 
     async def remove_deleted_data(self) -> None:
@@ -120,6 +140,17 @@ class SqliteDatabase:
                 raise Unavailable("The database is busy") from error
             raise
 
+    async def _run_briefly(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in the event loop, then let others have a turn. Raises _Busy."""
+        try:
+            value = _transact(self._brief_connections.get_for_this_thread(), begin, work)
+        except sqlite3.OperationalError as error:
+            if _is_busy(error):
+                raise _Busy from error
+            raise
+        await asyncio.sleep(0)
+        return value
+
     def _create_tables(self, connection: sqlite3.Connection) -> None:
         while self._pending_schema:
             connection.executescript(f"BEGIN IMMEDIATE; {self._pending_schema[0]}; COMMIT")
@@ -129,14 +160,18 @@ class SqliteDatabase:
 class _Connections:
     """One connection for each thread, and all of them for closing."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, waits: bool = True) -> None:
         self._path = path
+        self._waits = waits
         self._all: list[sqlite3.Connection] = []
         self._local = threading.local()
 
     def get_for_this_thread(self) -> sqlite3.Connection:
         if not hasattr(self._local, "connection"):
             self._local.connection = _open(self._path)
+            if not self._waits:
+                self._local.connection.execute("PRAGMA busy_timeout = 0")
+                self._local.connection.execute("PRAGMA wal_autocheckpoint = 0")
             self._all.append(self._local.connection)
         connection: sqlite3.Connection = self._local.connection
         return connection
@@ -211,7 +246,9 @@ def _is_busy(error: sqlite3.OperationalError) -> bool:
 
 
 def _transact(
-    connection: sqlite3.Connection, begin: str, work: Callable[[sqlite3.Connection], T]
+    connection: sqlite3.Connection,
+    begin: str,
+    work: Callable[[sqlite3.Connection], T],
 ) -> T:
     connection.execute(begin)
     try:
@@ -224,8 +261,9 @@ def _transact(
     return value
 
 
-def _close(writer: Executor, readers: Executor, connections: Connections) -> None:
+def _close(writer: Executor, readers: Executor, *connections: Connections) -> None:
     # The garbage collector may call this from one of these threads, which cannot wait for itself.
     writer.shutdown(wait=False)
     readers.shutdown(wait=False)
-    connections.close()
+    for each in connections:
+        each.close()

@@ -35,6 +35,8 @@ T = TypeVar("T")
 
 MAX_ATTEMPTS = 10
 MAX_INDEX_ENTRIES = 40_000
+MAX_BRIEF = 20
+"""Documents that are read or written without a thread."""
 
 # `keys` is what queries see of `fields`; it stands first, so that they read no long document.
 SCHEMA = """
@@ -103,11 +105,16 @@ class SqliteDocuments:
     async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
         for path in paths:
             limits.check_document_path(path)
-        return await self._database.read(lambda c: _read_documents(c, paths, JsonFields))
+        return await self._database.read(
+            lambda c: _read_documents(c, paths, JsonFields), is_brief=len(paths) <= MAX_BRIEF
+        )
 
     async def query(self, query: Query) -> list[Document]:
         sql, values = self._select(query, "path, version, fields")
-        rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())
+        is_brief = query.limit is not None and query.limit <= MAX_BRIEF
+        rows = await self._database.read(
+            lambda c: c.execute(sql, values).fetchall(), is_brief=is_brief
+        )
         return [_to_document(row, query.fields) for row in rows]
 
     async def list_due(
@@ -133,7 +140,9 @@ class SqliteDocuments:
 
     async def write(self, *writes: Write) -> None:
         limits.check_writes(writes)
-        await self._database.write(lambda connection: self._apply(connection, writes))
+        await self._database.write(
+            lambda connection: self._apply(connection, writes), is_brief=len(writes) <= MAX_BRIEF
+        )
 
     async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         async def attempt() -> T:
@@ -177,7 +186,7 @@ class SqliteDocuments:
                 raise _Contended("Other writers change the same documents")
             self._apply(connection, transaction.writes)
 
-        await self._database.write(commit)
+        await self._database.write(commit, is_brief=len(transaction.writes) <= MAX_BRIEF)
 
     def _apply(self, connection: sqlite3.Connection, writes: Sequence[Write]) -> None:
         version = uuid4().hex

@@ -104,7 +104,7 @@ class SqliteQueue:
             self._send_lost_to_dead_letters(connection, now)
             return _claim(connection, now, limit, skip_targets)
 
-        return await self.database.write(work)
+        return await self.database.write(work, is_brief=True)
 
     async def count_unfinished(self, limit: int) -> int:
         """Count the jobs that are due or claimed, up to `limit`."""
@@ -115,7 +115,7 @@ class SqliteQueue:
     async def ack(self, job: Job) -> None:
         """Complete a job."""
         now = self._now()
-        await self.database.write(lambda connection: _end(connection, job, now))
+        await self.database.write(lambda connection: _end(connection, job, now), is_brief=True)
 
     async def retry(self, job: Job, reason: str, *, wait_s: float = 0.0) -> None:
         """Reschedule a job after 1, 2, 4 … 60 s, and not before `wait_s` have passed.
@@ -242,7 +242,7 @@ class SqliteEvents:
             for target in targets:
                 self._queue.put(connection, "event", target, topic, event)
 
-        await self._queue.database.write(work)
+        await self._queue.database.write(work, is_brief=True)
 
 
 class SqliteTasks:
@@ -255,7 +255,8 @@ class SqliteTasks:
         self, target: str, name: str, body: Mapping[str, Any], *, at: datetime | None = None
     ) -> None:
         await self._queue.database.write(
-            lambda connection: self._queue.put(connection, "task", target, name, body, at=at)
+            lambda connection: self._queue.put(connection, "task", target, name, body, at=at),
+            is_brief=True,
         )
 
 

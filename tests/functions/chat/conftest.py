@@ -14,7 +14,7 @@ def forbid_blocking_calls() -> Iterator[None]:
     """Fail on calls that block the event loop, and with it every other stream.
 
     What happens once in a process may: small local files (our prompts and sentences, the zones, what a package
-    says about itself), and a module's import, which waits where another thread, such as a server's,
+    says about itself), brief work of SQLite, and a module's import, which waits where another thread, such as a server's,
     imports the same.
     """
     with blockbuster_ctx() as watch:
@@ -25,6 +25,8 @@ def forbid_blocking_calls() -> Iterator[None]:
             watch.functions[call].can_block_in("shared/exercises/__init__.py", "load_exercises")
             watch.functions[call].can_block_in("zoneinfo/_common.py", "load_data")
             watch.functions[call].can_block_in("importlib/metadata/__init__.py", "read_text")
+        for name in [name for name in watch.functions if name.startswith("sqlite3.")]:
+            watch.functions[name].can_block_in("embedded/sqlite_database.py", "_run_briefly")
         imports = "<frozen importlib._bootstrap>"
         watch.functions["threading.Lock.acquire"].can_block_in(imports, "acquire")
         watch.functions["os.stat"].can_block_in("zoneinfo/_tzpath.py", "find_tzfile")

@@ -3,13 +3,19 @@ import hashlib
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from shared.adapters.embedded import sqlite_documents, sqlite_queue, sqlite_vectors
-from shared.adapters.embedded.sqlite_database import LAYOUT_VERSION, LayoutMismatch, SqliteDatabase
+from shared.adapters.embedded.sqlite_database import (
+    LAYOUT_VERSION,
+    WRITES_PER_CHECKPOINT,
+    LayoutMismatch,
+    SqliteDatabase,
+)
 
 ROOT = Path(__file__).parents[3]
 TABLE = "CREATE TABLE IF NOT EXISTS seen (n INTEGER)"
@@ -54,6 +60,64 @@ async def test_tables_may_be_added_after_the_first_use(tmp_path: Path):
     database.add_schema(TABLE)
 
     assert sum(await asyncio.gather(database.read(count_rows), database.read(count_rows))) == 0
+    database.close()
+
+
+async def test_brief_work_runs_in_the_event_loop_and_all_other_in_threads(tmp_path: Path):
+    database = SqliteDatabase(tmp_path / "keepsake.db")
+    database.add_schema(TABLE)
+    await database.read(count_rows)
+
+    def name_thread(_: sqlite3.Connection) -> str:
+        return threading.current_thread().name
+
+    own_name = threading.current_thread().name
+    assert await database.read(name_thread, is_brief=True) == own_name
+    assert await database.write(name_thread, is_brief=True) == own_name
+    assert own_name not in {await database.read(name_thread), await database.write(name_thread)}
+    database.close()
+
+
+async def test_a_brief_write_waits_in_a_thread_while_the_file_is_busy(tmp_path: Path):
+    database, other = (SqliteDatabase(tmp_path / "keepsake.db") for _ in range(2))
+    database.add_schema(TABLE)
+    await database.read(count_rows)
+    holds, may_end = threading.Event(), threading.Event()
+
+    def hold(connection: sqlite3.Connection) -> None:
+        connection.execute(INSERT)
+        holds.set()
+        may_end.wait(30)
+
+    async def write_meanwhile() -> None:
+        await asyncio.to_thread(holds.wait, 30)
+        write = asyncio.create_task(
+            database.write(lambda connection: connection.execute(INSERT), is_brief=True)
+        )
+        assert await database.read(count_rows, is_brief=True) == 0
+        may_end.set()
+        await write
+
+    await asyncio.gather(other.write(hold), write_meanwhile())
+
+    assert await database.read(count_rows, is_brief=True) == 2
+    database.close()
+    other.close()
+
+
+async def test_the_log_of_brief_writes_is_copied_into_the_file(tmp_path: Path):
+    path = tmp_path / "keepsake.db"
+    database = SqliteDatabase(path)
+    database.add_schema("CREATE TABLE IF NOT EXISTS texts (text TEXT)")
+    page = "x" * 20_000
+
+    for _ in range(2 * WRITES_PER_CHECKPOINT):
+        await database.write(
+            lambda connection: connection.execute("INSERT INTO texts VALUES (?)", (page,)),
+            is_brief=True,
+        )
+
+    assert path.stat().st_size > WRITES_PER_CHECKPOINT * len(page)
     database.close()
 
 
