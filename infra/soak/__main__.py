@@ -46,7 +46,7 @@ def build_figures(outcome: Outcome) -> Sequence[Figure]:
         Figure("doubled", len(outcome.findings.doubled), target=0),
         Figure("messages left over", outcome.waiting_count),
         Figure("errors logged", len(outcome.errors)),
-        Figure("memory at the end", samples[-1].memory_mb, "MB"),
+        Figure("memory at the end", samples[-1].memory_mb if samples else None, "MB"),
         Figure(
             "memory, last third over the one before",
             compute_growth(samples, lambda sample: sample.memory_mb),

@@ -17,7 +17,7 @@ from infra.emulators.process import find_free_port
 from infra.local.routing import ROOT, EntryPoint
 from infra.soak.servers import MAX_SKEW_S, read_errors
 
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 180.0
 POLL_S = 0.1
 
 

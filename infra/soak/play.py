@@ -103,12 +103,16 @@ class _Soak:
 
     async def _take_samples(self, started: float) -> None:
         while True:
-            questions = sum(len(person.questions) for person in self.people)
-            rows = await self.world.count_rows()
-            self.samples.append(take_sample(self.world.steady_pids, rows=rows, questions=questions))
+            with suppress(OSError, httpx.HTTPError):  # too busy to tell: the next sample counts
+                await self._take_sample()
             seconds = min(time.monotonic() - started, self.plan.seconds)
             draw_progress_bar("seconds", int(seconds), int(self.plan.seconds))
             await asyncio.sleep(SAMPLE_S)
+
+    async def _take_sample(self) -> None:
+        questions = sum(len(person.questions) for person in self.people)
+        rows = await self.world.count_rows()
+        self.samples.append(take_sample(self.world.steady_pids, rows=rows, questions=questions))
 
     async def wait_until_quiet(self) -> Findings:
         """Return what is lost or doubled when all is handled, or does not get handled any more."""
