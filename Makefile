@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation soak bench scale eval eval-windows eval-memories eval-crisis eval-injection traces report reviews dead-letters reindex move-user erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
+.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation soak bench scale eval eval-windows eval-memories eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -96,6 +96,9 @@ erase-again: $(VENV)/ready ## In a restored Firestore DATABASE, erase who was er
 
 reindex: $(VENV)/ready ## Rebuild the index of one user (UID=…), after an upgrade or for a new embedder
 	@$(BIN)/python -m infra.reindex $(or $(UID),alice)
+
+reindex-all: $(VENV)/ready ## Rebuild the index of all users by tasks, and show how far it is (USERS_PER_SECOND=5; ARGS=--progress only asks)
+	@$(BIN)/python -m infra.reindex_all $(if $(USERS_PER_SECOND),--users-per-second $(USERS_PER_SECOND)) $(ARGS)
 
 move-user: $(VENV)/ready ## Move the rows of one user (UID=…) to another bucket of the index (BUCKET=0-1023)
 	@$(BIN)/python -m infra.move_user $(UID) $(BUCKET)

@@ -4,26 +4,19 @@ import argparse
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from typing import TypeVar
 
 from shared import wiring
-from shared.data.conversations import Conversations
 from shared.data.file_index import FileIndex
 from shared.data.files import Files
 from shared.data.library_index import LibraryIndex
 from shared.data.paging import Page
 from shared.data.quotas import Quotas
 from shared.data.stores import Stores
-from shared.domain.conversation import Conversation, content_hash
-from shared.domain.errors import NotFound, Unavailable
-from shared.domain.file import File
-from shared.domain.ids import ConversationId, UserId
-from shared.library.files import load_pages
-from shared.library.memory_index import sync_rows
+from shared.domain.errors import Unavailable
+from shared.domain.ids import UserId
+from shared.library.reindex import has_rows, reindex_conversation, reindex_file, reindex_memory
 from shared.ports import Blobs
-from shared.retrieval.page_passages import split_into_passages
 from shared.settings import SettingsError
 
 T = TypeVar("T")
@@ -62,22 +55,8 @@ async def reindex_files(uid: UserId, files: Files, blobs: Blobs, index: FileInde
     async for file in _iterate_items(
         lambda after: files.list_page(uid, limit=PAGE_SIZE, after=after)
     ):
-        passages = split_into_passages(await load_pages(blobs, uid, file.id))
-        with suppress(NotFound):  # it was deleted meanwhile
-            row_count = max(len(passages), file.chunk_count)
-            await files.change(uid, file.id, chunk_count=row_count)
-            await index.put(uid, file, passages)
-            count += bool(passages)
-            await _remove_rows_of_deleted(uid, replace(file, chunk_count=row_count), files, index)
+        count += await reindex_file(uid, file, files, blobs, index)
     return count
-
-
-async def _remove_rows_of_deleted(uid: UserId, file: File, files: Files, index: FileIndex) -> None:
-    """Remove the rows of a file that was deleted while they were written."""
-    try:
-        await files.get(uid, file.id)
-    except NotFound:
-        await index.remove(uid, file)
 
 
 async def reindex(uid: UserId, stores: Stores, index: LibraryIndex, quotas: Quotas) -> int:
@@ -90,49 +69,17 @@ async def reindex(uid: UserId, stores: Stores, index: LibraryIndex, quotas: Quot
         lambda after: stores.conversations.list_page(uid, limit=PAGE_SIZE, after=after)
     ):
         stored_bytes += conversation.text_bytes + conversation.photo_bytes
-        if _has_rows(conversation):
-            await _reindex_conversation(uid, conversation.id, stores.conversations, index)
+        if has_rows(conversation):
+            await reindex_conversation(uid, conversation.id, stores.conversations, index)
             count += 1
     async for memory in _iterate_items(
         lambda after: stores.memories.list_page(uid, limit=PAGE_SIZE, after=after)
     ):
-        await index.put_memories(uid, [memory])
-        await sync_rows(stores.memories, index, uid, [memory])
+        await reindex_memory(uid, memory, stores.memories, index)
     for store in (stores.uploads, stores.recordings, stores.files):
         stored_bytes += await store.count_bytes(uid)
     await quotas.set_stored_bytes(uid, stored_bytes)
     return count
-
-
-def _has_rows(conversation: Conversation) -> bool:
-    """Tell whether search finds it: also what was said where the models failed, or work again."""
-    is_indexed = conversation.status == "completed" or conversation.chunk_count > 0
-    return is_indexed and not conversation.discarded
-
-
-async def _reindex_conversation(
-    uid: UserId, name: ConversationId, conversations: Conversations, index: LibraryIndex
-) -> None:
-    """Index again after an edit meanwhile; remove the rows of what was deleted meanwhile."""
-    indexed: object = None
-    chunks = 0
-    while True:
-        try:
-            conversation = await conversations.get(uid, name)
-        except NotFound:
-            await index.remove(uid, name, chunks)
-            return
-        version = (
-            content_hash(conversation),
-            conversation.has_deleted_transcript,
-            conversation.structured,
-            conversation.topics,
-        )
-        if version == indexed:
-            return
-        indexed = version
-        earlier_chunks = max(chunks, conversation.chunk_count)
-        chunks = await index.put(uid, replace(conversation, chunk_count=earlier_chunks))
 
 
 async def _iterate_items(read: Callable[[str | None], Awaitable[Page[T]]]) -> AsyncIterator[T]:

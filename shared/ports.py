@@ -95,6 +95,16 @@ class DueDocuments(Protocol):
         """
 
 
+class UserList(Protocol):
+    """All users: asked by their reindexing alone."""
+
+    async def list_users(self, limit: int, *, after: str | None) -> tuple[list[UserId], str | None]:
+        """Return a page of those who have any document, and where the next begins; None at the end.
+
+        `after` is what the page before returned. Users who come meanwhile may be missing.
+        """
+
+
 class Blobs(Protocol):
     """Files of users, under paths such as `users/alice/uploads/u1/0-x9`.
 

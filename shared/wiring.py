@@ -189,6 +189,11 @@ def due_documents() -> ports.DueDocuments:
     return _all_documents()
 
 
+def user_list() -> ports.UserList:
+    """Return the list of all users, for their reindexing."""
+    return _all_documents()
+
+
 @cache
 def stores() -> Stores:
     return Stores(documents())

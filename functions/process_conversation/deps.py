@@ -10,6 +10,7 @@ from shared.data.erasures import Erasures
 from shared.data.file_index import FileIndex
 from shared.data.library_index import LibraryIndex
 from shared.data.quotas import Quotas
+from shared.data.reindexings import Reindexings
 from shared.data.search import Search
 from shared.data.stores import Stores
 from shared.domain.model_failure import ModelPlace
@@ -28,6 +29,7 @@ from shared.ports import (
     Tasks,
     ToolBox,
     Transcriber,
+    UserList,
     Vectors,
 )
 from shared.resilience.key_rate_limiter import KeyRateLimiter
@@ -222,6 +224,19 @@ class SweepDeps(EndpointDeps):
     due_documents: DueDocuments
     events: Events
     tasks: Tasks
+
+
+@value
+class ReindexDeps(EndpointDeps):
+    """What building the rows of all users anew needs; `index` and `file_index` await the embedder."""
+
+    user_list: UserList
+    reindexings: Reindexings
+    tasks: Tasks
+    stores: Stores
+    blobs: Blobs
+    index: LibraryIndex
+    file_index: FileIndex
 
 
 @value

@@ -10,6 +10,7 @@ from functions.process_conversation.processing.processing_routes import (
     SWEEP_ROUTES,
     TRIGGER_ROUTES,
 )
+from functions.process_conversation.reindexing.reindex_routes import REINDEX_ROUTES
 from functions.process_conversation.routes import INTEGRATION_ROUTES, LIBRARY_ROUTES, MCP_ROUTES
 from functions.process_conversation.speech.audio_routes import TRANSCRIBE_ROUTES
 from functions.process_conversation.summaries.summary_routes import DAY_ROUTES
@@ -25,6 +26,7 @@ from functions.process_conversation.wiring import (
     marking_deps,
     merge_deps,
     process_deps,
+    reindex_deps,
     retention_deps,
     start,
     sweep_deps,
@@ -50,4 +52,5 @@ apply_retention = serve("apply_retention", RETENTION_ROUTES, retention_deps)
 transcribe_audio = serve("transcribe_audio", TRANSCRIBE_ROUTES, transcribe_deps)
 expire_upload = serve("expire_upload", EXPIRE_ROUTES, expire_upload_deps)
 import_files = serve("import_files", IMPORT_FILES_ROUTES, import_deps)
+reindex_users = serve("reindex_users", REINDEX_ROUTES, reindex_deps)
 erase_account = serve("erase_account", ERASE_ROUTES, erase_deps)

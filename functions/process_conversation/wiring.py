@@ -14,6 +14,7 @@ from functions.process_conversation.deps import (
     MarkingDeps,
     MergeDeps,
     ProcessDeps,
+    ReindexDeps,
     RetentionDeps,
     SweepDeps,
     TranscribeDeps,
@@ -24,6 +25,7 @@ from shared import wiring
 from shared.data.cached_apps import CallingApps
 from shared.data.file_index import FileIndex
 from shared.data.library_index import LibraryIndex
+from shared.data.reindexings import Reindexings
 from shared.data.search import Search
 from shared.resilience.key_rate_limiter import KeyRateLimiter
 
@@ -251,6 +253,23 @@ def sweep_deps() -> SweepDeps:
         due_documents=wiring.due_documents(),
         events=wiring.events(),
         tasks=wiring.tasks(),
+    )
+
+
+@cache
+def reindex_deps() -> ReindexDeps:
+    vectors, embedder = wiring.vectors(), wiring.embedder()
+    return ReindexDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        user_list=wiring.user_list(),
+        reindexings=Reindexings(wiring.documents()),
+        tasks=wiring.tasks(),
+        stores=wiring.stores(),
+        blobs=wiring.blobs(),
+        index=LibraryIndex(vectors, embedder, awaits_embedder=True),
+        file_index=FileIndex(vectors, embedder, awaits_embedder=True),
     )
 
 

@@ -15,11 +15,17 @@ RowWithText = tuple[Row, str | None]
 
 
 class DenseVectors:
-    """Embeds rows and questions; where the embedder is down, search goes on by words alone."""
+    """Embeds rows and questions; where the embedder is down, search goes on by words alone.
 
-    def __init__(self, vectors: Vectors, embedder: Embedder | None) -> None:
+    With `awaits_embedder` rows are then not written: the call raises Unavailable.
+    """
+
+    def __init__(
+        self, vectors: Vectors, embedder: Embedder | None, *, awaits_embedder: bool = False
+    ) -> None:
         self._vectors = vectors
         self._embedder = embedder
+        self._awaits_embedder = awaits_embedder
 
     async def add_dense(
         self, uid: UserId, rows: Sequence[RowWithText], *, are_stored: bool = True
@@ -37,8 +43,10 @@ class DenseVectors:
         new_texts = [text for row, text in rows if text is not None and not reused_rows[row.id]]
         try:
             vectors = await self._embed_texts(uid, self._embedder, new_texts)
-        except (Unavailable, ModelFailed):
+        except (Unavailable, ModelFailed) as error:
             telemetry.add_fields(embedder="down")
+            if self._awaits_embedder and isinstance(error, Unavailable):
+                raise
             return [reused_rows[row.id] or row for row, _ in rows]
         return [
             reused_rows[row.id] or _set_dense(row, text, vectors)

@@ -34,9 +34,15 @@ class FoundPassage:
 class FileIndex:
     """Writes rows whose ids depend only on their file and place, so that writes are idempotent."""
 
-    def __init__(self, vectors: Vectors, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self,
+        vectors: Vectors,
+        embedder: Embedder | None = None,
+        *,
+        awaits_embedder: bool = False,
+    ) -> None:
         self._vectors = vectors
-        self._dense_vectors = DenseVectors(vectors, embedder)
+        self._dense_vectors = DenseVectors(vectors, embedder, awaits_embedder=awaits_embedder)
 
     async def put(self, uid: UserId, file: File, passages: Sequence[PagePassage]) -> None:
         rows = await to_thread.run_sync(lambda: list(_build_rows(uid, file, passages)))

@@ -32,7 +32,8 @@ MAX_NAME_CHARS = 60
 class LibraryIndex:
     """Writes rows whose ids depend only on what they stand for, so that writes are idempotent.
 
-    The first of each `window_turns` has their dense values.
+    The first of each `window_turns` has their dense values. `scheme` names how rows are built: those of
+    another one can be built anew. With `awaits_embedder` writes raise Unavailable while it is down.
     """
 
     def __init__(
@@ -41,10 +42,12 @@ class LibraryIndex:
         embedder: Embedder | None = None,
         *,
         window_turns: int = WINDOW_TURNS,
+        awaits_embedder: bool = False,
     ) -> None:
+        self.scheme = f"{INDEX_VERSION} {embedder.name}" if embedder else str(INDEX_VERSION)
         self._vectors = vectors
         self._window_turns = window_turns
-        self._dense_vectors = DenseVectors(vectors, embedder)
+        self._dense_vectors = DenseVectors(vectors, embedder, awaits_embedder=awaits_embedder)
 
     async def put(
         self, uid: UserId, conversation: Conversation, memories: Sequence[Memory] = ()

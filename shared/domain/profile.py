@@ -42,7 +42,8 @@ class Profile:
     not remembered any more; they had all memories deleted `memory_wipes` times. What similar chats came to is told only while it also `recalls_chats`. A question is
     answered by the `preferred_model`, unless it or its chat names another. With `masks_private_data`, models read
     placeholders in the place of addresses, numbers and secrets. `vector_home` is kept once the user was
-    moved in the vector index.
+    moved in the vector index. All rows that they had then were built by `index_scheme`, and are being
+    built anew by `next_index_scheme`.
     """
 
     name: str = ""
@@ -75,6 +76,8 @@ class Profile:
     masks_private_data: bool = True
     preferred_model: PreferredModel = "auto"
     vector_home: VectorHome | None = None
+    index_scheme: str | None = None
+    next_index_scheme: str | None = None
 
     @property
     def zone(self) -> ZoneInfo:

@@ -14,8 +14,8 @@ from shared.security.delegations import Purpose
 KeyName = Literal["keys", "sealing_keys", "signing_keys"]
 
 
-class AllDocuments(ports.Documents, ports.DueDocuments, Protocol):
-    """Documents of one user, and the unfinished work of all."""
+class AllDocuments(ports.Documents, ports.DueDocuments, ports.UserList, Protocol):
+    """Documents of one user, the unfinished work of all, and who they are."""
 
 
 class World(Protocol):

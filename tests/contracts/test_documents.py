@@ -658,6 +658,23 @@ async def test_a_query_beyond_the_limits_is_refused(documents: Documents, query:
         await documents.count(Query(collection=NOTES, **query))
 
 
+async def test_all_users_are_listed_page_by_page_each_once_d4(documents: Any):
+    """Also those who have no document of their own, but some below it."""
+    users = ["a", "ann", "ann-2", "ann0", "Bob", "eve"]
+    for user in users[1:]:
+        await documents.write(Create(f"users/{user}/notes/deep/parts/n", {"text": user}))
+    await documents.write(Create("users/a", {"name": "A"}), Create("apps/users", {"name": "x"}))
+    await documents.write(Create("users/ann", {"name": "Ann"}))
+
+    pages, after = [], None
+    while not pages or after:
+        page, after = await documents.list_users(2, after=after)
+        pages.append(page)
+
+    assert max(map(len, pages)) == 2
+    assert sorted(uid for page in pages for uid in page) == sorted(users)
+
+
 async def test_what_is_due_is_listed_over_all_users_earliest_first_d6(documents: Any):
     for user, minutes in (("bob", 2), ("ann", 1), ("cleo", 3), ("dan", 0), ("eve", 4)):
         due_at = NOON + timedelta(minutes=minutes)

@@ -28,6 +28,7 @@ from functions.process_conversation.processing.processing_routes import (
     SWEEP_ROUTES,
     TRIGGER_ROUTES,
 )
+from functions.process_conversation.reindexing.reindex_routes import REINDEX_ROUTES
 from functions.process_conversation.speech.audio_routes import TRANSCRIBE_ROUTES
 from functions.process_conversation.summaries.summary_routes import DAY_ROUTES
 from functions.process_conversation.uploads.upload_routes import EXPIRE_ROUTES
@@ -60,6 +61,7 @@ INTERNAL_ROUTES: Mapping[str, Sequence[Route[Any]]] = {
     "on_conversation_written": TRIGGER_ROUTES,
     "process_conversation": PROCESS_ROUTES,
     "read_file": READ_ROUTES,
+    "reindex_users": REINDEX_ROUTES,
     "record_dead_letter": DEAD_LETTER_ROUTES,
     "summarise_day": DAY_ROUTES,
     "sweep": SWEEP_ROUTES,

@@ -1,8 +1,8 @@
 # What the account of each function may do beside its calls, which callers.tf grants.
 
 locals {
-  # The chat reads files that were handed in; the others also write or delete.
-  blob_roles = merge({ chat = "roles/storage.objectViewer" }, {
+  # Some read files that were handed in; the others also write or delete.
+  blob_roles = merge({ for name in ["chat", "reindex_users"] : name => "roles/storage.objectViewer" }, {
     for name in ["apply_retention", "erase_account", "expire_upload", "files", "import_files", "library", "process_conversation", "read_file", "transcribe_audio"] :
     name => "roles/storage.objectUser"
   })

@@ -4,11 +4,11 @@ locals {
   # Some ask models for answers, some for the vectors of what they index or search for.
   model_functions = [
     "after_turn", "apply_retention", "chat", "end_stretch", "files", "import_files", "integrations", "library", "mcp",
-    "process_conversation", "read_file", "summarise_day", "transcribe_audio",
+    "process_conversation", "read_file", "reindex_users", "summarise_day", "transcribe_audio",
   ]
   index_functions = [
     "apply_retention", "chat", "end_stretch", "erase_account", "files", "import_files", "integrations", "library", "mcp",
-    "process_conversation", "read_file",
+    "process_conversation", "read_file", "reindex_users",
   ]
   wanted_secrets = merge(
     {

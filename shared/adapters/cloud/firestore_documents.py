@@ -35,6 +35,7 @@ from shared.domain.documents import (
     Write,
 )
 from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
+from shared.domain.ids import UserId
 from shared.ports import Transaction
 
 T = TypeVar("T")
@@ -111,6 +112,13 @@ class FirestoreDocuments:
         async with _translate_errors():
             snapshots = await query.order_by("due_at").limit(limit).get(timeout=TIMEOUT_S)
             return [_to_document(snapshot) for snapshot in snapshots]
+
+    async def list_users(self, limit: int, *, after: str | None) -> tuple[list[UserId], str | None]:
+        """List also those who have no document of their own, but some below it."""
+        with _translate_errors():
+            page = await _list_page(self._client, "users", limit, after)
+        users = [UserId(document.name.rsplit("/", 1)[1]) for document in page.documents]
+        return users, page.next_page_token or None
 
     async def count(self, query: Query) -> int:
         limits.check_query(query)
@@ -215,6 +223,26 @@ class _FirestoreTransaction:
 
     def write(self, *writes: Write) -> None:
         self.writes += writes
+
+
+async def _list_page(
+    client: firestore.AsyncClient, collection: str, limit: int, token: str | None
+) -> Any:
+    """Return one answer; the client's own method lists all pages and takes no token."""
+    request = {
+        "parent": f"{client._database_string}/documents",  # noqa: SLF001 - as its own method does
+        "collection_id": collection,
+        "page_size": limit,
+        "page_token": token or "",
+        "show_missing": True,
+        "mask": {"field_paths": None},
+    }
+    answers = await client._firestore_api.list_documents(  # noqa: SLF001
+        request=request,
+        metadata=client._rpc_metadata,  # noqa: SLF001
+        timeout=TIMEOUT_S,
+    )
+    return await anext(aiter(answers.pages))
 
 
 async def _get_many(

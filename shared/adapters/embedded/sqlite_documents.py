@@ -16,6 +16,7 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_keys import build_index_keys, count_entries
 from shared.adapters.embedded.sqlite_queries import (
     CREATE_DUE_INDEX,
+    SELECT_USERS,
     build_create_index,
     build_json_path,
     build_select,
@@ -28,6 +29,7 @@ from shared.adapters.firestore_indexes import (
 )
 from shared.domain.documents import Create, Delete, Document, Fields, Query, Set, Update, Write
 from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
+from shared.domain.ids import UserId
 from shared.ports import Transaction
 from shared.resilience.retry import retry
 
@@ -125,6 +127,13 @@ class SqliteDocuments:
         sql, values = build_select_due(collection_name, until, after, limit)
         rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())
         return [_to_document(row) for row in rows]
+
+    async def list_users(self, limit: int, *, after: str | None) -> tuple[list[UserId], str | None]:
+        rows = await self._database.read(
+            lambda c: c.execute(SELECT_USERS, (after or "", limit)).fetchall()
+        )
+        users = [UserId(uid) for (uid,) in rows]
+        return users, users[-1] if len(users) == limit else None
 
     async def count(self, query: Query) -> int:
         sql, values = self._select(query, "1")

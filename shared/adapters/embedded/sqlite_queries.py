@@ -136,6 +136,11 @@ def _build_key_expression(dotted: str) -> str:
     return f"json_extract(keys, '$.\"{build_field_key(dotted.split('.'))}\"')"
 
 
+SELECT_USERS = """
+SELECT DISTINCT substr(path, 7, instr(substr(path, 7) || '/', '/') - 1) AS uid FROM documents
+WHERE path > 'users/' AND path < 'users0' AND uid > ? ORDER BY uid LIMIT ?
+"""
+
 _DUE = _build_key_expression("due_at")
 CREATE_DUE_INDEX = (
     f"CREATE INDEX IF NOT EXISTS documents_due ON documents ({_DUE}, path) WHERE {_DUE} IS NOT NULL"
