@@ -666,7 +666,8 @@ async def test_all_users_are_listed_page_by_page_each_once_d4(documents: Any):
     await documents.write(Create("users/a", {"name": "A"}), Create("apps/users", {"name": "x"}))
     await documents.write(Create("users/ann", {"name": "Ann"}))
 
-    pages, after = [], None
+    pages: list[list[UserId]] = []
+    after = None
     while not pages or after:
         page, after = await documents.list_users(2, after=after)
         pages.append(page)
