@@ -115,7 +115,7 @@ class FirestoreDocuments:
 
     async def list_users(self, limit: int, *, after: str | None) -> tuple[list[UserId], str | None]:
         """List also those who have no document of their own, but some below it."""
-        with _translate_errors():
+        async with _translate_errors():
             page = await _list_page(self._client, "users", limit, after)
         users = [UserId(document.name.rsplit("/", 1)[1]) for document in page.documents]
         return users, page.next_page_token or None
