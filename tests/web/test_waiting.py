@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
+from infra.local.routing import ROOT
 from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.console import Console
 from tests.web.served import ProductServer
@@ -28,7 +29,8 @@ def test_a_conversation_that_waits_for_its_model_says_since_when_d6(
 ) -> None:
     console.sign_in("patient")
     page = console.page
-    model.play(*[Script(status=503)] * 40)
+    prompts = (ROOT / "shared/prompts/process_conversation").glob("*.md")
+    model.play(*(Script(schema=each.stem, status=503, sticky=True) for each in prompts))
 
     page.get_by_label("Transcript", exact=True).fill(TRANSCRIPT)
     page.get_by_role("button", name="Add", exact=True).click()
@@ -37,7 +39,7 @@ def test_a_conversation_that_waits_for_its_model_says_since_when_d6(
     expect(card.locator(".state")).to_have_text(re.compile(WAITING))
     expect(card).to_have_attribute("aria-busy", "true")
     assert list_findings(page) == []
-    card.click()
+    card.press("Enter")
     expect(page.locator("#reader .hint").filter(has_text="It goes on by itself")).to_be_visible()
     page.reload()
     expect(card.locator(".state")).to_have_text(re.compile(WAITING))
