@@ -49,7 +49,8 @@ def parse_trace(headers: Mapping[str, str]) -> Trace:
 
     Read: `traceparent`, `ce-traceparent` of a CloudEvent, `x-cloud-trace-context` of Cloud Run,
     `tracestate`, and `x-request-id`. A proxy between our functions may name a span of its own as the
-    parent, which no collector of ours has; `tracestate` still names ours. Values that are not well-formed ids are ignored: any client can send them.
+    parent, which no collector of ours has; `tracestate` still names ours. Values that are not
+    well-formed ids are ignored: any client can send them.
     """
     request_id = headers.get("x-request-id", "")
     trace_id, parent_id = _parse_parent(headers) or (uuid4().hex, None)
@@ -59,11 +60,6 @@ def parse_trace(headers: Mapping[str, str]) -> Trace:
         request_id=request_id if _REQUEST_ID.fullmatch(request_id) else uuid4().hex,
         parent_id=parent_id,
     )
-
-
-def _parse_own_span(headers: Mapping[str, str]) -> str | None:
-    match = _OWN_TRACESTATE.search(headers.get("tracestate", ""))
-    return match[1] if match and match[1] != _NO_SPAN_ID else None
 
 
 def _build_span_id() -> str:
@@ -81,6 +77,11 @@ def _parse_parent(headers: Mapping[str, str]) -> tuple[str, str | None] | None:
     if match and match[1] != _NO_TRACE_ID:
         return match[1].lower(), _parse_decimal_span(match[2])
     return None
+
+
+def _parse_own_span(headers: Mapping[str, str]) -> str | None:
+    match = _OWN_TRACESTATE.search(headers.get("tracestate", ""))
+    return match[1] if match and match[1] != _NO_SPAN_ID else None
 
 
 def _parse_decimal_span(digits: str | None) -> str | None:

@@ -1,7 +1,7 @@
 """Spans: nested as the work is, one batch a request, and only where somebody wants them (D7)."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from typing import Any
 
@@ -9,43 +9,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared import spans, telemetry
-from shared.spans import MAX_SPANS, Span, open_leaf, open_span
+from shared import telemetry
+from shared.spans import MAX_SPANS, open_leaf, open_span
 from shared.tracing import Trace, parse_trace
 from tests.log import capture_log
+from tests.spans import CapturedSpans, capture_spans
 
+Tree = tuple[int, tuple["Tree", ...]]
+"""Work: how often it pauses, and its parts, which run at once."""
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT_ID = "00f067aa0ba902b7"
 HEADERS = {"traceparent": f"00-{TRACE_ID}-{PARENT_ID}-01"}
 
 
-class Sent:
-    """What was sent: the spans of each request by the name of its function."""
-
-    def __init__(self) -> None:
-        self.requests: list[tuple[str, Sequence[Span]]] = []
-
-    def take(self, function: str, batch: Sequence[Span]) -> None:
-        self.requests.append((function, batch))
-
-    def describe(self) -> dict[str, str | None]:
-        """Return the name of each span with that of its parent; an id of another process stays."""
-        batch = [span for _, each in self.requests for span in each]
-        names = {span.trace.span_id: span.name for span in batch}
-        return {
-            span.name: names.get(span.trace.parent_id or "", span.trace.parent_id) for span in batch
-        }
-
-
 @pytest.fixture
-def sent() -> Iterator[Sent]:
-    sent = Sent()
-    spans.send_to(sent.take)
-    yield sent
-    spans.send_to(None)
+def sent() -> Iterator[CapturedSpans]:
+    with capture_spans() as captured:
+        yield captured
 
 
-async def test_spans_nest_as_the_work_does_also_in_tasks_of_their_own_d7(sent: Sent) -> None:
+async def test_spans_nest_as_the_work_does_also_in_tasks_of_their_own_d7(
+    sent: CapturedSpans,
+) -> None:
     async def search(name: str) -> None:
         with open_span(name):
             await asyncio.sleep(0)
@@ -58,14 +43,46 @@ async def test_spans_nest_as_the_work_does_also_in_tasks_of_their_own_d7(sent: S
         with open_leaf("end"):
             pass
 
-    assert sent.describe() == {
+    assert sent.list_parents() == {
         "GET /": PARENT_ID, "turn": "GET /", "one": "turn", "other": "turn",
         "embed one": "one", "embed other": "other", "end": "GET /",
     }  # fmt: skip
     assert {span.trace.trace_id for _, batch in sent.requests for span in batch} == {TRACE_ID}
 
 
-async def test_a_span_that_a_generator_holds_open_has_no_parts_d7(sent: Sent) -> None:
+PAUSES = st.integers(0, 2)
+TREES: st.SearchStrategy[Tree] = st.recursive(
+    st.tuples(PAUSES, st.just(())),
+    lambda tree: st.tuples(PAUSES, st.lists(tree, max_size=3).map(tuple)),
+    max_leaves=12,
+)
+
+
+@given(tree=TREES)
+def test_every_tree_of_work_is_the_same_tree_of_spans_d7(tree: Tree) -> None:
+    """Each span is named by its place: a.0.1 is the second part of the first part of a."""
+
+    async def work(tree: Tree, place: str) -> None:
+        pauses, parts = tree
+        with open_span(place):
+            for _ in range(pauses):
+                await asyncio.sleep(0)
+            await asyncio.gather(*(work(part, f"{place}.{n}") for n, part in enumerate(parts)))
+
+    async def serve() -> None:
+        with telemetry.log_request("shop"):
+            await work(tree, "a")
+
+    with capture_spans() as sent:
+        asyncio.run(serve())
+
+    parents = sent.list_parents()
+    assert parents.pop("shop") is None
+    assert parents.pop("a") == "shop"
+    assert all(parent == place.rpartition(".")[0] for place, parent in parents.items())
+
+
+async def test_a_span_that_a_generator_holds_open_has_no_parts_d7(sent: CapturedSpans) -> None:
     async def stream() -> AsyncGenerator[int, None]:
         with open_leaf("model"):
             yield 1
@@ -77,21 +94,21 @@ async def test_a_span_that_a_generator_holds_open_has_no_parts_d7(sent: Sent) ->
                 with open_span("work"):
                     break
 
-    assert sent.describe()["work"] == "shop"
-    assert sent.describe()["model"] == "shop"
+    assert sent.list_parents()["work"] == "shop"
+    assert sent.list_parents()["model"] == "shop"
 
 
-def test_a_call_names_the_span_that_it_is_made_in_d7(sent: Sent) -> None:
+def test_a_call_names_the_span_that_it_is_made_in_d7(sent: CapturedSpans) -> None:
     with telemetry.log_request("shop"), open_span("send order", kind="producer"):
         headers = telemetry.get_trace_headers()
     with telemetry.log_request("store"):
         telemetry.continue_trace(headers)
 
-    assert sent.describe()["process store"] == "send order"
+    assert sent.list_parents()["process store"] == "send order"
     assert [batch[-1].kind for _, batch in sent.requests] == ["server", "consumer"]
 
 
-def test_a_failure_is_an_error_of_each_span_that_it_ends_d7(sent: Sent) -> None:
+def test_a_failure_is_an_error_of_each_span_that_it_ends_d7(sent: CapturedSpans) -> None:
     with (
         capture_log() as log,
         pytest.raises(LookupError),
@@ -115,7 +132,7 @@ def test_a_failure_is_an_error_of_each_span_that_it_ends_d7(sent: Sent) -> None:
     ],
 )
 def test_only_failures_of_ours_are_errors_of_a_request_d7(
-    sent: Sent, fields: dict[str, Any], error: str | None
+    sent: CapturedSpans, fields: dict[str, Any], error: str | None
 ) -> None:
     with telemetry.log_request("shop", **fields):
         pass
@@ -125,7 +142,9 @@ def test_only_failures_of_ours_are_errors_of_a_request_d7(
     assert request.attributes["http.response.status_code"] == fields["status"]
 
 
-def test_of_a_request_with_many_spans_the_first_are_sent_and_the_request_d7(sent: Sent) -> None:
+def test_of_a_request_with_many_spans_the_first_are_sent_and_the_request_d7(
+    sent: CapturedSpans,
+) -> None:
     with telemetry.log_request("shop"):
         for number in range(MAX_SPANS + 5):
             with open_leaf(f"read {number}"):
@@ -136,7 +155,7 @@ def test_of_a_request_with_many_spans_the_first_are_sent_and_the_request_d7(sent
     assert batch[-1].name == "shop"
 
 
-def test_spans_outside_a_request_are_sent_nowhere_d7(sent: Sent) -> None:
+def test_spans_outside_a_request_are_sent_nowhere_d7(sent: CapturedSpans) -> None:
     with open_span("start"), open_leaf("read"):
         pass
 

@@ -13,8 +13,10 @@ from starlette.routing import Route
 from shared.adapters.cloud.openai_embedder import MAX_BATCH_TEXTS, MAX_TEXT_CHARS, OpenaiEmbedder
 from shared.domain.errors import KeepsakeError, ModelFailed, Unavailable
 from shared.domain.ids import UserId
+from shared.telemetry import log_request
 from tests.fakes import AutoAdvanceClock
 from tests.servers import run_server
+from tests.spans import capture_spans
 
 ANN = UserId("ann")
 
@@ -125,3 +127,27 @@ async def test_an_unreachable_server_is_unavailable_c67():
 
     with pytest.raises(Unavailable):
         await embedder.embed(ANN, ["a"])
+
+
+async def test_a_call_is_a_span_without_its_texts_d7(embedder: OpenaiEmbedder) -> None:
+    with capture_spans() as sent, log_request("chat"):
+        await embedder.embed(ANN, ["a secret"])
+
+    call = sent.find("embeddings large")
+    assert (call.kind, call.error) == ("client", None)
+    assert call.attributes == {
+        "gen_ai.operation.name": "embeddings",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "large",
+    }
+
+
+async def test_a_call_that_fails_is_a_span_with_an_error_d7(
+    embedder: OpenaiEmbedder, server: FakeEmbeddings
+) -> None:
+    server.failure_statuses = [503, 503, 503]
+
+    with capture_spans() as sent, log_request("chat"), pytest.raises(Unavailable):
+        await embedder.embed(ANN, ["a secret"])
+
+    assert sent.find("embeddings large").error == "Unavailable"
