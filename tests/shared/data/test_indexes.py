@@ -27,6 +27,7 @@ from shared.data.mcp_sessions import McpSessions
 from shared.data.memories import Memories
 from shared.data.messages import Messages
 from shared.data.projects import Projects
+from shared.data.reindexings import Reindexings
 from shared.data.runs import Runs
 from shared.data.safety_reviews import SafetyReviews
 from shared.data.sealed_chats import SealedChats
@@ -57,6 +58,7 @@ COLLECTION_NAMES = (
     r'users/{[^}"]*}/[a-z_]+/{[^}"]*}/([a-z_]+)(?=["/])',
     r'collection ?= ?"([a-z_]+)"',
     r'f"([a-z_]+)/{',
+    r'_PATH = "([a-z_]+)/',
 )
 """As they stand in paths and in stores of records."""
 ANN = UserId("ann")
@@ -130,6 +132,7 @@ async def ask_by_one_field(documents: SqliteDocuments, sealed: SealedDocuments) 
     await Apps(documents).is_valid_key(AppId("chess"), "sk_1")
     await AppReviews(documents).list_newest(AppId("chess"))
     await CallLog(documents).list_newest(AppId("chess"), since=NOON, limit=20)
+    await Reindexings(documents).count_users("v4")
     await DeadLetters(documents).list_newest()
     await SafetyReviews(documents).list_newest()
     await McpSessions(documents).take_replies(ANN, "s1")
