@@ -228,7 +228,9 @@ class Settings:
 
     def uses_flex(self, base_url: str) -> bool:
         """Tell whether what nobody waits for is asked of this server as flex processing."""
-        return self.flex == "on" or (self.flex == "auto" and base_url == DEFAULT_OPENAI_URL)
+        return self.flex == "on" or (
+            self.flex == "auto" and base_url.rstrip("/") == DEFAULT_OPENAI_URL
+        )
 
     def get_function_url(self, name: str) -> str:
         """Raises SettingsError for a function that FUNCTION_URLS does not name."""

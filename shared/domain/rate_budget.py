@@ -3,7 +3,7 @@
 A part of it belongs to the instances, so that an instance without pressure asks nobody. The rest is a
 pool of shards, from which an instance leases tokens for some seconds. Whatever instances do, and
 however often they are replaced, no more than the budget is used in any minute, but for calls larger
-than LARGEST_CALL of it: those are let in for that, and their instance owes the rest.
+than LARGEST_CALL of it: those are let in for that, and their instance owes the rest before its next call.
 """
 
 from dataclasses import replace
@@ -52,13 +52,19 @@ class InstanceBudget:
     def count_missing(self, tokens: float, now: datetime, *, floor: float) -> float:
         """Return how many tokens a call needs beyond those that are here."""
         own = self.own.count_available(now, floor=floor)
-        return max(0.0, self._limit(tokens) - self._get_leased(now) - own)
+        owed = max(0.0, -self.own.refill(now).level)
+        return max(0.0, self._limit(tokens) + owed - self._get_leased(now) - own)
 
     def add_lease(self, tokens: float, now: datetime) -> Self:
-        """Add what was leased no earlier than `now`; what was leased before may shorten its time."""
+        """Add what was leased no earlier than `now`, once nothing is owed.
+
+        What was leased before may shorten its time.
+        """
         leased = self._get_leased(now)
         until = min(self.leased_until, now + LEASE) if leased else now + LEASE
-        return replace(self, leased=leased + tokens, leased_until=until)
+        repaid = min(tokens, max(0.0, -self.own.refill(now).level))
+        own = self.own.take(-repaid, now)
+        return replace(self, own=own, leased=leased + tokens - repaid, leased_until=until)
 
     def _limit(self, tokens: float) -> float:
         return min(tokens, self.largest_call)

@@ -138,6 +138,19 @@ def test_a_call_beyond_what_may_be_free_at_once_is_let_in_and_owed_d5() -> None:
     assert not fleet.instances[0].own.count_available(fleet.now + MINUTE, floor=0.0)
 
 
+@given(st.integers(1, 20), st.integers(1, 3))
+def test_calls_of_any_size_stay_within_the_budget_in_the_long_run_d5(
+    size: int, instances: int
+) -> None:
+    fleet = Fleet()
+    for number in range(20 * 60 * 2):
+        fleet.ask(number % instances, BUDGET * size / 10)
+        fleet.now += timedelta(seconds=0.5)
+
+    used = sum(tokens for _, tokens in fleet.used)
+    assert used <= 20 * BUDGET + instances * BUDGET * size / 10
+
+
 def test_what_is_leased_is_lost_when_its_time_is_over_d5() -> None:
     budget = build_instance_budget(BUDGET, INSTANCES, START).add_lease(500.0, START)
 
