@@ -11,6 +11,7 @@ from pydantic import Field
 
 from shared.arguments import Arguments
 from shared.domain.sizes import truncate
+from shared.domain.tool_data import ToolData
 from shared.integrations.google import ACCOUNT_URL, GOOGLE
 from shared.integrations.html_text import extract_text
 from shared.integrations.service import (
@@ -22,6 +23,7 @@ from shared.integrations.service import (
     ServiceRequest,
     ServiceResponse,
     ServiceTool,
+    build_listing,
     format_list,
     to_one_line,
 )
@@ -82,7 +84,7 @@ class _Messages(ServiceResponse):
     messages: tuple[_MessageRef, ...] = ()
 
 
-async def _list_messages(account: Account, arguments: GetGmailMessages) -> str:
+async def _list_messages(account: Account, arguments: GetGmailMessages) -> str | ToolData:
     query: QueryParams = {"maxResults": arguments.max_results}
     if arguments.query:
         query["q"] = arguments.query
@@ -93,10 +95,10 @@ async def _list_messages(account: Account, arguments: GetGmailMessages) -> str:
     existing_mails = [mail for mail in mails if mail is not None]
     if not existing_mails:
         return "There are no such mails."
-    return format_list(
-        f"{len(existing_mails)} mails:",
-        [_format_entry(n, mail) for n, mail in enumerate(existing_mails, 1)],
-    )
+    lines = [_format_entry(n, mail) for n, mail in enumerate(existing_mails, 1)]
+    text = format_list(f"{len(existing_mails)} mails:", lines)
+    entries = list(map(_to_entry, existing_mails))
+    return build_listing(text, "mails", entries, entry_type="record")
 
 
 async def _fetch_metadata(account: Account, message_id: str) -> _Message | None:
@@ -144,16 +146,26 @@ def _decode_body(part: _Part) -> str:
         return ""
 
 
+def _to_entry(mail: _Message) -> dict[str, str]:
+    return {
+        **_select_headers(mail),
+        "snippet": to_one_line(mail.snippet),
+        "message_id": to_one_line(mail.id, 64),
+    }
+
+
 def _format_entry(number: int, mail: _Message) -> str:
     head = "\n   ".join(_format_headers(mail))
     return f"{number}. {head}\n   {to_one_line(mail.snippet)}\n   message_id {to_one_line(mail.id, 64)}"
 
 
 def _format_headers(mail: _Message) -> list[str]:
+    return [f"{name.title()}: {text}" for name, text in _select_headers(mail).items()]
+
+
+def _select_headers(mail: _Message) -> dict[str, str]:
     headers = {header.name.lower(): header.value for header in mail.payload.headers}
-    return [
-        f"{name.title()}: {to_one_line(headers.get(name))}" for name in ("from", "date", "subject")
-    ]
+    return {name: to_one_line(headers.get(name)) for name in ("from", "date", "subject")}
 
 
 INTEGRATION = Integration(

@@ -1,5 +1,6 @@
 """Whoop: tools over the owner's sleep, recovery and workouts."""
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Generic, TypeVar
 
@@ -7,6 +8,8 @@ from pydantic import Field
 
 from shared.arguments import Arguments, Date
 from shared.domain.connection import OauthClient, Tokens
+from shared.domain.tool_data import ToolData
+from shared.domain.value import value
 from shared.integrations.service import (
     Account,
     ConnectionSpec,
@@ -16,6 +19,7 @@ from shared.integrations.service import (
     ServiceRequest,
     ServiceResponse,
     ServiceTool,
+    build_listing,
     format_list,
     to_one_line,
 )
@@ -100,19 +104,19 @@ class _Page(ServiceResponse, Generic[RecordT]):
     records: tuple[RecordT, ...] = ()
 
 
-async def _list_sleep(account: Account, arguments: GetWhoopSleep) -> str:
+async def _list_sleep(account: Account, arguments: GetWhoopSleep) -> str | ToolData:
     records = await _fetch_records(account, "/activity/sleep", arguments, _Page[_Sleep])
-    return _format_records("nights and naps", [*map(_format_sleep, records)])
+    return _build_data("nights and naps", "sleep", [*map(_read_sleep, records)])
 
 
-async def _list_recoveries(account: Account, arguments: GetWhoopRecovery) -> str:
+async def _list_recoveries(account: Account, arguments: GetWhoopRecovery) -> str | ToolData:
     records = await _fetch_records(account, "/recovery", arguments, _Page[_Recovery])
-    return _format_records("recoveries", [*map(_format_recovery, records)])
+    return _build_data("recoveries", "recoveries", [*map(_read_recovery, records)])
 
 
-async def _list_workouts(account: Account, arguments: GetWhoopWorkouts) -> str:
+async def _list_workouts(account: Account, arguments: GetWhoopWorkouts) -> str | ToolData:
     records = await _fetch_records(account, "/activity/workout", arguments, _Page[_Workout])
-    return _format_records("workouts", [*map(_format_workout, records)])
+    return _build_data("workouts", "workouts", [*map(_read_workout, records)])
 
 
 async def _fetch_records(
@@ -126,61 +130,88 @@ async def _fetch_records(
     return (await account.send(request, page_type)).records
 
 
-def _format_records(noun: str, entries: list[str]) -> str:
-    return (
-        format_list(f"{len(entries)} {noun}:", entries) if entries else f"Whoop has no {noun} then."
+@value
+class _Record:
+    """What was measured when; `head` says so in words, and `facts` are empty until it is scored."""
+
+    head: str
+    when: Mapping[str, str]
+    facts: Mapping[str, str | None]
+
+
+def _build_data(noun: str, name: str, records: Sequence[_Record]) -> str | ToolData:
+    """Return records with the same fields each, so that a model reads them as a table."""
+    if not records:
+        return f"Whoop has no {noun} then."
+    names = dict.fromkeys(name for record in records for name in record.facts)
+    entries = [
+        {**record.when, **{name: record.facts.get(name) or "" for name in names}}
+        for record in records
+    ]
+    text = format_list(f"{len(records)} {noun}:", [*map(_format_record, records)])
+    return build_listing(text, name, entries, entry_type="record")
+
+
+def _format_record(record: _Record) -> str:
+    facts = (
+        f"{name.replace('_', ' ')} {fact}"
+        for name, fact in record.facts.items()
+        if fact is not None
     )
+    return f"- {record.head}: {', '.join(facts) or 'not scored yet'}"
 
 
-def _format_sleep(sleep: _Sleep) -> str:
+def _read_sleep(sleep: _Sleep) -> _Record:
     kind = "Nap" if sleep.nap else "Night"
-    head = f"- {kind} {to_one_line(sleep.start, 40)} to {to_one_line(sleep.end, 40)}"
-    if sleep.score is None:
-        return f"{head}: not scored yet"
-    stages = sleep.score.stage_summary
+    when = _read_period(sleep.start, sleep.end)
+    return _Record(
+        head=f"{kind} {when['start']} to {when['end']}",
+        when={"kind": kind, **when},
+        facts=_list_sleep_facts(sleep.score) if sleep.score else {},
+    )
+
+
+def _list_sleep_facts(score: _SleepScore) -> Mapping[str, str | None]:
+    stages = score.stage_summary
     asleep_ms = stages.total_in_bed_time_milli - stages.total_awake_time_milli
-    facts = _format_facts(
-        asleep=_format_hours(asleep_ms),
-        light=_format_hours(stages.total_light_sleep_time_milli),
-        deep=_format_hours(stages.total_slow_wave_sleep_time_milli),
-        REM=_format_hours(stages.total_rem_sleep_time_milli),
-        performance=_format_number(sleep.score.sleep_performance_percentage, " %"),
-        efficiency=_format_number(sleep.score.sleep_efficiency_percentage, " %"),
-        breaths=_format_number(sleep.score.respiratory_rate, " a minute"),
-    )
-    return f"{head}: {facts}"
+    return {
+        "asleep": _format_hours(asleep_ms),
+        "light": _format_hours(stages.total_light_sleep_time_milli),
+        "deep": _format_hours(stages.total_slow_wave_sleep_time_milli),
+        "REM": _format_hours(stages.total_rem_sleep_time_milli),
+        "performance": _format_number(score.sleep_performance_percentage, " %"),
+        "efficiency": _format_number(score.sleep_efficiency_percentage, " %"),
+        "breaths": _format_number(score.respiratory_rate, " a minute"),
+    }
 
 
-def _format_recovery(recovery: _Recovery) -> str:
-    head, score = f"- {to_one_line(recovery.created_at, 40)}", recovery.score
-    if score is None:
-        return f"{head}: not scored yet"
-    facts = _format_facts(
-        recovery=_format_number(score.recovery_score, " %"),
-        resting_heart_rate=_format_number(score.resting_heart_rate, " bpm"),
-        HRV=_format_number(score.hrv_rmssd_milli, " ms"),
-        blood_oxygen=_format_number(score.spo2_percentage, " %"),
-    )
-    return f"{head}: {facts}"
+def _read_recovery(recovery: _Recovery) -> _Record:
+    created_at, score = to_one_line(recovery.created_at, 40), recovery.score
+    facts = score and {
+        "recovery": _format_number(score.recovery_score, " %"),
+        "resting_heart_rate": _format_number(score.resting_heart_rate, " bpm"),
+        "HRV": _format_number(score.hrv_rmssd_milli, " ms"),
+        "blood_oxygen": _format_number(score.spo2_percentage, " %"),
+    }
+    return _Record(head=created_at, when={"created_at": created_at}, facts=facts or {})
 
 
-def _format_workout(workout: _Workout) -> str:
-    when = f"{to_one_line(workout.start, 40)} to {to_one_line(workout.end, 40)}"
-    head, score = f"- {to_one_line(workout.sport_name, 60)} {when}", workout.score
-    if score is None:
-        return f"{head}: not scored yet"
-    facts = _format_facts(
-        strain=_format_number(score.strain, ""),
-        average_heart_rate=_format_number(score.average_heart_rate, " bpm"),
-        highest_heart_rate=_format_number(score.max_heart_rate, " bpm"),
-        energy=_format_number(score.kilojoule, " kJ"),
-        distance=_format_number(score.distance_meter, " m"),
-    )
-    return f"{head}: {facts}"
+def _read_workout(workout: _Workout) -> _Record:
+    sport, when = to_one_line(workout.sport_name, 60), _read_period(workout.start, workout.end)
+    score = workout.score
+    facts = score and {
+        "strain": _format_number(score.strain, ""),
+        "average_heart_rate": _format_number(score.average_heart_rate, " bpm"),
+        "highest_heart_rate": _format_number(score.max_heart_rate, " bpm"),
+        "energy": _format_number(score.kilojoule, " kJ"),
+        "distance": _format_number(score.distance_meter, " m"),
+    }
+    head = f"{sport} {when['start']} to {when['end']}"
+    return _Record(head=head, when={"sport": sport, **when}, facts=facts or {})
 
 
-def _format_facts(**facts: str | None) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {fact}" for name, fact in facts.items() if fact)
+def _read_period(start: str, end: str) -> dict[str, str]:
+    return {"start": to_one_line(start, 40), "end": to_one_line(end, 40)}
 
 
 def _format_number(number: float | None, unit: str) -> str | None:

@@ -1,12 +1,14 @@
 """X (Twitter): tools that list the owner's posts and search recent ones."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from pydantic import Field
 
 from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Tokens
+from shared.domain.tool_data import ToolData
 from shared.integrations.service import (
     Account,
     ConnectionSpec,
@@ -18,6 +20,7 @@ from shared.integrations.service import (
     ServiceTool,
     build_basic_auth,
     build_form_revocation,
+    build_listing,
     format_list,
     to_one_line,
 )
@@ -75,7 +78,7 @@ class _Posts(ServiceResponse):
     includes: _Users = _Users()
 
 
-async def _list_own_posts(account: Account, arguments: GetXPosts) -> str:
+async def _list_own_posts(account: Account, arguments: GetXPosts) -> str | ToolData:
     me = (await account.send(ServiceRequest(url=f"{API}/users/me"), _Me)).data
     query: QueryParams = {**_POST_FIELDS, "max_results": max(arguments.limit, _MIN_LISTED_POSTS)}
     url = f"{API}/users/{quote(me.id, safe='')}/tweets"
@@ -83,7 +86,7 @@ async def _list_own_posts(account: Account, arguments: GetXPosts) -> str:
     return _format_posts(page.data[: arguments.limit], {me.id: me.username})
 
 
-async def _search(account: Account, arguments: SearchXPosts) -> str:
+async def _search(account: Account, arguments: SearchXPosts) -> str | ToolData:
     query: QueryParams = {
         **_POST_FIELDS,
         "query": arguments.query,
@@ -98,22 +101,33 @@ async def _search(account: Account, arguments: SearchXPosts) -> str:
     return _format_posts(page.data[: arguments.limit], names)
 
 
-def _format_posts(posts: tuple[_Post, ...], names: dict[str, str]) -> str:
+def _format_posts(posts: tuple[_Post, ...], names: dict[str, str]) -> str | ToolData:
     if not posts:
         return "There are no such posts."
-    entries = [
-        _format_entry(n, post, names.get(post.author_id, "")) for n, post in enumerate(posts, 1)
-    ]
-    return format_list(f"{len(posts)} posts:", entries)
+    entries = [_to_entry(post, names.get(post.author_id, "")) for post in posts]
+    lines = [_format_entry(n, entry) for n, entry in enumerate(entries, 1)]
+    text = format_list(f"{len(posts)} posts:", lines)
+    return build_listing(text, "posts", entries, entry_type="website")
 
 
-def _format_entry(number: int, post: _Post, name: str) -> str:
+def _to_entry(post: _Post, name: str) -> dict[str, Any]:
     counts = post.public_metrics
+    return {
+        "author": f"@{to_one_line(name, 50) or 'unknown'}",
+        "created_at": to_one_line(post.created_at, 40),
+        "text": to_one_line(post.text, 1_000),
+        "likes": counts.like_count,
+        "reposts": counts.retweet_count,
+        "replies": counts.reply_count,
+        "url": f"https://x.com/i/status/{to_one_line(post.id, 30)}",
+    }
+
+
+def _format_entry(number: int, entry: Mapping[str, Any]) -> str:
     return (
-        f"{number}. @{to_one_line(name, 50) or 'unknown'} {to_one_line(post.created_at, 40)}:"
-        f" {to_one_line(post.text, 1_000)}\n"
-        f"   {counts.like_count} likes, {counts.retweet_count} reposts,"
-        f" {counts.reply_count} replies, https://x.com/i/status/{to_one_line(post.id, 30)}"
+        f"{number}. {entry['author']} {entry['created_at']}: {entry['text']}\n"
+        f"   {entry['likes']} likes, {entry['reposts']} reposts,"
+        f" {entry['replies']} replies, {entry['url']}"
     )
 
 

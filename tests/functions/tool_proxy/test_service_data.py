@@ -14,12 +14,19 @@ from tests.fixtures.chat import ADA
 from tests.recorded import recorded
 from tests.servers.provider import FakeProvider
 
+MAIL_ID = "18e1f0a1b2c3d4e5"
 EVENTS = "/calendar/v3/calendars/primary/events"
 ANSWERS = {
     "GET /search/issues": "github/pulls",
     "POST /v1/search": "notion/search",
     "POST /chat/completions": "perplexity/completion",
     f"GET {EVENTS}": "google_calendar/events",
+    "GET /gmail/v1/users/me/messages": "gmail/messages",
+    f"GET /gmail/v1/users/me/messages/{MAIL_ID}": "gmail/metadata",
+    "GET /developer/v2/activity/sleep": "whoop/sleep",
+    "GET /developer/v2/recovery": "whoop/recovery",
+    "GET /developer/v2/activity/workout": "whoop/workouts",
+    "GET /2/tweets/search/recent": "x/search",
 }
 
 
@@ -59,6 +66,57 @@ async def test_pull_requests_are_data_m111(world: AccountsFixture) -> None:
     assert [pull["state"] for pull in data.content["pull_requests"]] == ["open", "draft", "merged"]
     assert data.entry_type == "website"
     assert data.shown_text.startswith("3 of 3 pull requests:")
+
+
+async def test_mails_are_data_m111(world: AccountsFixture) -> None:
+    await world.connect("gmail")
+
+    data = await call(world, "gmail", "get_gmail_messages")
+
+    [mail] = data.content["mails"]
+    assert mail == {
+        "from": "Ann Lee <ann@example.com>",
+        "date": "Mon, 2 Mar 2026 08:15:00 +0100",
+        "subject": "Lisbon: trains and beds",
+        "snippet": "The train leaves at 7:40. I booked beds for both of us &amp; Kay.",
+        "message_id": MAIL_ID,
+    }
+    assert data.shown_text.startswith("1 mails:")
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "first"),
+    [
+        (
+            "get_whoop_sleep",
+            "sleep",
+            {"kind": "Night", "asleep": "7 h 21 min", "REM": "1 h 22 min"},
+        ),
+        ("get_whoop_recovery", "recoveries", {"recovery": "44 %", "HRV": "31.8 ms"}),
+        ("get_whoop_workouts", "workouts", {"sport": "running", "strain": "8.2"}),
+    ],
+)
+async def test_records_of_whoop_are_data_with_the_same_fields_each_m111(
+    world: AccountsFixture, tool: str, name: str, first: dict[str, str]
+) -> None:
+    await world.connect("whoop")
+
+    data = await call(world, "whoop", tool)
+
+    records = data.content[name]
+    assert first.items() <= records[0].items()
+    assert len({tuple(record) for record in records}) == 1
+
+
+async def test_posts_of_x_are_data_m111(world: AccountsFixture) -> None:
+    await world.connect("x")
+
+    data = await call(world, "x", "search_x_posts", query="engines")
+
+    [post] = data.content["posts"]
+    assert post["author"] == "@cbabbage"
+    assert post["url"].startswith("https://x.com/i/status/")
+    assert all(isinstance(post[count], int) for count in ("likes", "reposts", "replies"))
 
 
 async def test_pages_of_notion_are_data_m111(world: AccountsFixture) -> None:
