@@ -24,6 +24,15 @@ MODEL_SESSIONS = 20
 MAX_CONCURRENT = 8
 TIMEOUT_S = 300
 POLL_S = 0.25
+PARTS = {
+    "library": "the post that creates it",
+    "on_conversation_written": "its triggers",
+    "process_conversation": "its processing",
+    "on_conversation_processed": "its end",
+}
+"""What happens with one conversation, by the function that does it."""
+MOST_READS, MOST_WRITES = 12, 6
+"""Of processing, beside tasks, memories and known facts."""
 MODEL_OUTPUTS = {
     "extraction": {
         "structure": {"title": "An evening", "overview": "They met.", "action_items": []},
@@ -61,6 +70,7 @@ async def _measure_model_calls() -> list[Figure]:
         recordings = list(generate_sessions(MODEL_SESSIONS))
         await _import_all(server, recordings)
         requests = (await request(model.port, "GET", "/requests")).json
+        documents = await _count_documents(server)
     prompts = [
         json.dumps(model_request["body"]["messages"], ensure_ascii=False)
         for model_request in requests
@@ -72,7 +82,26 @@ async def _measure_model_calls() -> list[Figure]:
         Figure("model calls to process one", len(requests) / MODEL_SESSIONS, target=1),
         Figure("times its transcript is sent", times_sent / MODEL_SESSIONS, target=1),
         Figure("tokens sent, at 4 characters each", characters / 4 / MODEL_SESSIONS),
+        *documents,
     ]
+
+
+async def _count_documents(server: ServerProcess) -> list[Figure]:
+    """Count what Firestore bills for a conversation without tasks and memories, part by part."""
+    async with asyncio.timeout(TIMEOUT_S):
+        while (
+            done := len(server.read_request_lines("on_conversation_processed"))
+        ) < MODEL_SESSIONS:
+            draw_progress_bar("ends", done, MODEL_SESSIONS)
+            await asyncio.sleep(POLL_S)
+    figures = []
+    for function, part in PARTS.items():
+        lines = [line for line in server.read_request_lines(function) if line["outcome"] == "ok"]
+        bounds = (MOST_READS, MOST_WRITES) if function == "process_conversation" else (None, None)
+        for kind, most in zip(("reads", "writes"), bounds, strict=True):
+            count = sum(line.get(kind, 0) for line in lines) / MODEL_SESSIONS
+            figures.append(Figure(f"a conversation, {part}: document {kind}", count, target=most))
+    return figures
 
 
 async def _import_all(server: ServerProcess, recordings: list[dict[str, Any]]) -> float:

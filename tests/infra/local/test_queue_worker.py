@@ -1,7 +1,7 @@
 """Queue worker of the embedded world: delivery at least once, whatever fails."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -315,6 +315,27 @@ async def test_a_target_gets_no_more_than_eight_deliveries_at_once(queue: Sqlite
     await QueueWorker(queue, deliver).drain()
 
     assert max_running_count == MAX_CONCURRENT_PER_TARGET
+
+
+class CountedQueue(SqliteQueue):
+    claims = 0
+
+    async def claim(self, limit: int, *, skip_targets: Sequence[str] = ()) -> list[Job]:
+        self.claims += 1
+        return await super().claim(limit, skip_targets=skip_targets)
+
+
+async def test_due_jobs_are_claimed_together_d11(
+    database: SqliteDatabase, clock: FixedClock
+) -> None:
+    queue, receiver = CountedQueue(database, clock), FlakyReceiver()
+    for n in range(MAX_CONCURRENT_PER_TARGET):
+        await SqliteTasks(queue).create("remind", f"t{n}", {})
+
+    await QueueWorker(queue, receiver).drain()
+
+    assert len(receiver.jobs) == MAX_CONCURRENT_PER_TARGET
+    assert queue.claims <= 3
 
 
 async def test_a_hanging_target_delays_no_other(queue: SqliteQueue) -> None:
