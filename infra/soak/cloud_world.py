@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import cycle
 from pathlib import Path
 from random import Random
@@ -91,11 +92,19 @@ class CloudWorld:
 
 
 def _find_function(path: str) -> str:
-    for function in load_entry_points():
-        for pattern in function.paths:
-            if compile_path(to_starlette_path(pattern))[0].match(path):
-                return function.name
+    for pattern, name in _compile_paths():
+        if pattern.match(path):
+            return name
     raise LookupError(f"no function serves {path}")
+
+
+@cache
+def _compile_paths() -> Sequence[tuple[re.Pattern[str], str]]:
+    return [
+        (compile_path(to_starlette_path(path))[0], function.name)
+        for function in load_entry_points()
+        for path in function.paths
+    ]
 
 
 @asynccontextmanager
@@ -105,6 +114,8 @@ async def open_cloud_world(
     """Run `processes` of each busy function, and one of the others."""
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(open_folder())
+        log_folder = logs or folder
+        log_folder.mkdir(parents=True, exist_ok=True)
         urls = choose_urls()
         deliveries = Deliveries(Random(random.random()))
         stand_ins = stack.enter_context(
@@ -119,7 +130,7 @@ async def open_cloud_world(
             Instance(
                 function=function,
                 environment=environments[function.name],
-                log=(logs or folder) / f"{function.name}-{n}.log",
+                log=log_folder / f"{function.name}-{n}.log",
                 random=Random(random.random()),
             )
             for function in load_entry_points()
