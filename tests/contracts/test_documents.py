@@ -472,6 +472,20 @@ async def test_a_transaction_that_fails_writes_nothing(documents: Documents):
     assert await documents.get("users/ann") is None
 
 
+async def test_a_transaction_that_creates_what_is_there_writes_nothing(documents: Documents):
+    await store_notes(documents, {"a": {"n": 1}})
+
+    async def create(transaction: Transaction) -> None:
+        await transaction.get("users/ann")
+        transaction.write(Set("users/ann", {}), Create(f"{NOTES}/a", {"n": 2}))
+
+    with pytest.raises(AlreadyExists):
+        await documents.transaction(create)
+
+    assert await documents.get("users/ann") is None
+    assert await read_fields(documents, f"{NOTES}/a") == {"n": 1}
+
+
 async def test_a_transaction_reads_before_it_writes(documents: Documents):
     async def read_after_write(transaction: Transaction) -> None:
         transaction.write(Set("users/ann", {}))
