@@ -70,12 +70,12 @@ def build_app_tools(
         if pinned.app.is_visible_to(uid) and pinned.app.switched_off is None
     ]
     tools = [tool for tool in build_tools(toolbox, uid, usable, consent) if is_allowed(tool)]
-    offered_tools = _fit_rate_budget(tools) if len(tools) <= MAX_ALWAYS_OFFERED else []
+    offered_tools = _fit_token_budget(tools) if len(tools) <= MAX_ALWAYS_OFFERED else []
     if len(offered_tools) == len(tools):
         return offered_tools
     selected_names = {
         tool.spec.name
-        for tool in _fit_rate_budget(islice(rank_tools(tools, question, earlier), MAX_SELECTED))
+        for tool in _fit_token_budget(islice(rank_tools(tools, question, earlier), MAX_SELECTED))
     }
     if required is not None:
         selected_names.add(required)
@@ -86,7 +86,7 @@ def build_app_tools(
     ]
 
 
-def _fit_rate_budget(tools: Iterable[Tool]) -> list[Tool]:
+def _fit_token_budget(tools: Iterable[Tool]) -> list[Tool]:
     """Return the first tools that together stay within MAX_OFFERED_TOKENS."""
     tokens_left = MAX_OFFERED_TOKENS
     selected_tools = []
@@ -128,7 +128,7 @@ def _build_search_tool(others: Sequence[Tool]) -> Tool:
         search_arguments = parse_arguments(SEARCH_TOOL_NAME, FindAppTools, arguments)
         if next(searches, None) is None:
             return ToolSearchResult(text="There were enough searches in this turn.")
-        matches = _fit_rate_budget(
+        matches = _fit_token_budget(
             rank_tools(list(remaining_tools.values()), search_arguments.query)[:MAX_PER_SEARCH]
         )
         if not matches:
