@@ -97,6 +97,8 @@ NOT_TAKEN_SETTINGS: Mapping[str, str] = {
     "masks_private_data": "it decides what models read of you: set it again, if you want that",
     "learning_style": "it steers every answer: enter it again, if you want that",
     "vector_home": "it is where the search index there kept your rows",
+    "index_scheme": "it is how the search index there built your rows",
+    "next_index_scheme": "it is how the search index there was building your rows anew",
 }
 TAKEN_SETTINGS = (
     "name",
