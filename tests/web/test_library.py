@@ -37,6 +37,23 @@ def test_a_search_marks_the_words_of_the_query_p4(console: Console) -> None:
     expect(console.page.locator("#conversations .card")).to_be_visible()
 
 
+def test_a_card_stays_under_the_pointer_that_clicks_it_beside_the_open_form_u7(
+    console: Console,
+) -> None:
+    console.sign_in("clicker")
+    console.add_transcript(TRANSCRIPT)
+    console.page.get_by_label("Transcript", exact=True).focus()
+    card = console.page.locator("#conversations .card")
+    box = card.bounding_box()
+    assert box is not None
+
+    console.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 4)
+    console.page.mouse.down()
+    console.page.mouse.up()
+
+    expect(console.page.locator("#reader")).to_contain_text("lemon cake")
+
+
 def test_more_hits_are_shown_and_the_first_of_them_is_focused_u7(
     console: Console, context: BrowserContext
 ) -> None:
