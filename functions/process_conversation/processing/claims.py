@@ -374,7 +374,7 @@ class Claims:
     async def mark_failed(
         self, uid: UserId, conversation_id: ConversationId, attempts: int
     ) -> None:
-        """Mark a conversation as failed that will not be tried again, unless it is done.
+        """Mark a conversation as failed that will not be tried again, unless it is done or failed by itself.
 
         One whose attempts hardly began, because the store was away, waits instead. The reason is that of the
         last outage. Raises Unavailable while an attempt holds the claim: it may succeed.
@@ -385,7 +385,7 @@ class Claims:
             document, claim_document = await tx.get_many([path, claim_path(uid, conversation_id)])
             conversation = _parse_conversation_or_none(document)
             claim = _parse_claim(claim_document)
-            if conversation is None or is_done(conversation):
+            if conversation is None or is_done(conversation) or _has_failed(conversation, claim):
                 return
             if claim is not None and claim.lease_until > self._clock.now():
                 raise Unavailable("The conversation is being processed")
@@ -512,6 +512,13 @@ def _build_times(stored: Conversation, draft: Draft, now: datetime) -> Mapping[s
 def is_done(conversation: Conversation) -> bool:
     is_completed = conversation.status == "completed"
     return is_completed and conversation.processed_hash == content_hash(conversation)
+
+
+def _has_failed(conversation: Conversation, claim: Claim | None) -> bool:
+    """Tell whether the last attempt at this content ended by marking it as failed."""
+    if claim is None or claim.due_at is not None or conversation.status != "failed":
+        return False
+    return claim.content_hash == content_hash(conversation)
 
 
 def _parse_conversation_or_none(document: Document | None) -> Conversation | None:

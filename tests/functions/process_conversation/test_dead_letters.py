@@ -9,6 +9,7 @@ import pytest
 
 from functions.process_conversation.deps import DeadLetterDeps
 from functions.process_conversation.processing.dead_letters import record_dead_letter
+from shared.data.conversations import conversation_path
 from shared.data.dead_letters import DeadLetters
 from shared.data.stores import Stores
 from shared.domain.claim import PATIENT_ATTEMPTS, SUSPECT_ATTEMPTS
@@ -28,6 +29,8 @@ from tests.fixtures.processing import (
     build_test_conversation,
     fail_vectors,
 )
+
+TALK_PATH = conversation_path(ALICE, TALK)
 
 
 def build_letter(ids: Ids) -> DeadLetter:
@@ -201,3 +204,22 @@ async def test_removing_a_replayed_dead_letter_keeps_its_newer_version(database)
 
     assert remaining_letters == [second]
     assert await letters.list_newest() == []
+
+
+async def test_a_conversation_whose_attempts_ended_with_a_word_does_not_begin_anew_p29(database):
+    """A part of its transcript never comes: each attempt says so, and its message comes again."""
+    world = build_processing_fixture(database, ScriptedModel())
+    incomplete = replace(build_test_conversation(), transcript_segments=(), parts=("0" * 64,))
+    await world.write(incomplete)
+    (message,) = await world.run_trigger()
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            await world.deliver(message)
+
+    await record_dead_letter(build_deps(world), build_letter(message))
+
+    conversation, claim = await world.documents.get(TALK_PATH), await world.documents.get(CLAIM)
+    assert conversation is not None
+    assert claim is not None
+    assert (conversation.fields["status"], conversation.fields["waiting_since"]) == ("failed", None)
+    assert claim.fields["due_at"] is None
