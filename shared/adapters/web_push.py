@@ -39,10 +39,13 @@ class WebPush:
     async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> PushOutcome:
         subscriptions = [token for token in tokens if token.startswith("{")]
         rest = [token for token in tokens if token not in subscriptions]
-        outcome = await self._other.send(uid, rest, message)
         if not subscriptions:
-            return outcome
-        outcomes = await self._send_to_all(subscriptions, message)
+            return await self._other.send(uid, rest, message)
+        keys = (
+            self._read_keys()
+        )  # where that fails, nothing is sent yet, and no subscription is dead
+        outcome = await self._other.send(uid, rest, message)
+        outcomes = await self._send_to_all(subscriptions, message, keys)
         telemetry.info("web_push", uid=telemetry.hash_id(uid), tag=message.tag)
         return PushOutcome(
             sent_tokens=(*outcome.sent_tokens, *_select(outcomes, "sent")),
@@ -55,26 +58,26 @@ class WebPush:
         )
 
     async def _send_to_all(
-        self, tokens: Sequence[str], message: PushMessage
+        self, tokens: Sequence[str], message: PushMessage, keys: WebPushKeys
     ) -> Mapping[str, Outcome]:
         outcomes: dict[str, Outcome] = {}
         limiter = anyio.CapacityLimiter(MAX_AT_ONCE)
 
         async def send(token: str) -> None:
             async with limiter:
-                outcomes[token] = await self._send_one(token, message)
+                outcomes[token] = await self._send_one(token, message, keys)
 
         async with anyio.create_task_group() as group:
             for token in tokens:
                 group.start_soon(send, token)
         return outcomes
 
-    async def _send_one(self, token: str, message: PushMessage) -> Outcome:
+    async def _send_one(self, token: str, message: PushMessage, keys: WebPushKeys) -> Outcome:
         """A subscription that is malformed or leads to an address of ours is dead."""
         if not message.title:
             return "sent"  # data for the mobile app; a browser must show what it gets
         try:
-            request = self._build_request(token, message)
+            request = self._build_request(token, message, keys)
         except ValueError:
             return "dead"
         try:
@@ -85,13 +88,12 @@ class WebPush:
             return "dead"
         return _classify_status(response.status)
 
-    def _build_request(self, token: str, message: PushMessage) -> EgressRequest:
+    def _build_request(self, token: str, message: PushMessage, keys: WebPushKeys) -> EgressRequest:
         """Encrypt the message for a browser (RFC 8291), signed by our key. Raises ValueError."""
         from webpush import WebPush as Encryption
         from webpush.types import WebPushSubscription
 
         subscription = WebPushSubscription.model_validate_json(token)
-        keys = self._read_keys()
         encryption = Encryption(
             keys.private_pem, keys.public_pem, subscriber=self._contact, ttl=TTL_S
         )

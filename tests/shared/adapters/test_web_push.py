@@ -21,10 +21,16 @@ from starlette.routing import Route
 from shared.adapters.embedded.inbox_push import InboxPush
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.adapters.web_push import WebPush
-from shared.adapters.web_push_keys import derive_private_pem, generate_private_pem, load_keys
+from shared.adapters.web_push_keys import (
+    WebPushKeys,
+    derive_private_pem,
+    generate_private_pem,
+    load_keys,
+)
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.ports import PushMessage
+from shared.settings import SettingsError
 from tests.servers import run_server
 
 pytestmark = pytest.mark.anyio
@@ -120,6 +126,23 @@ async def test_a_subscription_with_malformed_keys_is_dead_u7(service):
     outcome = await build_push(service.url).send(ALICE, [token], MESSAGE)
 
     assert (outcome.dead_tokens, service.received) == ((token,), [])
+
+
+async def test_no_subscription_is_dead_where_our_own_key_is_missing_u7(service):
+    """Dead ones are removed, and a browser that has subscribed does not do it again."""
+
+    def find_no_key() -> WebPushKeys:
+        raise SettingsError("WEB_PUSH_KEY is missing")
+
+    push = WebPush(
+        GuardedEgress(dev_origins=[service.url]),
+        read_keys=find_no_key,
+        contact="keepsake@example.org",
+        other=InboxPush(),
+    )
+
+    with pytest.raises(SettingsError):
+        await push.send(ALICE, [service.subscribe(201)], MESSAGE)
 
 
 async def test_a_private_address_is_not_asked_u7(service):
