@@ -24,13 +24,13 @@ EmbedderKind = Literal["openai", "local"]
 FlexProcessing = Literal["auto", "on", "off"]
 
 DEFAULT_MODELS: Mapping[str, str] = {
-    "fast": "gpt-4.1-mini",
+    "fast": "gpt-6-luna",
     "reader": "gpt-6-luna",
-    "standard": "gpt-4.1",
-    "agent": "gpt-5.1",
+    "standard": "gpt-6-luna",
+    "agent": "gpt-6-sol",
     "embeddings": "text-embedding-3-large",
-    "persona": "google/gemini-flash-1.5-8b",
-    "persona_premium": "anthropic/claude-3.5-sonnet",
+    "persona": "google/gemini-3.5-flash-lite",
+    "persona_premium": "anthropic/claude-sonnet-5.5",
 }
 """Model names by role. MODEL_<ROLE> overrides one; persona roles use OPENROUTER_BASE_URL."""
 
@@ -53,7 +53,7 @@ _MAX_DIMENSIONS = 20_000
 """Pinecone's limit."""
 
 DEFAULT_TRANSCRIPTION_MODEL = "gpt-4o-transcribe-diarize"
-"""It tells speakers apart."""
+"""It tells speakers apart. OpenAI ends it on 26 February 2027, and names no other that does."""
 DEFAULT_REALTIME_MODEL = "gpt-realtime-2.1"
 DEFAULT_OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_OPENROUTER_URL = "https://openrouter.ai/api/v1"
@@ -528,7 +528,7 @@ def _find_model_errors(env: Mapping[str, str]) -> list[str]:
     ]
     errors += [
         f"TOKEN_PRICES: {item!r}: want model=input/cached/output in US dollars per million tokens,"
-        " such as gpt-5.1=1.25/0.125/10"
+        " such as gpt-6-sol=2/0.2/10"
         for item in _parse_list(env.get("TOKEN_PRICES", ""))
         if not _is_token_price(item)
     ]

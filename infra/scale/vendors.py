@@ -48,17 +48,11 @@ LIMITS: Mapping[str, Fact] = {
         unit="vCPU",
         source="https://cloud.google.com/run/docs/configuring/max-instances-limits",
     ),
-    "gpt-5.1": Fact(
-        name="OpenAI: tokens of gpt-5.1, tier 5",
-        amount=40_000_000,
-        unit="a minute",
-        source="https://developers.openai.com/api/docs/models/gpt-5.1",
+    "gpt-6-sol": Fact(
+        name="OpenAI: tokens of gpt-6-sol, tier 5", amount=40_000_000, unit="a minute"
     ),
     "gpt-6-luna": Fact(
         name="OpenAI: tokens of gpt-6-luna, tier 5", amount=40_000_000, unit="a minute"
-    ),
-    "gpt-4.1-mini": Fact(
-        name="OpenAI: tokens of gpt-4.1-mini, tier 5", amount=40_000_000, unit="a minute"
     ),
     "embeddings": Fact(
         name="OpenAI: tokens of text-embedding-3-large, tier 5", amount=10_000_000, unit="a minute"
@@ -76,9 +70,8 @@ CONTRACTS: Mapping[str, tuple[float, str]] = {
     "fetches": (2_000, "Pinecone support: higher rate limits"),
     "query_units": (20_000, "Pinecone support: higher rate limits"),
     "vcpus": (20_000, "Google Cloud: a higher quota of vCPUs in the region"),
-    "gpt-5.1": (2_000_000_000, "OpenAI: a contract for throughput (or a second provider)"),
+    "gpt-6-sol": (2_000_000_000, "OpenAI: a contract for throughput (or a second provider)"),
     "gpt-6-luna": (2_000_000_000, "OpenAI: a contract for throughput (or a second provider)"),
-    "gpt-4.1-mini": (2_000_000_000, "OpenAI: a contract for throughput (or a second provider)"),
     "embeddings": (500_000_000, "OpenAI: a contract for throughput"),
     "firestore_writes": (
         100_000,

@@ -21,10 +21,11 @@ TokenPrices = Mapping[str, TokenPrice]
 """Prices by the name of the model, without the date of its version."""
 
 DEFAULT_TOKEN_PRICES: TokenPrices = {
-    "gpt-4.1-mini": TokenPrice(input=0.40, cached=0.10, output=1.60),
-    "gpt-4.1": TokenPrice(input=2.00, cached=0.50, output=8.00),
-    "gpt-5.1": TokenPrice(input=1.25, cached=0.125, output=10.00),
+    "gpt-6-sol": TokenPrice(input=2.00, cached=0.20, output=10.00),
     "gpt-6-luna": TokenPrice(input=0.10, cached=0.01, output=0.50),
+    "gpt-5.1": TokenPrice(input=1.25, cached=0.125, output=10.00),
+    "gpt-4.1": TokenPrice(input=2.00, cached=0.50, output=8.00),
+    "gpt-4.1-mini": TokenPrice(input=0.40, cached=0.10, output=1.60),
 }
 """List prices without discounts, as found in November 2026; docs/settings.md names where."""
 

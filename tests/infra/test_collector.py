@@ -31,7 +31,7 @@ def test_a_trace_is_printed_as_a_tree_over_its_functions_d7() -> None:
             telemetry.log_request("chat", trace_headers=HEADERS, route="POST /v2/messages"),
             open_span("invoke_agent keepsake"),
         ):
-            with open_leaf("chat gpt-5.1", kind="client", attributes=CALL):
+            with open_leaf("chat gpt-6-sol", kind="client", attributes=CALL):
                 pass
             with open_span("send turn.ended", kind="producer"):
                 headers = telemetry.get_trace_headers()
@@ -46,7 +46,7 @@ def test_a_trace_is_printed_as_a_tree_over_its_functions_d7() -> None:
     assert [line.partition(" ms")[0].rsplit(maxsplit=2)[0] for line in lines[1:]] == [
         "  POST /v2/messages",
         "    invoke_agent keepsake",
-        "      chat gpt-5.1",
+        "      chat gpt-6-sol",
         "      send turn.ended",
         "        after_turn",
     ]

@@ -33,6 +33,11 @@ from tests.servers.moderations import build_answer
 _SCRIPT_MARKER = re.compile(r"\[\[script (\{.*?\}|\[.*?\])\]\]", re.DOTALL)
 _WORDS = ("what ", "was ", "said ", "about ", "the ", "garden ", "in ", "spring ")
 _PIECE_CHARS = 5
+_REASONING_MODELS = ("gpt-5", "gpt-6")
+_TOOLS_WITHOUT_REASONING = ("gpt-5.6", "gpt-6")
+_NO_TOOLS = ("gpt-6-astra", "gpt-6.1-")
+"""Models that call tools in the Responses API alone."""
+_ALWAYS_REASONING = ("gpt-6-astra", "gpt-6.1-sol")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,9 +143,9 @@ class ScriptedOpenai:
         )
         self.requests.append(record)
         try:
-            record.closed_early = not await _answer(
-                self._select_script(record.body), record, receive, send
-            )
+            refuses = _refuses(record.body)
+            script = Script(status=400) if refuses else self._select_script(record.body)
+            record.closed_early = not await _answer(script, record, receive, send)
         finally:
             record.ended.set()
 
@@ -160,7 +165,7 @@ class ScriptedOpenai:
         script = next(iter(self._queue), self._default)
         if script.status != 200:
             return JSONResponse(_build_error(script), script.status)
-        return JSONResponse({"data": [{"id": name} for name in DEFAULT_MODELS.values()]})
+        return JSONResponse({"data": [{"id": name} for name in sorted({*DEFAULT_MODELS.values()})]})
 
     async def _post_script(self, request: Request) -> Response:
         self.play(*TypeAdapter(list[Script]).validate_json(await request.body()))
@@ -172,6 +177,16 @@ class ScriptedOpenai:
     async def _delete_requests(self, _: Request) -> Response:
         self.reset()
         return Response(status_code=204)
+
+
+def _refuses(body: Mapping[str, Any]) -> bool:
+    """Tell whether OpenAI refuses the model of a body its reasoning effort, or tools with that effort."""
+    model, effort = body.get("model", ""), body.get("reasoning_effort")
+    if not model.startswith(_REASONING_MODELS):
+        return effort is not None
+    if "tools" in body and model.startswith(_TOOLS_WITHOUT_REASONING):
+        return effort != "none" or model.startswith(_NO_TOOLS)
+    return effort == "none" and model.startswith(_ALWAYS_REASONING)
 
 
 _SCRIPTS_ADAPTER: TypeAdapter[Script | list[Script]] = TypeAdapter(Script | list[Script])

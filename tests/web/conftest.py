@@ -118,5 +118,7 @@ def model() -> Iterator[ScriptedOpenai]:
 
 @pytest.fixture
 def product_server(tmp_path: Path, model: ScriptedOpenai, app_server: AppServer) -> ProductServer:
-    """Prepare a product with a scripted model; the test starts it itself."""
-    return ProductServer(tmp_path, model, EGRESS_DEV_ORIGINS=app_server.url)
+    """Prepare a product with a scripted model of three names; the test starts it itself."""
+    return ProductServer(
+        tmp_path, model, EGRESS_DEV_ORIGINS=app_server.url, MODEL_STANDARD="gpt-5.4"
+    )

@@ -23,7 +23,7 @@ def comparing(context: BrowserContext, product_server: ProductServer) -> Iterato
         console.sign_in("comparer")
         page.get_by_label("Your question").focus()
         page.locator("#models summary").click()
-        for name in ("gpt-4.1", "gpt-4.1-mini"):
+        for name in ("gpt-5.4", "gpt-6-luna"):
             page.get_by_label(name, exact=True).check()
         page.locator("#models summary").click()
         yield console
@@ -37,14 +37,14 @@ def test_the_usual_model_is_chosen_in_the_settings_and_named_with_the_answer_m96
     section = page.locator("#settings-answers")
     usual = section.get_by_label("Who answers, where nothing else is chosen")
     expect(usual).to_have_value("auto")
-    usual.select_option(label="gpt-4.1-mini")
+    usual.select_option(label="gpt-6-luna")
     section.get_by_role("button", name="Save").click()
     expect(section.get_by_role("status")).to_have_text("Saved. It holds from your next message on.")
     assert list_findings(page) == []
     page.goto(page.url.partition("#")[0])
     model.play(Script(text="A tulip."))
     page.get_by_label("Your question").focus()
-    expect(page.locator("#models summary")).to_contain_text("gpt-4.1-mini")
+    expect(page.locator("#models summary")).to_contain_text("gpt-6-luna")
 
     comparing.ask("What is it?")
 
@@ -59,11 +59,11 @@ def test_another_usual_model_is_named_beside_the_question_at_once_m96(comparing:
     section = page.locator("#settings-answers")
     usual = section.get_by_label("Who answers, where nothing else is chosen")
     expect(usual).to_have_value("auto")
-    usual.select_option(label="gpt-4.1-mini")
+    usual.select_option(label="gpt-6-luna")
     section.get_by_role("button", name="Save").click()
     expect(section.get_by_role("status")).to_have_text("Saved. It holds from your next message on.")
 
-    expect(page.locator("#models summary")).to_have_text("Models: gpt-4.1-mini")
+    expect(page.locator("#models summary")).to_have_text("Models: gpt-6-luna")
     assert comparing.page_errors == []
 
 
@@ -80,19 +80,19 @@ def test_three_answers_stand_side_by_side_and_one_is_chosen_x31(
 
     expect(page.get_by_role("button", name="Use this answer")).to_have_count(2)
     models = page.locator(".message.ai .model:visible")
-    expect(models).to_have_text(["gpt-5.1", "gpt-4.1", "gpt-4.1-mini"])
+    expect(models).to_have_text(["gpt-6-sol", "gpt-5.4", "gpt-6-luna"])
     boxes = [columns.nth(n).bounding_box() for n in range(3)]
     assert len({box["x"] for box in boxes if box}) == 3
     assert len({box["y"] for box in boxes if box}) == 1
     chosen = columns.last.locator(".prose").inner_text()
     columns.last.get_by_role("button", name="Use this answer").click()
-    expect(models.first).to_have_text("gpt-4.1-mini")
+    expect(models.first).to_have_text("gpt-6-luna")
     expect(columns.first.locator(".prose")).to_have_text(chosen)
     assert list_findings(page) == []
     page.reload()
     expect(columns.first.locator(".prose")).to_have_text(chosen)
     page.get_by_role("button", name="Show the other answers").click()
-    expect(models).to_have_text(["gpt-4.1-mini", "gpt-5.1", "gpt-4.1"])
+    expect(models).to_have_text(["gpt-6-luna", "gpt-6-sol", "gpt-5.4"])
     assert comparing.page_errors == []
 
 
@@ -127,9 +127,9 @@ def test_an_answer_that_fails_leaves_the_others_x31(
 def test_one_other_model_answers_alone(comparing: Console, model: ScriptedOpenai) -> None:
     page = comparing.page
     page.locator("#models summary").click()
-    for name in ("gpt-5.1", "gpt-4.1"):
+    for name in ("gpt-6-sol", "gpt-5.4"):
         page.get_by_label(name, exact=True).uncheck()
     comparing.ask("What about tulips?")
 
     expect(page.locator(".voice")).to_have_count(0)
-    assert [r.body["model"] for r in model.requests if "tools" in r.body] == ["gpt-4.1-mini"]
+    assert [r.body["model"] for r in model.requests if "tools" in r.body] == ["gpt-6-luna"]

@@ -18,6 +18,7 @@ from shared.domain.voice_session import MAX_SDP_CHARS, RealtimeSecret, RealtimeS
 SECRET_TTL_S = 60
 """A browser opens its session at once."""
 TRANSCRIPTION_MODEL = "gpt-4o-mini-transcribe"
+"""OpenAI ends it on 26 February 2027, and names no other that spoken conversations take."""
 VOICE = "marin"
 MAX_SECRET_CHARS = 4_096
 MAX_TIME_S = 253_402_300_800

@@ -21,6 +21,7 @@ from shared.domain.model import (
     ToolSpec,
     UserText,
 )
+from shared.domain.model_facts import can_skip_reasoning
 from shared.security.fencing import fence_untrusted
 
 _UNSUPPORTED_KEYWORDS = frozenset({"default", "title", "minLength", "maxLength", "uniqueItems"})
@@ -28,9 +29,15 @@ _UNSUPPORTED_KEYWORDS = frozenset({"default", "title", "minLength", "maxLength",
 
 
 def build_chat_body(model: str, messages: Sequence[ModelMessage]) -> dict[str, Any]:
-    """Build the body of a stream that reports its usage at the end."""
+    """Build the body of a stream that reports its usage at the end.
+
+    A model that can skip reasoning does: the first word need not wait for it, and gpt-6 calls tools in
+    Chat Completions only so. Other models get no effort: servers refuse fields that they do not know.
+    """
+    effort = {"reasoning_effort": "none"} if can_skip_reasoning(model) else {}
     return {
         "model": model,
+        **effort,
         "messages": [*map(_to_wire_message, messages)],
         "stream": True,
         "stream_options": {"include_usage": True},

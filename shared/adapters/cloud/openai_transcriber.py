@@ -87,7 +87,7 @@ class OpenaiTranscriber:
 
 def _build_options(model: str, language: str | None, voices: Sequence[Voice]) -> dict[str, Any]:
     """Ask for speakers and times, as far as a model has them."""
-    options: dict[str, Any] = {"language": language} if language else {}
+    options = _hint_language(model, language) if language else {}
     if "diarize" in model:
         options |= {"response_format": "diarized_json", "chunking_strategy": "auto"}
         if voices:
@@ -95,6 +95,11 @@ def _build_options(model: str, language: str | None, voices: Sequence[Voice]) ->
             options["known_speaker_references"] = [_to_data_url(voice.clip) for voice in voices]
         return options
     return {**options, "response_format": "json" if model.startswith("gpt-") else "verbose_json"}
+
+
+def _hint_language(model: str, language: str) -> dict[str, Any]:
+    """Name the language of the sound; gpt-transcribe takes several, and no single one."""
+    return {"languages": [language]} if model == "gpt-transcribe" else {"language": language}
 
 
 def _to_data_url(clip: bytes) -> str:

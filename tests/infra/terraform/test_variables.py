@@ -16,7 +16,7 @@ NEEDED = {"domain": "keepsake.example.org", "alert_email": "ann@example.org", "m
         ("services", {"image": "europe-west1-docker.pkg.dev/demo/keepsake/functions:latest"}, "named by its digest"),
         ("services", {"release": "Release 1"}, "named by an r, and up to 20 small letters"),
         ("services", {"canary": {"stable": "r0", "functions": ["chat"], "percent": 100}}, "0 to 99 percent"),
-        ("services", {"settings": {"MODEL_AGENTT": "gpt-5.1"}}, "nobody sets here: MODEL_AGENTT"),
+        ("services", {"settings": {"MODEL_AGENTT": "gpt-6-sol"}}, "nobody sets here: MODEL_AGENTT"),
         ("services", {"settings": {"KMS_KEY": "mine"}}, "nobody sets here: KMS_KEY"),
         ("foundation", {"backup_weeks": 9}, "1 to 8 weeks"),
         ("foundation", {"sign_in_providers": ["facebook"]}, "password, google.com, or both"),

@@ -34,6 +34,7 @@ from shared.domain.model import (
 from shared.domain.provenance import Source
 from shared.domain.token_prices import TokenPrice
 from shared.model_meter import measure_models
+from shared.settings import DEFAULT_MODELS
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
 
 MODELS = {"agent": "big", "fast": "small", "persona": "vendor/persona"}
@@ -491,3 +492,29 @@ async def test_an_unusable_structured_answer_fails(server, model, script):
 
     with pytest.raises(ModelFailed):
         await model.complete_structured("fast", PROMPT, Items)
+
+
+@pytest.mark.parametrize("role", ["fast", "standard", "agent"])
+async def test_the_default_models_call_tools_without_reasoning_first_p19(server, role):
+    server.play(Script(tool_calls=(ScriptedCall(name="look"),)), Script(schema="items", text="{}"))
+    model = OpenaiModel(api_key="our-key", base_url=server.url, models=DEFAULT_MODELS)
+
+    events = await _collect_events(model, role=role, tools=(TOOL,))
+    assert await model.complete_structured(role, PROMPT, Items) == Items()
+    await model.aclose()
+
+    assert [event.call.name for event in events if isinstance(event, ToolCallRequested)] == ["look"]
+    assert [request.body["reasoning_effort"] for request in server.requests] == ["none", "none"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["gpt-4.1", "gpt-5", "gpt-5.1", "gpt-6-astra", "gpt-6.1-sol", "openai/gpt-6-luna", "qwen3"],
+)
+async def test_other_models_are_sent_no_reasoning_effort_p19(server, name):
+    model = OpenaiModel(api_key="our-key", base_url=server.url, models={"agent": name})
+
+    await _collect_events(model)
+    await model.aclose()
+
+    assert "reasoning_effort" not in server.requests[0].body

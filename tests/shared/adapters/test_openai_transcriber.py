@@ -92,6 +92,17 @@ async def test_a_text_without_times_is_spread_over_the_sound_by_sentences(server
     assert starts == [utterance.end for utterance in transcription.utterances[:-1]]
 
 
+async def test_gpt_transcribe_is_told_the_language_as_one_of_several_u3(server, url):
+    server.default = {"text": "Hallo.", "languages": [{"code": "de"}]}
+
+    transcription = await transcribe(url, "gpt-transcribe", language="de")
+
+    assert transcription.utterances == (Utterance(text="Hallo.", start=0, end=10),)
+    fields = server.requests[0].fields
+    assert (fields["languages[]"], fields["response_format"]) == (["de"], ["json"])
+    assert "language" not in fields
+
+
 @pytest.mark.parametrize("answer", [{"text": ""}, {"text": " "}, {"segments": []}, {}])
 async def test_silence_is_no_utterance(server, url, answer):
     server.default = answer

@@ -228,7 +228,7 @@ async def test_the_name_is_that_of_the_first_model(models):
 def test_a_role_is_given_what_its_fallback_takes_too_x8():
     first, second = (
         OpenaiModel(api_key="key", base_url="http://a", models={"agent": name}, windows=windows)
-        for name, windows in (("gpt-4.1", {}), ("gpt-4o", {"agent": 64_000}))
+        for name, windows in (("gpt-6-luna", {}), ("gpt-6-sol", {"agent": 64_000}))
     )
     model = ResilientModel({"agent": [first, second]}, AutoAdvanceClock())
     unknown = OpenaiModel(api_key="key", base_url="http://a", models={"agent": "llama3"})

@@ -48,7 +48,7 @@ def test_no_count_of_a_provider_makes_a_cost_negative_d5(
 ) -> None:
     usage = Usage(input_tokens=read, cached_tokens=cached, output_tokens=written)
 
-    priced = price_usage(DEFAULT_TOKEN_PRICES, ("gpt-5.1",), usage)
+    priced = price_usage(DEFAULT_TOKEN_PRICES, ("gpt-6-sol",), usage)
 
     assert priced.cost_micro_usd is not None
     assert priced.cost_micro_usd >= round(written * 10)

@@ -37,6 +37,7 @@ def test_a_chinese_character_is_a_token_and_four_english_letters_are_one_x8() ->
 
 
 def test_an_unknown_model_gets_a_safe_window_and_no_images_x8() -> None:
-    assert find_model_facts("gpt-4.1-mini").window_tokens > 1_000_000
+    assert find_model_facts("gpt-6-luna").window_tokens > 900_000
+    assert find_model_facts("gpt-6-sol").window_tokens == 272_000
     assert find_model_facts("llama3:8b").window_tokens == SAFE_WINDOW_TOKENS
     assert not find_model_facts("llama3:8b").takes_images
