@@ -14,7 +14,7 @@ from shared.domain.ids import UserId
 from shared.domain.model import Urgency
 
 MAX_USERS = 10_000
-_RANKS: Mapping[Urgency, int] = {"now": 0, "soon": 1, "later": 2}
+_RANKS: Mapping[Urgency, int] = {"crisis": 0, "now": 1, "soon": 2, "later": 3}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,8 +11,8 @@ ModelRole = Literal["fast", "reader", "standard", "agent", "persona", "persona_p
 """The `reader` reads transcripts, days and chats, and notes what is in them; nobody chats with it."""
 
 
-Urgency = Literal["now", "soon", "later"]
-"""Who waits for a model: somebody who reads along, somebody who looks in later, or nobody."""
+Urgency = Literal["crisis", "now", "soon", "later"]
+"""Who waits for a model: somebody who may be in a crisis, or reads along, or looks in later, or nobody."""
 
 SAFE_WINDOW_TOKENS = 32_000
 """Window of a model that nothing is known about."""

@@ -14,6 +14,7 @@ from shared.domain.rate_budget import InstanceBudget
 from shared.ports import Clock
 
 LONGEST_WAIT: Mapping[Urgency, timedelta] = {
+    "crisis": timedelta(seconds=10),
     "now": timedelta(seconds=10),
     "soon": timedelta(seconds=30),
     "later": timedelta(seconds=30),
@@ -25,7 +26,7 @@ RETRY_AFTER_S = 30
 POOL_INTERVAL = timedelta(seconds=1)
 """How soon an instance asks the pool again."""
 _POLL_S = 0.25
-_FLOORS: Mapping[Urgency, float] = {"now": 0.0, "soon": 0.25, "later": 0.5}
+_FLOORS: Mapping[Urgency, float] = {"crisis": 0.0, "now": 0.0, "soon": 0.25, "later": 0.5}
 """The share of each bucket that is left to what is more urgent."""
 
 

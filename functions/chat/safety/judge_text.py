@@ -37,7 +37,7 @@ async def judge_text(
     `earlier` are texts of the same person that came before.
     """
     prompt = _build_prompt(text, earlier)
-    model = deps.model.for_user(uid, is_masked=True)
+    model = deps.model.for_user(uid, is_masked=True, urgency="crisis")
     with anyio.move_on_after(deps.limits.crisis_timeout_s):
         for _ in range(_ATTEMPTS):
             try:

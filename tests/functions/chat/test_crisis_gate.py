@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -23,7 +24,13 @@ from shared.domain.run import AnswerText, RunEnded, RunEvent, ToolStarted
 from shared.languages import translate
 from shared.safety import crisis_plan
 from shared.safety.crisis_plan import ASK_SAFE, NOT_ALONE, list_countries, load_resources
-from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
+from tests.fakes import (
+    ScriptedModel,
+    ScriptedTurn,
+    UnmaskedModels,
+    script_answer,
+    script_calls,
+)
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_message_routes import open_chat
 from tests.functions.chat.test_turn import list_stored, run_turn
@@ -102,6 +109,16 @@ async def test_the_classifiers_crisis_closes_the_models_stream_unheard_c43(
     assert not any(isinstance(event, ToolStarted) for event in events)
     assert await world.deps().stores.memories.list_newest(ADA, limit=10) == []
     assert message.metadata["outcome"] == "completed"
+
+
+async def test_the_classifier_is_asked_before_all_that_others_wait_for_c43(
+    world: ChatFixture,
+) -> None:
+    with script_judged([never_end], readings=[read(3)]) as model:
+        models = UnmaskedModels(model=model)
+        await ask(replace(world.deps(model), model=models), PLAIN)
+
+    assert models.urgencies.count("crisis") == 1
 
 
 async def test_an_idiom_gets_its_answer_and_nothing_else_c44(world: ChatFixture) -> None:

@@ -11,7 +11,7 @@ from shared.domain.model import Urgency
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 ANN, BOB = UserId("ann"), UserId("bob")
-URGENCIES: list[Urgency] = ["now", "soon", "later"]
+URGENCIES: list[Urgency] = ["crisis", "now", "soon", "later"]
 CALLS = st.lists(
     st.tuples(st.sampled_from("abcd"), st.sampled_from(URGENCIES), st.integers(1, 10_000)),
     max_size=30,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from functions.chat.deps import Limits
 from shared import telemetry
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.metered_documents import MeteredDocuments
@@ -170,6 +171,29 @@ async def test_a_user_with_one_question_is_served_while_another_floods_d5() -> N
     (answered_at,) = (at for uid, at in served if uid == BOB)
     assert answered_at - asked_at <= timedelta(seconds=3)
     assert sum(at >= asked_at for uid, at in served) > 1
+
+
+async def test_whether_somebody_is_in_a_crisis_is_judged_while_everybody_waits_d5() -> None:
+    clock = FixedClock(START)
+    admission = start_instance(LocalPool().lease, clock)
+    judged: list[datetime] = []
+
+    async def ask(name: str) -> None:
+        while True:
+            with suppress(ModelBusy):
+                await admission.admit(UserId(name), "now", 7_000)
+
+    async def judge() -> None:
+        await admission.admit(BOB, "crisis", 2_000)
+        judged.append(clock.now())
+
+    async with running(ask(BOB), *(ask(f"user{n}") for n in range(40))):
+        await pass_time(clock, seconds=60)
+        asked_at = clock.now()
+        async with running(judge()):
+            await pass_time(clock, seconds=Limits().crisis_timeout_s)
+
+    assert [at - asked_at < timedelta(seconds=2) for at in judged] == [True]
 
 
 async def test_a_question_goes_before_what_waits_for_less_d5(lease, clock):
