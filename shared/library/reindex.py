@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import replace
 
-from shared.data.conversations import Conversations
+from shared.data.conversations import Conversations, IncompleteTranscript
 from shared.data.file_index import FileIndex
 from shared.data.files import Files
 from shared.data.library_index import LibraryIndex
@@ -28,12 +28,17 @@ def has_rows(conversation: Conversation) -> bool:
 async def reindex_conversation(
     uid: UserId, name: ConversationId, conversations: Conversations, index: LibraryIndex
 ) -> None:
-    """Index again after an edit meanwhile; remove the rows of what was deleted meanwhile."""
+    """Index again after an edit meanwhile; remove the rows of what was deleted or discarded meanwhile.
+
+    One whose transcript is incomplete keeps its rows: it is processed once the missing part is there.
+    """
     indexed: object = None
     chunks = 0
     while True:
         try:
             conversation = await conversations.get(uid, name)
+        except IncompleteTranscript:
+            return
         except NotFound:
             await index.remove(uid, name, chunks)
             return
@@ -42,12 +47,16 @@ async def reindex_conversation(
             conversation.has_deleted_transcript,
             conversation.structured,
             conversation.topics,
+            conversation.discarded,
         )
         if version == indexed:
             return
         indexed = version
         earlier_chunks = max(chunks, conversation.chunk_count)
-        chunks = await index.put(uid, replace(conversation, chunk_count=earlier_chunks))
+        if conversation.discarded:
+            await index.remove(uid, name, earlier_chunks)
+        else:
+            chunks = await index.put(uid, replace(conversation, chunk_count=earlier_chunks))
 
 
 async def reindex_memory(

@@ -1,5 +1,6 @@
 """Reindexing: rows of an older index version are built again (P12)."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -28,6 +29,7 @@ from shared.domain.vectors import Row
 from shared.library.files import store_pages
 from shared.ports import Documents
 from tests.fakes import MemoryBlobs
+from tests.fixtures.storage import MemoryDatabase
 
 ANN = UserId("ann")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -109,6 +111,45 @@ async def test_deleted_and_discarded_conversations_are_not_indexed(library: Inde
 
     assert await library.reindex() == 0
     assert await library.vectors.fetch(ANN, ["ann-gone", "ann-discarded"]) == {}
+
+
+async def test_a_conversation_whose_transcript_is_incomplete_stops_no_other_p12(
+    library: IndexedLibrary,
+):
+    """A client died between a conversation and the parts of its transcript."""
+    half = await add_conversation(library, "half", "The egret")
+    await add_conversation(library, "whole", "The heron")
+    changes = {"parts": ["0" * 64], "status": "failed", "chunk_count": 1}
+    await LibraryIndex(library.vectors).put(ANN, half)
+    await library.documents.write(Update(conversation_path(ANN, half.id), changes))
+
+    await library.reindex()
+
+    assert await library.search_ids("heron") == ["whole"]
+    assert list(await library.vectors.fetch(ANN, ["ann-half#0"])) == ["ann-half#0"]
+
+
+async def test_a_conversation_that_is_discarded_meanwhile_leaves_no_rows_p12(
+    library: IndexedLibrary,
+):
+    talk = await add_conversation(library, "talk", "The heron")
+    library.vectors = vectors = DiscardingVectors(MemoryDatabase())
+    discarded = Update(conversation_path(ANN, talk.id), {"discarded": True, "chunk_count": 0})
+    vectors.discard = lambda: library.documents.write(discarded)
+
+    await library.reindex()
+
+    assert await vectors.fetch(ANN, ["ann-talk", "ann-talk#0"]) == {}
+
+
+class DiscardingVectors(SqliteVectors):
+    """Vectors that are written just after the conversation was discarded."""
+
+    discard: Callable[[], Awaitable[None]]
+
+    async def upsert(self, namespace: str, rows: Sequence[Row]) -> None:
+        await self.discard()
+        await super().upsert(namespace, rows)
 
 
 def _with_older_version(row: Row) -> Row:
