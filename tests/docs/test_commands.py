@@ -15,7 +15,8 @@ REASONS = {
     "needs a model and its key": 2,
     "needs Ollama": 1,
     "needs a server of your own": 4,
-    "needs Google Cloud": 11,
+    "needs a second terminal": 2,
+    "needs Google Cloud": 12,
 }
 """How many blocks stand in the pages for each reason that a test has not what they need."""
 
