@@ -85,7 +85,7 @@ def test_every_role_has_its_model_p19() -> None:
     }
 
 
-@pytest.mark.parametrize("role", DEFAULT_MODELS.keys() - {"standard"})
+@pytest.mark.parametrize("role", sorted(DEFAULT_MODELS.keys() - {"standard"}))
 def test_each_role_can_be_given_another_model_p19(role: str) -> None:
     models = Settings.from_env({f"MODEL_{role.upper()}": "mine"}).models
 
