@@ -9,20 +9,27 @@ from shared.adapters.cloud.openai_chunks import build_error
 from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.domain.errors import ModelFailed, ModelUnreachable, Unavailable
 from shared.domain.failure import FailureReason
-from shared.domain.model import UserText
+from shared.domain.model import ToolSpec, UserText
 
 ANSWER_TIMEOUT_S = 60
 """A server at home may have to load a model from its disk first."""
 LIST_TIMEOUT_S = 5
 MAX_NAMES = 500
+TOOL = ToolSpec(name="look_up", description="Look something up.", parameters={"type": "object"})
+"""A tool to offer: some models answer, but refuse tools."""
 
 
-async def find_failure(base_url: str, api_key: str, model: str) -> FailureReason | None:
+async def find_failure(
+    base_url: str, api_key: str, model: str, tools: Sequence[ToolSpec] = ()
+) -> FailureReason | None:
     """Ask for the first piece of an answer; None: the key, the model and its quota are good."""
     openai = OpenaiModel(api_key=api_key, base_url=base_url, models={"agent": model})
     question = [UserText(text="Reply with OK.")]
     try:
-        async with asyncio.timeout(ANSWER_TIMEOUT_S), openai.stream("agent", question) as events:
+        async with (
+            asyncio.timeout(ANSWER_TIMEOUT_S),
+            openai.stream("agent", question, tools) as events,
+        ):
             await anext(events)
     except ModelFailed as error:
         return error.reason

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from infra.local.local_key import HEADER, LocalKeyCheck
-from infra.local.model_check import find_failure, list_models
+from infra.local.model_check import TOOL, find_failure, list_models
 from shared.adapters.embedded.model_file import ModelFile, ModelKind, ModelSetup
 from shared.domain.errors import (
     CallerError,
@@ -35,6 +35,9 @@ KEYLESS = "none"
 SET_IN_ENVIRONMENT = (
     "The model is set by OPENAI_API_KEY in the environment of the server. Start it without that to "
     "set it here."
+)
+REFUSES_TOOLS = (
+    "The model answers, but not when it is offered tools, which questions need: choose another."
 )
 
 B = TypeVar("B", bound=BaseModel)
@@ -116,6 +119,8 @@ class ModelEndpoint:
             reason = await find_failure(setup.base_url, setup.api_key, name)
             if reason:
                 raise Invalid(f"{_describe(reason)} Nothing was changed. (Model {name})")
+        if await find_failure(setup.base_url, setup.api_key, setup.model, [TOOL]):
+            raise Invalid(f"{REFUSES_TOOLS} Nothing was changed. (Model {setup.model})")
         self._file.store(setup)
         return await self._get(request)
 

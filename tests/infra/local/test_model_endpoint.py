@@ -84,6 +84,16 @@ async def test_a_model_that_fails_is_refused_with_the_cause(http, server, script
     assert not (tmp_path / NAME).exists()
 
 
+async def test_a_model_that_takes_no_tools_is_refused(http, server, tmp_path):
+    names = {"model": "gpt-6.1-sol", "small_model": "gpt-6-luna"}
+
+    answer = await http.put(PATH, json=build_request(server.url, **names))
+
+    assert answer.status_code == 422
+    assert "not when it is offered tools" in answer.json()["detail"]
+    assert not (tmp_path / NAME).exists()
+
+
 async def test_an_address_where_nothing_answers_is_refused(http):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
