@@ -85,7 +85,7 @@ class Admission:
         now = self._clock.now()
         if self._take_here(ticket, now):
             return True
-        if now < self._asks_pool_at:
+        if now < self._asks_pool_at <= now + POOL_INTERVAL:  # later only if the clock was set back
             return False
         self._asks_pool_at = now + POOL_INTERVAL
         with suppress(Unavailable):  # the instance has its own share

@@ -240,6 +240,16 @@ async def test_who_waits_for_long_is_let_in_with_no_other_question_and_others_ar
     await asyncio.gather(waiting, return_exceptions=True)
 
 
+async def test_an_instance_whose_clock_was_ahead_leases_once_the_store_has_set_it_d5(lease, clock):
+    clock.advance(hours=1)
+    admission = start_instance(lease, clock)
+    clock.advance(hours=-1)
+
+    await admission.admit(ANN, "now", 500)
+
+    assert clock.now() - START < timedelta(seconds=1)
+
+
 async def test_a_pool_that_is_away_leaves_an_instance_its_own_share_d5(clock):
     admission = start_instance(lease_nothing, clock)
     clock.advance(seconds=60)
