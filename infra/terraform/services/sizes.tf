@@ -15,6 +15,8 @@ locals {
     after_turn           = { concurrency = 10, max_instances = 20 }
     process_conversation = { memory = "1Gi", concurrency = 8, max_instances = 40 }
     transcribe_audio     = { memory = "1Gi", concurrency = 4 }
+    # The rows of a recording of a whole day, with their dense values, take 200 MiB.
+    reindex_users = { memory = "1Gi", concurrency = 4 }
     # It waits for third parties, and an answer waits for it.
     tool_proxy = { concurrency = 40, max_instances = 20 }
   }
