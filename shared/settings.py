@@ -161,8 +161,8 @@ class Settings:
         return cls(
             world="cloud" if env.get("KEEPSAKE_WORLD") == "cloud" else "embedded",
             on_cloud_run="K_SERVICE" in env,
-            data_dir=Path(env.get("DATA_DIR", ".keepsake")),
-            host=env.get("HOST", "127.0.0.1"),
+            data_dir=Path(env.get("DATA_DIR") or ".keepsake"),
+            host=env.get("HOST") or "127.0.0.1",
             port=port,
             allow_remote=env.get("ALLOW_REMOTE") == "1",
             local_key=env.get("LOCAL_KEY") or None,
@@ -173,13 +173,13 @@ class Settings:
             project=env.get("GOOGLE_CLOUD_PROJECT", "keepsake-local"),
             google_stand_ins=_parse_pairs(env.get("GOOGLE_STAND_INS", "")),
             openai_api_key=env.get("OPENAI_API_KEY") or None,
-            openai_base_url=env.get("OPENAI_BASE_URL", DEFAULT_OPENAI_URL),
+            openai_base_url=env.get("OPENAI_BASE_URL") or DEFAULT_OPENAI_URL,
             transcription_model=env.get("TRANSCRIPTION_MODEL") or DEFAULT_TRANSCRIPTION_MODEL,
             transcription_base_url=env.get("TRANSCRIPTION_BASE_URL") or None,
             transcription_api_key=env.get("TRANSCRIPTION_API_KEY") or None,
             realtime_model=env.get("REALTIME_MODEL") or DEFAULT_REALTIME_MODEL,
             openrouter_api_key=env.get("OPENROUTER_API_KEY") or None,
-            openrouter_base_url=env.get("OPENROUTER_BASE_URL", DEFAULT_OPENROUTER_URL),
+            openrouter_base_url=env.get("OPENROUTER_BASE_URL") or DEFAULT_OPENROUTER_URL,
             pinecone_api_key=env.get("PINECONE_API_KEY") or None,
             pinecone_shards=_parse_shards(env),
             embedder=_EMBEDDERS.get(env.get("EMBEDDER", "")),
@@ -241,15 +241,15 @@ class Settings:
 
 def _parse_models(env: Mapping[str, str]) -> dict[str, str]:
     """Read the model of each role; who names a standard model and no reader has that one read."""
-    defaults = {**DEFAULT_MODELS, "reader": env.get("MODEL_STANDARD", DEFAULT_MODELS["reader"])}
-    return {role: env.get(f"MODEL_{role.upper()}", name) for role, name in defaults.items()}
+    defaults = {**DEFAULT_MODELS, "reader": env.get("MODEL_STANDARD") or DEFAULT_MODELS["reader"]}
+    return {role: env.get(f"MODEL_{role.upper()}") or name for role, name in defaults.items()}
 
 
 def _parse_dimensions(env: Mapping[str, str]) -> int | None:
     """Read how long dense vectors are; None leaves it to a model that may not shorten them."""
     if dimensions := env.get("EMBEDDING_DIMENSIONS"):
         return int(dimensions)
-    model = env.get("MODEL_EMBEDDINGS", DEFAULT_MODELS["embeddings"])
+    model = env.get("MODEL_EMBEDDINGS") or DEFAULT_MODELS["embeddings"]
     return SHORTENED_DIMENSIONS if model.startswith(_SHORTENING_MODELS) else None
 
 
@@ -376,9 +376,12 @@ def _find_embedder_errors(env: Mapping[str, str]) -> list[str]:
     errors = []
     if env.get("EMBEDDER", "") not in ("", *_EMBEDDERS):
         errors.append(f"EMBEDDER={env['EMBEDDER']!r}: want openai or local, or none")
+    if env.get("EMBEDDER") == "openai" and not env.get("OPENAI_API_KEY"):
+        errors.append("OPENAI_API_KEY is missing: EMBEDDER=openai compares meanings with it")
     if not 1 <= _parse_number(env.get("EMBEDDING_DIMENSIONS") or "1") <= _MAX_DIMENSIONS:
         errors.append(
-            f"EMBEDDING_DIMENSIONS={env['EMBEDDING_DIMENSIONS']!r}: want 1 to {_MAX_DIMENSIONS}"
+            f"EMBEDDING_DIMENSIONS={env['EMBEDDING_DIMENSIONS']!r}: want a length from 1 to"
+            f" {_MAX_DIMENSIONS}"
         )
     return errors
 

@@ -145,6 +145,23 @@ def test_an_unknown_role_fails_at_start_p19() -> None:
         Settings.from_env({"MODEL_GURU": "m"})
 
 
+def test_a_setting_that_is_empty_counts_as_not_set_p19() -> None:
+    """As compose files and shells write what nobody filled in."""
+    names = [f"MODEL_{role.upper()}" for role in DEFAULT_MODELS]
+    unset = Settings.from_env({})
+
+    settings = Settings.from_env(
+        dict.fromkeys([*names, "OPENAI_BASE_URL", "OPENROUTER_BASE_URL", "HOST", "DATA_DIR"], "")
+    )
+
+    assert settings == unset
+
+
+def test_an_embedder_without_its_key_fails_at_start_p19() -> None:
+    with pytest.raises(SettingsError, match=r"^OPENAI_API_KEY is missing: EMBEDDER=openai"):
+        Settings.from_env({"EMBEDDER": "openai"})
+
+
 def test_there_are_no_fallback_models_by_default_c57() -> None:
     assert Settings.from_env({}).fallback_models == {}
 
@@ -170,8 +187,11 @@ def test_a_role_can_have_a_fallback_at_another_provider_c57() -> None:
     [
         ({"FALLBACK_MODELS": "gpt-6-luna"}, "FALLBACK_MODELS: want role=model"),
         ({"FALLBACK_MODELS": "guru=m"}, "FALLBACK_MODELS: unknown model role 'guru'"),
-        ({"EMBEDDING_DIMENSIONS": "many"}, "EMBEDDING_DIMENSIONS='many': want 1 to 20000"),
-        ({"EMBEDDING_DIMENSIONS": "0"}, "EMBEDDING_DIMENSIONS='0': want 1 to 20000"),
+        (
+            {"EMBEDDING_DIMENSIONS": "many"},
+            "EMBEDDING_DIMENSIONS='many': want a length from 1 to 20000",
+        ),
+        ({"EMBEDDING_DIMENSIONS": "0"}, "EMBEDDING_DIMENSIONS='0': want a length from 1 to 20000"),
         ({"FALLBACK_MODELS": "embeddings=m"}, "unknown model role 'embeddings'"),
         ({"FALLBACK_BASE_URL": "https://models.example"}, "FALLBACK_API_KEY is missing"),
     ],
