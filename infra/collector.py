@@ -5,8 +5,11 @@ printed when nothing of it has come for a second, and again when more comes.
 """
 
 import asyncio
+import socket
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import uvicorn
@@ -150,11 +153,27 @@ class TracePrinter:
             self._write(format_trace([*spans.values()]))
 
 
-def main() -> None:
-    print(f"Waiting for spans: OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:{PORT} make run")
+def main() -> int:
+    """Collect until stopped; on an error print one line and return 1."""
     app = build_collector(TracePrinter(lambda text: print(text, flush=True)).collect)
-    uvicorn.run(app, host="127.0.0.1", port=PORT, log_level="warning")
+    try:
+        listener = socket.create_server(("127.0.0.1", PORT))
+    except OSError as error:
+        reason = str(error.strerror).partition(" (")[0]
+        print(
+            f"keepsake: cannot listen on 127.0.0.1:{PORT} ({reason}): stop the collector that "
+            "listens there",
+            file=sys.stderr,
+        )
+        return 1
+    print(
+        f"Waiting for spans: OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:{PORT} make run",
+        flush=True,
+    )
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

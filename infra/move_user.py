@@ -12,6 +12,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
+from infra.arguments import parse_number_between
 from infra.reindex import reindex_user
 from shared import wiring
 from shared.data.vector_homes import VectorHomes
@@ -40,8 +41,8 @@ class MoveDeps:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; on an error print one line and return 1."""
     parser = argparse.ArgumentParser(prog="make move-user", description=__doc__.splitlines()[0])
-    parser.add_argument("uid")
-    parser.add_argument("bucket", type=int, choices=range(BUCKETS), metavar=f"0-{BUCKETS - 1}")
+    parser.add_argument("uid", metavar="UID")
+    parser.add_argument("bucket", type=parse_number_between(0, BUCKETS - 1), metavar="BUCKET")
     options = parser.parse_args(arguments)
     try:
         asyncio.run(move_user(_build_deps(), UserId(options.uid), options.bucket))

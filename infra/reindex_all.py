@@ -81,12 +81,11 @@ async def watch(
 
 
 def _format_progress(progress: ReindexProgress) -> str:
-    state = (
-        "all are done" if progress.is_done else f"{progress.pending} have a task that is not done"
+    listing = "" if progress.is_listed else ", and users who are not listed yet"
+    return (
+        f"keepsake: users whose rows are up to date: {progress.done}; "
+        f"still to do: {progress.pending}{listing}"
     )
-    if not progress.is_listed:
-        state += ", others are still to be listed"
-    return f"keepsake: the rows of {progress.done} users follow the scheme; {state}"
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
+from infra.arguments import parse_number_between
 from infra.dead_letters import UsageError, check_data_exists
 from shared import wiring
 from shared.adapters.embedded.sqlite_database import LayoutMismatch
@@ -21,7 +22,7 @@ MAX_DAYS = 400
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the report; on an error print one line and return 1."""
     parser = argparse.ArgumentParser(prog="make report", description=__doc__)
-    parser.add_argument("--days", type=int, default=30, choices=range(1, MAX_DAYS + 1), metavar="N")
+    parser.add_argument("--days", type=parse_number_between(1, MAX_DAYS), default=30)
     options = parser.parse_args(arguments)
     try:
         lines = asyncio.run(build_report(options.days))

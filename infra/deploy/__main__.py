@@ -5,6 +5,7 @@ import os
 import sys
 from datetime import UTC, datetime
 
+from infra.arguments import parse_number_between
 from infra.deploy.failures import DeployError
 from infra.deploy.releases import promote, roll_back
 from infra.deploy.shell import Rehearsal, Shell, Terminal
@@ -41,7 +42,7 @@ def _parse() -> argparse.Namespace:
         "--firestore-location", default="", help="the region, unless nam5 or eur3 is wanted"
     )
     parser.add_argument("--environment", choices=list_environments(), default="staging")
-    parser.add_argument("--canary", type=int, choices=range(1, 100), metavar="PERCENT")
+    parser.add_argument("--canary", type=parse_number_between(1, 99), metavar="PERCENT")
     parser.add_argument("--release", help="the release to go back to")
     parser.add_argument("--data", choices=["keep", "delete"], default="keep")
     parser.add_argument("--dry-run", action="store_true", help="print each command, and run none")
