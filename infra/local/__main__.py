@@ -246,7 +246,7 @@ def _print_greeting(settings: Settings, key: LocalKey, made_password: str | None
         )
     if model == OFFLINE_MODEL_NAME:
         print(
-            "keepsake: no model is set (OPENAI_API_KEY, or Settings → Model), so the offline model quotes your conversations instead "
+            "keepsake: no model is set (OPENAI_API_KEY, or Your account → Model), so the offline model quotes your conversations instead "
             "of writing answers",
             flush=True,
         )

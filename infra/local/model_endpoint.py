@@ -1,4 +1,4 @@
-"""Model endpoint of the local server: what the console sets under Settings → Model.
+"""Model endpoint of the local server: what the console sets under Your account → Model.
 
 Only who knows the local key, the person at the machine, reads or changes it. The key of a model is
 never sent back.

@@ -19,16 +19,16 @@ CAUSES: Mapping[FailureReason, str] = {
 }
 ADVICE: Mapping[ModelPlace, Mapping[FailureReason, str]] = {
     "console": {
-        "refused_key": "Enter another in Settings → Model.",
-        "unknown_model": "Choose another in Settings → Model.",
-        "no_quota": "Add to it at the provider, or choose another model in Settings → Model.",
-        "no_connection": "Check that its server runs, and its address in Settings → Model.",
+        "refused_key": "Enter another under Your account → Model.",
+        "unknown_model": "Choose another under Your account → Model.",
+        "no_quota": "Add to it at the provider, or choose another model under Your account → Model.",
+        "no_connection": "Check that its server runs, and its address under Your account → Model.",
     },
     "environment": {
         "refused_key": "It is OPENAI_API_KEY in the environment of the server: change it there, and "
         "start the server again.",
-        "unknown_model": "Its names are MODEL_AGENT, MODEL_STANDARD and MODEL_FAST in the "
-        "environment of the server: change them there, and start the server again.",
+        "unknown_model": "Its names are MODEL_AGENT, MODEL_READER, MODEL_STANDARD and MODEL_FAST "
+        "in the environment of the server: change them there, and start the server again.",
         "no_quota": "Add to it at the provider, or set another OPENAI_API_KEY in the environment of "
         "the server.",
         "no_connection": "Check that its server runs, and OPENAI_BASE_URL in the environment of the "

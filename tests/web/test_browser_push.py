@@ -55,3 +55,17 @@ def test_settings_offer_notifications_in_this_browser_u7(console: Console) -> No
     console.page.locator("#account-button").click()
 
     expect(console.page.get_by_label("Show notifications in this browser")).to_be_enabled()
+
+
+def test_a_push_service_that_refuses_is_named_in_a_sentence_u7(console: Console) -> None:
+    """A private window has none, as the browser of these tests."""
+    page = console.page
+    page.context.grant_permissions(["notifications"], origin=console.origin)
+    console.sign_in("refused")
+    page.wait_for_function(IS_CONTROLLED)
+    page.locator("#account-button").click()
+    box = page.get_by_label("Show notifications in this browser")
+    box.click()
+
+    expect(page.get_by_text("The browser's push service refused.")).to_be_visible()
+    expect(box).not_to_be_checked()

@@ -14,7 +14,9 @@ export function startBrowserPush({ api }) {
       throw new Error(t("The browser does not allow notifications of this page. Its settings can."));
     }
     const { key } = await api.webPushKey();
-    const subscription = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+    const subscription = await registration.pushManager
+      .subscribe({ userVisibleOnly: true, applicationServerKey: key })
+      .catch(() => { throw new Error(t("The browser's push service refused. A private window has none; otherwise try again later.")); });
     await api.saveBrowser(browserId(), JSON.stringify(subscription));
   }
 

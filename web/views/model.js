@@ -1,4 +1,4 @@
-// Settings → Model: which language model answers. Set by the person at the machine, with the local key.
+// Your account → Model: which language model answers. Set by the person at the machine, with the local key.
 
 import { attempting, find, onSubmit, say } from "../dom.js";
 import { json } from "../http.js";
