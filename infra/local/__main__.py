@@ -73,6 +73,13 @@ def main() -> int:
 
 def _check_settings(settings: Settings) -> None:
     """Check now what the functions need at their first request. Raises SettingsError."""
+    if settings.world == "cloud":
+        raise SettingsError(
+            "KEEPSAKE_WORLD=cloud: this serves the embedded world alone; make cloud-local runs the "
+            "functions of the cloud on this machine, make deploy brings them to Google Cloud"
+        )
+    if settings.embedder == "local":
+        wiring.require_local_embedder()
     try:
         EgressRules(dev_origins=settings.egress_dev_origins)
     except ValueError as error:

@@ -55,11 +55,18 @@ class CloudWorld:
 
     @cached_property
     def _documents(self) -> "FirestoreDocuments":
+        from google.auth.exceptions import DefaultCredentialsError
         from google.cloud.firestore import AsyncClient
 
         from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 
-        return FirestoreDocuments(AsyncClient(project=self._settings.project), self.clock)
+        try:
+            client = AsyncClient(project=self._settings.project)
+        except DefaultCredentialsError as error:
+            raise SettingsError(
+                "there is no login to Google Cloud here: gcloud auth application-default login"
+            ) from error
+        return FirestoreDocuments(client, self.clock)
 
     def build_residual_data(self) -> ports.ResidualData:
         from shared.adapters.cloud.firebase_identity import FirebaseResidualData

@@ -63,7 +63,13 @@ def test_all_errors_of_the_environment_are_listed_at_once(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "broken",
-    [{"PORT": "99999"}, {"HOST": "not a host"}, {"EGRESS_DEV_ORIGINS": "nonsense"}],
+    [
+        {"PORT": "99999"},
+        {"HOST": "not a host"},
+        {"EGRESS_DEV_ORIGINS": "nonsense"},
+        {"EMBEDDER": "openai"},
+        {"KEEPSAKE_WORLD": "cloud"},
+    ],
     ids=lambda broken: next(iter(broken)),
 )
 def test_other_invalid_settings_are_reported_in_one_line(

