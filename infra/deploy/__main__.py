@@ -29,6 +29,8 @@ def main() -> None:
         _carry_out(shell, target, options)
     except DeployError as failure:
         sys.exit(f"keepsake: {failure}")
+    if options.dry_run:
+        _say("This was a rehearsal: nothing of it ran.")
 
 
 def _parse() -> argparse.Namespace:

@@ -96,7 +96,7 @@ def lay_foundation(shell: Shell, target: Target, billing: Billing) -> dict[str, 
     )
     return foundation.read_outputs(
         {
-            "secrets": ["OPENAI_API_KEY"],
+            "secrets": ["OPENAI_API_KEY", "PINECONE_API_KEY"],
             "image_repository": f"{target.region}-docker.pkg.dev/{target.project}/keepsake",
             "build_account": "BUILD_ACCOUNT",
             "builds_bucket": f"{target.project}-keepsake-builds",

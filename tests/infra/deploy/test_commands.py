@@ -35,6 +35,7 @@ def test_each_command_can_be_rehearsed_d1(arguments: tuple[str, ...], printed: s
 
     assert rehearsal.returncode == 0, rehearsal.stderr
     assert printed in rehearsal.stdout
+    assert rehearsal.stdout.endswith("keepsake: This was a rehearsal: nothing of it ran.\n")
 
 
 def test_a_place_that_is_not_named_is_asked_for_d1() -> None:

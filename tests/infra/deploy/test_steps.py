@@ -261,7 +261,7 @@ def test_a_rehearsal_prints_every_command_and_runs_none_d1(
     deploy(Rehearsal(), TARGET, KEYS, now=NOW, canary=10)
 
     printed = capsys.readouterr().out
-    for step in ("gcloud services enable", "foundation apply", "gcloud secrets versions add OPENAI_API_KEY", "gcloud builds submit", "services apply"):  # fmt: skip
+    for step in ("gcloud services enable", "foundation apply", "gcloud secrets versions add OPENAI_API_KEY", "gcloud secrets versions add PINECONE_API_KEY", "gcloud builds submit", "services apply"):  # fmt: skip
         assert step in printed
     assert "sk-of-ann" not in printed
     assert {line[0] for line in printed.splitlines()} == {"$", "?", "!"}
