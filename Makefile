@@ -19,17 +19,17 @@ run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_
 	@EGRESS_DEV_ORIGINS="$(EGRESS_DEV_ORIGINS)" exec $(BIN)/python -m infra.local
 
 example: $(VENV)/ready ## Serve a small app, install it on the running server and ask for it (UID, ORIGIN, EXAMPLE_PORT)
-	@$(BIN)/python -m examples.shopping --origin $(ORIGIN) --uid $(UID) --port $(EXAMPLE_PORT)
+	@$(BIN)/python -m examples.shopping --origin $(ORIGIN) --uid "$(UID)" --port $(EXAMPLE_PORT)
 
 ##@ Your data
 import: $(VENV)/ready ## Import FILES="…" (chats, transcripts, subtitles, exports, zips, folders) into the running server (ME="your name in them", PORT, ORIGIN, UID, ARGS=--wait)
-	@$(BIN)/python -m infra.local.import_ --origin $(ORIGIN) --uid $(UID) $(if $(ME),--me "$(ME)") $(ARGS) $(if $(FILES),-- "$(FILES)")
+	@$(BIN)/python -m infra.local.import_ --origin $(ORIGIN) --uid "$(UID)" $(if $(ME),--me "$(ME)") $(ARGS) $(if $(FILES),-- "$(FILES)")
 
 export: $(VENV)/ready ## Export everything of a user (UID) into a zip of JSON (OUT)
-	@$(BIN)/python -m infra.local.account export --origin $(ORIGIN) --uid $(UID) $(if $(OUT),--out $(OUT))
+	@$(BIN)/python -m infra.local.account export --origin $(ORIGIN) --uid "$(UID)" $(if $(OUT),--out "$(OUT)")
 
 erase: $(VENV)/ready ## Erase everything of a user (UID); asks first
-	@$(BIN)/python -m infra.local.account erase --origin $(ORIGIN) --uid $(UID) $(ARGS)
+	@$(BIN)/python -m infra.local.account erase --origin $(ORIGIN) --uid "$(UID)" $(ARGS)
 
 ##@ Test it
 test: $(VENV)/ready-dev ## Run every test in PROCESSES=2; a part whose tools are missing is skipped and named (ARGS)
@@ -80,7 +80,7 @@ traces: $(VENV)/ready ## Print traces as trees; start the server with OTEL_EXPOR
 	@exec $(BIN)/python -m infra.collector
 
 users: $(VENV)/ready ## List who has a password here; SET=name adds one or changes it, REMOVE=name takes it away
-	@$(BIN)/python -m infra.local.users $(if $(SET),--set $(SET)) $(if $(REMOVE),--remove $(REMOVE))
+	@$(BIN)/python -m infra.local.users $(if $(SET),--set "$(SET)") $(if $(REMOVE),--remove "$(REMOVE)")
 
 report: $(VENV)/ready ## Count thumbs and crises of the last DAYS=30, without persons
 	@$(BIN)/python -m infra.report $(if $(DAYS),--days $(DAYS))
@@ -95,13 +95,13 @@ erase-again: $(VENV)/ready ## In a restored Firestore DATABASE, erase who was er
 	@$(BIN)/python -m infra.erase_again "$(DATABASE)" "$(SNAPSHOT)"
 
 reindex: $(VENV)/ready ## Rebuild the index of one user (UID=…), after an upgrade or for a new embedder
-	@$(BIN)/python -m infra.reindex $(or $(UID),alice)
+	@$(BIN)/python -m infra.reindex "$(UID)"
 
 reindex-all: $(VENV)/ready ## Rebuild the index of all users by tasks, and show how far it is (USERS_PER_SECOND=5; ARGS=--progress only asks)
 	@$(BIN)/python -m infra.reindex_all $(if $(USERS_PER_SECOND),--users-per-second $(USERS_PER_SECOND)) $(ARGS)
 
 move-user: $(VENV)/ready ## Move the rows of one user (UID=…) to another bucket of the index (BUCKET=0-1023)
-	@$(BIN)/python -m infra.move_user $(UID) $(BUCKET)
+	@$(BIN)/python -m infra.move_user "$(UID)" "$(BUCKET)"
 
 ##@ In Google Cloud
 # PROJECT and REGION are needed, ENVIRONMENT is staging or production; with DRY_RUN=1 every command is printed and none runs.
