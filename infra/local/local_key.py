@@ -65,5 +65,6 @@ class LocalKeyCheck:
             self._limits.check(address)
         if not hmac.compare_digest(given.encode(), self._key.secret.encode()):
             raise NotAuthenticated(
-                f"The local key is missing or wrong. Send {self._key.place} in the header {HEADER}."
+                f"The local key is missing or wrong. It is {self._key.place}; programs send it in the "
+                f"header {HEADER}."
             )

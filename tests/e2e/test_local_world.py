@@ -51,7 +51,7 @@ def test_another_local_user_gets_no_token_but_a_sentence_s9(tmp_path: Path) -> N
             {"type", "title", "status", "detail"},
         )
         assert refusal.json()["detail"].endswith(
-            f"Send the content of {file} in the header X-Local-Key."
+            f"It is the content of {file}; programs send it in the header X-Local-Key."
         )
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert accepted.json().keys() == accepted_later.json().keys() == {"token"}

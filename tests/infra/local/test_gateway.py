@@ -47,7 +47,10 @@ async def test_without_the_key_there_is_no_token_but_a_sentence_s9(http, key):
     answer = await http.post(TOKEN, json={"uid": "alice"}, headers=headers)
 
     assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
-    assert "Send the note in the drawer in the header X-Local-Key." in answer.json()["detail"]
+    assert (
+        "It is the note in the drawer; programs send it in the header X-Local-Key."
+        in answer.json()["detail"]
+    )
 
 
 async def test_the_body_of_a_request_without_the_key_is_not_read_s9(http):
