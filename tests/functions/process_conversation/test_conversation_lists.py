@@ -8,8 +8,7 @@ from functions.process_conversation.library.reprocessing import MAX_WAIT
 from shared.domain.documents import Update
 from shared.domain.ids import PersonId
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client, reprocess
-from tests.fixtures.processing import ALICE
-from tests.fixtures.processing import build_outputs as build_answers
+from tests.fixtures.processing import ALICE, EXTRACTION, build_outputs
 
 TALK = f"{CONVERSATIONS}/talk"
 SEARCH = f"{CONVERSATIONS}/search"
@@ -121,8 +120,7 @@ async def load(world):
 async def processed_world(world, alice):
     await alice.post(CONVERSATIONS, json=BODY)
     await world.deliver_all()
-    for name, output in build_answers().items():
-        world.model._answers[name].append(output)
+    world.model._answers[EXTRACTION].append(build_outputs())
     return world
 
 
