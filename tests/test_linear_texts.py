@@ -30,6 +30,7 @@ from shared.retrieval.query import parse_query
 from shared.retrieval.sparse import encode_text
 from shared.retrieval.terms import fold, tokenize
 from shared.safety.crisis_rules import find_crisis
+from shared.safety.crisis_verdict import mask_contacts
 from shared.security.consent_reply import parse_reply
 from shared.security.egress_rules import find_host_refusal
 from shared.security.known_text import normalize_text
@@ -149,6 +150,7 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     ),
     "strip_invisible": strip_invisible,
     "find_crisis": find_crisis,
+    "mask_contacts": mask_contacts,
 }
 
 

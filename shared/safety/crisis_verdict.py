@@ -8,7 +8,7 @@ from shared.domain.words import stands_in
 from shared.safety.crisis_rules import CrisisFinding
 
 _CONTACT: re.Pattern[str] = re.compile(
-    r"https?://\S+|[^\s@]+@[^\s@]+\.[^\s@]+|\+?\d(?:[ ()/.-]?\d){5,}"
+    r"https?://\S+|(?<![^\s@])[^\s@]+@[^\s@]+\.[^\s@]+|\+?\d(?:[ ()/.-]?\d){5,}"
 )
 """Addresses of the net and of mail, and numbers of six digits and more, such as those of phones."""
 DOUBTED = CrisisFinding(certainty="unsure")
