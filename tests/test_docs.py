@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
-SETTING = re.compile(r'env\.get\("([A-Z_]+)"')
+SETTING = re.compile(r'\w\(\s*"([A-Z_]{2,})"')
 PATH = re.compile(r"`((?:docs|examples|functions|infra|shared|tests|web)/[\w./]+)`")
 
 
@@ -22,7 +22,8 @@ def test_every_link_and_path_in_a_document_exists(document: Path):
 
 
 def test_every_setting_is_described():
-    settings = set(SETTING.findall((ROOT / "shared/settings.py").read_text()))
+    files = [ROOT / "shared/settings.py", *(ROOT / "shared/environment").glob("*.py")]
+    settings = {name for file in files for name in SETTING.findall(file.read_text())}
     page = (ROOT / "docs/settings.md").read_text()
 
     assert [name for name in sorted(settings) if f"`{name}" not in page] == []

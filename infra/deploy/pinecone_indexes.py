@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 
-from shared.settings import SHORTENED_DIMENSIONS
+from shared.environment.model_readers import SHORTENED_DIMENSIONS
 
 URL = "https://api.pinecone.io"
 API_VERSION = "2025-10"

@@ -8,8 +8,8 @@ from infra.scale.usage import DAY_S, MONTH_DAYS, USAGE, Usage
 from infra.scale.vendors import CONTRACTS, LIMITS, PRICES
 from infra.scale.work import Counters, Work
 from shared.domain.token_prices import DEFAULT_TOKEN_PRICES
+from shared.environment.model_readers import SHORTENED_DIMENSIONS
 from shared.retrieval.dense_windows import WINDOW_TURNS
-from shared.settings import SHORTENED_DIMENSIONS
 
 DENSE_ROW_BYTES = 4 * SHORTENED_DIMENSIONS
 FETCHED_IDS = 50

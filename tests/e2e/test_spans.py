@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from infra.collector import CollectedSpan
-from shared.settings import DEFAULT_MODELS
+from shared.environment.model_readers import DEFAULT_MODELS
 from shared.telemetry import hash_id
 from tests.cloud_local.rule_model import RuleModel
 from tests.e2e.product import (

@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from shared.settings import DEFAULT_MODELS
+from shared.environment.model_readers import DEFAULT_MODELS
 from tests.servers import run_server
 from tests.servers.moderations import build_answer
 

@@ -6,7 +6,8 @@ from shared.domain.connection import OauthClient
 from shared.domain.quota import EMBEDDED_LIMITS
 from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrice
 from shared.domain.vector_home import Shard
-from shared.settings import DEFAULT_MODELS, Settings, SettingsError
+from shared.environment.model_readers import DEFAULT_MODELS
+from shared.settings import Settings, SettingsError
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,17 @@ def test_all_errors_are_reported_at_once() -> None:
         "KEEPSAKE_WORLD",
         "PORT",
         "MODEL_GURU",
+    ]
+
+
+def test_what_is_wrong_with_one_variable_is_said_once() -> None:
+    """Others may depend on it: the console's address on the port, the instances on their budget."""
+    with pytest.raises(SettingsError) as error:
+        Settings.from_env({"PORT": "x", "TOKENS_PER_MINUTE": "many"})
+
+    assert [line.split("=")[0] for line in str(error.value).splitlines()] == [
+        "PORT",
+        "TOKENS_PER_MINUTE",
     ]
 
 
@@ -147,14 +159,13 @@ def test_an_unknown_role_fails_at_start_p19() -> None:
 
 def test_a_setting_that_is_empty_counts_as_not_set_p19() -> None:
     """As compose files and shells write what nobody filled in."""
-    names = [f"MODEL_{role.upper()}" for role in DEFAULT_MODELS]
-    unset = Settings.from_env({})
+    models = [f"MODEL_{role.upper()}" for role in DEFAULT_MODELS]
+    urls = ["OPENAI_BASE_URL", "OPENROUTER_BASE_URL", "TOOL_PROXY_URL", "PUBLIC_URL"]
+    places = ["HOST", "PORT", "DATA_DIR", "GOOGLE_CLOUD_PROJECT"]
 
-    settings = Settings.from_env(
-        dict.fromkeys([*names, "OPENAI_BASE_URL", "OPENROUTER_BASE_URL", "HOST", "DATA_DIR"], "")
-    )
+    settings = Settings.from_env(dict.fromkeys([*models, *urls, *places], ""))
 
-    assert settings == unset
+    assert settings == Settings.from_env({}) == Settings()
 
 
 def test_an_embedder_without_its_key_fails_at_start_p19() -> None:

@@ -33,8 +33,8 @@ from shared.domain.model import (
 )
 from shared.domain.provenance import Source
 from shared.domain.token_prices import TokenPrice
+from shared.environment.model_readers import DEFAULT_MODELS
 from shared.model_meter import measure_models
-from shared.settings import DEFAULT_MODELS
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
 
 MODELS = {"agent": "big", "fast": "small", "persona": "vendor/persona"}

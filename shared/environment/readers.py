@@ -1,0 +1,245 @@
+"""Readers of the settings that take more than a line."""
+
+import re
+from collections.abc import Mapping
+from ipaddress import ip_network
+from math import inf
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from shared.domain.connection import OauthClient
+from shared.domain.ids import is_id
+from shared.domain.quota import CLOUD_LIMITS, EMBEDDED_LIMITS, QuotaName
+from shared.domain.safety import SafetyThresholds
+from shared.environment.variables import (
+    Environment,
+    Reader,
+    choice,
+    each,
+    is_cloud,
+    items,
+    number,
+    parse_if,
+    parse_items,
+    parse_number,
+    refuse,
+    string,
+    variable,
+)
+
+World = Literal["embedded", "cloud"]
+
+DEFAULT_HARM_LIMIT = 7.0
+"""From here on, of 0 to 10, an answer is written again."""
+MIN_KEY_CHARS = 32
+_PROVIDERS = ("GOOGLE", "WHOOP", "NOTION", "X", "GITHUB", "PERPLEXITY")
+"""OAuth providers, and services called with our own API key."""
+_FOR_TESTS = {
+    "FIREBASE_AUTH_EMULATOR_HOST": "lets unsigned tokens in",
+    "GOOGLE_STAND_INS": "names servers without TLS",
+}
+_QUOTAS: Mapping[QuotaName, str] = {name: f"QUOTA_{name.upper()}" for name in EMBEDDED_LIMITS}
+_THRESHOLDS = {score: f"{score.upper()}_THRESHOLD" for score in ("harm", "misuse", "injection")}
+"""Variables of the scores as of which a question is refused, or its answer warned."""
+_WORLDS: Mapping[str, World] = {"embedded": "embedded", "cloud": "cloud"}
+
+read_world = choice("KEEPSAKE_WORLD", _WORLDS, "want embedded or cloud", unset="embedded")
+
+
+def read_on_cloud_run(env: Environment) -> bool:
+    """Tell whether we run there, where nothing serves tests and nothing is guessed."""
+    if "K_SERVICE" not in env:
+        return False
+    if not is_cloud(env):
+        raise ValueError(
+            "KEEPSAKE_WORLD=embedded cannot run on Cloud Run: set KEEPSAKE_WORLD=cloud"
+        )
+    for_tests = [
+        f"{name} {reason}: unset it on Cloud Run"
+        for name, reason in _FOR_TESTS.items()
+        if env.get(name)
+    ]
+    missing = [
+        f"{name} is missing: on Cloud Run nothing is guessed"
+        for name in ("GOOGLE_CLOUD_PROJECT", "TOOL_PROXY_URL", "PSEUDONYM_KEY")
+        if not env.get(name)
+    ]
+    refuse(for_tests + missing)
+    return True
+
+
+read_port = number("PORT", 8080, "want a number up to 65535", most=65_535)
+
+
+def read_public_url(env: Environment) -> str:
+    """Read the address of the console, without a slash at its end."""
+    return string("PUBLIC_URL", f"http://127.0.0.1:{read_port(env)}")(env).rstrip("/")
+
+
+def read_local_key(env: Environment) -> str | None:
+    return variable(
+        "LOCAL_KEY",
+        parse_if(re.compile("[!-~]*").fullmatch),
+        None,
+        "use ASCII letters, digits and signs, without spaces: it is sent in a header",
+        shows_text=False,
+    )(env)
+
+
+read_user = variable("KEEPSAKE_USER", parse_if(is_id), "me", "use 1 to 64 letters, digits, _ or -")
+
+
+def read_password_file(env: Environment) -> Path | None:
+    if env.get("KEEPSAKE_PASSWORD") and env.get("PASSWORD_FILE"):
+        raise ValueError("PASSWORD_FILE: KEEPSAKE_PASSWORD is set too: unset one of them")
+    return variable("PASSWORD_FILE", Path, None)(env)
+
+
+def read_trusted_proxies(env: Environment) -> tuple[str, ...]:
+    proxies = items("TRUSTED_PROXIES")(env)
+    refuse(
+        [
+            f"TRUSTED_PROXIES: {proxy!r} is no address or network such as 127.0.0.1 or"
+            " 172.16.0.0/12"
+            for proxy in proxies
+            if not _is_network(proxy)
+        ]
+    )
+    return proxies
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ip_network(text)
+    except ValueError:
+        return False
+    return True
+
+
+def read_dev_origins(env: Environment) -> tuple[str, ...]:
+    if is_cloud(env) and env.get("EGRESS_DEV_ORIGINS"):
+        raise ValueError("EGRESS_DEV_ORIGINS is for development only: unset it in the cloud")
+    return items("EGRESS_DEV_ORIGINS")(env)
+
+
+def keys(name: str) -> Reader[tuple[str, ...]]:
+    return variable(
+        name,
+        _parse_keys,
+        (),
+        f"want keys of at least {MIN_KEY_CHARS} characters, separated by commas",
+        shows_text=False,
+    )
+
+
+def _parse_keys(text: str) -> tuple[str, ...]:
+    keys = parse_items(text)
+    if any(len(key) < MIN_KEY_CHARS for key in keys):
+        raise ValueError(text)
+    return keys
+
+
+def read_web_push_key(env: Environment) -> str | None:
+    return variable(
+        "WEB_PUSH_KEY",
+        parse_if(lambda key: len(key) >= MIN_KEY_CHARS),
+        None,
+        f"want a text of at least {MIN_KEY_CHARS} characters",
+        shows_text=False,
+    )(env)
+
+
+def read_oauth_clients(env: Environment) -> Mapping[str, OauthClient]:
+    """Read our OAuth client at each provider; an API key of ours is stored as its secret."""
+    refuse(_find_account_errors(env))
+    return {
+        name.lower(): OauthClient(
+            id=env.get(f"{name}_CLIENT_ID", ""),
+            secret=env.get(f"{name}_CLIENT_SECRET") or env.get(f"{name}_API_KEY", ""),
+            base_url=env.get(f"{name}_BASE_URL") or None,
+        )
+        for name in _PROVIDERS
+        if env.get(f"{name}_CLIENT_ID") or env.get(f"{name}_API_KEY")
+    }
+
+
+def _find_account_errors(env: Environment) -> list[str]:
+    providers = [name for name in _PROVIDERS if env.get(f"{name}_CLIENT_ID")]
+    without_secret = [
+        f"{name}_CLIENT_SECRET is missing: {name}_CLIENT_ID is of no use without it"
+        for name in providers
+        if not env.get(f"{name}_CLIENT_SECRET")
+    ]
+    if not (providers and is_cloud(env)):
+        return without_secret
+    return without_secret + [
+        f"{name} is missing: accounts cannot be connected without it"
+        for name in ("PUBLIC_URL", "KMS_KEY")
+        if not env.get(name)
+    ]
+
+
+def read_harm_limit(env: Environment) -> float:
+    sentence = "want a number from 0 to 10, or off"
+    return variable("HARM_LIMIT", _parse_harm_limit, DEFAULT_HARM_LIMIT, sentence)(env)
+
+
+def _parse_harm_limit(text: str) -> float:
+    if text == "off":
+        return inf
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
+        raise ValueError(text)
+    return float(text)
+
+
+def read_quotas(env: Environment) -> Mapping[QuotaName, int]:
+    """Read the limit of each quota; 0 switches it off."""
+    defaults = CLOUD_LIMITS if is_cloud(env) else EMBEDDED_LIMITS
+    limits = each(_QUOTAS, parse_number(), "want a number, or 0 for no limit")(env)
+    return {name: limit for name, limit in {**defaults, **limits}.items() if limit}
+
+
+def read_thresholds(env: Environment) -> SafetyThresholds:
+    scores = each(_THRESHOLDS, _parse_score, "want a score above 0 and up to 10, such as 7.5")(env)
+    return SafetyThresholds(**scores)
+
+
+def _parse_score(text: str) -> float:
+    if not (re.fullmatch(r"\d{1,2}(\.\d+)?", text) and 0 < float(text) <= 10):
+        raise ValueError(text)
+    return float(text)
+
+
+def read_collector(env: Environment) -> str | None:
+    """Read where traces are sent, without a slash at its end."""
+    return variable(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        _parse_collector,
+        None,
+        "want the address of a collector, such as http://127.0.0.1:4318",
+        shows_text=False,
+    )(env)
+
+
+def _parse_collector(text: str) -> str:
+    endpoint = urlsplit(text)
+    if not (endpoint.scheme in ("http", "https") and endpoint.hostname):
+        raise ValueError(text)
+    return text.rstrip("/")
+
+
+def read_trace_share(env: Environment) -> float:
+    return variable(
+        "OTEL_TRACES_SAMPLER_ARG",
+        _parse_share,
+        1.0,
+        "want a share of all traces from 0 to 1, such as 0.1",
+        shows_text=False,
+    )(env)
+
+
+def _parse_share(text: str) -> float:
+    if not re.fullmatch(r"0?\.\d+|[01](\.0*)?", text):
+        raise ValueError(text)
+    return float(text)
