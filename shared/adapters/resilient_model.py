@@ -5,7 +5,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TypeVar
 
 from shared import telemetry
-from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.errors import ModelFailed, TierRefused, Unavailable
 from shared.domain.model import (
     ModelEvent,
     ModelFacts,
@@ -40,6 +40,7 @@ class ResilientModel:
 
     Only a passing failure (Unavailable) is retried, and only before the first event, so that no
     reader sees the beginnings of two answers. A model with an open circuit breaker is skipped.
+    A tier that refused counts as failed once another one has answered the same request.
     """
 
     def __init__(self, models: Mapping[ModelRole, Sequence[ChatModel]], clock: Clock) -> None:
@@ -95,6 +96,7 @@ class ResilientModel:
         kind = self._failure_kinds.get(role, Unavailable)
         failure = kind(f"the {role} models have failed just now and are left alone")
         failed_model = None
+        refusing_models: list[_GuardedModel] = []
         attempts = [model for model in self._models_by_role[role] for _ in range(MAX_ATTEMPTS)]
         for candidate in attempts:
             if not await self._prepare_attempt(
@@ -111,10 +113,17 @@ class ResilientModel:
                 if has_begun:
                     raise
                 failure, failed_model = error, candidate
+                if isinstance(error, TierRefused):
+                    refusing_models.append(candidate)
             else:
+                self._record_failures(refusing_models)
                 return
         self._failure_kinds[role] = type(failure)
         raise failure
+
+    def _record_failures(self, models: Sequence[_GuardedModel]) -> None:
+        for model in models:
+            model.breaker.record_failure(self._clock.now())
 
     async def _prepare_attempt(
         self, candidate: _GuardedModel, earlier_failure: Unavailable | None
@@ -144,7 +153,8 @@ class ResilientModel:
                 async for event in events:
                     yield event
         except Unavailable as failure:
-            candidate.breaker.record_failure(self._clock.now())
+            if not isinstance(failure, TierRefused):
+                self._record_failures([candidate])
             telemetry.warning("model_unavailable", model=candidate.name, reason=str(failure))
             raise
         except ModelFailed as failure:

@@ -21,6 +21,7 @@ KeepsakeError
 ├── Unavailable              a passing failure: retry
 │   ├── ModelUnreachable     no connection to the model's server
 │   ├── ModelBusy            the provider's tokens of this minute are used up
+│   ├── TierRefused          a cheaper tier of processing refused; the usual one tells whether the request is at fault
 │   ├── TimedOut             no answer in time; the request may have had its effect
 │   └── Unreadable           the answer is not of a type that was asked for
 ├── CannotUnwrap             the wrapped secret is damaged, or was wrapped for something else
@@ -172,6 +173,13 @@ class ModelUnreachable(Unavailable):
 
 class ModelBusy(Unavailable):
     """The tokens that our users may use in a minute are used up; the model itself was not asked."""
+
+
+class TierRefused(Unavailable):
+    """A cheaper tier of processing refused: there is none for this model, or the request is at fault.
+
+    The usual tier tells which.
+    """
 
 
 class CannotUnwrap(KeepsakeError):

@@ -15,7 +15,7 @@ from shared.adapters.cloud.model_spans import open_model_call
 from shared.adapters.cloud.openai_chunks import ChunkReader
 from shared.adapters.cloud.openai_http import OpenaiHttp
 from shared.data.codec import type_adapter
-from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.errors import ModelFailed, TierRefused
 from shared.domain.local_address import is_local_url
 from shared.domain.model import (
     AssistantTurn,
@@ -61,7 +61,7 @@ class OpenaiModel:
         """Without a key, every call raises ModelFailed, because some roles are optional.
 
         `windows` are tokens by role, for models whose name does not tell. With `is_flex`, calls ask
-        for OpenAI's flex processing and raise Unavailable where it is refused, as for some models.
+        for OpenAI's flex processing and raise TierRefused where it is refused, as for some models.
         """
         timeout_s = _FLEX_TIMEOUT_S if is_flex else _CHUNK_TIMEOUT_S
         self._http = OpenaiHttp(api_key=api_key, base_url=base_url, timeout_s=timeout_s)
@@ -138,7 +138,7 @@ class OpenaiModel:
         except ModelFailed as error:
             if not self._is_flex or error.reason != "other":
                 raise
-            raise Unavailable("flex processing was refused", retry_after_s=_FLEX_RETRY_S) from error
+            raise TierRefused("flex processing was refused", retry_after_s=_FLEX_RETRY_S) from error
 
     def _price(self, role: ModelRole, event: ModelEvent) -> ModelEvent:
         """Add the cost to the end of a call: by the model that answered, or that was asked for."""

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from shared import telemetry
 from shared.adapters.cloud.openai_chunks import ChunkReader
 from shared.adapters.cloud.openai_model import OpenaiModel
-from shared.domain.errors import ModelFailed, ModelUnreachable, Unavailable
+from shared.domain.errors import ModelFailed, ModelUnreachable, TierRefused, Unavailable
 from shared.domain.model import (
     AssistantTurn,
     ModelCallFinished,
@@ -451,7 +451,7 @@ async def test_who_waits_asks_for_no_tier_d5(server, model):
 async def test_a_model_without_flex_processing_is_unavailable_for_it_d5(server, flex_model):
     server.play(Script(status=400, error_code="invalid_value"))
 
-    with pytest.raises(Unavailable, match="flex processing was refused"):
+    with pytest.raises(TierRefused, match="flex processing was refused"):
         await _collect_events(flex_model)
 
 

@@ -221,6 +221,40 @@ async def test_refusals_do_not_open_the_breaker_c57(models):
     assert await models.collect_text(models.with_fallback) == "From the first."
 
 
+@pytest.fixture
+async def flex(models: TwoProviders) -> AsyncIterator[ResilientModel]:
+    """Flex processing at the first provider, and the usual tier at the second."""
+    options = [(models.first, True), (models.second, False)]
+    tiers = [
+        OpenaiModel(api_key="key", base_url=server.url, models={"agent": "model"}, is_flex=is_flex)
+        for server, is_flex in options
+    ]
+    yield ResilientModel({"agent": tiers}, models.clock)
+    for tier in tiers:
+        await tier.aclose()
+
+
+async def test_what_the_usual_tier_refuses_as_well_keeps_nobody_from_flex_processing_d5(
+    models, flex
+):
+    refusals = [Script(status=400)] * (FAILURE_THRESHOLD + 1)
+    models.first.play(*refusals)
+    models.second.play(*refusals)
+    for _ in refusals:
+        with pytest.raises(ModelFailed):
+            await models.collect_text(flex)
+
+    assert await models.collect_text(flex) == "From the first."
+
+
+async def test_a_model_without_flex_processing_is_soon_asked_for_none_d5(models, flex):
+    models.first.play(Script(status=400, sticky=True))
+    for _ in range(FAILURE_THRESHOLD + 3):
+        assert await models.collect_text(flex) == "From the second."
+
+    assert models.request_counts == (FAILURE_THRESHOLD, FAILURE_THRESHOLD + 3)
+
+
 async def test_the_name_is_that_of_the_first_model(models):
     assert models.with_fallback.name("agent") == "model-1"
 
