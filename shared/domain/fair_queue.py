@@ -14,7 +14,7 @@ from shared.domain.ids import UserId
 from shared.domain.model import Urgency
 
 MAX_USERS = 10_000
-_RANKS: Mapping[Urgency, int] = {"crisis": 0, "now": 1, "soon": 2, "later": 3}
+_RANKS: Mapping[Urgency, int] = {"now": 0, "soon": 1, "later": 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,7 +37,7 @@ class FairQueue:
         self._clock = 0.0
 
     def join(self, uid: UserId, urgency: Urgency, tokens: float, now: datetime) -> Ticket:
-        start = max(self._clock, self._ends.get(uid, 0.0))
+        start = self._find_start(uid)
         ticket = Ticket(uid=uid, urgency=urgency, tokens=tokens, start=start, since=now)
         self._waiting.append(ticket)
         self._set_end(uid, start + tokens)
@@ -50,6 +50,10 @@ class FairQueue:
         self._waiting.remove(ticket)
         self._clock = max(self._clock, ticket.start)
 
+    def charge(self, uid: UserId, tokens: float) -> None:
+        """Count tokens of a call that did not wait, as if it had come before what the user asks next."""
+        self._set_end(uid, self._find_start(uid) + tokens)
+
     def leave(self, ticket: Ticket) -> None:
         """Give up: the user had no tokens for it."""
         self._waiting.remove(ticket)
@@ -58,6 +62,9 @@ class FairQueue:
     def find_longest_wait(self, uid: UserId) -> datetime | None:
         """Return since when the oldest call of a user waits; None where none does."""
         return min((each.since for each in self._waiting if each.uid == uid), default=None)
+
+    def _find_start(self, uid: UserId) -> float:
+        return max(self._clock, self._ends.get(uid, 0.0))
 
     def _set_end(self, uid: UserId, end: float) -> None:
         self._ends[uid] = end

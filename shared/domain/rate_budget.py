@@ -2,8 +2,10 @@
 
 A part of it belongs to the instances, so that an instance without pressure asks nobody. The rest is a
 pool of shards, from which an instance leases tokens for some seconds. Whatever instances do, and
-however often they are replaced, no more than the budget is used in any minute, but for calls larger
-than LARGEST_CALL of it: those are let in for that, and their instance owes the rest before its next call.
+however often they are replaced, no more than the budget is used in any minute, but for two kinds of calls,
+whose instance owes the rest before its next other call: those larger than LARGEST_CALL of the budget, which
+are let in for that, and those that wait for nothing. So a minute holds at most the budget, the rest of
+such large calls and what waits for nothing; where instances live on, what is owed is made up for.
 """
 
 from dataclasses import replace
@@ -43,9 +45,11 @@ class InstanceBudget:
 
         `floor` is the share of the instance's own bucket that stays for others.
         """
-        if self.count_missing(tokens, now, floor=floor) > 0:
-            return None
-        leased = min(self._get_leased(now), self._limit(tokens))
+        return None if self.count_missing(tokens, now, floor=floor) > 0 else self.use(tokens, now)
+
+    def use(self, tokens: float, now: datetime) -> Self:
+        """Return the budget after a call that waits for nothing; what is not here is owed."""
+        leased = min(self._get_leased(now), tokens)
         own = self.own.take(tokens - leased, now)
         return replace(self, own=own, leased=self._get_leased(now) - leased)
 

@@ -1,4 +1,7 @@
-"""Admission of model calls: within the provider's tokens a minute, the urgent first, users by fair shares."""
+"""Admission of model calls: within the provider's tokens a minute, the urgent first, users by fair shares.
+
+Whether somebody is in a crisis is judged at once, whatever waits and however much the instance owes.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,7 +17,6 @@ from shared.domain.rate_budget import InstanceBudget
 from shared.ports import Clock
 
 LONGEST_WAIT: Mapping[Urgency, timedelta] = {
-    "crisis": timedelta(seconds=10),
     "now": timedelta(seconds=10),
     "soon": timedelta(seconds=30),
     "later": timedelta(seconds=30),
@@ -26,7 +28,7 @@ RETRY_AFTER_S = 30
 POOL_INTERVAL = timedelta(seconds=1)
 """How soon an instance asks the pool again."""
 _POLL_S = 0.25
-_FLOORS: Mapping[Urgency, float] = {"crisis": 0.0, "now": 0.0, "soon": 0.25, "later": 0.5}
+_FLOORS: Mapping[Urgency, float] = {"now": 0.0, "soon": 0.25, "later": 0.5}
 """The share of each bucket that is left to what is more urgent."""
 
 
@@ -55,13 +57,10 @@ class Admission:
 
     async def admit(self, uid: UserId, urgency: Urgency, tokens: int) -> None:
         """Return when a call may be made. Raises ModelBusy where that would take too long."""
-        ticket = self._queue.join(uid, urgency, tokens, self._clock.now())
-        try:
-            await self._wait(ticket)
-        except BaseException:
-            self._queue.leave(ticket)
-            raise
-        self._queue.serve(ticket)
+        if urgency == "crisis":
+            self._admit_at_once(uid, tokens)
+        else:
+            await self._admit_in_turn(uid, urgency, tokens)
 
     def check_room(self, uid: UserId) -> None:
         """Raises TooMany for a user whose calls wait for long already; others have their share."""
@@ -72,6 +71,19 @@ class Admission:
                 f"Please ask again in {RETRY_AFTER_S} seconds.",
                 retry_after_s=RETRY_AFTER_S,
             )
+
+    def _admit_at_once(self, uid: UserId, tokens: int) -> None:
+        self._queue.charge(uid, tokens)
+        self._budget = self._budget.use(tokens, self._clock.now())
+
+    async def _admit_in_turn(self, uid: UserId, urgency: Urgency, tokens: int) -> None:
+        ticket = self._queue.join(uid, urgency, tokens, self._clock.now())
+        try:
+            await self._wait(ticket)
+        except BaseException:
+            self._queue.leave(ticket)
+            raise
+        self._queue.serve(ticket)
 
     async def _wait(self, ticket: Ticket) -> None:
         while not (self._queue.is_first(ticket) and await self._take(ticket)):

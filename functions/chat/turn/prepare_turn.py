@@ -99,7 +99,7 @@ async def prepare_turn(
         can_confirm=can_confirm,
         fingerprint=key.fingerprint if key else "",
     )
-    if not asked.finding.is_plain:
+    if not asked.finding.level:
         deps.model.check_room(uid)
     load = load_context(deps, uid, asked.place, check=check_unused(deps, uid, run_id, key))
     is_urgent = asked.finding.is_plain

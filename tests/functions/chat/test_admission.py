@@ -10,6 +10,7 @@ from shared.adapters.admitted_model import AdmittedModels
 from shared.domain.errors import Unavailable
 from shared.domain.rate_budget import build_instance_budget
 from shared.resilience.admission import Admission
+from shared.safety.crisis_plan import NOT_ALONE
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.test_message_routes import open_chat
@@ -17,6 +18,7 @@ from tests.functions.chat.test_message_routes import open_chat
 UI_PROTOCOL = {"protocol": "ui-message-stream"}
 HELLO = {"text": "Hello"}
 DESPERATE = {"text": "I want to kill myself"}
+DOUBTFUL = {"text": "my pills are all in front of me"}
 
 
 async def lease_nothing(*_: object, **__: object) -> float:
@@ -64,6 +66,19 @@ async def test_who_floods_is_refused_in_both_protocols_and_told_when_to_come_bac
     assert (refusal.status_code, refusal.headers["retry-after"]) == (429, "30")
     assert refusal.json()["detail"].startswith("Your other questions still wait")
     assert in_chat.content.startswith(b"data: Your other questions still wait")
+
+
+async def test_what_may_be_a_crisis_is_judged_at_once_however_short_tokens_are_d5(
+    world: ChatFixture,
+) -> None:
+    readings = {"chat/crisis": [{"level": 3}]}
+    with ScriptedModel(answers=readings) as model:
+        deps, admission = admit(world.deps(model), world)
+        async with waiting_call(admission, world), open_chat(deps) as http:
+            answer = await http.post("/v2/messages", json=DOUBTFUL, params=UI_PROTOCOL)
+
+    assert answer.status_code == 200
+    assert NOT_ALONE in answer.text
 
 
 async def test_a_crisis_is_never_refused_for_want_of_tokens_d5(world: ChatFixture) -> None:

@@ -11,7 +11,7 @@ from shared.domain.model import Urgency
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 ANN, BOB = UserId("ann"), UserId("bob")
-URGENCIES: list[Urgency] = ["crisis", "now", "soon", "later"]
+URGENCIES: list[Urgency] = ["now", "soon", "later"]
 CALLS = st.lists(
     st.tuples(st.sampled_from("abcd"), st.sampled_from(URGENCIES), st.integers(1, 10_000)),
     max_size=30,
@@ -87,6 +87,24 @@ def test_users_who_always_wait_get_equal_shares_d5(rounds: int, small: int, larg
         waiting.append(queue.join(ticket.uid, "now", ticket.tokens, NOW))
 
     assert abs(used[ANN] - used[BOB]) <= 2 * max(small, large)
+
+
+@given(st.integers(1, 20), st.integers(1, 20), st.integers(1, 10_000))
+def test_what_did_not_wait_brings_its_user_no_nearer_to_the_front_d5(
+    at_once: int, flood: int, tokens: int
+) -> None:
+    queue = FairQueue()
+    waiting = [queue.join(ANN, "now", 1_000, NOW) for _ in range(flood)]
+    serve_next(queue, waiting)
+    for _ in range(at_once):
+        queue.charge(ANN, tokens)
+
+    call = queue.join(BOB, "now", 1_000, NOW)
+    last = queue.join(ANN, "now", 1_000, NOW)
+    served = serve_all(queue, [*waiting, last, call])
+
+    assert served.index(call) <= 1
+    assert last.start >= flood * 1_000 + at_once * tokens
 
 
 def test_who_gave_up_is_served_as_if_they_had_not_asked_d5() -> None:

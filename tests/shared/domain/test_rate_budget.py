@@ -34,6 +34,7 @@ class Fleet:
         default_factory=lambda: [build_instance_budget(BUDGET, INSTANCES, START)] * INSTANCES
     )
     used: list[tuple[datetime, float]] = field(default_factory=list)
+    used_at_once: list[tuple[datetime, float]] = field(default_factory=list)
 
     def replace(self, instance: int) -> None:
         self.instances[instance] = build_instance_budget(BUDGET, INSTANCES, self.now)
@@ -50,6 +51,11 @@ class Fleet:
         self.instances[instance] = budget
         self.used.append((self.now, tokens))
         return True
+
+    def use(self, instance: int, tokens: float) -> None:
+        """Use tokens that wait for nothing."""
+        self.instances[instance] = self.instances[instance].use(tokens, self.now)
+        self.used_at_once.append((self.now, tokens))
 
     def _lease(self, instance: int, wanted: float, floor: float) -> None:
         for number, shard in enumerate(self.shards):
@@ -149,6 +155,52 @@ def test_calls_of_any_size_stay_within_the_budget_in_the_long_run_d5(
 
     used = sum(tokens for _, tokens in fleet.used)
     assert used <= 20 * BUDGET + instances * BUDGET * size / 10
+
+
+CALLS = st.lists(
+    st.tuples(
+        st.sampled_from([0.0, 0.25, 1.0, 9.0, 61.0]),
+        st.integers(0, INSTANCES - 1),
+        st.floats(1, BUDGET * LARGEST_CALL),
+        st.booleans(),
+    ),
+    max_size=120,
+)
+
+
+@given(CALLS, st.booleans())
+def test_what_waits_for_nothing_leaves_the_rest_within_the_budget_d5(
+    calls: list[tuple[float, int, float, bool]], is_replaced: bool
+) -> None:
+    fleet = Fleet()
+    for seconds, instance, tokens, is_urgent in calls:
+        fleet.now += timedelta(seconds=seconds)
+        if is_urgent:
+            fleet.use(instance, tokens)
+            if is_replaced:
+                fleet.replace(instance)
+        else:
+            fleet.ask(instance, tokens)
+
+    assert fleet.find_fullest_minute() <= BUDGET * (1 + 1e-9)
+
+
+@given(CALLS)
+def test_what_waits_for_nothing_is_made_up_for_before_the_next_other_call_d5(
+    calls: list[tuple[float, int, float, bool]],
+) -> None:
+    fleet = Fleet()
+    for seconds, instance, tokens, is_urgent in calls:
+        fleet.now += timedelta(seconds=seconds)
+        if is_urgent:
+            fleet.use(instance, tokens)
+        elif fleet.ask(instance, tokens):
+            assert fleet.instances[instance].own.level >= -1e-6
+
+    used = sum(tokens for _, tokens in [*fleet.used, *fleet.used_at_once])
+    owed = sum(max(0.0, -each.own.level) for each in fleet.instances)
+    minutes = (fleet.now - START) / MINUTE
+    assert used - owed <= BUDGET * (minutes + 1) * (1 + 1e-9)
 
 
 def test_what_is_leased_is_lost_when_its_time_is_over_d5() -> None:
