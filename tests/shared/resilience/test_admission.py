@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from functions.chat.deps import Limits
 from shared import telemetry
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.metered_documents import MeteredDocuments
