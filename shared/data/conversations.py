@@ -48,7 +48,7 @@ _WITHOUT_TRANSCRIPT = (
     "external_data", "status", "discarded", "structured", "topics", "processed_hash", "chunk_count",
     "failure", "failure_reason", "waiting_since", "edits", "speakers", "assignments", "person_ids", "starred",
     "app_id", "text_bytes",
-    "transcript_deleted_at", "deleted_hash", "restored_hash", "folder_id", "visibility", "share_token",
+    "transcript_deleted_at", "deleted_hash", "restored_hash", "is_imported", "folder_id", "visibility", "share_token",
     "merged_into", "merged_from", "unmerged_from", "apps_results", "suggested_summarization_apps",
     "summary_app", "listed_at", "photo_count", "photo_bytes",
     "processed_at", "kept_at", "figures",

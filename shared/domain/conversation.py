@@ -216,7 +216,8 @@ class Conversation:
     `text_bytes` is the size of its transcript, once it was handed in to us or processed. When the
     transcript is deleted and the rest stays, `deleted_hash` stands for its hash. `restored_hash` is the
     transcript whose structure came back with an export: no model is asked for it again. It is empty
-    where an export brought what is derived from the conversation, and models are asked again.
+    where an export brought what is derived from the conversation, and models are asked again. One that
+    `is_imported` came with a file, and nobody waits for it.
     `apps_results` are texts of summary apps, the one to show first; `summary_app` is the one that the
     owner chose for this conversation. `listed_at` is when what lists
     sort and filter by was last written, by the server's clock. `photo_count` photos of `photo_bytes`
@@ -260,6 +261,7 @@ class Conversation:
     transcript_deleted_at: datetime | None = None
     deleted_hash: str | None = None
     restored_hash: str | None = None
+    is_imported: bool = False
     folder_id: FolderId | None = None
     visibility: Visibility = "private"
     share_token: str | None = None

@@ -39,6 +39,7 @@ SERVER_FIELDS = {
     "transcript_deleted_at": "2026-03-02T12:00:00Z",
     "deleted_hash": "0",
     "restored_hash": "said",
+    "is_imported": False,
     "folder_id": "forged",
     "visibility": "shared",
     "share_token": "forged",

@@ -119,7 +119,8 @@ async def keep_conversation(deps: ImportDeps, uid: UserId, fields: dict[str, Any
         edits = Edits(**fields.pop("edits"), discarded=False)
         conversation = ConversationIn.model_validate(fields).to_conversation(deps.new_id())
         structured = apply_edits(Structured(), edits)
-        await hand_in(deps, uid, replace(conversation, edits=edits, structured=structured))
+        imported = replace(conversation, is_imported=True, edits=edits, structured=structured)
+        await hand_in(deps, uid, imported)
     except Conflict:
         telemetry.add_fields(outcome="known")
     except (ValidationError, TypeError, Invalid, TooLarge) as error:  # was valid when it was read

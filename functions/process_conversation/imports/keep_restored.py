@@ -32,7 +32,7 @@ async def keep_restored(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -
     conversation = await _find_people(deps, uid, conversation)
     is_whole = restored.is_complete and not conversation.has_deleted_transcript
     restored_hash = transcript_hash(split_transcript(conversation)[0]) if is_whole else ""
-    conversation = replace(conversation, restored_hash=restored_hash)
+    conversation = replace(conversation, restored_hash=restored_hash, is_imported=True)
     try:
         await ingest(deps, uid, conversation, also=_build_writes(deps, uid, restored))
     except Conflict:

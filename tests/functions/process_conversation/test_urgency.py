@@ -4,25 +4,53 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from functions.process_conversation.processing.urgency import choose_urgency
 from shared.adapters.admitted_model import AdmittedModels
 from shared.domain.rate_budget import build_instance_budget
 from shared.resilience.admission import LONGEST_WAIT, Admission
 from tests.fakes import AutoAdvanceClock, ScriptedModel
 from tests.fixtures.processing import (
+    START,
     build_outputs,
     build_processing_fixture,
     build_script,
     build_test_conversation,
 )
 
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
 
 @pytest.mark.parametrize(
-    ("age", "urgency"), [(timedelta(minutes=5), "soon"), (timedelta(days=300), "later")]
+    ("arrived", "ended", "urgency"),
+    [
+        (timedelta(), 5 * MINUTE, "soon"),
+        (timedelta(), 300 * DAY, "later"),
+        (59 * MINUTE, -DAY, "soon"),
+        (HOUR, -DAY, "later"),
+        (HOUR, timedelta(), "later"),
+    ],
 )
-async def test_a_new_conversation_is_read_soon_and_an_old_one_that_was_imported_later_d5(
-    database, age, urgency
-):
+def test_our_clock_decides_how_long_a_recording_is_new_d5(
+    arrived: timedelta, ended: timedelta, urgency: str
+) -> None:
+    talk = build_test_conversation(finished_at=START - ended, listed_at=START - arrived)
+    waiting = replace(talk, listed_at=START, waiting_since=START - arrived)
+
+    assert [choose_urgency(each, START) for each in (talk, waiting)] == [urgency] * 2
+
+
+@given(st.timedeltas(-2 * DAY, 2 * DAY))
+def test_an_import_is_read_later_whatever_it_says_of_its_end_d5(ended: timedelta) -> None:
+    talk = build_test_conversation(finished_at=START - ended)
+
+    assert choose_urgency(replace(talk, is_imported=True), START) == "later"
+
+
+@pytest.mark.parametrize(("age", "urgency"), [(5 * MINUTE, "soon"), (300 * DAY, "later")])
+async def test_a_new_conversation_is_read_soon_and_an_old_one_later_d5(database, age, urgency):
     with ScriptedModel(answers=build_script(build_outputs())) as model:
         world = build_processing_fixture(database, model)
         ended_at = world.clock.now() - age

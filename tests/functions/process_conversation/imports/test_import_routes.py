@@ -166,6 +166,17 @@ async def test_a_file_without_a_date_took_place_when_it_was_changed(alice):
     assert imported["files"][0]["conversations"][0]["started_at"] == "2025-05-06T07:08:09Z"
 
 
+async def test_what_is_imported_is_read_later_also_if_it_ends_tomorrow_d5(world, deps, alice):
+    tomorrow = (world.clock.now() + timedelta(days=1)).isoformat()
+    options = json.dumps({"modified": [tomorrow]})
+    await post_files(alice, {"a.txt": "Ann: Hello\nBo: Hi\n"}, options=options)
+    await deliver_import_tasks(world, deps)
+
+    await world.deliver_all()
+
+    assert world.urgencies == ["later"]
+
+
 async def test_an_export_brings_records_along(world, deps, alice):
     conversation = {
         "id": "fence",
