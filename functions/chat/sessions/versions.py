@@ -1,5 +1,7 @@
 """Versions of messages: a question edited or an answer asked again, in a branch of its own."""
 
+from collections.abc import Sequence
+
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.chat_sessions import get_session
 from shared.data.stores import Stores
@@ -23,6 +25,11 @@ class WantedVersion:
     target: Message
     question: Message
     text: str
+
+    @property
+    def file_ids(self) -> Sequence[str]:
+        """Those of its question; some may be gone since."""
+        return [file.id for file in self.question.files]
 
     def build_fork(self, run_id: RunId) -> Fork:
         forks, branch = self.session.forks, BranchId(run_id)

@@ -89,7 +89,7 @@ async def prepare_turn(
             fork=version.build_fork(run_id) if version else None,
             follows=follows,
             page=page,
-            file_ids=[file.id for file in version.question.files] if version else file_ids,
+            file_ids=version.file_ids if version else file_ids,
             files_may_be_gone=version is not None,
             language=client_language,
             similar_chats=similar_chats,
@@ -99,13 +99,7 @@ async def prepare_turn(
         can_confirm=can_confirm,
         fingerprint=key.fingerprint if key else "",
     )
-    if not asked.finding.level:
-        deps.model.check_room(uid)
-    load = load_context(deps, uid, asked.place, check=check_unused(deps, uid, run_id, key))
-    is_urgent = asked.finding.is_plain
-    documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=is_urgent)
-    async with withdraw_on_failure(deps, uid, slot, asked.at):
-        return await _build_turn(deps, asked, documents, slot)
+    return await _admit(deps, asked, key)
 
 
 @value
@@ -122,6 +116,18 @@ class _Asked:
     models: Sequence[AgentRole]
     can_confirm: bool
     fingerprint: str
+
+
+async def _admit(deps: ChatDeps, asked: _Asked, key: QuestionKey | None) -> PreparedTurn:
+    """Read what a question needs while it takes its slot. Who may be in crisis waits for no room."""
+    uid, run_id = asked.uid, asked.run_id
+    if not asked.finding.level:
+        deps.model.check_room(uid)
+    load = load_context(deps, uid, asked.place, check=check_unused(deps, uid, run_id, key))
+    is_urgent = asked.finding.is_plain
+    documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=is_urgent)
+    async with withdraw_on_failure(deps, uid, slot, asked.at):
+        return await _build_turn(deps, asked, documents, slot)
 
 
 async def _build_turn(

@@ -33,6 +33,7 @@ from shared.domain.custom_agent import CustomAgent
 from shared.domain.details_request import list_accepted
 from shared.domain.embed import list_ids
 from shared.domain.errors import Conflict
+from shared.domain.file import File
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Profile
 from shared.domain.storage_mode import is_private, is_sealed
@@ -103,7 +104,58 @@ async def load_context(
 
     Where both refuse it, the refusal of `check` counts: a repeated question is no new one.
     """
-    first_round = gather(
+    first = await _read_first_round(deps, uid, place, check)
+    session, newest_messages = first.session, first.newest_messages
+    (app, offered_apps), agent, files, project, (details, results, similar_chats) = await gather(
+        _load_apps(deps, uid, session.app_id, first.installed_ids),
+        _load_agent(deps, uid, session),
+        load_files(deps, uid, first.files_of_question, newest_messages),
+        load_project(deps, uid, session.project_id),
+        gather(
+            load_details(deps.stores.memories, uid, first.profile, list_accepted(session.requests)),
+            _load_results(deps, uid, session, newest_messages),
+            _find_similar(deps, uid, place, session, first.profile),
+        ),
+    )
+    return TurnContext(
+        profile=_speak_for_client(first.profile, place.language),
+        session=session,
+        path=first.path,
+        newest_messages=newest_messages,
+        connections=first.connections,
+        app=app,
+        offered_apps=offered_apps,
+        consent=await _pin_unpinned(deps, uid, offered_apps, first.consent),
+        agent=agent,
+        page_item=first.page_item,
+        files=files,
+        project=project,
+        details=details,
+        results=results,
+        similar_chats=similar_chats,
+    )
+
+
+@value
+class _FirstRound:
+    """The documents that name those of the second round."""
+
+    profile: Profile
+    session: Session
+    path: Path
+    newest_messages: Sequence[Message]
+    installed_ids: Sequence[AppId]
+    connections: Sequence[Connection]
+    consent: Consent
+    page_item: PageItem | None
+    files_of_question: Sequence[File]
+
+
+async def _read_first_round(
+    deps: ChatDeps, uid: UserId, place: QuestionPlace, check: Awaitable[None]
+) -> _FirstRound:
+    """Read all that the question itself names. A refusal of `check` comes before others."""
+    reads = gather(
         deps.stores.profiles.get(uid),
         _load_history(deps, uid, place),
         deps.stores.installed_apps.list_all(uid),
@@ -114,44 +166,27 @@ async def load_context(
             find_files(deps, uid, place.file_ids, may_be_gone=place.files_may_be_gone),
         ),
     )
-    refusal, _ = await gather(check, first_round, return_exceptions=True)
+    refusal, _ = await gather(check, reads, return_exceptions=True)
     if isinstance(refusal, BaseException):
         raise refusal
-    (
-        profile,
-        (session, path, newest_messages),
-        installed_apps,
-        (connections, consent, page_item, of_question),
-    ) = await first_round
-    installed_ids = [installation.app_id for installation in installed_apps]
-    (app, offered_apps), agent, files, project, (details, results, similar_chats) = await gather(
-        _load_apps(deps, uid, session.app_id, installed_ids),
-        _load_agent(deps, uid, session),
-        load_files(deps, uid, of_question, newest_messages),
-        load_project(deps, uid, session.project_id),
-        gather(
-            load_details(deps.stores.memories, uid, profile, list_accepted(session.requests)),
-            _load_results(deps, uid, session, newest_messages),
-            _find_similar(deps, uid, place, session, profile),
-        ),
-    )
-    return TurnContext(
-        profile=profile if profile.language else replace(profile, language=place.language),
+    profile, history_read, installed_apps, (connections, consent, page_item, files) = await reads
+    session, path, newest_messages = history_read
+    return _FirstRound(
+        profile=profile,
         session=session,
         path=path,
         newest_messages=newest_messages,
+        installed_ids=[installation.app_id for installation in installed_apps],
         connections=connections,
-        app=app,
-        offered_apps=offered_apps,
-        consent=await _pin_unpinned(deps, uid, offered_apps, consent),
-        agent=agent,
+        consent=consent,
         page_item=page_item,
-        files=files,
-        project=project,
-        details=details,
-        results=results,
-        similar_chats=similar_chats,
+        files_of_question=files,
     )
+
+
+def _speak_for_client(profile: Profile, client_language: str | None) -> Profile:
+    """Let the client's language hold where the owner chose none."""
+    return profile if profile.language else replace(profile, language=client_language)
 
 
 async def _resolve(deps: ChatDeps, uid: UserId, place: QuestionPlace) -> Session:
