@@ -197,6 +197,9 @@ class Models(Protocol):
     def check_room(self, uid: UserId) -> None:
         """Raises TooMany for a user whose earlier calls wait to be admitted, and do for long."""
 
+    def is_short(self) -> bool:
+        """Tell whether calls had to wait for tokens within the last minute."""
+
     def for_user(
         self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
     ) -> ChatModel:

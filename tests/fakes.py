@@ -207,6 +207,9 @@ class UnmaskedModels:
     def check_room(self, uid: UserId) -> None:
         pass
 
+    def is_short(self) -> bool:
+        return False
+
     def for_user(
         self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
     ) -> Any:

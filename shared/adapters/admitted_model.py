@@ -50,6 +50,9 @@ class AdmittedModels:
     def check_room(self, uid: UserId) -> None:
         self._admission.check_room(uid)
 
+    def is_short(self) -> bool:
+        return self._admission.is_short()
+
 
 class AdmittedModel:
     """The models of one user."""

@@ -62,6 +62,9 @@ class MaskedModels:
     def check_room(self, uid: UserId) -> None:
         self._models.check_room(uid)
 
+    def is_short(self) -> bool:
+        return self._models.is_short()
+
     def for_user(
         self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
     ) -> ChatModel:

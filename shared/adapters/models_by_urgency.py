@@ -21,6 +21,10 @@ class ModelsByUrgency:
     def check_room(self, uid: UserId) -> None:
         """Let everybody in: nothing is admitted here."""
 
+    def is_short(self) -> bool:
+        """Nothing waits here."""
+        return False
+
     def for_user(
         self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
     ) -> ChatModel:

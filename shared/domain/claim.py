@@ -19,6 +19,8 @@ ABANDONED_AFTER = timedelta(minutes=15)
 """Past the last delivery of a message by itself: what is unfinished by then, only the sweep begins again."""
 FIRST_WAIT = timedelta(seconds=5)
 LONGEST_WAIT = timedelta(hours=10)
+LONGEST_WAIT_FOR_TOKENS = timedelta(minutes=10)
+"""Tokens come back by themselves: who waits for them is neither tried before that time nor waked."""
 PATIENT_ATTEMPTS = 3
 """How many attempts in a row may end by an outage before the next one waits; a model's outage waits at once."""
 SUSPECT_ATTEMPTS = 5
@@ -60,6 +62,11 @@ class Claim:
     due_at: datetime | None = None
     is_first: bool = False
     wipes: int | None = None
+
+    @property
+    def lacked_tokens(self) -> bool:
+        """Whether the last attempt ended because our users had used up the tokens of a minute."""
+        return self.outage is not None and self.outage.reason == "busy"
 
 
 def has_no_writer(claim: Claim | None, message_hash: str) -> bool:
@@ -156,7 +163,8 @@ def park(stored: Claim, own_claim: Claim, now: datetime, outage: Failure) -> Cla
 
 def wait(claim: Claim, now: datetime) -> Claim:
     """Let the sweep begin the next attempt, after a wait that doubles each time."""
-    pause = min(FIRST_WAIT * 2 ** min(claim.waits, 20), LONGEST_WAIT)
+    longest = LONGEST_WAIT_FOR_TOKENS if claim.lacked_tokens else LONGEST_WAIT
+    pause = min(FIRST_WAIT * 2 ** min(claim.waits, 20), longest)
     return replace(claim, waits=claim.waits + 1, attempts=0, due_at=now + pause)
 
 

@@ -170,9 +170,13 @@ class Unreadable(Unavailable):
 class ModelUnreachable(Unavailable):
     """No connection to the server of a model: it is not running, or its address is wrong."""
 
+    reason: FailureReason = "no_connection"
+
 
 class ModelBusy(Unavailable):
     """The tokens that our users may use in a minute are used up; the model itself was not asked."""
+
+    reason: FailureReason = "busy"
 
 
 class TierRefused(Unavailable):

@@ -9,6 +9,7 @@ FailureReason = Literal[
     "unknown_model",
     "no_quota",
     "no_connection",
+    "busy",
     "malformed_answer",
     "too_long",
     "other",

@@ -25,6 +25,8 @@ LONGEST_WAIT: Mapping[Urgency, timedelta] = {
 PATIENCE = timedelta(seconds=5)
 """A user whose call waits longer is not let in with another question."""
 RETRY_AFTER_S = 30
+SHORT_FOR = timedelta(minutes=1)
+"""So long after a call had to wait tokens count as short: the budget is that of a minute."""
 POOL_INTERVAL = timedelta(seconds=1)
 """How soon an instance asks the pool again."""
 _POLL_S = 0.25
@@ -54,6 +56,7 @@ class Admission:
         self._shard = first_shard
         self._queue = FairQueue()
         self._asks_pool_at = budget.leased_until
+        self._last_wait_at: datetime | None = None
 
     async def admit(self, uid: UserId, urgency: Urgency, tokens: int) -> None:
         """Return when a call may be made. Raises ModelBusy where that would take too long."""
@@ -72,6 +75,11 @@ class Admission:
                 retry_after_s=RETRY_AFTER_S,
             )
 
+    def is_short(self) -> bool:
+        """Tell whether a call had to wait lately."""
+        last_wait_at, now = self._last_wait_at, self._clock.now()
+        return last_wait_at is not None and now - last_wait_at < SHORT_FOR
+
     def _admit_at_once(self, uid: UserId, tokens: int) -> None:
         self._queue.charge(uid, tokens)
         self._budget = self._budget.use(tokens, self._clock.now())
@@ -89,6 +97,7 @@ class Admission:
         while not (self._queue.is_first(ticket) and await self._take(ticket)):
             if self._clock.now() - ticket.since >= LONGEST_WAIT[ticket.urgency]:
                 raise ModelBusy("no tokens are left for now", retry_after_s=RETRY_AFTER_S)
+            self._last_wait_at = self._clock.now()
             await self._clock.sleep(_POLL_S)
             telemetry.count(model_wait_ms=round(_POLL_S * 1_000))
 

@@ -731,7 +731,7 @@ class FactIn(TypedDict):
 
 
 class FailureOut(TypedDict):
-    reason: Literal["refused_key", "unknown_model", "no_quota", "no_connection", "malformed_answer", "too_long", "other"]
+    reason: Literal["refused_key", "unknown_model", "no_quota", "no_connection", "busy", "malformed_answer", "too_long", "other"]
     detail: str
     can_retry: bool
 

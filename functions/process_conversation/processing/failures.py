@@ -6,6 +6,7 @@ from shared.data.conversations import IncompleteTranscript
 from shared.domain.errors import (
     Invalid,
     KeepsakeError,
+    ModelBusy,
     ModelFailed,
     ModelUnreachable,
     Unavailable,
@@ -25,13 +26,12 @@ def describe_failure(error: KeepsakeError, place: ModelPlace) -> Failure:
     match error:
         case ModelOutage(__cause__=Unavailable() as cause):
             return describe_failure(cause, place)
-        case ModelFailed(reason=reason):
+        case (
+            ModelFailed(reason=reason) | ModelUnreachable(reason=reason) | ModelBusy(reason=reason)
+        ):
             return Failure(reason=reason, detail=describe_model_failure(reason, place))
         case Invalid():  # too large for a document
             return Failure(reason="too_long", detail=str(error))
-        case ModelUnreachable():
-            detail = describe_model_failure("no_connection", place)
-            return Failure(reason="no_connection", detail=detail)
         case Unavailable() if not isinstance(error, IncompleteTranscript):
             return Failure(reason="other", detail=NO_ANSWER)
         case _:

@@ -64,7 +64,7 @@ async def process(
         telemetry.record_cause(claimed.waiting_since)
     tasks = await _process_claimed(deps, uid, claimed, profile)
     if tasks is not None:
-        if claimed.held_by is not None and claimed.held_by.waits:
+        if _shows_end_of_outage(deps, claimed.held_by):
             await schedule_wake(deps.tasks, deps.clock.now())
         await _schedule_summary(deps, uid, claimed, profile)
         await _announce_tasks(deps, uid, tasks)
@@ -72,6 +72,12 @@ async def process(
     if claimed.merged_from:
         await announce_merge(deps.stores, deps.tasks, uid, claimed.id, now=deps.clock.now())
     return None
+
+
+def _shows_end_of_outage(deps: ProcessDeps, claim: Claim | None) -> bool:
+    """Tell whether others that wait may succeed, too; not where all would wait for tokens."""
+    has_outlasted = claim is not None and claim.waits and not claim.lacked_tokens
+    return bool(has_outlasted) and not deps.model.is_short()
 
 
 async def _process_claimed(

@@ -36,7 +36,7 @@ async def sweep(deps: SweepDeps) -> None:
 async def wake_waiting(deps: SweepDeps) -> None:
     """Let a batch of waiting conversations begin within a minute: an outage is over.
 
-    Each that succeeds wakes the next batch.
+    Each that succeeds wakes the next batch, while tokens are not short.
     """
     due_times = set[datetime]()
     for claim in await _list_waiting(deps, limit=BATCH_SIZE):

@@ -1,6 +1,7 @@
 """Waiting for a model, and the sweep that begins again what is stuck (D6)."""
 
 import asyncio
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -8,13 +9,16 @@ import pytest
 from functions.process_conversation.deps import SweepDeps
 from functions.process_conversation.processing.sweep import BATCH_SIZE, sweep, wake_waiting
 from infra.local.every_minute import schedule_minute
+from shared.adapters.admitted_model import AdmittedModels
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.domain.claim import SUSPECT_ATTEMPTS
 from shared.domain.documents import Document, Set, Update
-from shared.domain.errors import ModelUnreachable
+from shared.domain.errors import ModelBusy, ModelUnreachable
 from shared.domain.ids import UserId
+from shared.domain.rate_budget import build_instance_budget
+from shared.resilience.admission import Admission
 from shared.telemetry import log_request
-from tests.fakes import RecordingTasks, ScriptedModel
+from tests.fakes import AutoAdvanceClock, CreatedTask, RecordingTasks, ScriptedModel
 from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY
 from tests.fixtures.processing import (
     ALICE,
@@ -168,6 +172,69 @@ async def test_a_probe_that_fails_wakes_nobody_and_another_conversation_is_the_n
     probed = world.events.list_by_topic("conversation.changed")
     assert {message["uid"] for message in probed} == set(users)
     assert len(await list_waiting(world, timedelta(hours=9))) == len(users)
+
+
+@dataclass
+class Tokens:
+    """A pool that has nothing until `are_back`, then whatever is wanted."""
+
+    are_back: bool = False
+
+    async def lease(self, wanted: float, /, **_: object) -> float:
+        return wanted if self.are_back else 0.0
+
+
+def admit(world: ProcessingFixture, tokens: Tokens) -> Admission:
+    """Let model calls be admitted, on an instance that has no tokens of its own."""
+    budget = build_instance_budget(20_000, 1, world.clock.now())
+    admission = Admission(budget, tokens.lease, world.clock, first_shard=0)
+    world.deps = replace(world.deps, model=AdmittedModels(world.deps.model, admission))
+    return admission
+
+
+def list_wakes(world: ProcessingFixture) -> list[CreatedTask]:
+    return [task for task in world.tasks.list_by_target("sweep") if task.body]
+
+
+async def test_who_waited_for_tokens_wakes_nobody_d6(database):
+    users, tokens = [UserId(f"user{n}") for n in range(3)], Tokens()
+    with ScriptedModel(answers=build_script(*[build_outputs() for _ in users])) as model:
+        world = build_processing_fixture(database, model, clock=AutoAdvanceClock())
+        admit(world, tokens)
+        for user in users:
+            await world.write(build_test_conversation(), user)
+        await world.deliver_all()
+        parked = [await world.load_conversation(user) for user in users]
+        tokens.are_back = True
+        world.clock.advance(minutes=11)
+        await run_sweep(world)
+
+    assert all(talk.waiting_since for talk in parked)
+    assert {(await world.load_conversation(user)).status for user in users} == {"completed"}
+    assert list_wakes(world) == []
+
+
+async def test_the_end_of_an_outage_wakes_nobody_while_tokens_are_short_d6(database):
+    tokens = Tokens(are_back=True)
+    model = DistantModel(answers=build_script(build_outputs(), build_outputs()))
+    with model:
+        world = build_processing_fixture(database, model, clock=AutoAdvanceClock())
+        admission = admit(world, tokens)
+        for user in (ALICE, BOB):
+            await world.write(build_test_conversation(), user)
+        await world.deliver_all()
+        await let_wait(world, timedelta(hours=9))
+        tokens.are_back, model.is_back = False, True
+        with pytest.raises(ModelBusy):
+            await admission.admit(BOB, "now", 100_000)
+        tokens.are_back = True
+        await run_sweep(world)
+        wakes_while_short = list_wakes(world)
+        world.clock.advance(minutes=2)
+        await run_sweep(world)
+
+    assert wakes_while_short == []
+    assert len(list_wakes(world)) == 1
 
 
 async def let_wait(world: ProcessingFixture, time: timedelta) -> None:

@@ -257,6 +257,17 @@ async def test_who_waits_for_long_is_let_in_with_no_other_question_and_others_ar
     await asyncio.gather(waiting, return_exceptions=True)
 
 
+async def test_tokens_count_as_short_for_a_minute_after_a_call_had_to_wait_d5(lease, clock):
+    admission = start_instance(lease, clock)
+    await admission.admit(ANN, "now", 500)
+    short_before = admission.is_short()
+    await use_up(admission, clock)
+    short_after = admission.is_short()
+    clock.advance(seconds=61)
+
+    assert (short_before, short_after, admission.is_short()) == (False, True, False)
+
+
 async def test_an_instance_whose_clock_was_ahead_leases_once_the_store_has_set_it_d5(lease, clock):
     clock.advance(hours=1)
     admission = start_instance(lease, clock)
