@@ -181,7 +181,6 @@ class RetentionDeps(EndpointDeps):
     stores: Stores
     quotas: Quotas
     blobs: Blobs
-    claims: Claims
     index: LibraryIndex
 
 
@@ -243,5 +242,5 @@ class ReindexDeps(EndpointDeps):
 class DeadLetterDeps(EndpointDeps):
     """What recording dead letters needs."""
 
+    new_id: NewId
     stores: Stores
-    claims: Claims

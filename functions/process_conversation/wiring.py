@@ -117,7 +117,7 @@ def process_deps() -> ProcessDeps:
         stores=wiring.stores(),
         quotas=wiring.quotas(),
         blobs=wiring.blobs(),
-        claims=_build_claims(),
+        claims=Claims(wiring.documents(), wiring.clock(), wiring.new_id()),
         index=_build_index(),
     )
 
@@ -195,7 +195,6 @@ def retention_deps() -> RetentionDeps:
         stores=wiring.stores(),
         quotas=wiring.quotas(),
         blobs=wiring.blobs(),
-        claims=_build_claims(),
         index=_build_index(),
     )
 
@@ -279,8 +278,8 @@ def dead_letter_deps() -> DeadLetterDeps:
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
+        new_id=wiring.new_id(),
         stores=wiring.stores(),
-        claims=_build_claims(),
     )
 
 
@@ -290,7 +289,3 @@ def _build_index() -> LibraryIndex:
 
 def _build_search() -> Search:
     return Search(wiring.documents(), wiring.vectors(), wiring.embedder())
-
-
-def _build_claims() -> Claims:
-    return Claims(wiring.documents(), wiring.clock(), wiring.new_id())

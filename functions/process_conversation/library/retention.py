@@ -1,15 +1,24 @@
 """Retention: transcripts older than their owner keeps them lose their text; their structure stays."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from functions.process_conversation.deps import RetentionDeps
+from functions.process_conversation.processing.claims import claim_path, parse_claim
+from functions.process_conversation.processing.stored_answers import list_answer_paths
 from shared import telemetry
-from shared.domain.conversation import Conversation
+from shared.data.codec import load_all
+from shared.data.conversations import conversation_path
+from shared.data.photos import list_photo_paths
+from shared.data.transcripts import part_path
+from shared.domain.conversation import Conversation, transcript_hash
+from shared.domain.documents import Delete, Update
 from shared.domain.errors import Unavailable
-from shared.domain.ids import UserId
+from shared.domain.ids import ConversationId, UserId
 from shared.library.recordings import forget_sound_of
 from shared.library.retention_schedule import schedule_retention
+from shared.ports import Clock, Documents, Transaction
 
 INTERVAL = timedelta(days=1)
 PAGE_SIZE = 100
@@ -57,9 +66,51 @@ async def _delete_transcript(deps: RetentionDeps, uid: UserId, conversation: Con
     await forget_sound_of(deps, uid, conversation.id)
     await deps.index.remove_chunks(uid, conversation.id, conversation.chunk_count)
     try:
-        freed = await deps.claims.delete_transcript(uid, conversation.id)
+        freed = await delete_text(deps.stores.documents, deps.clock, uid, conversation.id)
     except Unavailable as error:
         telemetry.warning("transcript_not_deleted", error=type(error).__name__)
         return False
     await deps.quotas.give_back(uid, "stored_bytes", freed, now=deps.clock.now())
     return True
+
+
+async def delete_text(
+    documents: Documents, clock: Clock, uid: UserId, conversation_id: ConversationId
+) -> int:
+    """Delete a transcript, its photos and the models' answers about it; the structure stays.
+
+    Returns the bytes that this freed: none where they were deleted before. Raises Unavailable
+    while an attempt holds the claim: it has read the text.
+    """
+    path = conversation_path(uid, conversation_id)
+    answer_paths = await list_answer_paths(documents, uid, conversation_id)
+
+    async def work(tx: Transaction) -> int:
+        document, claim_document = await tx.get_many([path, claim_path(uid, conversation_id)])
+        claim = parse_claim(claim_document)
+        if claim is not None and claim.lease_until > clock.now():
+            raise Unavailable("The conversation is being processed")
+        for conversation in load_all(Conversation, [document]):
+            parts = [part_path(path, number) for number in range(len(conversation.parts))]
+            photos = list_photo_paths(path, conversation)
+            tx.write(*map(Delete, [*parts, *photos, *answer_paths]))
+            tx.write(Update(path, _build_deletion(conversation, clock.now())))
+            return conversation.text_bytes + conversation.photo_bytes
+        return 0
+
+    return await documents.transaction(work)
+
+
+def _build_deletion(conversation: Conversation, now: datetime) -> Mapping[str, Any]:
+    """Return the changes that delete a transcript and keep its hash, so that nothing is processed."""
+    return {
+        "transcript_segments": [],
+        "parts": [],
+        "transcript_deleted_at": now,
+        "deleted_hash": transcript_hash(conversation),
+        "photos": [],
+        "photo_count": 0,
+        "photo_bytes": 0,
+        "text_bytes": 0,
+        "chunk_count": 0,
+    }

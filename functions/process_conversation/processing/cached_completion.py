@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.failures import ModelOutage
 from functions.process_conversation.processing.model_outputs import ProcessingOutput
+from functions.process_conversation.processing.stored_answers import load_answer, store_answer
 from functions.process_conversation.processing.urgency import choose_urgency
 from shared import prompts
 from shared.domain.conversation import Conversation
@@ -51,7 +52,7 @@ async def complete_once(
     ModelFailed where a part is missing all the same; what came stays stored.
     """
     stage = (stage or prompt.name.rpartition("/")[2]) + (f"-{block}" if block else "")
-    stored_answer = await deps.claims.load_answer(uid, conversation, stage)
+    stored_answer = await load_answer(deps.stores.documents, uid, conversation, stage)
     answer: A | None = None
     if stored_answer is not None and stored_answer["prompt_version"] == prompt.version:
         answer = schema.model_validate(stored_answer["answer"])
@@ -67,7 +68,7 @@ async def complete_once(
             "model": model.name(role),
             "answer": answer.model_dump(mode="json", exclude_none=True),
         }
-        await deps.claims.store_answer(uid, conversation, stage, record)
+        await store_answer(deps.stores.documents, uid, conversation, stage, record)
     return _require_complete(answer, prompt)
 
 

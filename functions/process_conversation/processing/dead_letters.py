@@ -1,6 +1,7 @@
 """Dead letters: a record of each message that was given up, and the mark on its conversation."""
 
 from functions.process_conversation.deps import DeadLetterDeps
+from functions.process_conversation.processing.mark_failed import mark_given_up
 from shared import telemetry
 from shared.domain.dead_letter import DeadLetter
 from shared.domain.ids import ConversationId, UserId
@@ -15,6 +16,4 @@ async def record_dead_letter(deps: DeadLetterDeps, letter: DeadLetter) -> None:
     await deps.stores.dead_letters.put(letter)
     match letter.ids:
         case {"uid": str(uid), "conversation_id": str(conversation_id)}:
-            await deps.claims.mark_failed(
-                UserId(uid), ConversationId(conversation_id), letter.attempts
-            )
+            await mark_given_up(deps, UserId(uid), ConversationId(conversation_id), letter.attempts)

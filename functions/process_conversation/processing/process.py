@@ -11,9 +11,11 @@ from functions.process_conversation.processing.extract_content import (
     select_from_elsewhere,
 )
 from functions.process_conversation.processing.failures import ModelOutage, describe_failure
+from functions.process_conversation.processing.mark_failed import mark_failed, mark_malformed
 from functions.process_conversation.processing.merge_announcement import announce_merge
 from functions.process_conversation.processing.own_speakers import mark_new_owner
 from functions.process_conversation.processing.remove_derived import remove_derived
+from functions.process_conversation.processing.store_draft import complete_conversation, save_draft
 from functions.process_conversation.processing.sweep_schedule import schedule_sweep, schedule_wake
 from shared import telemetry
 from shared.data.codec import MalformedDocument
@@ -57,7 +59,7 @@ async def process(
         claimed = await deps.claims.acquire(uid, conversation_id, message_hash=message_hash or "")
     except MalformedDocument:
         telemetry.add_fields(outcome="malformed")
-        return await deps.claims.mark_malformed(uid, conversation_id)
+        return await mark_malformed(deps, uid, conversation_id)
     if isinstance(claimed, Claim):
         return await remove_derived(deps, uid, conversation_id, claimed)
     if claimed.waiting_since:
@@ -111,7 +113,7 @@ async def _attempt(
         raise Unavailable("Another attempt works on the conversation") from error
     except IncompleteTranscript as error:
         # The user is told: the missing part may never arrive.
-        await _mark_failed(deps, uid, claimed, describe_failure(error, deps.model_place))
+        await _fail(deps, uid, claimed, describe_failure(error, deps.model_place))
         raise
     except Unavailable as error:
         wipes = _get_wipes(claimed, profile)
@@ -166,12 +168,12 @@ async def _derive(
         # Rows first: a repeated attempt finds nothing held any more, and search skips what is held.
         await deps.index.put_memories(uid, draft.released_memories)
         wipes = _get_wipes(claimed, profile)
-        draft = await deps.claims.save(uid, claimed, draft, wipes=wipes)
+        draft = await save_draft(deps, uid, claimed, draft, wipes=wipes)
         with open_span("index conversation"):
             await _index(deps, uid, apply_draft(conversation, draft), draft)
     except (ModelFailed, Invalid) as error:
         chunk_count = await _index_transcript(deps, uid, claimed, conversation)
-        await _mark_failed(
+        await _fail(
             deps, uid, claimed, describe_failure(error, deps.model_place), chunk_count=chunk_count
         )
         return None
@@ -198,7 +200,7 @@ async def _index_transcript(
 ) -> int:
     """Index what was said, with the structure there is; return the count of chunks."""
     chunk_count = len(split_into_chunks(conversation.named_segments))
-    await deps.claims.save(uid, claimed, Draft(chunk_count=chunk_count))
+    await save_draft(deps, uid, claimed, Draft(chunk_count=chunk_count))
     return await deps.index.put(uid, conversation)
 
 
@@ -214,7 +216,7 @@ async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, dra
         await deps.index.put(uid, conversation, draft.memories)
     await _settle(deps, uid, conversation, [*draft.memories, *draft.released_memories])
     try:
-        await deps.claims.complete(uid, conversation, draft)
+        await complete_conversation(deps, uid, conversation, draft)
     except Superseded as error:
         raise Unavailable("The conversation changed while it was indexed") from error
 
@@ -233,7 +235,7 @@ async def _settle(
     await sync_rows(deps.stores.memories, deps.index, uid, changed, known=found)
 
 
-async def _mark_failed(
+async def _fail(
     deps: ProcessDeps,
     uid: UserId,
     claimed: Conversation,
@@ -243,7 +245,7 @@ async def _mark_failed(
 ) -> None:
     telemetry.add_fields(outcome="failed", failure=failure.reason)
     with suppress(Superseded):
-        await deps.claims.fail(uid, claimed, failure, chunk_count=chunk_count)
+        await mark_failed(deps, uid, claimed, failure, chunk_count=chunk_count)
 
 
 async def _schedule_summary(

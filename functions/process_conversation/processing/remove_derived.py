@@ -4,16 +4,20 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from functions.process_conversation.deps import ProcessDeps
-from functions.process_conversation.processing.claims import Superseded
+from functions.process_conversation.processing.claims import (
+    Superseded,
+    claim_path,
+    parse_claim,
+)
 from functions.process_conversation.processing.derived_writes import (
     build_removal,
     remove_mention,
 )
-from shared.data.codec import load_all
+from shared.data.codec import dump, load_all
 from shared.data.conversations import conversation_path
 from shared.domain.action_item import ActionItem
-from shared.domain.claim import Claim
-from shared.domain.documents import Delete, Document, Query, Where, Write
+from shared.domain.claim import Claim, finish
+from shared.domain.documents import Delete, Document, Query, Set, Where, Write
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
@@ -21,6 +25,7 @@ from shared.library.memory_index import index_memories
 from shared.library.recordings import forget_sound_of
 from shared.library.superseded import build_restore_writes, restore_superseded
 from shared.library.task_reminders import announce_tasks
+from shared.ports import Transaction
 
 _SUBCOLLECTIONS = ("answers", "forgotten", "parts", "photos")
 _MAX_DOCUMENTS = 200
@@ -73,10 +78,41 @@ async def _remove_rows_and_documents(
     removals = [build_removal(document, conversation_id) for document in derived_documents]
     writes = [write for write in removals if write]
     writes += await _collect_cleanup_writes(deps, uid, conversation_id)
-    await deps.claims.delete_derived(
-        uid, conversation_id, claim, [*writes, *build_restore_writes(uid, restored_memories)]
-    )
+    writes += build_restore_writes(uid, restored_memories)
+    await _delete_derived(deps, uid, conversation_id, claim, writes)
     await _announce_removed_tasks(deps, uid, derived_documents)
+
+
+async def _delete_derived(
+    deps: ProcessDeps,
+    uid: UserId,
+    conversation_id: ConversationId,
+    claim: Claim,
+    writes: Sequence[Write],
+) -> None:
+    """Apply the writes that remove what was derived; remove the claim with its last write lease.
+
+    Raises Superseded if the conversation exists again.
+    """
+    path, stored_claim_path = (
+        conversation_path(uid, conversation_id),
+        claim_path(uid, conversation_id),
+    )
+
+    async def work(tx: Transaction) -> None:
+        document, claim_document = await tx.get_many([path, stored_claim_path])
+        if document is not None:
+            raise Superseded
+        stored_claim = parse_claim(claim_document) or claim
+        remaining_claim = finish(stored_claim, claim.attempt, deps.clock.now())
+        tx.write(*writes)
+        tx.write(
+            Set(stored_claim_path, dump(remaining_claim))
+            if remaining_claim.writing
+            else Delete(stored_claim_path)
+        )
+
+    await deps.stores.documents.transaction(work)
 
 
 async def _announce_removed_tasks(

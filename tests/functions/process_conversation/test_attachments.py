@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from functions.process_conversation.library.conversation_schemas import MAX_PHOTO_CHARS, MAX_PHOTOS
+from functions.process_conversation.library.retention import delete_text
 from shared.domain.ids import ConversationId
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT
 from tests.fixtures.processing import ALICE
@@ -108,7 +109,7 @@ async def test_photos_go_with_the_text_that_they_belong_to(world, alice):
     await world.deliver_all()
 
     stored_bytes = await read_stored_bytes(world)
-    delete = partial(world.deps.claims.delete_transcript, ALICE, ConversationId("talk"))
+    delete = partial(delete_text, world.documents, world.clock, ALICE, ConversationId("talk"))
     assert [await delete(), await delete()] == [stored_bytes, 0]
 
     assert (await alice.get(TALK)).json()["photos"] == []

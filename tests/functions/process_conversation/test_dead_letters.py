@@ -9,13 +9,14 @@ import pytest
 
 from functions.process_conversation.deps import DeadLetterDeps
 from functions.process_conversation.processing.dead_letters import record_dead_letter
+from shared.adapters.system_clock import RandomIds
 from shared.data.conversations import conversation_path
 from shared.data.dead_letters import DeadLetters
 from shared.data.stores import Stores
 from shared.domain.claim import PATIENT_ATTEMPTS, SUSPECT_ATTEMPTS
 from shared.domain.dead_letter import DeadLetter, Ids
 from shared.domain.errors import ModelUnreachable, Unavailable
-from tests.fakes import FixedClock, ScriptedModel
+from tests.fakes import ScriptedModel
 from tests.fixtures.processing import (
     ALICE,
     CLAIM,
@@ -51,9 +52,9 @@ def build_deps(world: ProcessingFixture) -> DeadLetterDeps:
     return DeadLetterDeps(
         identity=world.deps.identity,
         service_identity=world.deps.service_identity,
-        clock=FixedClock(START),
+        clock=world.clock,
+        new_id=RandomIds(),
         stores=Stores(world.documents),
-        claims=world.deps.claims,
     )
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.process_conversation.processing.claims import claim_path
+from functions.process_conversation.processing.mark_failed import mark_failed
 from shared.data.codec import load
 from shared.domain.claim import (
     LEASE_EXTENSION_INTERVAL,
@@ -95,7 +96,7 @@ async def test_a_beat_after_the_end_revives_no_lease(database):
     claimed = await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
     assert isinstance(claimed, Conversation)
     assert claimed.held_by is not None
-    await world.deps.claims.fail(ALICE, claimed, Failure(reason="other", detail="refused"))
+    await mark_failed(world.deps, ALICE, claimed, Failure(reason="other", detail="refused"))
     ended = await load_claim(world)
 
     await world.deps.claims.extend(ALICE, TALK, claimed.held_by.attempt)

@@ -29,7 +29,6 @@ def build_retention_deps(world: ProcessingFixture, *, vectors: object = None) ->
         stores=world.deps.stores,
         quotas=Quotas(world.documents, {}),
         blobs=world.blobs,
-        claims=world.deps.claims,
         index=world.deps.index,
     )
     return deps if vectors is None else replace(deps, index=LibraryIndex(vectors))  # type: ignore[arg-type]

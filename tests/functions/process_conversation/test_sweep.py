@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from functions.process_conversation.deps import SweepDeps
+from functions.process_conversation.processing.dead_letters import record_dead_letter
 from functions.process_conversation.processing.sweep import BATCH_SIZE, sweep, wake_waiting
 from infra.local.every_minute import schedule_minute
 from shared.adapters.admitted_model import AdmittedModels
@@ -32,6 +33,12 @@ from tests.fixtures.processing import (
     build_test_conversation,
 )
 from tests.fixtures.storage import INDEXES
+from tests.functions.process_conversation.test_dead_letters import (
+    build_deps as build_dead_letter_deps,
+)
+from tests.functions.process_conversation.test_dead_letters import (
+    build_letter,
+)
 from tests.log import capture_log
 
 BOB = UserId("bob")
@@ -335,7 +342,7 @@ async def test_what_was_given_up_is_not_begun_again_d6(database):
         for _ in range(SUSPECT_ATTEMPTS):
             await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
             world.clock.advance(seconds=11)
-        await world.deps.claims.mark_failed(ALICE, TALK, 10)
+        await record_dead_letter(build_dead_letter_deps(world), build_letter(message))
         world.clock.advance(days=1)
         resumed = await run_sweep(world)
 

@@ -1,0 +1,172 @@
+"""Storing of a draft: saved before its rows are written, and completed after them."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from functions.process_conversation.deps import ProcessDeps
+from functions.process_conversation.processing.claims import (
+    Superseded,
+    claim_path,
+    require_claim,
+)
+from functions.process_conversation.processing.derived_writes import (
+    build_removal,
+    build_tombstones,
+    build_writes,
+    derived_path,
+    merge_stored,
+    remove_mentions,
+)
+from functions.process_conversation.processing.draft import Draft
+from functions.process_conversation.processing.extracted_items import (
+    follow_tasks,
+    list_item_paths,
+    list_tombstone_paths,
+)
+from shared.data.codec import dump, load
+from shared.data.conversation_cache import CachedConversation
+from shared.data.conversations import conversation_path, tombstone_path
+from shared.data.memories import memory_path
+from shared.data.profiles import profile_path
+from shared.domain.action_item import ActionItem
+from shared.domain.claim import Claim, add_write_lease, finish
+from shared.domain.conversation import Conversation, apply_edits
+from shared.domain.derived_ids import identify_items
+from shared.domain.documents import Document, Set, Update
+from shared.domain.errors import AlreadyExists
+from shared.domain.ids import UserId
+from shared.domain.memory import Memory
+from shared.domain.profile import Profile
+from shared.library.superseded import build_restore_writes
+from shared.ports import Transaction
+
+
+async def save_draft(
+    deps: ProcessDeps, uid: UserId, claimed: Conversation, draft: Draft, *, wipes: int = 0
+) -> Draft:
+    """Store what was derived, and record the rows to come. Raises Superseded.
+
+    What its owner wrote or changed stays; the draft is returned as stored, without what they
+    deleted, and without memories if they had all deleted since the transcript was read, `wipes` wipes
+    ago. Recorded rows are removed if this attempt dies.
+    """
+    if claimed.is_untouched:  # nothing to read, but for what outlived an earlier conversation
+        with suppress(AlreadyExists):
+            return await _save(deps, uid, claimed, draft, (), wipes)
+    return await _save(deps, uid, claimed, draft, draft.derived_values, wipes)
+
+
+async def _save(
+    deps: ProcessDeps,
+    uid: UserId,
+    claimed: Conversation,
+    draft: Draft,
+    compared_values: Sequence[ActionItem | Memory],
+    wipes: int,
+) -> Draft:
+    """Store a draft; `compared_values` are those of it that may be stored, or deleted for good."""
+    path = conversation_path(uid, claimed.id)
+    memory_ids = [correction.old.id for correction in draft.corrections]
+    memory_ids += draft.repeated_ids
+    paths = [
+        *(tombstone_path(path, record.id) for record in compared_values),
+        *(derived_path(uid, record) for record in compared_values),
+        *(memory_path(uid, memory_id) for memory_id in memory_ids),
+        *([profile_path(uid)] if draft.memories else []),
+    ]
+
+    async def work(tx: Transaction, stored_claim: Claim, _: CachedConversation) -> Draft:
+        documents = await tx.get_many(paths) if paths else []
+        tombstones = documents[: len(compared_values)]
+        others = documents[len(compared_values) :]
+        deleted_ids = {tombstone.id for tombstone in tombstones if tombstone}
+        documents_by_path = {document.path: document for document in others if document}
+        if _count_wipes(documents_by_path.get(profile_path(uid))) != wipes:
+            deleted_ids |= {memory.id for memory in draft.memories}
+            tx.write(*build_tombstones(path, draft.memories))
+        stored_draft = merge_stored(draft.exclude(deleted_ids), uid, documents_by_path)
+        tx.write(*build_writes(stored_draft, uid, documents_by_path, claimed.id))
+        ids = [memory.id for memory in stored_draft.memories if memory.is_current]
+        claim = add_write_lease(stored_claim, stored_draft.chunk_count, ids, deps.clock.now())
+        tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
+        return stored_draft
+
+    return await deps.claims.run_fenced(uid, claimed, work)
+
+
+def _count_wipes(profile: Document | None) -> int:
+    return load(Profile, profile).memory_wipes if profile else 0
+
+
+async def complete_conversation(
+    deps: ProcessDeps, uid: UserId, claimed: Conversation, draft: Draft
+) -> None:
+    """Store structure and topics, and remove what is stale. Raises Superseded."""
+    changes = _build_completion(claimed, draft)
+    stale_paths = [derived_path(uid, record) for record in draft.stale_values]
+    repeated_paths = [memory_path(uid, memory_id) for memory_id in draft.unrepeated_ids]
+    items = identify_items(claimed.id, draft.structured.action_items)
+    item_paths = list_item_paths(uid, items)
+
+    async def work(tx: Transaction, stored_claim: Claim, current: CachedConversation) -> None:
+        if current.conversation.summary_app != claimed.summary_app:
+            raise Superseded  # its owner wants another summary
+        paths = [*stale_paths, *repeated_paths, *item_paths]
+        found = await tx.get_many(paths) if paths else []
+        tasks = found[len(stale_paths) + len(repeated_paths) :]
+        gone_paths = list_tombstone_paths(uid, claimed.id, items, tasks)
+        tombstones = await tx.get_many(gone_paths) if gone_paths else []
+        documents = found[: len(stale_paths)]
+        repeated = found[len(stale_paths) : len(stale_paths) + len(repeated_paths)]
+        now = deps.clock.now()
+        tx.write(Set(claim_path(uid, claimed.id), dump(_finish(stored_claim, draft, now))))
+        kept_items = follow_tasks(items, tasks, tombstones)
+        structured = replace(draft.structured, action_items=kept_items)
+        structured = apply_edits(structured, current.conversation.edits)
+        times = _build_times(current.conversation, draft, now)
+        fields = {**changes, **times, "structured": dump(structured), "listed_at": now}
+        tx.write(Update(conversation_path(uid, claimed.id), fields))
+        removals = [build_removal(document, claimed.id) for document in documents if document]
+        tx.write(*(write for write in removals if write))
+        tx.write(*remove_mentions(repeated, claimed.id))
+        tx.write(*build_restore_writes(uid, draft.restored_memories))
+
+    await deps.claims.run_fenced(uid, claimed, work)
+
+
+def _build_completion(claimed: Conversation, draft: Draft) -> Mapping[str, Any]:
+    """Return the changes of a completed conversation that follow from its text and its draft alone."""
+    return {
+        "status": "completed",
+        "failure": None,
+        "waiting_since": None,
+        "discarded": draft.discarded,
+        "topics": dump(draft.topics),
+        "processed_hash": require_claim(claimed).content_hash,
+        "chunk_count": draft.chunk_count,
+        "text_bytes": claimed.count_text_bytes(),
+        "figures": dump(claimed.measure()),
+        "apps_results": [dump(result) for result in draft.apps_results],
+        "suggested_summarization_apps": list(draft.suggested_apps),
+        **({"transcript_deleted_at": None} if claimed.transcript_segments else {}),
+    }
+
+
+def _finish(stored_claim: Claim, draft: Draft, now: datetime) -> Claim:
+    claim = finish(stored_claim, stored_claim.attempt, now)
+    if claim.writing:
+        return claim
+    # No other attempt may add rows: these are all.
+    ids = tuple(memory.id for memory in draft.memories if memory.is_current)
+    return replace(claim, chunk_count=draft.chunk_count, memory_ids=ids)
+
+
+def _build_times(stored: Conversation, draft: Draft, now: datetime) -> Mapping[str, datetime]:
+    """Return when it was processed and, if this is the first time, kept."""
+    is_untimed = bool(stored.processed_hash) and stored.processed_at is None
+    was_kept = stored.kept_at is not None or (is_untimed and not stored.discarded)
+    times = {"processed_at": now}
+    return times if draft.discarded or was_kept else {**times, "kept_at": now}

@@ -1,0 +1,58 @@
+"""Stored answers of models: kept beside the conversation for redeliveries, until its text is deleted."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from functions.process_conversation.processing.claims import (
+    Superseded,
+    claim_path,
+    parse_claim,
+    require_claim,
+)
+from shared.data.conversations import conversation_path
+from shared.domain.conversation import Conversation, transcript_hash
+from shared.domain.documents import Query, Set
+from shared.domain.ids import ConversationId, UserId
+from shared.ports import Documents, Transaction
+
+
+async def load_answer(
+    documents: Documents, uid: UserId, claimed: Conversation, stage: str
+) -> Mapping[str, Any] | None:
+    """Return the stored answer if the transcript is still the same."""
+    if require_claim(claimed).is_first:
+        return None
+    document = await documents.get(_answer_path(uid, claimed.id, stage))
+    stored_hash = document.fields.get("said_hash") if document else None
+    return document.fields if document and stored_hash == transcript_hash(claimed) else None
+
+
+async def store_answer(
+    documents: Documents, uid: UserId, claimed: Conversation, stage: str, answer: Mapping[str, Any]
+) -> None:
+    """Store a model's answer beside the conversation. Raises Superseded.
+
+    Its hash tells whether the transcript is still the same, so the conversation is not read.
+    """
+    stored = {**answer, "said_hash": transcript_hash(claimed)}
+
+    async def work(tx: Transaction) -> None:
+        stored_claim = parse_claim(await tx.get(claim_path(uid, claimed.id)))
+        if stored_claim is None or stored_claim.attempt != require_claim(claimed).attempt:
+            raise Superseded
+        tx.write(Set(_answer_path(uid, claimed.id, stage), stored))
+
+    await documents.transaction(work)
+
+
+async def list_answer_paths(
+    documents: Documents, uid: UserId, conversation_id: ConversationId
+) -> list[str]:
+    """Return the paths of all answers about a conversation."""
+    collection = f"{conversation_path(uid, conversation_id)}/answers"
+    answers = await documents.query(Query(collection=collection, fields=("said_hash",)))
+    return [answer.path for answer in answers]
+
+
+def _answer_path(uid: UserId, conversation_id: ConversationId, stage: str) -> str:
+    return f"{conversation_path(uid, conversation_id)}/answers/{stage}"
