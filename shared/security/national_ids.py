@@ -32,7 +32,9 @@ _MODULES_BY_FORM: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Checks of python-stdnum by the form in which people write such a number."""
 _ANY_FORM: Final = (
-    r"(?<![\w.-])(?:" + "|".join(f"({form})" for form in _MODULES_BY_FORM) + r")(?![\w-])"
+    r"(?<![\w.-])(?=[A-Z]{0,6}-?\d)(?:"
+    + "|".join(f"({form})" for form in _MODULES_BY_FORM)
+    + r")(?![\w-])"
 )
 
 

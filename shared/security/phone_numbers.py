@@ -8,16 +8,17 @@ from typing import Any
 COUNTRIES = ("US", "GB", "DE", "FR", "ES", "IT", "JP", "BR", "IN", "CN", "MX", "AU")
 """Countries whose national formats are known. Each more costs time, and finds numbers that are none."""
 
-_SEPARATOR = r"[ \u00a0.\-\u2010-\u2013/()]"
+_SIGNS = " \u00a0.-\u2010\u2011\u2012\u2013/()"
+"""What may stand between the digits of a number."""
+_SEPARATOR = f"[{re.escape(_SIGNS)}]"
 _CANDIDATE = re.compile(
     rf"(?<![\w#=&?%@/_-])[+(]{{0,2}}\d(?:{_SEPARATOR}{{0,2}}\d){{6,80}}+(?![\w%@=])"
 )
 _OTHER_NUMBER = re.compile(
     r"(?<![\d./-])(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)?\d{2}"
-    r"|\d{1,3}(?:\.\d{1,3}){3}|\d+[.,]\d+)(?![./-]?\d)"
-    r"|\d{1,2}:\d{2}(?::\d{2})?"
+    r"|\d{1,3}(?:\.\d{1,3}){3}|\d+\.\d+)(?![./-]?\d)"
 )
-"""Dates, addresses of the net, decimals and times, which may look like groups of a phone number."""
+"""Dates, addresses of the net and decimals, which may look like groups of a phone number."""
 _NEXT_NUMBER = re.compile(r"[ \u00a0](?=[+(0])")
 _GROUP = re.compile(r"\(([^()]*)\)")
 _NO_COUNTRY = "001"
@@ -26,7 +27,7 @@ _TYPES = (
     *("fixed_line", "mobile", "toll_free", "premium_rate", "shared_cost"),
     *("personal_number", "voip", "pager", "uan", "voicemail"),
 )
-_NO_DIGITS = re.compile(r"\D+")
+_WITHOUT_SIGNS = str.maketrans("", "", f"{_SIGNS}+")
 _MIN_DIGITS = 7
 _MAX_DIGITS = 17
 """A number has 15 at most, beside a prefix of two for a call abroad."""
@@ -65,14 +66,17 @@ def _find_in(candidate: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_phone_number(number: str) -> bool:
-    digits = _NO_DIGITS.sub("", number)
+    digits = number.translate(_WITHOUT_SIGNS)
     if not _MIN_DIGITS <= len(digits) <= _MAX_DIGITS:
         return False
     if "+" in number or digits.startswith("00"):
         return _is_international(digits.removeprefix("00"))
-    if number.startswith(("0", "(")):
-        return _compile_any_form().fullmatch(digits) is not None
-    return _compile_any_groups().fullmatch(number) is not None and any(
+    is_marked = number.startswith(("0", "("))
+    if not is_marked and not _compile_any_groups().fullmatch(number):
+        return False
+    if not _compile_any_form().fullmatch(digits):
+        return False
+    return is_marked or any(
         _compile_groups(country).fullmatch(number) and _compile_form(country).fullmatch(digits)
         for country in COUNTRIES
     )
