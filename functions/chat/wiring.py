@@ -5,7 +5,7 @@ from functools import cache
 from functions.chat.deps import AfterTurnDeps, ChatDeps, ClosingDeps, Limits, StretchDeps
 from functions.chat.runs.incognito_chats import IncognitoChats
 from functions.chat.runs.run_registry import RunRegistry
-from shared import wiring
+from shared import model_wiring, startup, wiring
 from shared.data.cached_apps import CachedApps
 from shared.data.file_index import FileIndex
 from shared.data.library_index import LibraryIndex
@@ -14,7 +14,7 @@ from shared.data.search import Search
 
 def start() -> None:
     """Set up the log, and import what the first request needs."""
-    wiring.start(
+    startup.start(
         adapters=("documents", "vectors", "model"),
         stores=(
             "apps",
@@ -37,19 +37,19 @@ def deps() -> ChatDeps:
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
         new_id=wiring.new_id(),
-        model=wiring.model(),
-        moderator=wiring.moderator(),
-        build_transcriber=wiring.transcriber,
-        build_realtime=wiring.realtime,
+        model=model_wiring.model(),
+        moderator=model_wiring.moderator(),
+        build_transcriber=model_wiring.transcriber,
+        build_realtime=model_wiring.realtime,
         events=wiring.events(),
         tasks=wiring.tasks(),
         toolbox=wiring.toolbox("chat"),
         stores=stores,
         data_keys=wiring.data_keys(),
-        search=Search(stores.documents, wiring.vectors(), wiring.embedder()),
+        search=Search(stores.documents, wiring.vectors(), model_wiring.embedder()),
         crisis_log=wiring.crisis_log(),
-        index=LibraryIndex(wiring.vectors(), wiring.embedder()),
-        file_index=FileIndex(wiring.vectors(), wiring.embedder()),
+        index=LibraryIndex(wiring.vectors(), model_wiring.embedder()),
+        file_index=FileIndex(wiring.vectors(), model_wiring.embedder()),
         blobs=wiring.blobs(),
         offered_apps=CachedApps(stores.apps, wiring.clock()),
         active_runs=RunRegistry(),
@@ -57,7 +57,7 @@ def deps() -> ChatDeps:
         quotas=wiring.quotas(),
         limits=Limits(),
         thresholds=wiring.settings().thresholds,
-        model_place=wiring.model_place(),
+        model_place=model_wiring.model_place(),
         web_search=wiring.settings().web_search,
     )
 
@@ -69,7 +69,7 @@ def after_turn_deps() -> AfterTurnDeps:
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
         tasks=wiring.tasks(),
-        model=wiring.model(),
+        model=model_wiring.model(),
         stores=wiring.stores(),
         quotas=wiring.quotas(),
         harm_limit=wiring.settings().harm_limit,
@@ -83,9 +83,9 @@ def stretch_deps() -> StretchDeps:
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
-        model=wiring.model(),
+        model=model_wiring.model(),
         stores=wiring.stores(),
-        index=LibraryIndex(wiring.vectors(), wiring.embedder()),
+        index=LibraryIndex(wiring.vectors(), model_wiring.embedder()),
         crisis_log=wiring.crisis_log(),
         quotas=wiring.quotas(),
     )

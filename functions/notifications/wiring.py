@@ -3,13 +3,13 @@
 from functools import cache
 
 from functions.notifications.deps import NotificationsDeps
-from shared import wiring
+from shared import startup, wiring
 from shared.data.cached_apps import CallingApps
 
 
 def start() -> None:
     """Set up the log, and import what the first request needs."""
-    wiring.start(
+    startup.start(
         adapters=("documents",),
         stores=("apps", "hourly_limits", "inbox", "messages", "operations", "profiles"),
     )

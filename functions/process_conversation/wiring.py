@@ -21,7 +21,7 @@ from functions.process_conversation.deps import (
     TriggerDeps,
 )
 from functions.process_conversation.processing.claims import Claims
-from shared import wiring
+from shared import model_wiring, startup, wiring
 from shared.data.cached_apps import CallingApps
 from shared.data.file_index import FileIndex
 from shared.data.library_index import LibraryIndex
@@ -32,7 +32,7 @@ from shared.resilience.key_rate_limiter import KeyRateLimiter
 
 def start() -> None:
     """Set up the log, and import what the first request needs."""
-    wiring.start(
+    startup.start(
         adapters=("documents", "vectors", "model"),
         stores=(
             "action_items",
@@ -54,11 +54,11 @@ def library_deps() -> LibraryDeps:
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
         new_id=wiring.new_id(),
-        model=wiring.model(),
+        model=model_wiring.model(),
         events=wiring.events(),
         tasks=wiring.tasks(),
         blobs=wiring.blobs(),
-        transcriber=wiring.transcriber(),
+        transcriber=model_wiring.transcriber(),
         erasures=wiring.erasures(),
         erasure_note=wiring.erasure_note(),
         public_url=wiring.public_url(),
@@ -96,7 +96,7 @@ def import_deps() -> ImportDeps:
         new_id=wiring.new_id(),
         tasks=wiring.tasks(),
         blobs=wiring.blobs(),
-        transcriber=wiring.transcriber(),
+        transcriber=model_wiring.transcriber(),
         stores=wiring.stores(),
         quotas=wiring.quotas(),
         index=_build_index(),
@@ -110,8 +110,8 @@ def process_deps() -> ProcessDeps:
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
-        model=wiring.model(),
-        model_place=wiring.model_place(),
+        model=model_wiring.model(),
+        model_place=model_wiring.model_place(),
         events=wiring.events(),
         tasks=wiring.tasks(),
         stores=wiring.stores(),
@@ -133,7 +133,7 @@ def transcribe_deps() -> TranscribeDeps:
         quotas=wiring.quotas(),
         blobs=wiring.blobs(),
         tasks=wiring.tasks(),
-        transcriber=wiring.transcriber(),
+        transcriber=model_wiring.transcriber(),
     )
 
 
@@ -148,7 +148,7 @@ def file_deps() -> FileDeps:
         quotas=wiring.quotas(),
         blobs=wiring.blobs(),
         tasks=wiring.tasks(),
-        file_index=FileIndex(wiring.vectors(), wiring.embedder()),
+        file_index=FileIndex(wiring.vectors(), model_wiring.embedder()),
         public_url=wiring.public_url(),
         cors_origins=wiring.cors_origins(),
     )
@@ -160,7 +160,7 @@ def day_deps() -> DayDeps:
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
-        model=wiring.model(),
+        model=model_wiring.model(),
         tasks=wiring.tasks(),
         stores=wiring.stores(),
         quotas=wiring.quotas(),
@@ -257,7 +257,7 @@ def sweep_deps() -> SweepDeps:
 
 @cache
 def reindex_deps() -> ReindexDeps:
-    vectors, embedder = wiring.vectors(), wiring.embedder()
+    vectors, embedder = wiring.vectors(), model_wiring.embedder()
     return ReindexDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
@@ -284,8 +284,8 @@ def dead_letter_deps() -> DeadLetterDeps:
 
 
 def _build_index() -> LibraryIndex:
-    return LibraryIndex(wiring.vectors(), wiring.embedder())
+    return LibraryIndex(wiring.vectors(), model_wiring.embedder())
 
 
 def _build_search() -> Search:
-    return Search(wiring.documents(), wiring.vectors(), wiring.embedder())
+    return Search(wiring.documents(), wiring.vectors(), model_wiring.embedder())

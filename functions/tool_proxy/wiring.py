@@ -5,7 +5,7 @@ from functools import cache
 from functions.tool_proxy.calls.http_transport import HttpTransport
 from functions.tool_proxy.deps import McpDeps, ServicesDeps, ToolProxyDeps
 from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
-from shared import wiring
+from shared import startup, wiring
 from shared.data.app_listings import AppListings
 from shared.data.authorization_store import (
     build_account_authorization_store,
@@ -18,7 +18,7 @@ from shared.outbound.app_limiter import AppLimiters
 
 def start(*stores: str) -> None:
     """Set up the log, and import what the first request needs: the documents, and these stores of them."""
-    wiring.start(adapters=("documents",), stores=stores)
+    startup.start(adapters=("documents",), stores=stores)
 
 
 @cache

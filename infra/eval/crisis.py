@@ -15,7 +15,7 @@ from functions.chat.safety.judge_text import judge_text
 from functions.chat.safety.moderate_text import moderate_text
 from functions.chat.safety.rate_question import rate_question
 from infra.eval.crisis_gold import GoldMessage, load_messages
-from shared import wiring
+from shared import model_wiring
 from shared.domain.crisis import CrisisVerdict
 from shared.domain.ids import UserId
 from shared.domain.value import value
@@ -135,7 +135,7 @@ def main() -> None:
     argparse.ArgumentParser(prog="make eval-crisis").parse_args()
     messages = load_messages()
     print(*render_table(messages), *list_misses(messages), *list_false_alarms(messages), sep="\n")
-    judged = asyncio.run(render_judged(wiring.model(), wiring.moderator(), messages))
+    judged = asyncio.run(render_judged(model_wiring.model(), model_wiring.moderator(), messages))
     print("", *judged, sep="\n")
 
 

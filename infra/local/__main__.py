@@ -28,7 +28,7 @@ from infra.local.routing import load_entry_points
 from infra.local.second_worker import run_second_worker_when_busy
 from infra.local.terminal_log import TerminalFormatter
 from infra.local.token_endpoint import TokenEndpoint
-from shared import telemetry, wiring
+from shared import model_wiring, telemetry, wiring
 from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
 from shared.adapters.embedded.model_file import ModelFile
 from shared.adapters.embedded.offline.offline_model import MODEL_NAME as OFFLINE_MODEL_NAME
@@ -79,7 +79,7 @@ def _check_settings(settings: Settings) -> None:
             "functions of the cloud on this machine, make deploy brings them to Google Cloud"
         )
     if settings.embedder == "local":
-        wiring.require_local_embedder()
+        model_wiring.require_local_embedder()
     try:
         EgressRules(dev_origins=settings.egress_dev_origins)
     except ValueError as error:
@@ -239,7 +239,7 @@ def _stop_on_signal(server: uvicorn.Server) -> None:
 
 
 def _print_greeting(settings: Settings, key: LocalKey, made_password: str | None) -> None:
-    model = wiring.model().name("agent")
+    model = model_wiring.model().name("agent")
     print(
         f"keepsake: {_build_address(settings, key)} · data in {settings.data_dir} · "
         f"model {model} · stop with Ctrl-C",

