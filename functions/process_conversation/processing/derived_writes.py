@@ -51,23 +51,30 @@ def merge_stored(draft: Draft, uid: UserId, documents: DocumentsByPath) -> Draft
     )
 
 
-def build_writes(
+def build_memory_writes(
     draft: Draft, uid: UserId, documents: DocumentsByPath, conversation_id: ConversationId
 ) -> Iterator[Write]:
-    """Yield the writes that store a draft; to apply them twice changes nothing."""
-    for value in draft.derived_values:
-        path = derived_path(uid, value)
-        document = documents.get(path)
-        if document is None:
-            yield Create(path, dump(value.with_wording()))
-        elif not is_user_owned(document):
-            yield Set(path, dump(_keep_place(value, document).with_wording()))
+    """Yield the writes that store a draft's memories; to apply them twice changes nothing."""
+    yield from build_writes(draft.memories, uid, documents)
     yield from build_correction_writes(uid, draft.corrections)
     for name in draft.repeated_ids:
         document = documents.get(memory_path(uid, name))
         if document is not None and _is_new_mention(document, conversation_id):
             mention = {"seen_in": ArrayUnion((conversation_id,))}
             yield Update(document.path, {**mention, **_build_release(document)})
+
+
+def build_writes(
+    values: Iterable[ActionItem | Memory], uid: UserId, documents: DocumentsByPath
+) -> Iterator[Write]:
+    """Yield the writes that store what is derived; to apply them twice changes nothing."""
+    for value in values:
+        path = derived_path(uid, value)
+        document = documents.get(path)
+        if document is None:
+            yield Create(path, dump(value.with_wording()))
+        elif not is_user_owned(document):
+            yield Set(path, dump(_keep_place(value, document).with_wording()))
 
 
 def _keep_place(value: ActionItem | Memory, document: Document) -> ActionItem | Memory:

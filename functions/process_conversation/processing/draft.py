@@ -43,18 +43,13 @@ class Draft:
     suggested_apps: tuple[AppId, ...] = ()
 
     @property
-    def derived_values(self) -> list[ActionItem | Memory]:
-        return [*self.action_items, *self.memories]
-
-    @property
     def stale_values(self) -> list[ActionItem | Memory]:
         return [*self.stale_items, *self.stale_memories]
 
-    def exclude(self, ids: Container[str]) -> Self:
-        """Leave out tasks and memories that the owner deleted."""
+    def exclude_memories(self, ids: Container[str]) -> Self:
+        """Leave out memories that the owner deleted."""
         return replace(
             self,
-            action_items=tuple(item for item in self.action_items if item.id not in ids),
             memories=tuple(memory for memory in self.memories if memory.id not in ids),
             corrections=tuple(
                 correction for correction in self.corrections if correction.new_id not in ids

@@ -15,7 +15,10 @@ from functions.process_conversation.processing.mark_failed import mark_failed, m
 from functions.process_conversation.processing.merge_announcement import announce_merge
 from functions.process_conversation.processing.own_speakers import mark_new_owner
 from functions.process_conversation.processing.remove_derived import remove_derived
-from functions.process_conversation.processing.store_draft import complete_conversation, save_draft
+from functions.process_conversation.processing.store_draft import (
+    complete_conversation,
+    save_memories,
+)
 from functions.process_conversation.processing.sweep_schedule import schedule_sweep, schedule_wake
 from shared import telemetry
 from shared.data.codec import MalformedDocument
@@ -88,21 +91,20 @@ async def _process_claimed(
     """Return the tasks of a conversation that is completed now, None where it is not."""
     if claimed.held_by is None:
         return await deps.stores.action_items.list_for_conversation(uid, claimed.id)
-    draft = await _run_attempt(deps, uid, claimed, claimed.held_by, profile)
-    return None if draft is None else draft.action_items
+    return await _run_attempt(deps, uid, claimed, claimed.held_by, profile)
 
 
 async def _run_attempt(
     deps: ProcessDeps, uid: UserId, claimed: Conversation, claim: Claim, profile: Profile
-) -> Draft | None:
-    """Return what this attempt stored, None where it did not complete the conversation."""
+) -> Sequence[ActionItem] | None:
+    """Return the tasks that this attempt stored, None where it did not complete the conversation."""
     async with deps.claims.keep_extending(uid, claimed.id, claim.attempt):
         return await _attempt(deps, uid, claimed, claim, profile)
 
 
 async def _attempt(
     deps: ProcessDeps, uid: UserId, claimed: Conversation, claim: Claim, profile: Profile
-) -> Draft | None:
+) -> Sequence[ActionItem] | None:
     try:
         conversation = await deps.stores.conversations.load_transcript(uid, claimed)
         if await mark_new_owner(deps.stores, uid, conversation, profile.own_names):
@@ -158,8 +160,8 @@ async def _derive(
     claimed: Conversation,
     conversation: Conversation,
     profile: Profile,
-) -> Draft | None:
-    """Store and index what the models make of a transcript; return it as stored, None for a failure.
+) -> Sequence[ActionItem] | None:
+    """Store and index what the models make of a transcript; return its tasks, None for a failure.
 
     Where they fail, also for a time, the transcript itself is found by search.
     """
@@ -168,16 +170,15 @@ async def _derive(
         # Rows first: a repeated attempt finds nothing held any more, and search skips what is held.
         await deps.index.put_memories(uid, draft.released_memories)
         wipes = _get_wipes(claimed, profile)
-        draft = await save_draft(deps, uid, claimed, draft, wipes=wipes)
+        draft = await save_memories(deps, uid, claimed, draft, wipes=wipes)
         with open_span("index conversation"):
-            await _index(deps, uid, apply_draft(conversation, draft), draft)
+            return await _index(deps, uid, apply_draft(conversation, draft), draft)
     except (ModelFailed, Invalid) as error:
         chunk_count = await _index_transcript(deps, uid, claimed, conversation)
         await _fail(
             deps, uid, claimed, describe_failure(error, deps.model_place), chunk_count=chunk_count
         )
         return None
-    return draft
 
 
 async def _extract(
@@ -200,12 +201,14 @@ async def _index_transcript(
 ) -> int:
     """Index what was said, with the structure there is; return the count of chunks."""
     chunk_count = len(split_into_chunks(conversation.named_segments))
-    await save_draft(deps, uid, claimed, Draft(chunk_count=chunk_count))
+    await save_memories(deps, uid, claimed, Draft(chunk_count=chunk_count))
     return await deps.index.put(uid, conversation)
 
 
-async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft) -> None:
-    """Write the rows, then complete. Raises Unavailable if the conversation changed meanwhile."""
+async def _index(
+    deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft
+) -> Sequence[ActionItem]:
+    """Write the rows, then complete; return the tasks. Raises Unavailable if the conversation changed meanwhile."""
     stale_ids = [*draft.stale_row_ids, *(correction.old.id for correction in draft.corrections)]
     if stale_ids:
         await deps.index.remove_memories(uid, stale_ids)
@@ -216,7 +219,7 @@ async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, dra
         await deps.index.put(uid, conversation, draft.memories)
     await _settle(deps, uid, conversation, [*draft.memories, *draft.released_memories])
     try:
-        await complete_conversation(deps, uid, conversation, draft)
+        return await complete_conversation(deps, uid, conversation, draft)
     except Superseded as error:
         raise Unavailable("The conversation changed while it was indexed") from error
 

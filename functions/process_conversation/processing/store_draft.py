@@ -1,4 +1,4 @@
-"""Storing of a draft: saved before its rows are written, and completed after them."""
+"""Storing of a draft: its memories before their rows are written, all else once these are in place."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,6 +13,7 @@ from functions.process_conversation.processing.claims import (
     require_claim,
 )
 from functions.process_conversation.processing.derived_writes import (
+    build_memory_writes,
     build_removal,
     build_tombstones,
     build_writes,
@@ -33,7 +34,7 @@ from shared.data.memories import memory_path
 from shared.data.profiles import profile_path
 from shared.domain.action_item import ActionItem
 from shared.domain.claim import Claim, add_write_lease, finish
-from shared.domain.conversation import Conversation, apply_edits
+from shared.domain.conversation import Conversation, ExtractedItem, apply_edits
 from shared.domain.derived_ids import identify_items
 from shared.domain.documents import Document, Set, Update
 from shared.domain.errors import AlreadyExists
@@ -44,10 +45,10 @@ from shared.library.superseded import build_restore_writes
 from shared.ports import Transaction
 
 
-async def save_draft(
+async def save_memories(
     deps: ProcessDeps, uid: UserId, claimed: Conversation, draft: Draft, *, wipes: int = 0
 ) -> Draft:
-    """Store what was derived, and record the rows to come. Raises Superseded.
+    """Store the memories of a draft, and record the rows to come. Raises Superseded.
 
     What its owner wrote or changed stays; the draft is returned as stored, without what they
     deleted, and without memories if they had all deleted since the transcript was read, `wipes` wipes
@@ -56,7 +57,7 @@ async def save_draft(
     if claimed.is_untouched:  # nothing to read, but for what outlived an earlier conversation
         with suppress(AlreadyExists):
             return await _save(deps, uid, claimed, draft, (), wipes)
-    return await _save(deps, uid, claimed, draft, draft.derived_values, wipes)
+    return await _save(deps, uid, claimed, draft, draft.memories, wipes)
 
 
 async def _save(
@@ -64,31 +65,31 @@ async def _save(
     uid: UserId,
     claimed: Conversation,
     draft: Draft,
-    compared_values: Sequence[ActionItem | Memory],
+    compared_memories: Sequence[Memory],
     wipes: int,
 ) -> Draft:
-    """Store a draft; `compared_values` are those of it that may be stored, or deleted for good."""
+    """Store memories; `compared_memories` are those of them that may be stored, or deleted for good."""
     path = conversation_path(uid, claimed.id)
-    memory_ids = [correction.old.id for correction in draft.corrections]
+    memory_ids = [memory.id for memory in compared_memories]
+    memory_ids += [correction.old.id for correction in draft.corrections]
     memory_ids += draft.repeated_ids
     paths = [
-        *(tombstone_path(path, record.id) for record in compared_values),
-        *(derived_path(uid, record) for record in compared_values),
+        *(tombstone_path(path, memory.id) for memory in compared_memories),
         *(memory_path(uid, memory_id) for memory_id in memory_ids),
         *([profile_path(uid)] if draft.memories else []),
     ]
 
     async def work(tx: Transaction, stored_claim: Claim, _: CachedConversation) -> Draft:
         documents = await tx.get_many(paths) if paths else []
-        tombstones = documents[: len(compared_values)]
-        others = documents[len(compared_values) :]
+        tombstones = documents[: len(compared_memories)]
+        others = documents[len(compared_memories) :]
         deleted_ids = {tombstone.id for tombstone in tombstones if tombstone}
         documents_by_path = {document.path: document for document in others if document}
         if _count_wipes(documents_by_path.get(profile_path(uid))) != wipes:
             deleted_ids |= {memory.id for memory in draft.memories}
             tx.write(*build_tombstones(path, draft.memories))
-        stored_draft = merge_stored(draft.exclude(deleted_ids), uid, documents_by_path)
-        tx.write(*build_writes(stored_draft, uid, documents_by_path, claimed.id))
+        stored_draft = merge_stored(draft.exclude_memories(deleted_ids), uid, documents_by_path)
+        tx.write(*build_memory_writes(stored_draft, uid, documents_by_path, claimed.id))
         ids = [memory.id for memory in stored_draft.memories if memory.is_current]
         claim = add_write_lease(stored_claim, stored_draft.chunk_count, ids, deps.clock.now())
         tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
@@ -103,38 +104,62 @@ def _count_wipes(profile: Document | None) -> int:
 
 async def complete_conversation(
     deps: ProcessDeps, uid: UserId, claimed: Conversation, draft: Draft
-) -> None:
-    """Store structure and topics, and remove what is stale. Raises Superseded."""
+) -> Sequence[ActionItem]:
+    """Store structure and tasks, and remove what is stale. Raises Superseded.
+
+    The tasks are returned without those that their owner deleted; what they changed stays.
+    """
+    items = identify_items(claimed.id, draft.structured.action_items)
+    draft = replace(draft, structured=replace(draft.structured, action_items=items))
+    if claimed.is_untouched:  # no task to read, but for what outlived an earlier conversation
+        with suppress(AlreadyExists):
+            return await _complete(deps, uid, claimed, draft, ())
+    return await _complete(deps, uid, claimed, draft, items)
+
+
+async def _complete(
+    deps: ProcessDeps,
+    uid: UserId,
+    claimed: Conversation,
+    draft: Draft,
+    compared_items: Sequence[ExtractedItem],
+) -> Sequence[ActionItem]:
+    """Complete; `compared_items` are those whose tasks may be stored, or deleted for good."""
     changes = _build_completion(claimed, draft)
     stale_paths = [derived_path(uid, record) for record in draft.stale_values]
     repeated_paths = [memory_path(uid, memory_id) for memory_id in draft.unrepeated_ids]
-    items = identify_items(claimed.id, draft.structured.action_items)
-    item_paths = list_item_paths(uid, items)
+    item_paths = list_item_paths(uid, compared_items)
 
-    async def work(tx: Transaction, stored_claim: Claim, current: CachedConversation) -> None:
+    async def work(
+        tx: Transaction, stored_claim: Claim, current: CachedConversation
+    ) -> Sequence[ActionItem]:
         if current.conversation.summary_app != claimed.summary_app:
             raise Superseded  # its owner wants another summary
         paths = [*stale_paths, *repeated_paths, *item_paths]
         found = await tx.get_many(paths) if paths else []
-        tasks = found[len(stale_paths) + len(repeated_paths) :]
-        gone_paths = list_tombstone_paths(uid, claimed.id, items, tasks)
-        tombstones = await tx.get_many(gone_paths) if gone_paths else []
         documents = found[: len(stale_paths)]
         repeated = found[len(stale_paths) : len(stale_paths) + len(repeated_paths)]
+        tasks = found[len(stale_paths) + len(repeated_paths) :]
+        gone_paths = list_tombstone_paths(uid, claimed.id, compared_items, tasks)
+        tombstones = await tx.get_many(gone_paths) if gone_paths else []
         now = deps.clock.now()
         tx.write(Set(claim_path(uid, claimed.id), dump(_finish(stored_claim, draft, now))))
-        kept_items = follow_tasks(items, tasks, tombstones)
+        kept_items = follow_tasks(draft.structured.action_items, tasks, tombstones)
         structured = replace(draft.structured, action_items=kept_items)
         structured = apply_edits(structured, current.conversation.edits)
         times = _build_times(current.conversation, draft, now)
         fields = {**changes, **times, "structured": dump(structured), "listed_at": now}
         tx.write(Update(conversation_path(uid, claimed.id), fields))
+        deleted_ids = {tombstone.id for tombstone in tombstones if tombstone}
+        kept_tasks = [task for task in draft.action_items if task.id not in deleted_ids]
+        tx.write(*build_writes(kept_tasks, uid, {task.path: task for task in tasks if task}))
         removals = [build_removal(document, claimed.id) for document in documents if document]
         tx.write(*(write for write in removals if write))
         tx.write(*remove_mentions(repeated, claimed.id))
         tx.write(*build_restore_writes(uid, draft.restored_memories))
+        return kept_tasks
 
-    await deps.claims.run_fenced(uid, claimed, work)
+    return await deps.claims.run_fenced(uid, claimed, work)
 
 
 def _build_completion(claimed: Conversation, draft: Draft) -> Mapping[str, Any]:

@@ -58,7 +58,7 @@ async def process_one(world: ProcessingFixture) -> Cost:
 
 @pytest.mark.parametrize(
     ("items", "facts", "most"),
-    [([], [], Cost(11, 5)), (["Call the printer"], FACTS, Cost(15, 7))],
+    [([], [], Cost(11, 5)), (["Call the printer"], FACTS, Cost(14, 7))],
     ids=["nothing", "a task and a memory"],
 )
 async def test_a_new_conversation_costs_few_documents_d11(

@@ -28,6 +28,7 @@ from tests.fixtures.processing import (
     build_script,
     build_structure_output,
     build_test_conversation,
+    fail_vectors,
 )
 
 PATH = f"users/{ALICE}/conversations/{TALK}"
@@ -223,6 +224,22 @@ async def test_a_failed_attempt_releases_its_claim_at_once(database):
         await world.deliver(message)
 
     assert (await world.load_conversation()).status == "completed"
+
+
+async def test_tasks_appear_with_their_completed_conversation(database):
+    script = build_script(build_outputs(items=["Call the printer"]))
+    with ScriptedModel(answers=script) as model:
+        world = build_processing_fixture(database, model, fail_vectors(1))
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
+        with pytest.raises(Unavailable):
+            await world.deliver(message)
+        before = await world.deps.stores.action_items.list_newest(ALICE, limit=9)
+
+        await world.deliver(message)
+
+    after = await world.deps.stores.action_items.list_newest(ALICE, limit=9)
+    assert (before, [item.description for item in after]) == ([], ["Call the printer"])
 
 
 @pytest.mark.parametrize(
