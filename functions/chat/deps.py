@@ -45,6 +45,8 @@ class Limits:
     answer_chars: int = 60_000
     crisis_timeout_s: float = 3.0
     moderation_timeout_s: float = 3.0
+    token_wait_s: float = 10.0
+    """How much longer a rating may take while tokens are short."""
 
 
 @value

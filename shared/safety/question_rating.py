@@ -18,6 +18,7 @@ class QuestionRating:
 
     `harm` for others, `misuse` of the assistant at their cost, `self_harm`: the danger that its writer may be
     in, and `injection`: instructions to the assistant in a text that was quoted. `language` is that of the question (ISO 639-1), empty if unknown.
+    `lacked_tokens` tells that a part of it is missing, because the tokens of our users were used up.
     """
 
     harm: float = 0.0
@@ -25,6 +26,7 @@ class QuestionRating:
     self_harm: float = 0.0
     injection: float = 0.0
     language: str = ""
+    lacked_tokens: bool = False
 
     def to_moderation(self) -> Moderation:
         """Return what counts where no moderator rates the question."""
@@ -54,6 +56,7 @@ def merge_ratings(ratings: Iterable[QuestionRating]) -> QuestionRating:
             self_harm=max(merged.self_harm, rating.self_harm),
             injection=max(merged.injection, rating.injection),
             language=rating.language or merged.language,
+            lacked_tokens=merged.lacked_tokens or rating.lacked_tokens,
         )
     return merged
 

@@ -9,6 +9,7 @@ from functions.chat.context.token_blocks import MAX_BLOCK_TOKENS, split_blocks
 from functions.chat.safety.judge_text import JudgeDeps
 from functions.chat.safety.model_outputs import RatingOutput
 from shared import prompts, telemetry
+from shared.domain.errors import ModelBusy
 from shared.domain.ids import UserId
 from shared.domain.model import Prompt
 from shared.domain.tokens import estimate_tokens
@@ -25,19 +26,37 @@ _MIN_BLOCK_TOKENS = 1_000
 async def rate_question(
     deps: JudgeDeps, uid: UserId, text: str, earlier: Sequence[str]
 ) -> QuestionRating:
-    """Rate a question beside each block of `earlier`; a block that is not rated in time counts as harmless."""
+    """Rate a question beside each block of `earlier`; a block that is not rated in time counts as harmless.
+
+    While tokens are short there is more time, and a block that is not rated even so is said to lack them.
+    """
     blocks = split_blocks(earlier, _compute_room(deps, text))
     model = deps.model.for_user(uid, is_masked=True)
-    ratings = [QuestionRating() for _ in blocks]
+    ratings: dict[int, QuestionRating] = {}
+    all_rated = anyio.Event()
 
     async def rate(n: int) -> None:
         ratings[n] = await _rate_block(model, text, blocks[n])
+        if len(ratings) == len(blocks):
+            all_rated.set()
 
+    async with anyio.create_task_group() as tasks:
+        for n in range(len(blocks)):
+            tasks.start_soon(rate, n)
+        missing = await _wait_in_time(deps, all_rated)
+        tasks.cancel_scope.cancel()
+    return merge_ratings(ratings.get(n, missing) for n in range(len(blocks)))
+
+
+async def _wait_in_time(deps: JudgeDeps, all_rated: anyio.Event) -> QuestionRating:
+    """Wait as long as ratings may take; return what stands for one that is missing then."""
     with anyio.move_on_after(deps.limits.moderation_timeout_s):
-        async with anyio.create_task_group() as tasks:
-            for n in range(len(blocks)):
-                tasks.start_soon(rate, n)
-    return merge_ratings(ratings)
+        await all_rated.wait()
+    if all_rated.is_set() or not deps.model.is_short():
+        return QuestionRating()
+    with anyio.move_on_after(deps.limits.token_wait_s):
+        await all_rated.wait()
+    return QuestionRating(lacked_tokens=True)
 
 
 def _compute_room(deps: JudgeDeps, text: str) -> int:
@@ -56,7 +75,9 @@ async def _rate_block(model: ChatModel, text: str, block: Sequence[str]) -> Ques
     )
     try:
         output = await model.complete_structured("fast", prompt, RatingOutput)
-    except Exception as error:  # noqa: BLE001 - whatever fails, the block counts as harmless
+    except ModelBusy:
+        return QuestionRating(lacked_tokens=True)
+    except Exception as error:  # noqa: BLE001 - whatever else fails, the block counts as harmless
         telemetry.warning("question_not_read", error=type(error).__name__)
         return QuestionRating()
     return QuestionRating(**output.model_dump())

@@ -93,8 +93,9 @@ class TurnEnd:
 
     async def _keep_findings(self, answer: Message, is_question_stored: bool) -> None:  # noqa: FBT001 - a task takes no keywords
         """Keep what was found out about the question, also what the answer did not wait for."""
-        deps, turn = self.deps, self.turn
-        with anyio.move_on_after(deps.limits.moderation_timeout_s + deps.limits.crisis_timeout_s):
+        deps, turn, limits = self.deps, self.turn, self.deps.limits
+        rating_s = limits.moderation_timeout_s + limits.token_wait_s
+        with anyio.move_on_after(rating_s + limits.crisis_timeout_s):
             await self.watch.wait_done()
         await _log_failure("crisis_not_logged", log_crisis(deps, turn, answer))
         if is_question_stored:

@@ -27,7 +27,7 @@ DOUBTFUL_HARM = 0.3
 
 
 class QuestionWatch:
-    """`rating` is that of the model that read the question, harmless where none did.
+    """`rating` is that of the model that read the question, harmless where none did in time.
 
     Nobody rates a command that keeps no words, nor somebody who may be in a crisis: then it never `is_rated`. `found_crisis`
     tells of a crisis that the rules have missed.
@@ -74,13 +74,19 @@ class QuestionWatch:
     @property
     def ends_answer(self) -> bool:
         """Whether the answer has to give way to words of ours."""
-        return self.found_crisis or self.is_refused
+        return self.found_crisis or self.is_refused or self.lacks_rating
 
     @property
     def is_refused(self) -> bool:
         """Whether the answer has to give way to a refusal; a question that nobody doubts never is."""
         is_doubtful = self.is_rated and self._is_doubtful
         return is_doubtful and is_refused(self.rating, self._deps.thresholds)
+
+    @property
+    def lacks_rating(self) -> bool:
+        """Whether what waits for a rating gets none, because tokens are short; nobody else waits for one."""
+        waits = self.is_rated and (self._is_doubtful or self._turn.command is not None)
+        return waits and self.rating.lacked_tokens
 
     @property
     def harm(self) -> float:

@@ -2,7 +2,7 @@
 
 Nobody waits for the rating of a question that nothing speaks against. Where there is a doubt, text and tools
 wait until it is settled; a refusal, or the crisis plan, closes the voices and follows what is out already.
-Without a verdict in time the answer goes on.
+Without a verdict in time the answer goes on, unless only our own shortage of tokens is why there is none.
 """
 
 from collections.abc import Sequence
@@ -46,11 +46,23 @@ async def run_watched(
     if outcomes:
         return outcomes
     journals = [voice_run.journal for voice_run in voice_runs]
+    outcome = _write_end(turn, journals, watch)
+    return [outcome for _ in voice_runs]
+
+
+def _write_end(
+    turn: PreparedTurn, journals: Sequence[VoiceJournal], watch: QuestionWatch
+) -> Outcome:
+    """Write what the watch puts in the place of an answer, and return how that ends."""
     if watch.found_crisis:
         write_plans(turn, journals)
-    else:
+        return "completed"
+    if watch.is_refused:
         _write_refusals(turn, journals, watch)
-    return ["completed" for _ in voice_runs]
+        return "completed"
+    for journal in journals:
+        journal.append_notice(translate(user_texts.MODEL_BUSY, turn.language))
+    return "failed"
 
 
 def _write_refusals(
