@@ -60,7 +60,7 @@ class FaultyLink:
             async for piece in source:
                 await self._delay()
                 if count == limit:
-                    self._reset(target)
+                    self.reset_count += reset(target)
                     return
                 await target.send(piece)
                 count += 1
@@ -70,11 +70,16 @@ class FaultyLink:
             delay_s = self.random.uniform(self.faults.min_delay_s, self.faults.max_delay_s)
             await anyio.sleep(delay_s)
 
-    def _reset(self, stream: SocketStream) -> None:
-        self.reset_count += 1
+
+def reset(stream: SocketStream) -> bool:
+    """Let the stream's end be a reset; return whether there was a connection: its client may have gone."""
+    try:
         stream.extra(SocketAttribute.raw_socket).setsockopt(
             socket.SOL_SOCKET, socket.SO_LINGER, _RESET
         )
+    except OSError:
+        return False
+    return True
 
 
 @asynccontextmanager
