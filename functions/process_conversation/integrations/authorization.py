@@ -7,10 +7,11 @@ from typing import Any
 from functions.process_conversation.deps import AppRequestDeps, IntegrationDeps
 from functions.process_conversation.integrations.integration_schemas import OwnerQuery
 from shared import telemetry
-from shared.data.app_access import AppCaller, authenticate_app
-from shared.domain.app import Permission
+from shared.data.app_access import authenticate_app
+from shared.domain.app import App, Permission
 from shared.domain.errors import NotAllowed
-from shared.domain.ids import AppId
+from shared.domain.ids import AppId, UserId
+from shared.domain.value import value
 from shared.edge.routes import Call
 from shared.resilience.hour_windows import floor_to_hour
 from shared.resilience.rate_limit_status import RateLimitStatus, check_limit
@@ -26,12 +27,21 @@ MAX_REQUESTS_PER_HOUR = 60
 """Per action, app and user."""
 
 
+@value
+class AuthorizedApp:
+    """An app that may do an action for a user; its requests are counted by action."""
+
+    app: App
+    uid: UserId
+    action: Permission
+
+
 def authorize_app(
     action: Permission,
-) -> Callable[[AppRequestDeps, Call[None, Any]], Awaitable[AppCaller]]:
+) -> Callable[[AppRequestDeps, Call[None, Any]], Awaitable[AuthorizedApp]]:
     """Make the authorization of a route: it returns the calling app if it may do this."""
 
-    async def authorize(deps: AppRequestDeps, call: Call[None, Any]) -> AppCaller:
+    async def authorize(deps: AppRequestDeps, call: Call[None, Any]) -> AuthorizedApp:
         return await _authorize_app(deps, call, action)
 
     return authorize
@@ -39,7 +49,7 @@ def authorize_app(
 
 async def _authorize_app(
     deps: AppRequestDeps, call: Call[None, OwnerQuery], action: Permission
-) -> AppCaller:
+) -> AuthorizedApp:
     """Return the calling app if it may do this, and the user for whom it calls.
 
     Raises NotAuthenticated without a key, NotFound for an unknown app, and NotAllowed if the key is
@@ -57,13 +67,12 @@ async def _authorize_app(
         raise NotAllowed(f"App does not have the capability to {_ACTION_NAMES[action]}")
     if action not in caller.installation.get_permissions(caller.app, caller.uid):
         raise NotAllowed(f"App may not {_ACTION_NAMES[action]} until this user enables it again")
-    return caller
+    return AuthorizedApp(app=caller.app, uid=caller.uid, action=action)
 
 
 async def consume_quota(
     deps: IntegrationDeps,
-    call: Call[Any, OwnerQuery, AppCaller],
-    action: Permission,
+    call: Call[Any, OwnerQuery, AuthorizedApp],
     *,
     consumer: str,
     at: datetime,
@@ -71,7 +80,7 @@ async def consume_quota(
     """Count a request, once for all attempts of one `consumer`. Raises TooMany."""
     remaining = await deps.stores.hourly_limits.consume(
         call.caller.uid,
-        f"{call.path['app_id']}-{action}",
+        f"{call.path['app_id']}-{call.caller.action}",
         hour=floor_to_hour(at),
         limit=MAX_REQUESTS_PER_HOUR,
         consumer=consumer,

@@ -9,6 +9,7 @@ from functions.process_conversation.deps import IntegrationDeps
 from functions.process_conversation.integrations import library_reader
 from functions.process_conversation.integrations.authorization import (
     MAX_REQUESTS_PER_HOUR,
+    AuthorizedApp,
     authorize_app,
     consume_quota,
 )
@@ -34,8 +35,7 @@ from functions.process_conversation.integrations.library_writer import (
     build_conversation,
     store_contribution,
 )
-from shared.data.app_access import AppCaller
-from shared.domain.app import App, Permission
+from shared.domain.app import App
 from shared.domain.errors import QuotaExceeded, TooMany
 from shared.domain.operation import Operation
 from shared.edge.idempotency import IdempotencyKeyHeader, run_idempotent
@@ -60,14 +60,14 @@ REFUSAL_STATUSES = (400, 401, 403, 404, 413, 422, 429)
     max_bytes=MAX_BODY_BYTES,
 )
 async def add_conversation(
-    deps: IntegrationDeps, call: Call[ExternalConversationIn, OwnerQuery, AppCaller]
+    deps: IntegrationDeps, call: Call[ExternalConversationIn, OwnerQuery, AuthorizedApp]
 ) -> EmptyOut | Response:
     """Store the text as a conversation, which is processed like any other."""
 
     def build_contribution(app: App, operation: Operation) -> AppContribution:
         return AppContribution(conversation=build_conversation(app, call.body, operation))
 
-    return await _write(deps, call, "create_conversation", build_contribution)
+    return await _write(deps, call, build_contribution)
 
 
 @route(
@@ -81,7 +81,7 @@ async def add_conversation(
     max_bytes=MAX_BODY_BYTES,
 )
 async def add_memories(
-    deps: IntegrationDeps, call: Call[ExternalMemoryIn, OwnerQuery, AppCaller]
+    deps: IntegrationDeps, call: Call[ExternalMemoryIn, OwnerQuery, AuthorizedApp]
 ) -> EmptyOut | Response:
     """Store facts as they are, and a text as a conversation."""
     body = call.body
@@ -93,7 +93,7 @@ async def add_memories(
         text = ExternalConversationIn(text=body.text)
         return AppContribution(facts=facts, conversation=build_conversation(app, text, operation))
 
-    return await _write(deps, call, "create_facts", build_contribution)
+    return await _write(deps, call, build_contribution)
 
 
 @route(
@@ -105,7 +105,7 @@ async def add_memories(
     errors=REFUSAL_STATUSES,
 )
 async def list_memories(
-    deps: IntegrationDeps, call: Call[None, MemoriesQuery, AppCaller]
+    deps: IntegrationDeps, call: Call[None, MemoriesQuery, AuthorizedApp]
 ) -> MemoriesOut | Response:
     query = call.query
 
@@ -115,7 +115,7 @@ async def list_memories(
         )
         return MemoriesOut(memories=[AppMemoryOut.of(query.uid, memory) for memory in memories])
 
-    return await _read(deps, call, "read_memories", load_memories)
+    return await _read(deps, call, load_memories)
 
 
 @route(
@@ -127,13 +127,13 @@ async def list_memories(
     errors=REFUSAL_STATUSES,
 )
 async def list_conversations(
-    deps: IntegrationDeps, call: Call[None, ConversationsQuery, AppCaller]
+    deps: IntegrationDeps, call: Call[None, ConversationsQuery, AuthorizedApp]
 ) -> ConversationsOut | Response:
     async def load_conversations() -> ConversationsOut:
         items = await library_reader.list_conversations(deps, call.caller.uid, call.query)
         return ConversationsOut(conversations=items)
 
-    return await _read(deps, call, "read_conversations", load_conversations)
+    return await _read(deps, call, load_conversations)
 
 
 @route(
@@ -145,14 +145,14 @@ async def list_conversations(
     errors=(*REFUSAL_STATUSES, 415),
 )
 async def search_conversations(
-    deps: IntegrationDeps, call: Call[ExternalSearchIn, SearchQuery, AppCaller]
+    deps: IntegrationDeps, call: Call[ExternalSearchIn, SearchQuery, AuthorizedApp]
 ) -> SearchOut | Response:
     async def load_hits() -> SearchOut:
         return await library_reader.search_conversations(
             deps, call.caller.uid, call.body, call.query.max_transcript_segments
         )
 
-    return await _read(deps, call, "read_conversations", load_hits)
+    return await _read(deps, call, load_hits)
 
 
 @route(
@@ -164,19 +164,18 @@ async def search_conversations(
     errors=REFUSAL_STATUSES,
 )
 async def list_tasks(
-    deps: IntegrationDeps, call: Call[None, TasksQuery, AppCaller]
+    deps: IntegrationDeps, call: Call[None, TasksQuery, AuthorizedApp]
 ) -> TasksOut | Response:
     async def load_tasks() -> TasksOut:
         tasks = await library_reader.list_tasks(deps, call.caller.uid, call.query)
         return TasksOut(tasks=[AppTaskOut.model_validate(task) for task in tasks])
 
-    return await _read(deps, call, "read_tasks", load_tasks)
+    return await _read(deps, call, load_tasks)
 
 
 async def _write(
     deps: IntegrationDeps,
-    call: Call[Any, OwnerQuery, AppCaller],
-    action: Permission,
+    call: Call[Any, OwnerQuery, AuthorizedApp],
     build_contribution: Callable[[App, Operation], AppContribution],
 ) -> Response:
     """Add to the library, once per idempotency key; a refusal does not count towards the limit."""
@@ -184,7 +183,7 @@ async def _write(
 
     async def work(operation: Operation) -> Response:
         contribution, at = build_contribution(app, operation), operation.begun_at
-        rate_limit = await consume_quota(deps, call, action, consumer=operation.name, at=at)
+        rate_limit = await consume_quota(deps, call, consumer=operation.name, at=at)
         await store_contribution(deps, uid, app, contribution, at)
         return JSONResponse({}, headers=build_rate_limit_headers(rate_limit))
 
@@ -198,15 +197,12 @@ async def _write(
 
 async def _read(
     deps: IntegrationDeps,
-    call: Call[Any, OwnerQuery, AppCaller],
-    action: Permission,
+    call: Call[Any, OwnerQuery, AuthorizedApp],
     load_body: Callable[[], Awaitable[Wire]],
 ) -> Response:
     """Answer with a body of which nulls are left out."""
     try:
-        rate_limit = await consume_quota(
-            deps, call, action, consumer=deps.new_id(), at=deps.clock.now()
-        )
+        rate_limit = await consume_quota(deps, call, consumer=deps.new_id(), at=deps.clock.now())
         body = (await load_body()).model_dump_json(exclude_none=True)
     except TooMany as error:
         return too_many_requests(error, limit=MAX_REQUESTS_PER_HOUR)
