@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.console import Console
@@ -29,17 +29,22 @@ def comparing(context: BrowserContext, product_server: ProductServer) -> Iterato
         yield console
 
 
-def test_the_usual_model_is_chosen_in_the_settings_and_named_with_the_answer_m96(
-    comparing: Console, model: ScriptedOpenai
-) -> None:
-    page = comparing.page
+def choose_usual_model(page: Page, name: str) -> None:
+    """Choose who answers, in the settings, which stay open."""
     page.locator("#account-button").click()
     section = page.locator("#settings-answers")
     usual = section.get_by_label("Who answers, where nothing else is chosen")
     expect(usual).to_have_value("auto")
-    usual.select_option(label="gpt-6-luna")
+    usual.select_option(label=name)
     section.get_by_role("button", name="Save").click()
     expect(section.get_by_role("status")).to_have_text("Saved. It holds from your next message on.")
+
+
+def test_the_usual_model_is_chosen_in_the_settings_and_named_with_the_answer_m96(
+    comparing: Console, model: ScriptedOpenai
+) -> None:
+    page = comparing.page
+    choose_usual_model(page, "gpt-6-luna")
     assert list_findings(page) == []
     page.goto(page.url.partition("#")[0])
     model.play(Script(text="A tulip."))
@@ -55,13 +60,7 @@ def test_the_usual_model_is_chosen_in_the_settings_and_named_with_the_answer_m96
 
 def test_another_usual_model_is_named_beside_the_question_at_once_m96(comparing: Console) -> None:
     page = comparing.page
-    page.locator("#account-button").click()
-    section = page.locator("#settings-answers")
-    usual = section.get_by_label("Who answers, where nothing else is chosen")
-    expect(usual).to_have_value("auto")
-    usual.select_option(label="gpt-6-luna")
-    section.get_by_role("button", name="Save").click()
-    expect(section.get_by_role("status")).to_have_text("Saved. It holds from your next message on.")
+    choose_usual_model(page, "gpt-6-luna")
 
     expect(page.locator("#models summary")).to_have_text("Models: gpt-6-luna")
     assert comparing.page_errors == []
