@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -29,6 +29,15 @@ PROJECT = "demo-keepsake"
 """The Auth emulator serves projects named `demo-…`."""
 TABLE: Mapping[str, Any] = json.loads((ROOT / "infra/routes.json").read_text())
 DEAD_LETTERS = "dead_letters"
+NAMES = {
+    "PINECONE_API_KEY": API_KEY,
+    "BLOBS_BUCKET": BUCKET,
+    "TASKS_QUEUE": QUEUE,
+    "KMS_KEY": KEY,
+    "SIGNING_KMS_KEY": KEY,
+    "SEALING_KMS_KEY": KEY,
+}
+"""Settings that name what every stand-in knows, wherever it runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,12 +47,21 @@ class StandIns:
     settings: Mapping[str, str]
     tokens: GoogleTokens
     tokens_url: str
-    auth: str
-    firestore: str
-    pubsub: str
     relay: str
     fcm: FakeFcm
     push_settings: Mapping[str, str]
+
+    @property
+    def auth(self) -> str:
+        return self.settings["FIREBASE_AUTH_EMULATOR_HOST"]
+
+    @property
+    def firestore(self) -> str:
+        return self.settings["FIRESTORE_EMULATOR_HOST"]
+
+    @property
+    def pubsub(self) -> str:
+        return self.settings["PUBSUB_EMULATOR_HOST"]
 
     async def connect(self) -> None:
         """Make the trigger, the topics and their subscriptions of routes.json."""
@@ -73,48 +91,58 @@ def run_stand_ins(
     """
     tokens = GoogleTokens(PROJECT, load_service_calls())
     eventarc = Eventarc(service_identity=tokens, url=lambda name: urls[name])
-    with ExitStack() as stack:
-
-        def serve(app: ASGIApp) -> str:
-            return stack.enter_context(run_server(app))
-
-        relay, tokens_url = serve(wrap_relay(eventarc.build_application())), serve(tokens.app)
-        auth = stack.enter_context(run_auth(folder / "auth.log", project=PROJECT))
-        pubsub = stack.enter_context(run_pubsub(folder / "pubsub.log"))
-        firestore = stack.enter_context(
-            run_firestore(
-                folder / "firestore.log",
-                rules=ROOT / "infra/firestore.rules",
-                functions=relay.removeprefix("http://"),
-            )
-        )
-        tasks = stack.enter_context(run_cloud_tasks(tokens, faults=task_faults))
-        kms = stack.enter_context(fake_kms()).address
-        stand_ins = {
-            "certificates": f"{tokens_url}/certs",
-            "kms": kms,
-            "storage": serve(FakeGcs().app),
-            "tasks": tasks,
-        }
-        certificate = write_certificate(folder / "fcm.pem")
-        fcm = stack.enter_context(fake_fcm(certificate, project=PROJECT))
-        settings = {
-            "GOOGLE_STAND_INS": ",".join(f"{name}={url}" for name, url in stand_ins.items()),
-            "FIRESTORE_EMULATOR_HOST": firestore,
-            "PUBSUB_EMULATOR_HOST": pubsub,
-            "FIREBASE_AUTH_EMULATOR_HOST": auth,
-            "OPENAI_BASE_URL": f"{serve(RuleModel())}/v1",
-            "PINECONE_SPARSE_HOST": serve(FakePinecone().build_app()),
-            "PINECONE_API_KEY": API_KEY,
-            "BLOBS_BUCKET": BUCKET,
-            "TASKS_QUEUE": QUEUE,
-            "KMS_KEY": KEY,
-            "SIGNING_KMS_KEY": KEY,
-            "SEALING_KMS_KEY": KEY,
-        }
+    certificate = write_certificate(folder / "fcm.pem")
+    with (
+        run_server(wrap_relay(eventarc.build_application())) as relay,
+        run_server(tokens.app) as tokens_url,
+        run_emulators(folder, relay) as emulators,
+        run_cloud_tasks(tokens, faults=task_faults) as tasks,
+        run_vendors({"certificates": f"{tokens_url}/certs", "tasks": tasks}) as vendors,
+        fake_fcm(certificate, project=PROJECT) as fcm,
+    ):
         yield StandIns(
-            settings=settings, tokens=tokens, tokens_url=tokens_url,
-            auth=auth, firestore=firestore, pubsub=pubsub, relay=relay, fcm=fcm,
+            settings={**emulators, **vendors, **NAMES},
+            tokens=tokens,
+            tokens_url=tokens_url,
+            relay=relay,
+            fcm=fcm,
             # FCM has one address, so its client comes through a proxy that answers in its place.
-            push_settings={"https_proxy": fcm.proxy, "no_proxy": "127.0.0.1", "REQUESTS_CA_BUNDLE": str(certificate)},
-        )  # fmt: skip
+            push_settings={
+                "https_proxy": fcm.proxy,
+                "no_proxy": "127.0.0.1",
+                "REQUESTS_CA_BUNDLE": str(certificate),
+            },
+        )
+
+
+@contextmanager
+def run_emulators(folder: Path, relay: str) -> Iterator[dict[str, str]]:
+    """Start those of Google; yields the settings that lead to them. Firestore posts events to `relay`."""
+    rules, functions = ROOT / "infra/firestore.rules", relay.removeprefix("http://")
+    with (
+        run_auth(folder / "auth.log", project=PROJECT) as auth,
+        run_pubsub(folder / "pubsub.log") as pubsub,
+        run_firestore(folder / "firestore.log", rules=rules, functions=functions) as firestore,
+    ):
+        yield {
+            "FIREBASE_AUTH_EMULATOR_HOST": auth,
+            "PUBSUB_EMULATOR_HOST": pubsub,
+            "FIRESTORE_EMULATOR_HOST": firestore,
+        }
+
+
+@contextmanager
+def run_vendors(google_urls: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Start servers for what has no emulator; yields the settings that lead to them and to `google_urls`."""
+    with (
+        fake_kms() as kms,
+        run_server(FakeGcs().app) as storage,
+        run_server(RuleModel()) as model,
+        run_server(FakePinecone().build_app()) as index,
+    ):
+        google = {**google_urls, "kms": kms.address, "storage": storage}
+        yield {
+            "GOOGLE_STAND_INS": ",".join(f"{name}={url}" for name, url in google.items()),
+            "OPENAI_BASE_URL": f"{model}/v1",
+            "PINECONE_SPARSE_HOST": index,
+        }
