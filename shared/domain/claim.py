@@ -78,11 +78,14 @@ def acquire(
     previous: Claim | None, *, attempt: str, content_hash: str, message_hash: str, now: datetime
 ) -> Claim:
     """Take over from an attempt on other content, or a dead one. Raises Unavailable otherwise."""
+    until = now + LEASE_TTL
+    own_lease = WriteLease(attempt=attempt, said=message_hash, until=until)
     new_claim = Claim(
         attempt=attempt,
         content_hash=content_hash,
         said=message_hash,
-        lease_until=now + LEASE_TTL,
+        lease_until=until,
+        writing=(own_lease,),
         due_at=now + ABANDONED_AFTER,
         attempts=1,
     )
@@ -108,23 +111,19 @@ def acquire(
         waits=previous.waits if is_same_content else 0,
         attempts=previous.attempts + 1 if is_same_content else 1,
         wipes=previous.wipes if is_same_content else None,
-        writing=tuple(
-            lease for lease in previous.writing if lease.until + MAX_ATTEMPT_LIFETIME > now
+        writing=(
+            *(lease for lease in previous.writing if lease.until + MAX_ATTEMPT_LIFETIME > now),
+            own_lease,
         ),
     )
 
 
-def add_write_lease(
-    claim: Claim, chunk_count: int, memory_ids: Sequence[MemoryId], now: datetime
-) -> Claim:
-    """Record rows before they are written."""
-    until = now + LEASE_TTL
+def record_rows(claim: Claim, chunk_count: int, memory_ids: Sequence[MemoryId] = ()) -> Claim:
+    """Record what the index may hold, before it is written."""
     return replace(
         claim,
-        lease_until=until,
         chunk_count=max(claim.chunk_count, chunk_count),
         memory_ids=tuple(sorted({*claim.memory_ids, *memory_ids})),
-        writing=(*claim.writing, WriteLease(attempt=claim.attempt, said=claim.said, until=until)),
     )
 
 

@@ -14,10 +14,10 @@ from shared.domain.claim import (
     LEASE_EXTENSION_INTERVAL,
     Claim,
     acquire,
-    add_write_lease,
     extend,
     has_no_writer,
     park,
+    record_rows,
     release,
 )
 from shared.domain.conversation import Conversation, content_hash
@@ -26,6 +26,7 @@ from shared.domain.failure import Failure
 from shared.domain.ids import ConversationId, UserId
 from shared.ports import Clock, Documents, NewId, Transaction
 from shared.resilience.heartbeat import keep_extending
+from shared.retrieval.chunking import split_into_chunks
 
 T = TypeVar("T")
 DELETED_HASH = ""
@@ -85,14 +86,14 @@ class Claims:
                 now=self._clock.now(),
             )
             if conversation is None:
-                claim = add_write_lease(claim, 0, (), self._clock.now())
-            tx.write(Set(stored_claim_path, dump(claim)))
-            if conversation and (
-                conversation.status != "processing" or conversation.listed_at is None
-            ):
+                tx.write(Set(stored_claim_path, dump(claim)))
+                return claim
+            claimed = _apply_claim(conversation, claim)
+            tx.write(Set(stored_claim_path, dump(require_claim(claimed))))
+            if conversation.status != "processing" or conversation.listed_at is None:
                 changes = {"status": "processing", "failure": None, "listed_at": self._clock.now()}
                 tx.write(Update(path, changes))
-            return _apply_claim(conversation, claim) if conversation else claim
+            return claimed
 
         return await self._documents.transaction(work)
 
@@ -197,7 +198,17 @@ def build_settling(path: str, claim: Claim | None) -> list[Write]:
 
 
 def _apply_claim(conversation: Conversation, claim: Claim) -> Conversation:
-    return replace(conversation, status="processing", held_by=claim, chunk_count=claim.chunk_count)
+    """Return the claimed conversation, with as many chunks as the index may hold of it so far.
+
+    Its claim records those to come, too; a text that stands in parts is not read yet.
+    """
+    chunk_count = len(split_into_chunks(conversation.named_segments))
+    return replace(
+        conversation,
+        status="processing",
+        held_by=record_rows(claim, chunk_count),
+        chunk_count=claim.chunk_count,
+    )
 
 
 def _is_held_by_this_attempt(

@@ -111,7 +111,7 @@ def _start(conversation: Conversation, attempt: str, now: datetime) -> Claim:
     """Return the claim of an attempt that never began."""
     name = content_hash(conversation)
     claim = acquire(None, attempt=attempt, content_hash=name, message_hash=name, now=now)
-    return replace(claim, lease_until=now)
+    return replace(claim, lease_until=now, writing=())
 
 
 def _build_waiting(conversation: Conversation, now: datetime) -> Fields:

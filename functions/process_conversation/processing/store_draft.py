@@ -33,7 +33,7 @@ from shared.data.conversations import conversation_path, tombstone_path
 from shared.data.memories import memory_path
 from shared.data.profiles import profile_path
 from shared.domain.action_item import ActionItem
-from shared.domain.claim import Claim, add_write_lease, finish
+from shared.domain.claim import Claim, finish, record_rows
 from shared.domain.conversation import Conversation, ExtractedItem, apply_edits
 from shared.domain.derived_ids import identify_items
 from shared.domain.documents import Document, Set, Update
@@ -54,10 +54,18 @@ async def save_memories(
     deleted, and without memories if they had all deleted since the transcript was read, `wipes` wipes
     ago. Recorded rows are removed if this attempt dies.
     """
+    if _is_recorded(claimed, draft):
+        return draft
     if claimed.is_untouched:  # nothing to read, but for what outlived an earlier conversation
         with suppress(AlreadyExists):
             return await _save(deps, uid, claimed, draft, (), wipes)
     return await _save(deps, uid, claimed, draft, draft.memories, wipes)
+
+
+def _is_recorded(claimed: Conversation, draft: Draft) -> bool:
+    """Tell whether a draft concerns no memory, and its claim knows all rows to come."""
+    concerns_memories = bool(draft.memories or draft.corrections or draft.repeated_ids)
+    return not concerns_memories and draft.chunk_count <= require_claim(claimed).chunk_count
 
 
 async def _save(
@@ -91,7 +99,7 @@ async def _save(
         stored_draft = merge_stored(draft.exclude_memories(deleted_ids), uid, documents_by_path)
         tx.write(*build_memory_writes(stored_draft, uid, documents_by_path, claimed.id))
         ids = [memory.id for memory in stored_draft.memories if memory.is_current]
-        claim = add_write_lease(stored_claim, stored_draft.chunk_count, ids, deps.clock.now())
+        claim = record_rows(stored_claim, stored_draft.chunk_count, ids)
         tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
         return stored_draft
 

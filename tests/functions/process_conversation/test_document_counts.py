@@ -58,8 +58,12 @@ async def process_one(world: ProcessingFixture) -> Cost:
 
 @pytest.mark.parametrize(
     ("items", "facts", "most"),
-    [([], [], Cost(11, 5)), (["Call the printer"], FACTS, Cost(14, 7))],
-    ids=["nothing", "a task and a memory"],
+    [
+        ([], [], Cost(9, 4)),
+        (["Call the printer"], [], Cost(10, 5)),
+        (["Call the printer"], FACTS, Cost(14, 7)),
+    ],
+    ids=["nothing", "a task", "a task and a memory"],
 )
 async def test_a_new_conversation_costs_few_documents_d11(
     database: SqliteDatabase, items: list[str], facts: list[str], most: Cost

@@ -64,6 +64,8 @@ class Interruption:
 class EchoModel:
     """Answers from the transcript, so that each content has its own answers."""
 
+    finds_memories = True
+
     def name(self, role: str) -> str:
         return "talkative"
 
@@ -72,9 +74,10 @@ class EchoModel:
 
     async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
         text = prompt.data["transcript"][0]["text"]
+        memories = [build_memory_output(f"User said {text}", evidence=text)]
         answers: dict[str, Mapping[str, Any]] = {
             EXTRACTION: build_extraction_output(
-                build_memory_output(f"User said {text}", evidence=text),
+                *(memories if self.finds_memories else []),
                 title=text,
                 action_items=[{"description": f"Do: {text}"}],
             ),
@@ -86,6 +89,14 @@ class EchoModel:
         raise NotImplementedError
 
 
+class ForgetfulModel(EchoModel):
+    """Finds tasks alone: their conversation is written once, when it is completed."""
+
+    finds_memories = False
+
+
+MODELS = [EchoModel(), ForgetfulModel()]
+with_both_models = pytest.mark.parametrize("model", MODELS, ids=["all", "tasks"])
 OLD = build_test_conversation("Old words.", *(f"Old {n}." for n in range(9)))
 NEW = build_test_conversation("New words.")
 
@@ -123,10 +134,12 @@ async def sweep_waiting(world: ProcessingFixture) -> list[Mapping[str, Any]]:
     return world.events.list_by_topic("conversation.changed")[sent:]
 
 
-async def compute_expected_end(*versions: Conversation | None) -> dict[str, Any]:
+async def compute_expected_end(
+    *versions: Conversation | None, model: EchoModel | None = None
+) -> dict[str, Any]:
     """Return what a user has after these versions, processed without interruption; None deletes."""
     database = MemoryDatabase()
-    world = build_processing_fixture(database, EchoModel())
+    world = build_processing_fixture(database, model or EchoModel())
     for version in versions:
         await (world.write(version) if version else world.delete())
         await deliver_until_idle(world)
@@ -135,15 +148,16 @@ async def compute_expected_end(*versions: Conversation | None) -> dict[str, Any]
     return end
 
 
+@with_both_models
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("cut", [raise_crash, raise_outage])
-async def test_an_interruption_at_any_call_leads_to_the_same_end(cut, after):
-    expected = await compute_expected_end(OLD, NEW)
+async def test_an_interruption_at_any_call_leads_to_the_same_end(model, cut, after):
+    expected = await compute_expected_end(OLD, NEW, model=model)
 
     for at in range(1, MAX_STEPS):
         interruption = Interruption(at, cut, after)
         database = MemoryDatabase()
-        world = build_processing_fixture(database, EchoModel(), interruption.wrap)
+        world = build_processing_fixture(database, model, interruption.wrap)
         for version in (OLD, NEW):
             await world.write(version)
             await deliver_until_idle(world)
@@ -175,15 +189,18 @@ async def test_a_crash_at_any_call_leaves_the_text_of_a_summary_app_r5(after):
     assert 10 < at < MAX_STEPS
 
 
+@with_both_models
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("version", [NEW, None], ids=["edited", "deleted"])
 @pytest.mark.parametrize("other_first", [True, False], ids=["overtaken", "pending"])
-async def test_a_change_during_any_call_leads_to_the_last_version(version, after, other_first):
-    expected = await compute_expected_end(OLD, version)
+async def test_a_change_during_any_call_leads_to_the_last_version(
+    model, version, after, other_first
+):
+    expected = await compute_expected_end(OLD, version, model=model)
 
     for at in range(1, MAX_STEPS):
         database = MemoryDatabase()
-        other = build_processing_fixture(database, EchoModel())
+        other = build_processing_fixture(database, model)
 
         async def change(other: ProcessingFixture = other) -> None:
             await (other.write(version) if version else other.delete())
@@ -191,7 +208,7 @@ async def test_a_change_during_any_call_leads_to_the_last_version(version, after
                 await deliver_until_idle(other)
 
         interruption = Interruption(at, change, after)
-        world = build_processing_fixture(database, EchoModel(), interruption.wrap)
+        world = build_processing_fixture(database, model, interruption.wrap)
         await world.write(OLD)
         await deliver_until_idle(world)
         await deliver_until_idle(other)
@@ -279,10 +296,13 @@ async def test_an_attempt_whose_lease_ran_out_cannot_save_over_its_successor(dat
     assert (await slow.load_conversation()).structured.title == "Old words."
 
 
+@with_both_models
 @pytest.mark.parametrize("version", [NEW, None], ids=["edited", "deleted"])
-async def test_late_rows_of_a_crashed_attempt_are_corrected_by_a_redelivery_p29(database, version):
-    expected = await compute_expected_end(OLD, version)
-    other = build_processing_fixture(database, EchoModel())
+async def test_late_rows_of_a_crashed_attempt_are_corrected_by_a_redelivery_p29(
+    model, database, version
+):
+    expected = await compute_expected_end(OLD, version, model=model)
+    other = build_processing_fixture(database, model)
 
     class LateVectors(SqliteVectors):
         async def upsert(self, namespace: str, rows: Any) -> None:
@@ -294,7 +314,7 @@ async def test_late_rows_of_a_crashed_attempt_are_corrected_by_a_redelivery_p29(
 
     late = build_processing_fixture(
         database,
-        EchoModel(),
+        model,
         lambda name, port: LateVectors(database) if name == "vectors" else port,
     )
     await late.write(OLD)

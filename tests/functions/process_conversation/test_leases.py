@@ -17,7 +17,6 @@ from shared.domain.claim import (
     LEASE_TTL,
     Claim,
     acquire,
-    add_write_lease,
     extend,
     finish,
     release,
@@ -120,7 +119,7 @@ def test_a_lease_lasts_exactly_as_long_as_beats_come_in_time(
 
 @given(pause_s=st.floats(0, 3 * TTL_S))
 def test_no_beat_extends_what_ended_or_was_taken_over(pause_s: float) -> None:
-    claim = add_write_lease(start_claim("first"), 3, (), START)
+    claim = start_claim("first")
     now = START + timedelta(seconds=pause_s)
     successor = acquire(claim, attempt="second", content_hash="new", message_hash="new", now=START)
 

@@ -24,6 +24,7 @@ from tests.fixtures.processing import (
 )
 from tests.fixtures.storage import MemoryDatabase
 from tests.functions.process_conversation.test_interruptions import (
+    MODELS,
     NEW,
     OLD,
     EchoModel,
@@ -52,7 +53,7 @@ class Worker:
         self._stopped_event = asyncio.Event()
         self._port = ""
         self.world = build_processing_fixture(
-            database, EchoModel(), self._watch_port, clock=client.clock
+            database, client.model, self._watch_port, clock=client.clock
         )
         self.task = asyncio.create_task(self._deliver())
 
@@ -114,9 +115,9 @@ class Checkpoints:
 class Schedule:
     """One run: a client, the messages not handled yet, and the running workers."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: SqliteDatabase, model: EchoModel) -> None:
         self.database = database
-        self.client = build_processing_fixture(database, EchoModel())
+        self.client = build_processing_fixture(database, model)
         self.messages: list[ChangeMessage] = []
         self.workers: list[Worker] = []
         self.last_version: Conversation | None = None
@@ -215,9 +216,9 @@ DUPLICATE_DELIVERY = [
 """Two deliveries of one message: the one that lost its claim must not report success while the other fails."""
 
 
-async def play(actions: list[Any]) -> tuple[Schedule, dict[str, Any]]:
+async def play(model: EchoModel, actions: list[Any]) -> tuple[Schedule, dict[str, Any]]:
     database = MemoryDatabase()
-    schedule = Schedule(database)
+    schedule = Schedule(database, model)
     await schedule.write(0)
     time_action_count = 0
     for action, number in actions:
@@ -231,15 +232,23 @@ async def play(actions: list[Any]) -> tuple[Schedule, dict[str, Any]]:
     return schedule, end
 
 
+@pytest.fixture(scope="module", params=MODELS, ids=["all", "tasks"])
+def model(request: pytest.FixtureRequest) -> EchoModel:
+    chosen: EchoModel = request.param
+    return chosen
+
+
 @pytest.fixture(scope="module")
-def expected_ends() -> dict[int, dict[str, Any]]:
+def expected_ends(model: EchoModel) -> dict[int, dict[str, Any]]:
     """The end state of each version alone."""
 
     async def compute_ends() -> dict[int, dict[str, Any]]:
         ends_by_number = {}
         for number, version in enumerate(VERSIONS):
             earlier_versions = () if version else (OLD,)
-            ends_by_number[number] = await compute_expected_end(*earlier_versions, version)
+            ends_by_number[number] = await compute_expected_end(
+                *earlier_versions, version, model=model
+            )
         return ends_by_number
 
     return asyncio.run(compute_ends())
@@ -252,8 +261,8 @@ def expected_ends() -> dict[int, dict[str, Any]]:
 @example(actions=[*LATE_ROWS, (Schedule.kill, 0)])
 @example(actions=DUPLICATE_DELIVERY)
 @example(actions=[(Schedule.start, 0), *LATE_ROWS, (Schedule.kill, 1), (Schedule.kill, 0)])
-async def test_every_schedule_ends_with_the_last_version_p29(expected_ends, actions):
-    schedule, end = await play(actions)
+async def test_every_schedule_ends_with_the_last_version_p29(model, expected_ends, actions):
+    schedule, end = await play(model, actions)
 
     number = VERSIONS.index(schedule.last_version)
     assert end == expected_ends[number]
