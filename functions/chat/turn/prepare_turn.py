@@ -60,19 +60,17 @@ async def prepare_turn(
     It writes nothing else but the decision of an owner whose message replies to a question of ours,
     and the pins of apps that were installed before there were any.
 
-    `can_confirm` says that the client can show its owner a question while the answer goes on.
-    `follows` is the message that its owner saw last, and `version` the one that gets another. `models` are
-    those that the owner chose for this question, which answer at once; a persona answers with its own,
-    and a reply to a question of ours is answered by the first. `page` is what the owner looks at,
-    `file_ids` name the files that come with the question; another version keeps those of its message.
-    Our own texts are in `client_language` where the owner chose no language. `similar_chats` are those that the
-    client of a sealed chat found.
+    `can_confirm` says that the client can show its owner a question while the answer goes on. `follows` is the
+    message that its owner saw last, and `version` the one that gets another. `models` are those that the owner
+    chose for this question, which answer at once; a persona answers with its own, and a reply to a question of
+    ours is answered by the first. `page` is what the owner looks at, `file_ids` name the files that come with the
+    question; another version keeps those of its message. Our own texts are in `client_language` where the owner
+    chose no language. `similar_chats` are those that the client of a sealed chat found.
 
-    Raises Invalid (empty text, several models for a persona), TooLarge (over MAX_QUESTION_CHARS, a
-    file that the model cannot read whole, or more than it takes),
-    NotFound (no such app or chat session), Conflict (the chat shows another version), QuotaExceeded,
-    ChatLocked and TooMany (by what was asked in the chat), HistoryMissing for a sealed chat, and
-    DuplicateQuestion.
+    Raises Invalid (empty text, several models for a persona), TooLarge (over MAX_QUESTION_CHARS, a file that the
+    model cannot read whole, or more than it takes), NotFound (no such app or chat session), Conflict (the chat
+    shows another version), QuotaExceeded, ChatLocked and TooMany (by what was asked in the chat), HistoryMissing
+    for a sealed chat, and DuplicateQuestion.
     """
     text = _clean_question(text)
     chosen_id = session_id or build_main_session_id(app_id)
@@ -90,7 +88,6 @@ async def prepare_turn(
             follows=follows,
             page=page,
             file_ids=version.file_ids if version else file_ids,
-            files_may_be_gone=version is not None,
             language=client_language,
             similar_chats=similar_chats,
         ),

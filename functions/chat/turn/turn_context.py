@@ -55,7 +55,6 @@ class QuestionPlace:
     follows: MessageId | None
     page: Page | None = None
     file_ids: Sequence[str] = ()
-    files_may_be_gone: bool = False
     language: str | None = None
     similar_chats: Sequence[SimilarChat] = ()
 
@@ -163,7 +162,7 @@ async def _read_first_round(
             deps.stores.connections.list_all(uid),
             deps.stores.grants.load(uid),
             find_item(deps.stores, uid, place.page),
-            find_files(deps, uid, place.file_ids, may_be_gone=place.files_may_be_gone),
+            find_files(deps, uid, place.file_ids, may_be_gone=place.fork is not None),
         ),
     )
     refusal, _ = await gather(check, reads, return_exceptions=True)
