@@ -8,6 +8,8 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Protocol
 
+import anyio
+
 from shared import telemetry
 from shared.domain.errors import ModelBusy, TooMany, Unavailable
 from shared.domain.fair_queue import FairQueue, Ticket
@@ -29,6 +31,8 @@ SHORT_FOR = timedelta(minutes=1)
 """So long after a call had to wait tokens count as short: the budget is that of a minute."""
 POOL_INTERVAL = timedelta(seconds=1)
 """How soon an instance asks the pool again."""
+LEASE_TIMEOUT_S = 2.0
+"""A pool that answers later counts as away: everybody on the instance waits behind that question."""
 _POLL_S = 0.25
 _FLOORS: Mapping[Urgency, float] = {"now": 0.0, "soon": 0.25, "later": 0.5}
 """The share of each bucket that is left to what is more urgent."""
@@ -48,12 +52,19 @@ class Admission:
     """The calls of one instance. Without pressure nothing is read for a call, and nothing awaited."""
 
     def __init__(
-        self, budget: InstanceBudget, lease: LeaseTokens, clock: Clock, *, first_shard: int
+        self,
+        budget: InstanceBudget,
+        lease: LeaseTokens,
+        clock: Clock,
+        *,
+        first_shard: int,
+        lease_timeout_s: float = LEASE_TIMEOUT_S,
     ) -> None:
         self._budget = budget
         self._lease_tokens = lease
         self._clock = clock
         self._shard = first_shard
+        self._lease_timeout_s = lease_timeout_s
         self._queue = FairQueue()
         self._asks_pool_at = budget.leased_until
         self._last_wait_at: datetime | None = None
@@ -109,7 +120,8 @@ class Admission:
         if now < self._asks_pool_at <= now + POOL_INTERVAL:  # later only if the clock was set back
             return False
         self._asks_pool_at = now + POOL_INTERVAL
-        with suppress(Unavailable):  # the instance has its own share
+        with suppress(Unavailable), anyio.move_on_after(self._lease_timeout_s):
+            # Without the pool the instance has its own share.
             await self._lease(ticket, now)
         return self._queue.is_first(ticket) and self._take_here(ticket, self._clock.now())
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import anyio
 import pytest
 
 from shared import telemetry
@@ -280,6 +281,20 @@ async def test_an_instance_whose_clock_was_ahead_leases_once_the_store_has_set_i
 
 async def test_a_pool_that_is_away_leaves_an_instance_its_own_share_d5(clock):
     admission = start_instance(lease_nothing, clock)
+    clock.advance(seconds=60)
+
+    await admission.admit(ANN, "now", 5_000)
+    with pytest.raises(ModelBusy):
+        await admission.admit(ANN, "now", 80_000)
+
+
+async def test_a_pool_that_does_not_answer_holds_up_nobody_for_longer_than_a_call_waits_d5(clock):
+    async def never_lease(*_: object, **__: object) -> float:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    budget = build_instance_budget(BUDGET, INSTANCES, clock.now())
+    admission = Admission(budget, never_lease, clock, first_shard=0, lease_timeout_s=0.0)
     clock.advance(seconds=60)
 
     await admission.admit(ANN, "now", 5_000)
