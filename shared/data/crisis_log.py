@@ -4,8 +4,7 @@ It stands beside everything that belongs to a user: no setting, no memory comman
 chat touches it. An erasure takes the user out. Counts a day remain, which know no persons.
 """
 
-from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import datetime
 from hashlib import sha256
 
 from shared.data.codec import dump
@@ -70,10 +69,6 @@ class CrisisLog:
         )
         highest: CrisisLevel = max(levels, default=0)
         return highest
-
-    async def count_day(self, day: date) -> Mapping[str, int]:
-        """Return how many events a day had, by kind, level and judge: `answered-2-classifier`."""
-        return await self._days.read(day)
 
     async def forget_user(self, uid: UserId) -> None:
         """Take a user out of every event."""

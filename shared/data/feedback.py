@@ -1,9 +1,7 @@
 """Feedback of users, in a store of its own, and its counts for an operator, which know no persons."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date
 from hashlib import sha256
 
 from shared.data.codec import dump, load
@@ -29,10 +27,6 @@ class FeedbackStore:
     async def remove(self, uid: UserId, feedback_id: str) -> None:
         """Take a thumb back; a missing one is no error."""
         await self._replace(uid, feedback_id, None)
-
-    async def count_day(self, day: date) -> Mapping[str, int]:
-        """Return how many thumbs a day had: `answer positive gpt-x answer`."""
-        return await self._days.read(day)
 
     async def _replace(self, uid: UserId, feedback_id: str, new: Feedback | None) -> None:
         key = sha256(f"{uid}/{feedback_id}".encode()).hexdigest()

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from shared.data.confirmations import Confirmations
     from shared.data.connections import Connections
     from shared.data.conversation_items import ConversationItems
-    from shared.data.conversation_keys import ConversationKeys
     from shared.data.conversation_lists import ConversationLists
     from shared.data.conversations import Conversations
     from shared.data.custom_agents import CustomAgents
@@ -89,7 +88,6 @@ class Stores:
     projects: "Projects"
     devices: "Devices"
     conversations: "Conversations"
-    conversation_keys: "ConversationKeys"
     conversation_lists: "ConversationLists"
     conversation_items: "ConversationItems"
     shared_conversations: "SharedConversations"

@@ -38,13 +38,13 @@ async def wake_waiting(deps: SweepDeps) -> None:
 
     Each that succeeds wakes the next batch, while tokens are not short.
     """
-    due_times = set[datetime]()
+    due_times: list[datetime] = []
     for claim in await _list_waiting(deps, limit=BATCH_SIZE):
         due_at = deps.clock.now() + timedelta(seconds=crc32(claim.path.encode()) % WAKE_SPREAD_S)
         with suppress(PreconditionFailed):  # somebody works on it, or its owner left
             await deps.documents.write(Update(claim.path, {"due_at": due_at}, claim.version))
-            due_times.add(due_at.replace(microsecond=0))
-    for due_at in sorted(due_times):
+            due_times.append(due_at.replace(microsecond=0))
+    for due_at in sorted(set(due_times)):
         await schedule_sweep(deps.tasks, due_at)
     telemetry.add_fields(woken=len(due_times))
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import httpx
 import pytest
 
+from shared.data.day_counts import DayCounts
 from shared.domain.documents import Query
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture
@@ -12,7 +13,7 @@ from tests.functions.chat.test_message_routes import open_chat
 
 
 async def count_today(world: ChatFixture) -> Mapping[str, int]:
-    return await world.deps().stores.feedback.count_day(world.clock.now().date())
+    return await DayCounts(world.documents, "feedback_days").read(world.clock.now().date())
 
 
 async def begin_and_ask(http: httpx.AsyncClient, **session: str) -> tuple[str, str]:

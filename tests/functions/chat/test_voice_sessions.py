@@ -14,6 +14,7 @@ from functions.chat.tools.spoken_memory_tools import NOT_SAID
 from functions.chat.voice.voice_sessions import FORBIDDEN_TOOL
 from shared.adapters.cloud.openai_realtime import OpenaiRealtime
 from shared.adapters.missing_realtime import NOT_SET_UP
+from shared.data.day_counts import DayCounts
 from shared.domain.ids import MessageId
 from shared.domain.quota import EMBEDDED_LIMITS
 from shared.domain.storage_mode import is_incognito
@@ -223,7 +224,7 @@ async def test_a_crisis_that_the_model_met_alone_is_logged_once_c78(
     assert [answer["recorded"] for answer in answers] == [True, False, False]
     assert all(NOT_ALONE in answer["crisis_plan"] for answer in answers)
     assert ordinary["crisis_plan"] is None
-    day = await deps.crisis_log.count_day(world.clock.now().date())
+    day = await DayCounts(world.documents, "crisis_days").read(world.clock.now().date())
     assert day == {"missed_by_voice-3-rules": 1}
 
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.data.day_counts import DayCounts
 from shared.data.feedback import FeedbackStore
 from shared.domain.feedback import Feedback, Thumb
 from shared.domain.ids import UserId
@@ -22,7 +23,8 @@ async def test_counts_are_those_of_the_thumbs_that_stand_c73(
     thumbs: list[tuple[str, Thumb | None]],
 ) -> None:
     database = MemoryDatabase()
-    store = FeedbackStore(SqliteDocuments(database, INDEXES))
+    documents = SqliteDocuments(database, INDEXES)
+    store = FeedbackStore(documents)
     standing: dict[str, Thumb] = {}
     for name, thumb in thumbs:
         if thumb is None:
@@ -35,5 +37,5 @@ async def test_counts_are_those_of_the_thumbs_that_stand_c73(
 
     given_thumbs = list(standing.values())
     expected = {f"chat {thumb}": given_thumbs.count(thumb) for thumb in given_thumbs}
-    assert await store.count_day(NOON.date()) == expected
+    assert await DayCounts(documents, "feedback_days").read(NOON.date()) == expected
     database.close()
