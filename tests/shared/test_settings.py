@@ -1,6 +1,10 @@
 """Settings: what fails at start, and with which message."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shared.domain.connection import OauthClient
 from shared.domain.quota import EMBEDDED_LIMITS
@@ -8,6 +12,10 @@ from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrice
 from shared.domain.vector_home import Shard
 from shared.environment.model_readers import DEFAULT_MODELS
 from shared.settings import Settings, SettingsError
+from tests.fixtures.settings import list_settings
+
+VARIABLES = sorted(list_settings())
+TEXTS = st.sampled_from(["", "0", "1", "8000", "on", "cloud", "openai", "agent=m", "0-1023=host"])
 
 
 @pytest.mark.parametrize(
@@ -72,6 +80,18 @@ def test_all_errors_are_reported_at_once() -> None:
         "PORT",
         "MODEL_GURU",
     ]
+
+
+@given(st.dictionaries(st.sampled_from(VARIABLES), TEXTS | st.text()))
+def test_every_environment_is_read_or_refused_by_lines_that_name_their_variables(
+    environment: dict[str, str],
+) -> None:
+    try:
+        Settings.from_env(environment)
+    except SettingsError as error:
+        names = [re.split("[ =:]", line)[0] for line in str(error).splitlines()]
+        assert names
+        assert set(names) <= set(VARIABLES)
 
 
 def test_what_is_wrong_with_one_variable_is_said_once() -> None:

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from infra.local.routing import ROOT
-from shared.settings import Settings
+from tests.fixtures.settings import OAUTH_PROVIDERS, list_settings
 from tests.infra.terraform.stack import SECRETS, evaluate, load_stack
 
 TABLE: dict[str, Any] = json.loads((ROOT / "infra/routes.json").read_text())
 FUNCTIONS: dict[str, Any] = TABLE["functions"]
-OAUTH_PROVIDERS = ("GOOGLE", "WHOOP", "NOTION", "X", "GITHUB")
 PROVIDERS = (*OAUTH_PROVIDERS, "PERPLEXITY")
 NEVER_IN_THE_CLOUD = {
     "ALLOW_REMOTE", "DATA_DIR", "EGRESS_DEV_ORIGINS", "EMBEDDER", "FIREBASE_AUTH_EMULATOR_HOST", "GOOGLE_STAND_INS", "KEEPSAKE_PASSWORD",
@@ -22,37 +21,6 @@ NEVER_IN_THE_CLOUD = {
 }  # fmt: skip
 """Settings of the embedded world, and addresses that only tests change."""
 SET_BY_CLOUD_RUN = {"HOST", "K_SERVICE", "PORT"}
-
-
-class RecordingEnvironment(dict[str, str]):
-    """An environment that notes what is asked of it."""
-
-    def __init__(self, values: dict[str, str]) -> None:
-        super().__init__(values)
-        self.asked: set[str] = set()
-
-    def get(self, key: str, default: Any = None) -> Any:
-        self.asked.add(key)
-        return super().get(key, default)
-
-    def __getitem__(self, key: str) -> str:
-        self.asked.add(key)
-        return super().__getitem__(key)
-
-    def __contains__(self, key: object) -> bool:
-        self.asked.add(str(key))
-        return super().__contains__(key)
-
-
-def list_settings() -> set[str]:
-    """List every variable that settings.py asks for when all providers have a client."""
-    clients = {f"{name}_CLIENT_ID": "id" for name in OAUTH_PROVIDERS}
-    keys = {f"{name}_CLIENT_SECRET": "secret" for name in OAUTH_PROVIDERS}
-    needed = {"GOOGLE_CLOUD_PROJECT": "demo", "TOOL_PROXY_URL": "https://x", "PSEUDONYM_KEY": "k",
-              "PUBLIC_URL": "https://x", "KMS_KEY": "k", "KEEPSAKE_WORLD": "cloud", "K_SERVICE": "chat"}  # fmt: skip
-    environment = RecordingEnvironment({**clients, **keys, **needed})
-    Settings.from_env(environment)
-    return environment.asked
 
 
 def list_given_settings(**variables: Any) -> set[str]:
