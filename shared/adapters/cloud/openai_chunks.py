@@ -21,6 +21,7 @@ from shared.domain.model import (
     ToolCallRequested,
     Usage,
 )
+from shared.domain.value import value
 
 _RETRYABLE_STATUSES = (408, 409, 429)
 _REASON_BY_CODE: Mapping[str | None, FailureReason] = {
@@ -38,20 +39,20 @@ _REASON_BY_STATUS: Mapping[int, FailureReason] = {
 }
 
 
-@dataclass(slots=True)
+@value
 class _Function:
     name: str | None = None
     arguments: str | None = None
 
 
-@dataclass(slots=True)
+@value
 class _CallPiece:
     index: int | None = None
     id: str | None = None
     function: _Function | None = None
 
 
-@dataclass(slots=True)
+@value
 class _Delta:
     content: str | None = None
     reasoning_content: str | None = None
@@ -60,25 +61,25 @@ class _Delta:
     tool_calls: list[_CallPiece] | None = None
 
 
-@dataclass(slots=True)
+@value
 class _ChunkChoice:
     delta: _Delta | None = None
     finish_reason: str | None = None
 
 
-@dataclass(slots=True)
+@value
 class _CachedTokens:
     cached_tokens: int | None = None
 
 
-@dataclass(slots=True)
+@value
 class _Usage:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     prompt_tokens_details: _CachedTokens | None = None
 
 
-@dataclass(slots=True)
+@value
 class _Chunk:
     model: str | None = None
     choices: list[_ChunkChoice] | None = None
