@@ -1,6 +1,7 @@
 """Screenshots for the README: `python -m infra.local.screenshot` writes docs/*.png."""
 
 import secrets
+import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,6 +36,7 @@ EXAMPLE_CALLS = 2
 
 def main() -> int:
     try:
+        _require_emoji()
         with run_chromium() as browser, TemporaryDirectory() as folder:
             _picture_the_library(browser, Path(folder))
         with run_chromium() as browser, TemporaryDirectory() as folder:
@@ -43,6 +45,13 @@ def main() -> int:
         print(f"screenshot: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _require_emoji() -> None:
+    """Raises CannotRunError where no font has emoji: the pictures would show boxes."""
+    fonts = subprocess.run(["fc-list", ":lang=und-zsye"], capture_output=True, check=False)
+    if not fonts.stdout:
+        raise CannotRunError("no font has emoji: install fonts-noto-color-emoji")
 
 
 def _picture_the_library(browser: Browser, folder: Path) -> None:
