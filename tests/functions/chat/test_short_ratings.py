@@ -1,7 +1,8 @@
 """Ratings while tokens are short: what waits for one goes out with it or not at all, and nothing else waits."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 from typing import Any
 
 import anyio
@@ -150,6 +151,22 @@ async def test_a_question_that_nobody_doubts_waits_for_no_rating_while_tokens_ar
 
     assert seen == ["Like this."]
     assert model.prompts == []
+
+
+STEPS = ("use_up_tokens", "moderate", "write", "repay")
+
+
+@pytest.mark.parametrize("order", list(permutations(STEPS)))
+async def test_in_every_order_no_word_follows_a_doubt_that_is_not_settled_m97(
+    world: ChatFixture, order: Sequence[str]
+) -> None:
+    turn, _ = begin(world, readings=rate(9))
+    text = await turn.answer(QUESTION, *(getattr(turn, name) for name in order), turn.give_up)
+
+    if order.index("moderate") < order.index("write"):
+        assert text in (user_texts.REFUSED, user_texts.MODEL_BUSY)
+    else:
+        assert text == "Like this."
 
 
 @pytest.mark.parametrize("words", KEPT_WORDS)
