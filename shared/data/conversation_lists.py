@@ -6,12 +6,8 @@ from datetime import datetime
 from anyio import to_thread
 
 from shared.data.conversation_keys import ConversationKey, ConversationKeys
-from shared.data.conversations import (
-    MAX_SEGMENTS_ON_THE_LOOP,
-    Conversations,
-    conversation_path,
-    load_shown,
-)
+from shared.data.conversations import Conversations, conversation_path, load_shown
+from shared.data.long_transcripts import MAX_SEGMENTS_ON_THE_LOOP
 from shared.data.paging import format_cursor, parse_cursor
 from shared.domain.conversation import Conversation
 from shared.domain.documents import Document

@@ -11,6 +11,7 @@ from anyio import to_thread
 
 from shared.data.codec import dump, load_all
 from shared.data.conversation_keys import ConversationKeys
+from shared.data.long_transcripts import run_beside_the_loop
 from shared.data.paging import Page, build_page, parse_cursor
 from shared.data.photos import list_photo_paths, merge_photos, split_photos
 from shared.data.transcripts import (
@@ -57,10 +58,6 @@ _WITHOUT_TRANSCRIPT = (
 
 class IncompleteTranscript(Unavailable):
     """A part of a transcript is missing or outdated: clients write the parts one by one."""
-
-
-MAX_SEGMENTS_ON_THE_LOOP = 1_000
-"""Longer transcripts are split, hashed and merged in a thread: 20,000 segments take half a second."""
 
 
 class Conversations:
@@ -150,8 +147,7 @@ class Conversations:
         """Do as add(), and tell whether it was new; the writes `also` are made with a new one."""
         path = conversation_path(uid, conversation.id)
         build = partial(split_conversation, path, conversation)
-        is_long = len(conversation.transcript_segments) > MAX_SEGMENTS_ON_THE_LOOP
-        new, part_writes = await to_thread.run_sync(build) if is_long else build()
+        new, part_writes = await run_beside_the_loop([conversation], build)
         try:
             await self._documents.write(Create(path, dump_conversation(new)), *part_writes, *also)
         except AlreadyExists:

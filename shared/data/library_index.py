@@ -56,22 +56,24 @@ class LibraryIndex:
 
         Chunks beyond it, of `conversation.chunk_count` before, are deleted.
         """
-        parts = split_into_chunks(conversation.named_segments)
-        windows = split_into_windows(parts, self._window_turns)
-        rows = await to_thread.run_sync(
-            lambda: [
-                *_build_conversation_rows(uid, conversation, windows),
-                *_build_memory_rows(uid, memories),
-            ]
-        )
+        rows, chunk_count = await to_thread.run_sync(self._build_rows, uid, conversation, memories)
         # An index answers about a hundred fetches a second: the usual case, a new one, makes none.
         was_indexed = bool(conversation.chunk_count or conversation.processed_hash)
         dense_rows = await self._dense_vectors.add_dense(uid, rows, are_stored=was_indexed)
         await self._vectors.upsert(uid, dense_rows)
-        surplus = range(len(parts), conversation.chunk_count)
+        surplus = range(chunk_count, conversation.chunk_count)
         if surplus:
             await self._vectors.delete(uid, [chunk_id(uid, conversation.id, n) for n in surplus])
-        return len(parts)
+        return chunk_count
+
+    def _build_rows(
+        self, uid: UserId, conversation: Conversation, memories: Sequence[Memory]
+    ) -> tuple[list[RowWithText], int]:
+        """Return the rows of a conversation and of its memories, and how many chunks they hold."""
+        parts = split_into_chunks(conversation.named_segments)
+        windows = split_into_windows(parts, self._window_turns)
+        conversation_rows = _build_conversation_rows(uid, conversation, windows)
+        return [*conversation_rows, *_build_memory_rows(uid, memories)], len(parts)
 
     async def put_memories(self, uid: UserId, memories: Sequence[Memory]) -> None:
         """Index those that are current, without their conversation."""

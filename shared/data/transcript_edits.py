@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import zip_longest
 
-from anyio import to_thread
-
 from shared.data.codec import dump, load
-from shared.data.conversations import MAX_SEGMENTS_ON_THE_LOOP, conversation_path
+from shared.data.conversations import conversation_path
+from shared.data.long_transcripts import run_beside_the_loop
 from shared.data.transcripts import Part, part_fields, part_path, split_transcript
 from shared.domain.conversation import Conversation
 from shared.domain.documents import Delete, Document, Set, Update, Write
@@ -49,10 +48,8 @@ class TranscriptEdits:
         The parts before the first changed one stay as they are.
         """
         path = conversation_path(uid, before.id)
-        is_long = len(after.transcript_segments) > MAX_SEGMENTS_ON_THE_LOOP
         joined = replace(after, parts=())
-        split = await to_thread.run_sync(split_transcript, joined) if is_long else None
-        new, parts = split or split_transcript(joined)
+        new, parts = await run_beside_the_loop([after], lambda: split_transcript(joined))
         writes = _build_part_writes(path, before, new, parts)
         fields = dump(new)
         changes = {name: fields[name] for name in ("transcript_segments", "parts")}

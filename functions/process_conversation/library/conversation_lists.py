@@ -1,11 +1,8 @@
 """Conversation list route, and search over conversations: both by page, with transcripts."""
 
 import math
-from collections.abc import Callable, Iterable
 from datetime import timedelta
-from typing import TypeVar
 
-from anyio import to_thread
 from starlette.responses import Response
 
 from functions.process_conversation.deps import LibraryDeps
@@ -17,15 +14,12 @@ from functions.process_conversation.library.list_schemas import (
     HitOut,
 )
 from shared.data.conversation_lists import ConversationFilter
-from shared.data.conversations import MAX_SEGMENTS_ON_THE_LOOP
-from shared.domain.conversation import Conversation
+from shared.data.long_transcripts import run_beside_the_loop
 from shared.domain.errors import Invalid
 from shared.domain.ids import FolderId, UserId
 from shared.edge.pagination import build_array_response
 from shared.edge.routes import Call, route
 from shared.retrieval.snippets import collect_terms
-
-T = TypeVar("T")
 
 
 @route(
@@ -50,7 +44,7 @@ async def list_conversations(
         with_transcripts=query.include_transcript,
         now=deps.clock.now(),
     )
-    return await _run_beside_the_loop(
+    return await run_beside_the_loop(
         page.items,
         lambda: build_array_response(
             list(map(ConversationOut.of, page.items)), ConversationOut, page.next
@@ -90,7 +84,7 @@ async def _search(
     else:
         shown = [conversation.without_texts() for conversation in conversations]
     return ConversationHitsOut(
-        items=await _run_beside_the_loop(
+        items=await run_beside_the_loop(
             conversations,
             lambda: [
                 HitOut.of_hit(conversation, hit=hit, terms=terms)
@@ -121,16 +115,10 @@ async def _list_all(
         now=deps.clock.now(),
     )
     return ConversationHitsOut(
-        items=await _run_beside_the_loop(page.items, lambda: list(map(HitOut.of_hit, page.items))),
+        items=await run_beside_the_loop(page.items, lambda: list(map(HitOut.of_hit, page.items))),
         current_page=body.page,
         total_pages=math.ceil(page.total / body.per_page),
     )
-
-
-async def _run_beside_the_loop(shown: Iterable[Conversation], work: Callable[[], T]) -> T:
-    """Do it in a thread where the transcripts are long."""
-    segments = sum(len(conversation.transcript_segments) for conversation in shown)
-    return await to_thread.run_sync(work) if segments > MAX_SEGMENTS_ON_THE_LOOP else work()
 
 
 ROUTES = (list_conversations, search_conversations)

@@ -1,9 +1,9 @@
 """Conversation routes: hand in, read, edit, reprocess and delete one."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from anyio import to_thread
 from starlette.responses import Response
 
 from functions.process_conversation.deps import IntegrationDeps, LibraryDeps
@@ -27,7 +27,7 @@ from functions.process_conversation.library.schemas import (
 )
 from functions.process_conversation.library.validation import validate_conversation
 from functions.process_conversation.processing.own_speakers import find_named_people
-from shared.data.conversations import MAX_SEGMENTS_ON_THE_LOOP
+from shared.data.long_transcripts import run_beside_the_loop
 from shared.domain.conversation import Conversation, Speaker
 from shared.domain.ids import ConversationId, PersonId, UserId, is_id
 from shared.edge.problems import build_problem
@@ -91,9 +91,7 @@ async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn])
 
 async def _load_whole(deps: LibraryDeps, call: Call[Any, Any]) -> ConversationOut:
     conversation = await deps.stores.conversations.get(call.uid, _path_id(call))
-    if len(conversation.transcript_segments) > MAX_SEGMENTS_ON_THE_LOOP:
-        return await to_thread.run_sync(ConversationOut.of, conversation)
-    return ConversationOut.of(conversation)
+    return await run_beside_the_loop([conversation], partial(ConversationOut.of, conversation))
 
 
 @route(

@@ -1,16 +1,14 @@
 """Edits of a transcript over HTTP: the words of one segment, and who spoke several."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
-
-from anyio import to_thread
+from functools import partial
+from typing import Any
 
 from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library.conversation_schemas import ConversationOut
 from functions.process_conversation.library.edit_schemas import AssignmentIn, SegmentTextIn
 from functions.process_conversation.library.validation import validate_conversation
-from shared.data.conversations import MAX_SEGMENTS_ON_THE_LOOP
+from shared.data.long_transcripts import run_beside_the_loop
 from shared.domain.assignments import assign_segments
 from shared.domain.conversation import Conversation, Speaker
 from shared.domain.errors import CallerError, Invalid, NotFound
@@ -18,7 +16,6 @@ from shared.domain.ids import ConversationId, UserId
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut
 
-T = TypeVar("T")
 MAX_TEXT_BODY_BYTES = 1_048_576
 """Room for the longest segment with every character escaped."""
 MAX_ASSIGNMENT_BODY_BYTES = 4_194_304
@@ -81,7 +78,7 @@ async def assign_bulk(deps: LibraryDeps, call: Call[AssignmentIn]) -> Conversati
         call.uid, whole, lambda current: assign_segments(current, call.body.segment_ids, speaker)
     )
     shown = replace(changed, photos=whole.photos)
-    return await _run_beside_the_loop(ConversationOut.of, shown)
+    return await run_beside_the_loop([shown], partial(ConversationOut.of, shown))
 
 
 async def _resolve_speaker(deps: LibraryDeps, uid: UserId, body: AssignmentIn) -> Speaker:
@@ -99,13 +96,6 @@ async def _resolve_speaker(deps: LibraryDeps, uid: UserId, body: AssignmentIn) -
 async def _load(deps: LibraryDeps, call: Call[Any]) -> Conversation:
     conversation_id = ConversationId(call.path["conversation_id"])
     return await deps.stores.conversations.get(call.uid, conversation_id)
-
-
-async def _run_beside_the_loop(work: Callable[[Conversation], T], conversation: Conversation) -> T:
-    """Convert a long transcript in a thread."""
-    if len(conversation.transcript_segments) > MAX_SEGMENTS_ON_THE_LOOP:
-        return await to_thread.run_sync(work, conversation)
-    return work(conversation)
 
 
 ROUTES = (change_text, assign_bulk)

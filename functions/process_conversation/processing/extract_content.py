@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from functions.process_conversation.deps import ProcessDeps
@@ -39,6 +40,7 @@ from functions.process_conversation.processing.templates import (
     apply_template,
     build_template_prompt,
 )
+from shared.data.long_transcripts import run_beside_the_loop
 from shared.domain.action_item import ActionItem
 from shared.domain.conversation import CATEGORIES, Conversation, apply_edits
 from shared.domain.derived_ids import DerivedIds
@@ -85,8 +87,10 @@ async def extract_content(
         discarded = replace(_keep_structure(conversation), discarded=True)
         return await _reconcile(deps, uid, conversation, discarded)
     if conversation.has_restored_structure:
-        return _keep_restored(conversation)
-    data = split_transcript(conversation, profile.zone.key)
+        return await run_beside_the_loop([conversation], partial(_keep_restored, conversation))
+    data = await run_beside_the_loop(
+        [conversation], partial(split_transcript, conversation, profile.zone.key)
+    )
     if await _is_discarded(deps, uid, conversation, data[0], profile):
         draft = Draft(discarded=True)
     else:
@@ -156,22 +160,28 @@ async def _extract_draft(
     shown_memories = select_from_elsewhere([*newest_memories, *held_memories], conversation)
     structures, facts = await _extract(deps, uid, conversation, data, shown_memories, profile)
     ids = await _load_derived_ids(deps, uid, conversation)
-    candidates = select_candidates(facts, conversation, ids)
+    candidates = await run_beside_the_loop(
+        [conversation], partial(select_candidates, facts, conversation, ids)
+    )
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
     known_by_id = {memory.id: memory for memory in shown_memories}
     if len(newest_memories) == MAX_SHOWN_MEMORIES:  # there may be more than the model was shown
         facts_to_compare = [candidate.memory for candidate in fact_candidates]
         known_by_id |= await _load_conflicting(deps, uid, conversation, facts_to_compare)
     known_by_id |= await _load_named(deps, uid, conversation, fact_candidates, known_by_id)
-    return build_draft(
-        conversation,
-        merge_structures(
-            [build_structure(answer, conversation, profile.zone) for answer in structures]
-        ),
-        merge_topics([build_topics(answer) for answer in structures]),
-        decide_memories(fact_candidates, [*known_by_id.values()]),
-        ids,
-    )
+
+    def build() -> Draft:
+        return build_draft(
+            conversation,
+            merge_structures(
+                [build_structure(answer, conversation, profile.zone) for answer in structures]
+            ),
+            merge_topics([build_topics(answer) for answer in structures]),
+            decide_memories(fact_candidates, [*known_by_id.values()]),
+            ids,
+        )
+
+    return await run_beside_the_loop([conversation], build)
 
 
 async def _load_named(

@@ -30,9 +30,8 @@ def select_candidates(
     ids: DerivedIds,
 ) -> list[Candidate]:
     """Select the supported facts."""
-    supported_facts = _keep_latest(
-        [m for m in answers if _is_supported(m, conversation.named_segments)]
-    )
+    segments = conversation.named_segments
+    supported_facts = _keep_latest([m for m in answers if _is_supported(m, segments)])
     return [
         Candidate(
             memory=_build_memory(fact, category, conversation, ids),

@@ -26,6 +26,8 @@ from shared.library.exclusive_facts import ExclusiveKey, build_exclusive_key
 from shared.library.write_policy import StatementKind, WriteTiming
 
 DEFAULT_EVENT_MINUTES = 30.0
+MAX_LISTED = 50
+"""What is read of each list; no prompt asks for so much. A model in a loop does not stop by itself."""
 
 
 def _normalise_category(category: object) -> str:
@@ -73,7 +75,11 @@ def _find_id(number: int | None, shown_ids: Sequence[MemoryId]) -> MemoryId | No
 
 
 def _to_list(value: object) -> object:
-    return [] if value is None else value
+    return [] if value is None else _cut(value)
+
+
+def _cut(value: object) -> object:
+    return value[:MAX_LISTED] if isinstance(value, list) else value
 
 
 Category = Annotated[
@@ -198,7 +204,9 @@ class ExtractionOutput(ProcessingOutput):
         StructureOutput | SkipJsonSchema[None], WrapValidator(_leave_out_malformed)
     ] = None
     memories: Annotated[
-        Sequence[MemoryOutput] | SkipJsonSchema[None], WrapValidator(_leave_out_malformed)
+        Sequence[MemoryOutput] | SkipJsonSchema[None],
+        BeforeValidator(_cut),
+        WrapValidator(_leave_out_malformed),
     ] = None
 
     @model_validator(mode="after")

@@ -30,6 +30,7 @@ from functions.process_conversation.processing.extracted_items import (
 from shared.data.codec import dump, load
 from shared.data.conversation_cache import CachedConversation
 from shared.data.conversations import conversation_path, tombstone_path
+from shared.data.long_transcripts import run_beside_the_loop
 from shared.data.memories import memory_path
 from shared.data.profiles import profile_path
 from shared.domain.action_item import ActionItem
@@ -133,7 +134,7 @@ async def _complete(
     compared_items: Sequence[ExtractedItem],
 ) -> Sequence[ActionItem]:
     """Complete; `compared_items` are those whose tasks may be stored, or deleted for good."""
-    changes = _build_completion(claimed, draft)
+    changes = await run_beside_the_loop([claimed], lambda: _build_completion(claimed, draft))
     stale_paths = [derived_path(uid, record) for record in draft.stale_values]
     repeated_paths = [memory_path(uid, memory_id) for memory_id in draft.unrepeated_ids]
     item_paths = list_item_paths(uid, compared_items)

@@ -62,10 +62,9 @@ class SqliteVectors:
         self._lock = threading.Lock()
 
     async def upsert(self, namespace: str, rows: Sequence[Row]) -> None:
-        for row in rows:
-            check_row(row)
-
         def work(connection: sqlite3.Connection) -> None:
+            for row in rows:
+                check_row(row)
             version = _raise_version(connection, namespace)
             connection.executemany(
                 "REPLACE INTO vector_rows VALUES (?, ?, ?, ?, ?, ?)",
