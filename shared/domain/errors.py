@@ -20,7 +20,8 @@ KeepsakeError
 ├── ToolFailed               the call was right and did not work: the model adapts its answer
 ├── Unavailable              a passing failure: retry
 │   ├── ModelUnreachable     no connection to the model's server
-│   ├── ModelBusy            the provider's tokens of this minute are used up
+│   ├── RateLimited          tokens are used up: the provider takes no more calls for now
+│   │   └── ModelBusy        so many that the provider would refuse: it was not asked
 │   ├── TierRefused          a cheaper tier of processing refused; the usual one tells whether the request is at fault
 │   ├── TimedOut             no answer in time; the request may have had its effect
 │   └── Unreadable           the answer is not of a type that was asked for
@@ -173,10 +174,14 @@ class ModelUnreachable(Unavailable):
     reason: FailureReason = "no_connection"
 
 
-class ModelBusy(Unavailable):
-    """The tokens that our users may use in a minute are used up; the model itself was not asked."""
+class RateLimited(Unavailable):
+    """The provider takes no more calls for now; they come back by themselves."""
 
     reason: FailureReason = "busy"
+
+
+class ModelBusy(RateLimited):
+    """The tokens that our users may use in a minute are used up; the model itself was not asked."""
 
 
 class TierRefused(Unavailable):

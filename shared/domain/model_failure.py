@@ -13,7 +13,7 @@ CAUSES: Mapping[FailureReason, str] = {
     "unknown_model": "The provider of the language model does not know the model that is set.",
     "no_quota": "The account at the provider of the language model has no quota left.",
     "no_connection": "There is no connection to the language model.",
-    "busy": "Many people are using the language model at the moment.",
+    "busy": "Too much is asked of the language model at the moment.",
     "malformed_answer": "The language model gave no usable answer.",
     "too_long": "This is more text than the language model takes at once.",
     "other": "The language model gave no usable answer.",

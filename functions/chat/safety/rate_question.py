@@ -9,7 +9,7 @@ from functions.chat.context.token_blocks import MAX_BLOCK_TOKENS, split_blocks
 from functions.chat.safety.judge_text import JudgeDeps
 from functions.chat.safety.model_outputs import RatingOutput
 from shared import prompts, telemetry
-from shared.domain.errors import ModelBusy
+from shared.domain.errors import RateLimited
 from shared.domain.ids import UserId
 from shared.domain.model import Prompt
 from shared.domain.tokens import estimate_tokens
@@ -75,7 +75,7 @@ async def _rate_block(model: ChatModel, text: str, block: Sequence[str]) -> Ques
     )
     try:
         output = await model.complete_structured("fast", prompt, RatingOutput)
-    except ModelBusy:
+    except RateLimited:
         return QuestionRating(lacked_tokens=True)
     except Exception as error:  # noqa: BLE001 - whatever else fails, the block counts as harmless
         telemetry.warning("question_not_read", error=type(error).__name__)

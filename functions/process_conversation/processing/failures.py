@@ -6,9 +6,9 @@ from shared.data.conversations import IncompleteTranscript
 from shared.domain.errors import (
     Invalid,
     KeepsakeError,
-    ModelBusy,
     ModelFailed,
     ModelUnreachable,
+    RateLimited,
     Unavailable,
 )
 from shared.domain.failure import Failure
@@ -27,7 +27,9 @@ def describe_failure(error: KeepsakeError, place: ModelPlace) -> Failure:
         case ModelOutage(__cause__=Unavailable() as cause):
             return describe_failure(cause, place)
         case (
-            ModelFailed(reason=reason) | ModelUnreachable(reason=reason) | ModelBusy(reason=reason)
+            ModelFailed(reason=reason)
+            | ModelUnreachable(reason=reason)
+            | RateLimited(reason=reason)
         ):
             return Failure(reason=reason, detail=describe_model_failure(reason, place))
         case Invalid():  # too large for a document

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.errors import ModelFailed, RateLimited, Unavailable
 from shared.domain.failure import FailureReason
 from shared.domain.model import (
     ModelCallFinished,
@@ -23,7 +23,7 @@ from shared.domain.model import (
 )
 from shared.domain.value import value
 
-_RETRYABLE_STATUSES = (408, 409, 429)
+_RETRYABLE_STATUSES = (408, 409)
 _REASON_BY_CODE: Mapping[str | None, FailureReason] = {
     "invalid_api_key": "refused_key",
     "model_not_found": "unknown_model",
@@ -208,6 +208,8 @@ def build_error(
     reason = f"the model provider answered {status}" + (f" ({code})" if code else "")
     if code in _REASON_BY_CODE:
         return ModelFailed(reason, reason=_REASON_BY_CODE[code])
+    if status == 429:
+        return RateLimited(reason, retry_after_s=retry_after_s)
     if status in _RETRYABLE_STATUSES or status >= 500:
         return Unavailable(reason, retry_after_s=retry_after_s)
     return ModelFailed(reason, reason=_REASON_BY_STATUS.get(status, "other"))

@@ -14,6 +14,7 @@ from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from shared.domain.chat import MAIN_SESSION
+from shared.domain.errors import RateLimited
 from shared.domain.run import RunEnded
 from shared.resilience.admission import Admission
 from tests.fakes import ScriptedModel, script_answer
@@ -81,7 +82,7 @@ def begin(
     world: ChatFixture,
     *,
     moderator: HeldModerator | None = None,
-    readings: Mapping[str, Any] | None = None,
+    readings: Mapping[str, Any] | Exception | None = None,
     limits: Limits | None = None,
     begins: bool = True,
 ) -> tuple[ShortTurn, ScriptedModel]:
@@ -151,6 +152,16 @@ async def test_a_question_that_nobody_doubts_waits_for_no_rating_while_tokens_ar
 
     assert seen == ["Like this."]
     assert model.prompts == []
+
+
+async def test_a_rating_that_the_provider_has_no_tokens_for_lets_nothing_out_m97(
+    world: ChatFixture,
+) -> None:
+    turn, model = begin(world, readings=RateLimited("the model provider answered 429"))
+    with model:
+        text = await turn.answer(QUESTION, turn.moderate, turn.write)
+
+    assert text == user_texts.MODEL_BUSY
 
 
 STEPS = ("use_up_tokens", "moderate", "write", "repay")

@@ -14,7 +14,7 @@ from shared.adapters.admitted_model import AdmittedModels
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.domain.claim import SUSPECT_ATTEMPTS
 from shared.domain.documents import Document, Set, Update
-from shared.domain.errors import ModelBusy, ModelUnreachable
+from shared.domain.errors import ModelBusy, ModelUnreachable, RateLimited
 from shared.domain.ids import UserId
 from shared.domain.rate_budget import build_instance_budget
 from shared.resilience.admission import Admission
@@ -218,6 +218,20 @@ async def test_who_waited_for_tokens_wakes_nobody_d6(database):
 
     assert all(talk.waiting_since for talk in parked)
     assert {(await world.load_conversation(user)).status for user in users} == {"completed"}
+    assert list_wakes(world) == []
+
+
+async def test_who_waited_for_the_rate_limit_of_the_provider_wakes_nobody_d6(database):
+    answers = build_script(build_outputs())
+    answers[EXTRACTION].insert(0, RateLimited("the model provider answered 429"))
+    with ScriptedModel(answers=answers) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
+        world.clock.advance(seconds=6)
+        await run_sweep(world)
+
+    assert (await world.load_conversation()).status == "completed"
     assert list_wakes(world) == []
 
 

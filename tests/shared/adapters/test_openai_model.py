@@ -12,7 +12,13 @@ from pydantic import BaseModel, Field
 from shared import telemetry
 from shared.adapters.cloud.openai_chunks import ChunkReader
 from shared.adapters.cloud.openai_model import OpenaiModel
-from shared.domain.errors import ModelFailed, ModelUnreachable, TierRefused, Unavailable
+from shared.domain.errors import (
+    ModelFailed,
+    ModelUnreachable,
+    RateLimited,
+    TierRefused,
+    Unavailable,
+)
 from shared.domain.model import (
     AssistantTurn,
     ModelCallFinished,
@@ -302,7 +308,7 @@ async def test_a_failure_says_its_cause_u5(server, model, fault, reason):
 async def test_a_rate_limit_passes_by_itself_u5(server, model):
     server.play(Script(status=429, error_code="rate_limit_exceeded"))
 
-    with pytest.raises(Unavailable):
+    with pytest.raises(RateLimited):
         await _collect_events(model)
 
 
