@@ -1,6 +1,5 @@
 """Claim of a conversation: the attempt that processes it, and the rows the index may hold; pure."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -42,9 +41,10 @@ class Claim:
 
     `attempt` is the fencing token: a new one each time. `said` is the content hash in the message
     that led to the attempt, empty for a deletion: a redelivery is recognised by it. The index holds at
-    most `chunk_count` chunks and the memories `memory_ids`. `outage` is why the last attempt ended
-    early, `waits` how often in a row it was because something was away. `attempts` counts those in a row
-    that neither ended nor began to wait. At `due_at` the sweep begins an unfinished attempt again;
+    most `chunk_count` chunks, and the rows of memories that are stored, that their owner deleted, or that are
+    `memory_ids`: removed while another attempt could still write their rows. `outage` is why the last
+    attempt ended early, `waits` how often in a row it was because something was away. `attempts` counts those
+    in a row that neither ended nor began to wait. At `due_at` the sweep begins an unfinished attempt again;
     None: it ended. `is_first` tells that no attempt came before this one. One that waits has the count
     of wipes of all memories of when its content was first read: what it says then is forgotten since.
     """
@@ -118,13 +118,9 @@ def acquire(
     )
 
 
-def record_rows(claim: Claim, chunk_count: int, memory_ids: Sequence[MemoryId] = ()) -> Claim:
-    """Record what the index may hold, before it is written."""
-    return replace(
-        claim,
-        chunk_count=max(claim.chunk_count, chunk_count),
-        memory_ids=tuple(sorted({*claim.memory_ids, *memory_ids})),
-    )
+def record_chunks(claim: Claim, count: int) -> Claim:
+    """Record chunks before they are written."""
+    return replace(claim, chunk_count=max(claim.chunk_count, count))
 
 
 def extend(claim: Claim, attempt: str, now: datetime) -> Claim:

@@ -17,7 +17,7 @@ from shared.domain.claim import (
     extend,
     has_no_writer,
     park,
-    record_rows,
+    record_chunks,
     release,
 )
 from shared.domain.conversation import Conversation, content_hash
@@ -206,7 +206,7 @@ def _apply_claim(conversation: Conversation, claim: Claim) -> Conversation:
     return replace(
         conversation,
         status="processing",
-        held_by=record_rows(claim, chunk_count),
+        held_by=record_chunks(claim, chunk_count),
         chunk_count=claim.chunk_count,
     )
 

@@ -10,7 +10,7 @@ from shared.data.conversations import tombstone_path
 from shared.data.memories import memory_path
 from shared.domain.action_item import ActionItem
 from shared.domain.documents import ArrayUnion, Create, Delete, Document, Fields, Set, Update, Write
-from shared.domain.ids import ConversationId, UserId
+from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.library.reconcile import Correction
 from shared.library.superseded import build_correction_writes
@@ -103,6 +103,11 @@ def build_tombstones(path: str, memories: Iterable[Memory]) -> Iterator[Write]:
         yield Set(tombstone_path(path, memory.id), {"of": "memories"})
 
 
+def list_forgotten_memories(tombstones: Iterable[Document]) -> list[MemoryId]:
+    """Return the ids of the memories that tombstones stand for."""
+    return [MemoryId(t.id) for t in tombstones if t.fields.get("of") == "memories"]
+
+
 def build_removal(document: Document, conversation_id: ConversationId) -> Write | None:
     """Return the write that removes a derived document; None for one that its owner wrote.
 
@@ -116,6 +121,12 @@ def build_removal(document: Document, conversation_id: ConversationId) -> Write 
         return Delete(document.path, document.version)
     fields = {"conversation_id": others[0], "seen_in": others[1:], "evidence": "", "segment": None}
     return Update(document.path, fields, document.version)
+
+
+def list_deleted_memories(writes: Iterable[Write]) -> list[MemoryId]:
+    """Return the ids of the memories that some writes delete."""
+    paths = [write.path for write in writes if isinstance(write, Delete)]
+    return [MemoryId(path.rpartition("/")[2]) for path in paths if "/memories/" in path]
 
 
 def remove_mention(document: Document, conversation_id: ConversationId) -> Write:

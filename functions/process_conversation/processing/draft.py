@@ -47,9 +47,11 @@ class Draft:
         return [*self.stale_items, *self.stale_memories]
 
     def exclude_memories(self, ids: Container[str]) -> Self:
-        """Leave out memories that the owner deleted."""
+        """Leave out memories that the owner deleted; another attempt may have written their rows."""
+        excluded_ids = [memory.id for memory in self.memories if memory.id in ids]
         return replace(
             self,
+            stale_row_ids=(*self.stale_row_ids, *excluded_ids),
             memories=tuple(memory for memory in self.memories if memory.id not in ids),
             corrections=tuple(
                 correction for correction in self.corrections if correction.new_id not in ids

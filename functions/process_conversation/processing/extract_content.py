@@ -11,6 +11,7 @@ from functions.process_conversation.processing.cached_completion import (
     complete_once,
     split_transcript,
 )
+from functions.process_conversation.processing.derived_writes import list_forgotten_memories
 from functions.process_conversation.processing.draft import (
     Draft,
     build_draft,
@@ -110,7 +111,9 @@ async def _reconcile(
     # Read first: a fact that passes to this conversation meanwhile is among its own then.
     repeated_before = await deps.stores.memories.list_repeated_in(uid, conversation.id)
     earlier_memories = await deps.stores.memories.list_for_conversation(uid, conversation.id)
-    indexed_ids = conversation.held_by.memory_ids if conversation.held_by else ()
+    tombstones = await deps.stores.merges.read_tombstones(uid, conversation.id)
+    removed_ids = conversation.held_by.memory_ids if conversation.held_by else ()
+    indexed_ids = [*removed_ids, *list_forgotten_memories(tombstones)]
     draft = reconcile_with_stored(draft, items, earlier_memories, indexed_ids)
     removed_memories = [memory for memory in draft.stale_memories if not memory.seen_in]
     superseded_memories = await deps.stores.memories.list_superseded_by(

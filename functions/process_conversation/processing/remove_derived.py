@@ -1,7 +1,8 @@
 """Removal of derived data: a deleted conversation's rows, tasks and memories, but nothing of its owner's."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.claims import (
@@ -11,6 +12,7 @@ from functions.process_conversation.processing.claims import (
 )
 from functions.process_conversation.processing.derived_writes import (
     build_removal,
+    list_forgotten_memories,
     remove_mention,
 )
 from shared.data.codec import dump, load_all
@@ -19,7 +21,7 @@ from shared.domain.action_item import ActionItem
 from shared.domain.claim import Claim, finish
 from shared.domain.documents import Delete, Document, Query, Set, Where, Write
 from shared.domain.errors import PreconditionFailed, Unavailable
-from shared.domain.ids import ConversationId, UserId
+from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.library.memory_index import index_memories
 from shared.library.recordings import forget_sound_of
@@ -68,9 +70,12 @@ async def _remove_rows_and_documents(
         ),
         removed_memories,
     )
-    stale_ids = {*claim.memory_ids, *(memory.id for memory in removed_memories)} - {
-        memory.id for memory in kept_memories
-    }
+    tombstones = await deps.stores.merges.read_tombstones(uid, conversation_id)
+    stale_ids = {
+        *claim.memory_ids,
+        *list_forgotten_memories(tombstones),
+        *(memory.id for memory in removed_memories),
+    } - {memory.id for memory in kept_memories}
     await deps.index.remove(uid, conversation_id, claim.chunk_count)
     await deps.index.remove_memories(uid, sorted(stale_ids))
     await deps.index.put_memories(uid, restored_memories)
@@ -79,7 +84,7 @@ async def _remove_rows_and_documents(
     writes = [write for write in removals if write]
     writes += await _collect_cleanup_writes(deps, uid, conversation_id)
     writes += build_restore_writes(uid, restored_memories)
-    await _delete_derived(deps, uid, conversation_id, claim, writes)
+    await _delete_derived(deps, uid, conversation_id, claim, writes, stale_ids)
     await _announce_removed_tasks(deps, uid, derived_documents)
 
 
@@ -89,6 +94,7 @@ async def _delete_derived(
     conversation_id: ConversationId,
     claim: Claim,
     writes: Sequence[Write],
+    removed_ids: Collection[MemoryId],
 ) -> None:
     """Apply the writes that remove what was derived; remove the claim with its last write lease.
 
@@ -104,7 +110,9 @@ async def _delete_derived(
         if document is not None:
             raise Superseded
         stored_claim = parse_claim(claim_document) or claim
-        remaining_claim = finish(stored_claim, claim.attempt, deps.clock.now())
+        finished_claim = finish(stored_claim, claim.attempt, deps.clock.now())
+        ids = sorted({*stored_claim.memory_ids, *removed_ids})
+        remaining_claim = replace(finished_claim, memory_ids=tuple(ids))
         tx.write(*writes)
         tx.write(
             Set(stored_claim_path, dump(remaining_claim))

@@ -1,6 +1,6 @@
 """Storing of a draft: its memories before their rows are written, all else once these are in place."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -18,6 +18,7 @@ from functions.process_conversation.processing.derived_writes import (
     build_tombstones,
     build_writes,
     derived_path,
+    list_deleted_memories,
     merge_stored,
     remove_mentions,
 )
@@ -34,12 +35,12 @@ from shared.data.long_transcripts import run_beside_the_loop
 from shared.data.memories import memory_path
 from shared.data.profiles import profile_path
 from shared.domain.action_item import ActionItem
-from shared.domain.claim import Claim, finish, record_rows
+from shared.domain.claim import Claim, finish, record_chunks
 from shared.domain.conversation import Conversation, ExtractedItem, apply_edits
 from shared.domain.derived_ids import identify_items
 from shared.domain.documents import Document, Set, Update
 from shared.domain.errors import AlreadyExists
-from shared.domain.ids import UserId
+from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.profile import Profile
 from shared.library.superseded import build_restore_writes
@@ -49,11 +50,11 @@ from shared.ports import Transaction
 async def save_memories(
     deps: ProcessDeps, uid: UserId, claimed: Conversation, draft: Draft, *, wipes: int = 0
 ) -> Draft:
-    """Store the memories of a draft, and record the rows to come. Raises Superseded.
+    """Store the memories of a draft before their rows. Raises Superseded.
 
     What its owner wrote or changed stays; the draft is returned as stored, without what they
     deleted, and without memories if they had all deleted since the transcript was read, `wipes` wipes
-    ago. Recorded rows are removed if this attempt dies.
+    ago. If this attempt dies, the next one knows its rows.
     """
     if _is_recorded(claimed, draft):
         return draft
@@ -99,9 +100,9 @@ async def _save(
             tx.write(*build_tombstones(path, draft.memories))
         stored_draft = merge_stored(draft.exclude_memories(deleted_ids), uid, documents_by_path)
         tx.write(*build_memory_writes(stored_draft, uid, documents_by_path, claimed.id))
-        ids = [memory.id for memory in stored_draft.memories if memory.is_current]
-        claim = record_rows(stored_claim, stored_draft.chunk_count, ids)
-        tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
+        claim = record_chunks(stored_claim, stored_draft.chunk_count)
+        if claim != stored_claim:
+            tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
         return stored_draft
 
     return await deps.claims.run_fenced(uid, claimed, work)
@@ -152,7 +153,6 @@ async def _complete(
         gone_paths = list_tombstone_paths(uid, claimed.id, compared_items, tasks)
         tombstones = await tx.get_many(gone_paths) if gone_paths else []
         now = deps.clock.now()
-        tx.write(Set(claim_path(uid, claimed.id), dump(_finish(stored_claim, draft, now))))
         kept_items = follow_tasks(draft.structured.action_items, tasks, tombstones)
         structured = replace(draft.structured, action_items=kept_items)
         structured = apply_edits(structured, current.conversation.edits)
@@ -162,9 +162,11 @@ async def _complete(
         deleted_ids = {tombstone.id for tombstone in tombstones if tombstone}
         kept_tasks = [task for task in draft.action_items if task.id not in deleted_ids]
         tx.write(*build_writes(kept_tasks, uid, {task.path: task for task in tasks if task}))
-        removals = [build_removal(document, claimed.id) for document in documents if document]
-        tx.write(*(write for write in removals if write))
-        tx.write(*remove_mentions(repeated, claimed.id))
+        stale_writes = [build_removal(document, claimed.id) for document in documents if document]
+        removals = [write for write in stale_writes if write]
+        removals += remove_mentions(repeated, claimed.id)
+        claim = _finish(stored_claim, draft, list_deleted_memories(removals), now)
+        tx.write(*removals, Set(claim_path(uid, claimed.id), dump(claim)))
         tx.write(*build_restore_writes(uid, draft.restored_memories))
         return kept_tasks
 
@@ -189,13 +191,16 @@ def _build_completion(claimed: Conversation, draft: Draft) -> Mapping[str, Any]:
     }
 
 
-def _finish(stored_claim: Claim, draft: Draft, now: datetime) -> Claim:
+def _finish(
+    stored_claim: Claim, draft: Draft, deleted_ids: Collection[MemoryId], now: datetime
+) -> Claim:
+    """End an attempt that deleted these memories."""
     claim = finish(stored_claim, stored_claim.attempt, now)
-    if claim.writing:
-        return claim
-    # No other attempt may add rows: these are all.
-    ids = tuple(memory.id for memory in draft.memories if memory.is_current)
-    return replace(claim, chunk_count=draft.chunk_count, memory_ids=ids)
+    if not claim.writing:  # no other attempt may add rows
+        return replace(claim, chunk_count=draft.chunk_count, memory_ids=())
+    stored_ids = {memory.id for memory in draft.memories}
+    removed_ids = {*claim.memory_ids, *deleted_ids} - stored_ids
+    return replace(claim, memory_ids=tuple(sorted(removed_ids)))
 
 
 def _build_times(stored: Conversation, draft: Draft, now: datetime) -> Mapping[str, datetime]:

@@ -61,7 +61,7 @@ async def process_one(world: ProcessingFixture) -> Cost:
     [
         ([], [], Cost(9, 4)),
         (["Call the printer"], [], Cost(10, 5)),
-        (["Call the printer"], FACTS, Cost(14, 7)),
+        (["Call the printer"], FACTS, Cost(14, 6)),
     ],
     ids=["nothing", "a task", "a task and a memory"],
 )

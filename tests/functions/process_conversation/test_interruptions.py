@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from functions.process_conversation.processing.sweep import sweep
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
+from shared.data.library_index import LibraryIndex
 from shared.data.stores import Stores
 from shared.domain.conversation import Conversation
 from shared.domain.errors import Unavailable
 from shared.domain.model import ModelFacts
+from shared.library.owner_memories import delete_memory
 from tests.fault_injection import Crash, WatchedPort
 from tests.fixtures.processing import (
     ALICE,
@@ -326,3 +328,35 @@ async def test_late_rows_of_a_crashed_attempt_are_corrected_by_a_redelivery_p29(
 
     assert before != expected
     assert await other.load_everything() == expected
+
+
+@pytest.mark.parametrize("version", [OLD, NEW, None], ids=["the same", "edited", "deleted"])
+async def test_late_rows_of_a_memory_that_its_owner_deleted_go_with_a_redelivery(database, version):
+    other = build_processing_fixture(database, EchoModel())
+    memories, index = Stores(other.documents).memories, LibraryIndex(other.vectors)
+
+    class LateVectors(SqliteVectors):
+        async def upsert(self, namespace: str, rows: Any) -> None:
+            other.clock.advance(seconds=11)
+            [memory] = await memories.list_newest(ALICE, limit=2)
+            await delete_memory(memories, index, ALICE, memory.id)
+            if version != OLD:
+                await (other.write(version) if version else other.delete())
+                await deliver_until_idle(other)
+            await super().upsert(namespace, rows)
+            raise Crash
+
+    late = build_processing_fixture(
+        database,
+        EchoModel(),
+        lambda name, port: LateVectors(database) if name == "vectors" else port,
+    )
+    await late.write(OLD)
+    (message,) = await late.run_trigger()
+    with pytest.raises(Crash):
+        await late.deliver(message)
+    await deliver_until_idle(other, message)
+
+    stored = await memories.list_newest(ALICE, limit=9)
+    rows = [name for name in await other.list_row_ids() if name.endswith("#m")]
+    assert rows == [f"{ALICE}-{memory.id}#m" for memory in stored]
