@@ -91,6 +91,6 @@ _ORDER_OPERATORS: dict[str, Callable[[float, float], bool]] = {
 _EQUALITY_OPERATORS: dict[str, Callable[[list[Any], Any], bool]] = {
     "$eq": lambda held, wanted: wanted in held,
     "$ne": lambda held, wanted: wanted not in held,
-    "$in": lambda held, wanted: any(value in held for value in wanted),
-    "$nin": lambda held, wanted: not any(value in held for value in wanted),
+    "$in": lambda held, wanted: any(value in wanted for value in held),
+    "$nin": lambda held, wanted: not any(value in wanted for value in held),
 }

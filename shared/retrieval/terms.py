@@ -45,6 +45,8 @@ def _compile_written_word() -> re.Pattern[str]:
 
 def fold(text: str) -> str:
     """Make spellings equal that a reader takes as equal: case, width, accents, apostrophes."""
+    if text.isascii():  # as most is: there is nothing to decompose
+        return text.lower().replace("`", "'")
     decomposed = unicodedata.normalize("NFKD", text).casefold().translate(_APOSTROPHES)
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 

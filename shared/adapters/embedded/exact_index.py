@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import repeat
+from itertools import islice, repeat
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -121,16 +121,16 @@ class ExactIndex:
         other_conditions = {name: condition for name, condition in where.items() if name != "kind"}
         width = limit
         while True:
-            places: list[int] = positions[select_best(scores[positions], width)].tolist()
-            if other_conditions:
-                places = [
-                    at
-                    for at in places
-                    if matches(other_conditions, _decode_metadata(self._metadata[at]))
-                ]
+            best: list[int] = positions[select_best(scores[positions], width)].tolist()
+            places = list(islice(self._select_matching(best, other_conditions), limit))
             if len(places) >= limit or width >= len(positions):
-                return places[:limit]
+                return places
             width *= WIDEN_FACTOR
+
+    def _select_matching(self, places: Sequence[int], where: Filter) -> Iterable[int]:
+        if not where:
+            return places
+        return (at for at in places if matches(where, _decode_metadata(self._metadata[at])))
 
     def _read_weights(
         self, query: SparseVector, positions: Sequence[int]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.retrieval.terms import term_id, tokenize
+from shared.retrieval.terms import fold, term_id, tokenize
 
 
 @pytest.mark.parametrize(
@@ -81,3 +81,8 @@ def test_every_text_has_terms_and_no_term_is_empty(text: str):
 @given(st.text())
 def test_case_never_matters(text: str):
     assert tokenize(text.casefold()) == tokenize(text)
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_a_plain_text_folds_as_it_does_beside_other_scripts(text: str):
+    assert f"{fold(text)}e" == fold(f"{text}é")
