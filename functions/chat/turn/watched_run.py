@@ -2,7 +2,7 @@
 
 Nobody waits for the rating of a question that nothing speaks against. Where there is a doubt, text and tools
 wait until it is settled; a refusal, or the crisis plan, closes the voices and follows what is out already.
-Without a verdict in time the answer goes on, unless only our own shortage of tokens is why there is none.
+Without a verdict in time the answer goes on, unless a shortage of tokens is why there is none.
 """
 
 from collections.abc import Sequence
