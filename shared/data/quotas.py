@@ -1,12 +1,11 @@
 """Quotas of users: what each used today and stores in all, counted before the work it pays for."""
 
+import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import get_args
-
-import anyio
 
 from shared.domain.documents import Create, Document, Increment, Set, Update
 from shared.domain.errors import PreconditionFailed, Unavailable
@@ -30,7 +29,7 @@ USAGE_TTL = timedelta(days=35)
 class _Counter:
     """The part of a user's quota that this process reserved and has not used, and what it owes."""
 
-    lock: anyio.Lock = field(default_factory=anyio.Lock)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     reserved: int = 0
     last_size: int = 0
     refilled_at: datetime | None = None

@@ -1,7 +1,7 @@
 """Schema validation of tool calls: arguments against the JSON Schema that an app declared."""
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import anyio
@@ -11,8 +11,15 @@ from functions.tool_proxy.json_schema import MAX_STEPS, TooManySteps, find_viola
 
 _STEPS_ON_THE_LOOP = 1_000
 """At most 15 ms; almost every call needs fewer."""
-_one_thread = anyio.CapacityLimiter(1)
-"""Threads share one interpreter: several at work would delay every other request."""
+
+
+@cache
+def _one_thread() -> "anyio.CapacityLimiter":
+    """Return the one limiter: several threads at work would delay every other request.
+
+    Made with the first call that needs it, because few do and its module is slow to load.
+    """
+    return anyio.CapacityLimiter(1)
 
 
 async def validate_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
@@ -25,7 +32,7 @@ async def validate_arguments(schema: Mapping[str, Any], arguments: Mapping[str, 
     except TooManySteps:
         work = partial(_describe_violation, schema, arguments, MAX_STEPS)
     try:
-        return await anyio.to_thread.run_sync(work, limiter=_one_thread)
+        return await anyio.to_thread.run_sync(work, limiter=_one_thread())
     except TooManySteps:
         return "they have more values than can be checked; send fewer"
 
