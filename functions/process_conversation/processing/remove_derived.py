@@ -98,12 +98,11 @@ async def _delete_derived(
 ) -> None:
     """Apply the writes that remove what was derived; remove the claim with its last write lease.
 
-    Raises Superseded if the conversation exists again.
+    A claim that stays lists `removed_ids`, memories whose rows may still be written. Raises Superseded if
+    the conversation exists again.
     """
-    path, stored_claim_path = (
-        conversation_path(uid, conversation_id),
-        claim_path(uid, conversation_id),
-    )
+    path = conversation_path(uid, conversation_id)
+    stored_claim_path = claim_path(uid, conversation_id)
 
     async def work(tx: Transaction) -> None:
         document, claim_document = await tx.get_many([path, stored_claim_path])

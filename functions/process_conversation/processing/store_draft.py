@@ -50,7 +50,7 @@ from shared.ports import Transaction
 async def save_memories(
     deps: ProcessDeps, uid: UserId, claimed: Conversation, draft: Draft, *, wipes: int = 0
 ) -> Draft:
-    """Store the memories of a draft before their rows. Raises Superseded.
+    """Store the memories of a draft, and record its chunks, before rows are written. Raises Superseded.
 
     What its owner wrote or changed stays; the draft is returned as stored, without what they
     deleted, and without memories if they had all deleted since the transcript was read, `wipes` wipes
