@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import from_json
 
 _NESTED_TYPES = frozenset({dict, list})
+_PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
 
 
 def dumps(value: Any) -> str:
@@ -42,6 +43,8 @@ class JsonFields(Mapping[str, Any]):
 
 
 def _to_tagged(value: Any) -> Any:
+    if type(value) in _PLAIN_TYPES:  # as most are: the classes below are compared one by one
+        return value
     match value:
         case datetime():
             return ["time", value.astimezone(UTC).isoformat()]

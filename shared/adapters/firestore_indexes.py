@@ -130,10 +130,11 @@ class FirestoreIndexes:
 
     def is_exempt(self, group: str, name: str) -> bool:
         """Tell whether a field, or a map that holds it, has no index."""
-        parts = name.split(".")
-        return any(
-            (group, ".".join(parts[:n])) in self.exempt_fields for n in range(1, len(parts) + 1)
-        )
+        while name:
+            if (group, name) in self.exempt_fields:
+                return True
+            name = name.rpartition(".")[0]
+        return False
 
 
 def get_collection_group(collection: str) -> str:

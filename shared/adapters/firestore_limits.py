@@ -172,6 +172,8 @@ def _measure_value(value: Any, *, depth: int) -> int:
     """Check a value and count its bytes; `depth` is 1 for the value of a field."""
     if depth > MAX_DEPTH:
         raise Invalid(f"Maps and lists nest at most {MAX_DEPTH} deep")
+    if isinstance(value, str):
+        return _measure_text_or_bytes(value)
     # An empty map or list counts a byte: measured on the emulator.
     if isinstance(value, dict):
         return _measure_map(value, depth=depth) or 1

@@ -4,6 +4,7 @@ import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -41,7 +42,13 @@ def build_next_type_key(key: str) -> str:
 
 def build_field_key(names: Sequence[str]) -> str:
     """Encode a field path; a dot inside a name differs from a step of the path."""
-    return ".".join(quote(name, safe="").replace(".", "%2E") for name in names)
+    return ".".join(map(_quote_name, names))
+
+
+@lru_cache(maxsize=1_000)
+def _quote_name(name: str) -> str:
+    """Quote a name once: documents have the same few."""
+    return quote(name, safe="").replace(".", "%2E")
 
 
 def build_items_key(names: Sequence[str]) -> str:
