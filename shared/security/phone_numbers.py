@@ -19,6 +19,8 @@ _OTHER_NUMBER = re.compile(
     r"|\d{1,3}(?:\.\d{1,3}){3}|\d+\.\d+)(?![./-]?\d)"
 )
 """Dates, addresses of the net and decimals, which may look like groups of a phone number."""
+_OTHER_SIGNS = frozenset("-/.")
+"""Each of them has one."""
 _NEXT_NUMBER = re.compile(r"[ \u00a0](?=[+(0])")
 _GROUP = re.compile(r"\(([^()]*)\)")
 _NO_COUNTRY = "001"
@@ -47,6 +49,8 @@ def find_phone_numbers(text: str) -> Iterator[tuple[int, int]]:
 
 def _list_candidates(run: str) -> Sequence[tuple[int, str]]:
     """Return what may be a number, with its place: a run of digits without other numbers in it."""
+    if _OTHER_SIGNS.isdisjoint(run):
+        return [(0, run)]
     readable, count = _OTHER_NUMBER.subn(lambda number: "x" * len(number[0]), run)
     if not count:
         return [(0, run)]
