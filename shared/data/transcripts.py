@@ -19,10 +19,10 @@ Part = tuple[Segment, ...]
 
 def split_transcript(conversation: Conversation) -> tuple[Conversation, list[Part]]:
     """Return a conversation as it is stored, and the parts that are stored below it."""
-    batches = split_by_size(conversation.transcript_segments, _count_bytes, MAX_INLINE_BYTES)
-    parts = [tuple(batch) for batch in batches]
-    if sum(map(_count_bytes, conversation.transcript_segments)) <= MAX_INLINE_BYTES:
+    segments = conversation.transcript_segments
+    if sum(map(_count_bytes, segments)) <= MAX_INLINE_BYTES:
         return conversation, []
+    parts = [tuple(batch) for batch in split_by_size(segments, _count_bytes, MAX_INLINE_BYTES)]
     hashes = tuple(hash_part(part) for part in parts)
     return replace(conversation, transcript_segments=(), parts=hashes), parts
 
