@@ -43,6 +43,10 @@ from shared.ports import Documents, Transaction
 _EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 _MAX_READ = 50
 """Documents of up to 1 MiB that are read in one round."""
+_MAX_DELETED = 100
+"""Documents that are deleted by one commit."""
+CONTENT_COLLECTIONS = ("answers", "feedback", "parts", "photos")
+"""What stands below a conversation, beside the marks of what its owner deleted of it."""
 _NEWEST_FIRST = (Order("created_at", "desc"),)
 _WITHOUT_TRANSCRIPT = (
     "created_at", "started_at", "finished_at", "source", "language", "parts", "geolocation",
@@ -277,7 +281,10 @@ class Conversations:
         await self._documents.transaction(work)
 
     async def delete(self, uid: UserId, conversation_id: ConversationId) -> int:
-        """Delete it with its link, its parts and the models' answers; return its bytes. Raises NotFound."""
+        """Delete it with its link and its content; return its bytes. Raises NotFound.
+
+        The marks of what its owner deleted go with its rows: they alone tell of some of them.
+        """
         if not is_id(conversation_id):
             raise NotFound("Conversation not found")
         path = conversation_path(uid, conversation_id)
@@ -294,11 +301,24 @@ class Conversations:
 
         # Of two deletions at once, only the one that finds the document may give its bytes back.
         deleted = await self._documents.transaction(work)
-        if not await self._documents.delete_tree(path) and deleted is None:
+        if not await self._delete_content(path) and deleted is None:
             raise NotFound("Conversation not found")
         await ConversationKeys(self._documents).forget(uid, [conversation_id])
         conversations = load_all(Conversation, [deleted])
         return sum(stored.text_bytes + stored.photo_bytes for stored in conversations)
+
+    async def _delete_content(self, path: str) -> int:
+        """Delete what stands below a conversation, and return how many documents that were."""
+        paths = [
+            document.path
+            for name in CONTENT_COLLECTIONS
+            for document in await self._documents.query(
+                Query(collection=f"{path}/{name}", fields=("content_hash",))
+            )
+        ]
+        for n in range(0, len(paths), _MAX_DELETED):
+            await self._documents.write(*map(Delete, paths[n : n + _MAX_DELETED]))
+        return len(paths)
 
     async def _require_same(self, path: str, new: Conversation) -> Conversation:
         document = await self._documents.get(path)

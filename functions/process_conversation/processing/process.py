@@ -115,7 +115,8 @@ async def _attempt(
         raise Unavailable("Another attempt works on the conversation") from error
     except IncompleteTranscript as error:
         # The user is told: the missing part may never arrive.
-        await _fail(deps, uid, claimed, describe_failure(error, deps.model_place))
+        with suppress(Superseded):
+            await _fail(deps, uid, claimed, describe_failure(error, deps.model_place))
         raise
     except Unavailable as error:
         wipes = _get_wipes(claimed, profile)
@@ -246,9 +247,9 @@ async def _fail(
     *,
     chunk_count: int | None = None,
 ) -> None:
+    """Mark it as failed. Raises Superseded: rows that came late are corrected by a redelivery."""
     telemetry.add_fields(outcome="failed", failure=failure.reason)
-    with suppress(Superseded):
-        await mark_failed(deps, uid, claimed, failure, chunk_count=chunk_count)
+    await mark_failed(deps, uid, claimed, failure, chunk_count=chunk_count)
 
 
 async def _schedule_summary(

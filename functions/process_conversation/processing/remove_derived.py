@@ -16,7 +16,7 @@ from functions.process_conversation.processing.derived_writes import (
     remove_mention,
 )
 from shared.data.codec import dump, load_all
-from shared.data.conversations import conversation_path
+from shared.data.conversations import CONTENT_COLLECTIONS, conversation_path
 from shared.domain.action_item import ActionItem
 from shared.domain.claim import Claim, finish
 from shared.domain.documents import Delete, Document, Query, Set, Where, Write
@@ -29,7 +29,7 @@ from shared.library.superseded import build_restore_writes, restore_superseded
 from shared.library.task_reminders import announce_tasks
 from shared.ports import Transaction
 
-_SUBCOLLECTIONS = ("answers", "forgotten", "parts", "photos")
+_SUBCOLLECTIONS = (*CONTENT_COLLECTIONS, "forgotten")
 _MAX_DOCUMENTS = 200
 
 

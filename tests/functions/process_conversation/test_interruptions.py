@@ -13,7 +13,7 @@ from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.data.library_index import LibraryIndex
 from shared.data.stores import Stores
 from shared.domain.conversation import Conversation
-from shared.domain.errors import Unavailable
+from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import ModelFacts
 from shared.library.owner_memories import delete_memory
 from tests.fault_injection import Crash, WatchedPort
@@ -95,6 +95,15 @@ class ForgetfulModel(EchoModel):
     """Finds tasks alone: their conversation is written once, when it is completed."""
 
     finds_memories = False
+
+
+class RefusingModel(EchoModel):
+    """Refuses the old words: they are found as they were said."""
+
+    async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
+        if prompt.data["transcript"][0]["text"].startswith("Old"):
+            raise ModelFailed("no")
+        return await super().complete_structured(role, prompt, schema)
 
 
 MODELS = [EchoModel(), ForgetfulModel()]
@@ -333,16 +342,19 @@ async def test_late_rows_of_a_crashed_attempt_are_corrected_by_a_redelivery_p29(
 @pytest.mark.parametrize("version", [OLD, NEW, None], ids=["the same", "edited", "deleted"])
 async def test_late_rows_of_a_memory_that_its_owner_deleted_go_with_a_redelivery(database, version):
     other = build_processing_fixture(database, EchoModel())
-    memories, index = Stores(other.documents).memories, LibraryIndex(other.vectors)
+    stores, index = Stores(other.documents), LibraryIndex(other.vectors)
+    memories = stores.memories
 
     class LateVectors(SqliteVectors):
         async def upsert(self, namespace: str, rows: Any) -> None:
             other.clock.advance(seconds=11)
             [memory] = await memories.list_newest(ALICE, limit=2)
             await delete_memory(memories, index, ALICE, memory.id)
-            if version != OLD:
-                await (other.write(version) if version else other.delete())
-                await deliver_until_idle(other)
+            if version is None:
+                await stores.conversations.delete(ALICE, TALK)
+            elif version != OLD:
+                await other.write(version)
+            await deliver_until_idle(other)
             await super().upsert(namespace, rows)
             raise Crash
 
@@ -360,3 +372,29 @@ async def test_late_rows_of_a_memory_that_its_owner_deleted_go_with_a_redelivery
     stored = await memories.list_newest(ALICE, limit=9)
     rows = [name for name in await other.list_row_ids() if name.endswith("#m")]
     assert rows == [f"{ALICE}-{memory.id}#m" for memory in stored]
+
+
+@pytest.mark.parametrize("version", [NEW, None], ids=["edited", "deleted"])
+async def test_late_rows_of_a_failed_attempt_are_corrected_by_a_redelivery_p29(database, version):
+    model = RefusingModel()
+    expected = await compute_expected_end(*([version] if version else [OLD, None]), model=model)
+    other = build_processing_fixture(database, model)
+
+    class LateVectors(SqliteVectors):
+        async def upsert(self, namespace: str, rows: Any) -> None:
+            await (other.write(version) if version else other.delete())
+            await deliver_until_idle(other)
+            await super().upsert(namespace, rows)
+
+    late = build_processing_fixture(
+        database,
+        model,
+        lambda name, port: LateVectors(database) if name == "vectors" else port,
+    )
+    await late.write(OLD)
+    (message,) = await late.run_trigger()
+    with pytest.raises(Unavailable):
+        await late.deliver(message)
+    await deliver_until_idle(other, message)
+
+    assert await other.load_everything() == expected

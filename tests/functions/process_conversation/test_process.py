@@ -144,6 +144,8 @@ async def test_a_deleted_conversation_leaves_only_what_the_user_wrote_p28(databa
         await world.write(build_test_conversation())
         await world.deliver_all()
         await world.documents.write(Set(f"users/{ALICE}/memories/mine", dump(_build_user_memory())))
+        ratings = world.deps.stores.summary_ratings
+        await ratings.set(ALICE, TALK, 1, None, now=world.clock.now())
 
         await world.delete()
         await world.deliver_all()
@@ -224,6 +226,19 @@ async def test_a_failed_attempt_releases_its_claim_at_once(database):
         await world.deliver(message)
 
     assert (await world.load_conversation()).status == "completed"
+
+
+async def test_tasks_that_differ_only_beyond_the_longest_are_one_p26(database):
+    start = " ".join(f"w{n}" for n in range(15))
+    tasks = [{"description": f"{start} {end}"} for end in ("early", "late")]
+    script = build_script(build_extraction_output(action_items=tasks))
+    with ScriptedModel(answers=script) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
+
+    [task] = await world.deps.stores.action_items.list_for_conversation(ALICE, TALK)
+    assert task.description == start
 
 
 async def test_tasks_appear_with_their_completed_conversation(database):
