@@ -115,13 +115,14 @@ def _build_items(
     seen_keys = set()
     voices = find_voices(conversation.named_segments)
     for answer in answers:
-        key = normalise(answer.description)
+        description = truncate_words(answer.description, MAX_ITEM_WORDS)[: 2 * MAX_NAME_CHARS]
+        key = normalise(description)  # as its task is known by
         if not key or key in seen_keys:
             continue
         seen_keys.add(key)
         due, owner = parse_time(answer.due_at, zone), decide_owner(voices, answer)
         yield ExtractedItem(
-            description=truncate_words(answer.description, MAX_ITEM_WORDS)[: 2 * MAX_NAME_CHARS],
+            description=description,
             due_at=due if due and due > conversation.started_at else None,
             owner=owner.owner,
             owner_name=owner.name,
