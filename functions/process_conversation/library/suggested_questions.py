@@ -13,6 +13,7 @@ from functions.process_conversation.library.sample_schemas import SuggestedQuest
 from shared.domain.conversation import Conversation
 from shared.domain.speaker_labels import is_name
 from shared.edge.routes import Call, route
+from shared.retrieval.term_weights import FUNCTION_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
 MAX_QUESTIONS = 5
@@ -90,9 +91,15 @@ def _find_topic(name: str, conversations: Sequence[Conversation]) -> str | None:
         texts = [s.text for s in conversation.named_segments if s.speaker == name and not s.is_user]
         terms = set(tokenize(" ".join(texts)))
         for topic in [*_split_title(conversation), *conversation.topics.topics]:
-            if topic.lower() != name.lower() and terms.issuperset(tokenize(topic)):
+            if topic.lower() != name.lower() and _is_topic(topic, terms):
                 return topic
     return None
+
+
+def _is_topic(topic: str, said: set[str]) -> bool:
+    """Tell whether this was said, and is more than function words ("you", "ich")."""
+    terms = tokenize(topic)
+    return said.issuperset(terms) and any(get_term_weight(t) > FUNCTION_WEIGHT for t in terms)
 
 
 def _split_title(conversation: Conversation) -> list[str]:

@@ -14,14 +14,31 @@ MONTHS = (
     "october", "november", "december",
 )  # fmt: skip
 EVENING = time(18)
+_MAX_DAYS_TO_A_NUMBER = 62
+"""A 31st comes at least every second month."""
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _MONTH = "|".join(MONTHS)
+_DAY = "|".join(WEEKDAYS)
+_ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
+    "eighteenth", "nineteenth", "twentieth", *(f"twenty-{unit}" for unit in (
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")),
+    "thirtieth", "thirty-first",
+)  # fmt: skip
 
 _IN = re.compile(rf"\bin (an?|\d{{1,3}}|{'|'.join(_NUMBERS)}) (day|week)s?\b")
-_WEEKDAY = re.compile(rf"\b({'|'.join(WEEKDAYS)})\b")
+_WEEKDAY = re.compile(rf"\b({_DAY})\b")
+_DAY_OF_NEXT_WEEK = re.compile(rf"\b(?:({_DAY})(?: of)? next week|next week(?: on)? ({_DAY}))\b")
 _MONTH_DAY = re.compile(
-    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})|({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?)\b"
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})"
+    rf"|({_MONTH}) (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?|({'|'.join(_ORDINALS)}) of ({_MONTH}))\b"
 )
+_NUMBERED_DAY = re.compile(
+    rf"\b(?:(?:{_DAY}),? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)\b"
+    r"|(?:on|by|until|till|before) the (\d{1,2})(?:st|nd|rd|th)(?= at\b|[,.;:!?]|$))"
+)
+"""The number of a day without its month; before a noun it counts something else ("on the 5th floor")."""
 _HOUR = re.compile(r"\bat (\d{1,2})(?::(\d{2}))?(?:\s*(a\.?m|p\.?m)\b)?")
 
 
@@ -61,6 +78,12 @@ def _parse_in_days(text: str, today: date) -> date | None:
     return today + timedelta(count * (7 if match[2] == "week" else 1))
 
 
+def _parse_day_of_next_week(text: str, today: date) -> date | None:
+    if not (match := _DAY_OF_NEXT_WEEK.search(text)):
+        return None
+    return today + timedelta(7 - today.weekday() + WEEKDAYS.index(match[1] or match[2]))
+
+
 def _parse_weekday(text: str, today: date) -> date | None:
     """Read a weekday as the next one to come, with or without "next"."""
     if not (match := _WEEKDAY.search(text)):
@@ -72,12 +95,23 @@ def _parse_month_day(text: str, today: date) -> date | None:
     """Read a day of this year, or of the next where it has passed."""
     if not (match := _MONTH_DAY.search(text)):
         return None
-    month, day = MONTHS.index(match[2] or match[3]) + 1, int(match[1] or match[4])
+    month = MONTHS.index(match[2] or match[3] or match[6]) + 1
+    number = match[1] or match[4]
+    day = int(number) if number else _ORDINALS.index(match[5]) + 1
     try:
         this_year = date(today.year, month, day)
         return this_year if this_year >= today else date(today.year + 1, month, day)
     except ValueError:
         return None
+
+
+def _parse_numbered_day(text: str, today: date) -> date | None:
+    """Read the number of a day as the next day with it."""
+    if not (match := _NUMBERED_DAY.search(text)):
+        return None
+    number = int(match[1] or match[2])
+    days = (today + timedelta(n) for n in range(_MAX_DAYS_TO_A_NUMBER))
+    return next((day for day in days if day.day == number), None)
 
 
 def _parse_hour(text: str) -> time | None:
@@ -96,5 +130,6 @@ def _parse_hour(text: str) -> time | None:
 
 
 _RULES: tuple[Callable[[str, date], date | None], ...] = (
-    _parse_month_day, _parse_relative_day, _parse_in_days, _parse_weekday,
+    _parse_month_day, _parse_numbered_day, _parse_day_of_next_week, _parse_relative_day, _parse_in_days,
+    _parse_weekday,
 )  # fmt: skip

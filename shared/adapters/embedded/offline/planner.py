@@ -73,6 +73,11 @@ _OPEN_TASKS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_OWN_PROMISES = re.compile(
+    r"what (?:did|have) i promised?(?: to)?(?: (?:whom|who|anyone|anybody|people|others))?\W*",
+    re.IGNORECASE,
+)
+"""Asks what the owner promised, whoever it was to."""
 _ABOUT_OWNER = re.compile(
     r"\b(know|learn(ed|t)?|remember(ed)?|stored?|noted?)\ (\w+ )?(about|of)\ me\b|\bwho\ am\ i\b|\bmy\ memories\b",
     re.IGNORECASE | re.VERBOSE,
@@ -212,6 +217,9 @@ def _plan_task_calls(question: str, now: datetime | None) -> Iterator[PlannedCal
         yield "get_action_items", {"completed": False}
     elif others := find_task_owner(question):
         yield "get_action_items", others
+        yield "search_conversations", {"query": question[:1_000]}
+    elif _OWN_PROMISES.fullmatch(question.strip()):
+        yield "get_action_items", {"completed": False}
         yield "search_conversations", {"query": question[:1_000]}
     elif _OPEN_TASKS.search(question) and not _WHAT_I_DID.search(question):
         span = find_coming_span(question, now) if now else None

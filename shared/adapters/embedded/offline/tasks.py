@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from shared.adapters.embedded.offline.calendar import parse_moment
@@ -30,7 +31,9 @@ _MEETING = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(
-    r"[!?;]|,? (?:because|but|so that|if that|okay|right)\b|, (?:so|then)\b", re.IGNORECASE
+    r"[!?;]|,? (?:because|but|so that|if that|okay|right)\b|, (?:so|then)\b"
+    r"|(?:,| and) (?:i|you|we|he|she|they)\b",
+    re.IGNORECASE,
 )
 _REFUSAL = re.compile(r"(?:no|sorry)\b|.*\b(?:can(?:'|’)t|cannot|won(?:'|’)t)\b", re.IGNORECASE)
 _NON_TASK_VERB_TEXT = (
@@ -42,6 +45,9 @@ _NON_TASK_VERBS = frozenset(_NON_TASK_VERB_TEXT.split())
 _MAX_OPENING_WORDS = 2
 _MIN_TASK_WORDS = 2
 _MAX_TASK_WORDS = 15
+_MAX_APART = 10
+"""A promise answers a request within so many tasks."""
+_DETERMINERS = frozenset(("a", "an", "the", "my"))
 _MAX_PAIR = 2
 """Of so many speakers, each speaks to the other."""
 
@@ -52,6 +58,8 @@ class Task:
 
     description: str
     doer: str
+    due_at: datetime | None = None
+    is_listed: bool = False
 
 
 def extract_action_items(
@@ -59,16 +67,34 @@ def extract_action_items(
 ) -> Iterator[dict[str, str | None]]:
     """Yield tasks in the owner's words, without "I'll", due on the day that was named, with whose they are."""
     cast = build_cast(sentences)
+    tasks = list(_find_tasks(sentences, cast, now))
+    for place, task in enumerate(tasks):
+        if not any(_repeats(later, task) for later in tasks[place + 1 : place + _MAX_APART]):
+            yield {
+                "description": task.description,
+                "due_at": task.due_at.isoformat() if task.due_at else None,
+                **cast.describe_owner(task.doer),
+            }
+
+
+def _find_tasks(sentences: Sequence[Sentence], cast: Cast, now: datetime) -> Iterator[Task]:
     for place, sentence in enumerate(sentences):
         following = sentences[place + 1] if place + 1 < len(sentences) else None
         task = _find_task(sentence, following, cast, cast.find_listener(place, sentence.speaker))
         if task:
             due = parse_moment(sentence.text, now)
-            yield {
-                "description": task.description,
-                "due_at": due.at.isoformat() if due else None,
-                **cast.describe_owner(task.doer),
-            }
+            yield replace(task, due_at=due.at if due else None)
+
+
+def _repeats(later: Task, task: Task) -> bool:
+    """Tell whether a later task says all of one, as a promise does of a request; a day is kept, and a list."""
+    if task.is_listed or task.doer != later.doer or task.due_at not in (None, later.due_at):
+        return False
+    return _list_words(task) <= _list_words(later)
+
+
+def _list_words(task: Task) -> frozenset[str]:
+    return frozenset(split_words(task.description.lower())) - _DETERMINERS
 
 
 def extract_events(sentences: Sequence[Sentence], now: datetime) -> Iterator[dict[str, str | int]]:
@@ -95,7 +121,7 @@ def _find_task(
 ) -> Task | None:
     if box := _CHECKBOX.match(sentence.text):
         is_open = not box["mark"].strip()
-        return Task(_shorten(box["task"]), sentence.speaker) if is_open else None
+        return Task(_shorten(box["task"]), sentence.speaker, is_listed=True) if is_open else None
     is_own = sentence.speaker in cast.own
     promise = (_PROMISE if is_own else _COMMITMENT).search(sentence.text)
     if promise and _is_stated(sentence.text, promise):

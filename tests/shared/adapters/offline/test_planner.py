@@ -280,3 +280,24 @@ def test_without_the_manual_the_library_is_searched_p8():
     calls = dict(plan("Who works on Keepsake?", NOW, LIBRARY_TOOLS))
 
     assert "search_conversations" in calls
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What did I promise to whom?", "What have I promised?", "what did I promise people"],
+)
+def test_promises_to_anybody_are_looked_up_among_tasks_and_in_what_was_said(question):
+    tasks = ToolSpec(name="get_action_items", description="List tasks", parameters={})
+
+    assert plan(question, NOW, [*LIBRARY_TOOLS, tasks]) == [
+        ("get_action_items", {"completed": False}),
+        ("search_conversations", {"query": question}),
+    ]
+
+
+def test_a_promise_to_somebody_is_searched_for():
+    tasks = ToolSpec(name="get_action_items", description="List tasks", parameters={})
+
+    calls = plan("What did I promise Ann?", NOW, [*LIBRARY_TOOLS, tasks])
+
+    assert [name for name, _ in calls] == ["search_conversations", "search_memories"]

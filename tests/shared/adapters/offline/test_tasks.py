@@ -92,3 +92,26 @@ def test_a_task_says_who_is_meant_and_keeps_names_whole(lines, description) -> N
 @pytest.mark.parametrize("speaker", ["Ann", OWNER])
 def test_a_question_about_how_things_are_is_no_task(speaker, spoken) -> None:
     assert list_tasks([(speaker, spoken), ("Ann", "Well."), (OWNER, "Well.")]) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "descriptions"),
+    [
+        ([("Ann", "Could you bring your drill?"), (OWNER, "I'll bring the drill and a box of screws.")], ["Bring the drill and a box of screws"]),
+        ([("Ann", "Please call Aunt Gerda, she feels left out."), (OWNER, "I'll call Aunt Gerda on Sunday.")], ["Call Aunt Gerda on Sunday"]),
+        ([(OWNER, "I'll call Aunt Gerda."), ("Ann", "Good."), (OWNER, "I'll call Aunt Gerda.")], ["Call Aunt Gerda"]),
+        ([(OWNER, "I'll call Gerda on Monday."), ("Ann", "Good."), (OWNER, "I'll call Gerda on Tuesday.")], ["Call Gerda on Monday", "Call Gerda on Tuesday"]),
+        ([(OWNER, "I'll call Gerda tomorrow."), ("Ann", "Good."), (OWNER, "I'll call Gerda on Friday.")], ["Call Gerda tomorrow", "Call Gerda on Friday"]),
+        ([(OWNER, "- [ ] Call Ann\n- [ ] Call Ann about the party\n- [ ] Air room 1\n- [ ] Air room 2")], ["Call Ann", "Call Ann about the party", "Air room 1", "Air room 2"]),
+        ([(OWNER, "I'll read chapter one."), ("Ann", "Good."), (OWNER, "I'll read chapter two.")], ["Read chapter one", "Read chapter two"]),
+        ([("Ann", "I'll call Gerda."), (OWNER, "I'll call Gerda on Sunday.")], ["Call Gerda", "Call Gerda on Sunday"]),
+    ],
+)  # fmt: skip
+def test_what_is_asked_and_then_promised_is_one_task(lines, descriptions) -> None:
+    assert [task for _, _, task in list_tasks([*lines, (OWNER, "Hm.")])] == descriptions
+
+
+def test_a_task_ends_where_another_subject_begins() -> None:
+    lines = [("Ann", "I'll bake the walnut cake and you cook."), (OWNER, "Fine.")]
+
+    assert list_tasks(lines) == [("other", "Ann", "Bake the walnut cake")]

@@ -1,0 +1,49 @@
+"""Calendar of the offline model: the day that a sentence names."""
+
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from shared.adapters.embedded.offline.calendar import parse_moment
+
+NOW = datetime(2026, 11, 25, 10, tzinfo=ZoneInfo("Europe/Berlin"))  # a Wednesday
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("I'll bring the drill on Sunday the 6th.", date(2026, 12, 6)),
+        ("They come on Sunday, the 6th, not Saturday.", date(2026, 12, 6)),
+        ("The recital is on the 18th at five.", date(2026, 12, 18)),
+        ("I can take it until the 26th.", date(2026, 11, 26)),
+        ("Pay it by the 25th.", date(2026, 11, 25)),
+        ("I'll send it by the 31st.", date(2026, 12, 31)),
+        ("The MRI is on the second of December.", date(2026, 12, 2)),
+        ("Her birthday is the twenty-first of January.", date(2027, 1, 21)),
+        ("It is on December the 5th.", date(2026, 12, 5)),
+        ("I will fix it by Thursday next week.", date(2026, 12, 3)),
+        ("I will fix it next week on Monday.", date(2026, 11, 30)),
+        ("I will fix it next week.", date(2026, 12, 2)),
+        ("I will fix it by Thursday.", date(2026, 11, 26)),
+    ],
+)
+def test_a_sentence_names_a_day(text, day):
+    moment = parse_moment(text, NOW)
+
+    assert moment is not None
+    assert moment.at.date() == day
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We live on the 5th floor.",
+        "It was on the 2nd try.",
+        "the second of three",
+        "by the 32nd",
+        "0 December",
+    ],
+)
+def test_a_number_that_counts_something_names_no_day(text):
+    assert parse_moment(text, NOW) is None
