@@ -8,7 +8,6 @@ from shared.environment.variables import (
     Environment,
     Reader,
     parse_items,
-    parse_pairs,
     read_all,
     refuse,
     variable,
@@ -53,11 +52,12 @@ def _bucket_hosts(name: str) -> Reader[Mapping[range, str]]:
 def _parse_bucket_hosts(text: str) -> dict[range, str]:
     if not all(re.fullmatch(r"\d{1,4}-\d{1,4}=\S+", item) for item in parse_items(text)):
         raise ValueError(text)
-    hosts = {_parse_buckets(buckets): host for buckets, host in parse_pairs(text).items()}
-    found = sorted(bucket for buckets in hosts for bucket in buckets)
-    if not (all(hosts) and found == list(range(BUCKETS))):
+    pairs = [item.partition("=") for item in parse_items(text)]
+    hosts = [(_parse_buckets(buckets), host) for buckets, _, host in pairs]
+    found = sorted(bucket for buckets, _ in hosts for bucket in buckets)
+    if not (all(buckets for buckets, _ in hosts) and found == list(range(BUCKETS))):
         raise ValueError(text)
-    return hosts
+    return dict(hosts)
 
 
 def _parse_buckets(text: str) -> range:

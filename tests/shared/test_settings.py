@@ -441,6 +441,8 @@ def test_one_host_has_all_buckets_d4() -> None:
         "0-1024=a",
         "9-0=a,0-1023=b",
         "0-1023=",
+        "0-511=a,0-511=b,512-1023=c",
+        "0-511=a,00-511=b,512-1023=c",
     ],
 )
 def test_every_bucket_has_one_host_d4(text: str) -> None:
