@@ -49,7 +49,7 @@ async def world(
     monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[EventsFixture]:
     if kind == "sqlite":
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
             yield _build_embedded(tmp_path, client, receiver_url)
     else:
         emulator = request.getfixturevalue("pubsub_emulator")

@@ -51,7 +51,9 @@ async def firebase(
     auth_emulator: str, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[FirebaseFixture]:
     monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", auth_emulator)
-    async with httpx.AsyncClient(base_url=f"http://{auth_emulator}", trust_env=False) as http:
+    async with httpx.AsyncClient(
+        base_url=f"http://{auth_emulator}", trust_env=False, timeout=30
+    ) as http:
         identity = FirebaseIdentity(project=PROJECT)
         yield FirebaseFixture(http, identity, FirebaseResidualData(project=PROJECT))
 

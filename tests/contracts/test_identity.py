@@ -102,7 +102,7 @@ def _build_firebase_issuer(emulator: str, project: str) -> Issue:
             {"uid": uid, "aud": CUSTOM_TOKEN_AUDIENCE}, key="", algorithm="none"
         )
         url = f"http://{emulator}/identitytoolkit.googleapis.com/v1"
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
             answer = await client.post(
                 f"{url}/accounts:signInWithCustomToken?key=any",
                 headers={"authorization": "Bearer owner"},

@@ -30,7 +30,7 @@ class CalendarFixture:
     def connect(self) -> str:
         """Allow access as a person does in a browser, and return the text of the last page."""
         url = self.alice.post(f"{CALENDAR}/authorize").json()["url"]
-        with httpx.Client(follow_redirects=True, cookies=self.alice.cookies) as browser:
+        with httpx.Client(follow_redirects=True, cookies=self.alice.cookies, timeout=30) as browser:
             return browser.get(url).text
 
     def list_offered_tools(self) -> list[str]:

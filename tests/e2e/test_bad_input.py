@@ -158,7 +158,7 @@ def test_a_request_without_a_valid_token_is_401(
     started_product: Product, header: str | None, detail: str
 ) -> None:
     headers = {} if header is None else {b"Authorization": header.encode("latin-1")}
-    with httpx.Client(base_url=started_product.origin, headers=headers) as anonymous:
+    with httpx.Client(base_url=started_product.origin, headers=headers, timeout=30) as anonymous:
         for method, path in USER_ROUTES:
             assert parse_refusal(anonymous.request(method, path)) == (401, detail), path
 

@@ -247,7 +247,7 @@ async def cloud(
 async def sign_up(auth_emulator: str) -> str:
     url = f"http://{auth_emulator}/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any"
     user = {"email": f"{uuid4().hex}@example.com", "password": "of a test"}
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=30) as http:
         answer = await http.post(url, json={"returnSecureToken": True, **user})
     token: str = answer.json()["idToken"]
     return token

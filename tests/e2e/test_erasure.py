@@ -184,7 +184,7 @@ def test_a_killed_erasure_is_completed_by_the_next_start_s6(tmp_path: Path) -> N
 
     with run_product(tmp_path) as restarted_product:
         url, headers = restarted_product.origin, zaphod.headers
-        with httpx.Client(base_url=url, headers=headers) as client:
+        with httpx.Client(base_url=url, headers=headers, timeout=30) as client:
             wait_for_erasure(client)
         assert find_traces(tmp_path / "data", UID, "heliotrope") == []
 

@@ -15,6 +15,7 @@ def test_contributions_of_an_app_are_processed_found_and_attributed_to_it_t17(tm
             base_url=f"{started_product.origin}/v2/integrations/{app_id}",
             headers={"Authorization": f"Bearer {key}"},
             params={"uid": "alice"},
+            timeout=30,
         ) as app:
             conversation_response = app.post("/user/conversations", json={"text": TEXT})
             memories_response = app.post(

@@ -88,7 +88,7 @@ def test_a_question_calls_an_mcp_server_and_its_result_is_in_the_answer_t19(
 
 def authorize(auth_url: str, alice: httpx.Client) -> None:
     """Follow the redirects as the owner's browser, which is not signed in."""
-    with httpx.Client(cookies=alice.cookies, trust_env=False) as browser:
+    with httpx.Client(cookies=alice.cookies, trust_env=False, timeout=30) as browser:
         page = browser.get(auth_url, follow_redirects=True)
     assert "Notes is connected" in page.text
 

@@ -64,7 +64,7 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
 
 
 async def test_every_entry_point_is_healthy(processes: Processes) -> None:
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=30) as http:
         for name in processes.ports:
             health = await http.get(processes.url(name, "/healthz"))
             assert health.json() == {"status": "ok", "function": name}
@@ -75,7 +75,10 @@ async def test_chat_finds_a_conversation_across_processes_p28(processes: Process
     queue = SqliteQueue(SqliteDatabase(processes.data_dir / "keepsake.db"), SystemClock())
     headers = {"Authorization": f"Bearer {LocalIdentity(secret).issue('alice')}"}
     services = LocalServiceIdentity(secret, load_service_calls(), SystemClock())
-    async with httpx.AsyncClient(headers=headers, timeout=30) as http, httpx.AsyncClient() as inner:
+    async with (
+        httpx.AsyncClient(headers=headers, timeout=30) as http,
+        httpx.AsyncClient(timeout=30) as inner,
+    ):
         worker = QueueWorker(
             queue,
             HttpDelivery(inner, services, url=processes.url, project="local"),

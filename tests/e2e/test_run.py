@@ -108,7 +108,7 @@ def started_product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Produc
 
 
 def test_the_product_is_healthy_and_sends_security_headers(started_product: Product) -> None:
-    with httpx.Client(base_url=started_product.origin) as http:
+    with httpx.Client(base_url=started_product.origin, timeout=30) as http:
         health, page = http.get("/healthz"), http.get("/")
 
     assert health.json()["status"] == "ok"

@@ -61,7 +61,7 @@ def test_no_route_answers_a_stranger_u6(product: Product) -> None:
     query = dict.fromkeys(("uid", "aid", "session_id", "value", "current_value"), "1")
     body = {"aid": "some-id", "uid": "ann", "message": "Hello"}
     operations = list_guarded_operations()
-    with httpx.Client(base_url=product.origin, params=query) as stranger:
+    with httpx.Client(base_url=product.origin, params=query, timeout=30) as stranger:
         statuses = {
             (method, path): stranger.request(method, path, json=body, headers=headers).status_code
             for method, path in operations

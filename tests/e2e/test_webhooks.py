@@ -108,7 +108,7 @@ async def test_a_redelivered_push_queues_one_webhook_and_a_retry_keeps_its_id_t1
 
         await PubsubEvents(project="webhooks").publish(TOPIC, event)
         await anyio.to_thread.run_sync(wait_until, lambda: tasks.calls["create"] == 3 or None)
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(timeout=30) as client:
             worker = QueueWorker(
                 queue, HttpDelivery(client, SERVICE_IDENTITY, url=url, project="p")
             )

@@ -79,7 +79,7 @@ def test_whoever_has_the_link_reads_one_conversation_until_it_is_private_again(
     url = phone.send("PATCH", f"{CONVERSATIONS}/{talk}/visibility?value=shared")["url"]
     page = url.removeprefix(product.origin)
 
-    with httpx.Client(base_url=product.origin) as anyone:
+    with httpx.Client(base_url=product.origin, timeout=30) as anyone:
         shown = anyone.get(page)
         phone.send("PATCH", f"{CONVERSATIONS}/{talk}/visibility?value=private")
         gone = anyone.get(page)

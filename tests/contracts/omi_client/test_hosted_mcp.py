@@ -223,7 +223,7 @@ def test_a_session_ends_and_is_nobody_elses_r7(sign_up, client):
 
 def test_a_key_is_taken_with_and_without_bearer_r7(phone):
     key = create_key(phone)
-    with httpx.Client(base_url=phone.http.base_url) as http:
+    with httpx.Client(base_url=phone.http.base_url, timeout=30) as http:
         for header, status in ((key, 200), (f"bearer {key}", 200), (f"Basic {key}", 401)):
             answer = http.post(SSE, json=build_request("ping"), headers={"authorization": header})
             assert answer.status_code == status
@@ -234,7 +234,7 @@ def test_a_key_is_taken_with_and_without_bearer_r7(phone):
 
 
 def test_the_server_describes_itself_without_a_key_r7(phone):
-    with httpx.Client(base_url=phone.http.base_url) as http:
+    with httpx.Client(base_url=phone.http.base_url, timeout=30) as http:
         described = http.get(f"{SSE}/info").json()
 
     assert set(described["tools"]) >= NEEDED_TOOLS

@@ -125,7 +125,7 @@ def test_a_discarded_conversation_is_not_listed_r7(server, phone):
 def test_the_packaged_server_sends_the_key_in_a_header_of_its_own_r7(phone):
     key = create_key(phone)
 
-    with httpx.Client(base_url=phone.http.base_url, headers={"uid": key}) as http:
+    with httpx.Client(base_url=phone.http.base_url, headers={"uid": key}, timeout=30) as http:
         assert http.get("/v1/mcp/memories").json() == []
         assert http.get("/v1/mcp/memories", headers={"uid": phone.uid}).status_code == 401
 

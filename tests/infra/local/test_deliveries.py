@@ -50,7 +50,7 @@ async def test_creates_updates_and_deletes_reach_the_function(database: SqliteDa
 
 async def _deliver(queue: SqliteQueue, function: Receiver) -> None:
     with run_server(function.app) as url:
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
             delivery = HttpDelivery(
                 client, SERVICE_IDENTITY, url=f"{url}/{{}}".format, project="demo"
             )
