@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -61,7 +62,16 @@ async def _export(options: argparse.Namespace) -> int:
             await _download(client, file)
     part.replace(out)
     print(f"keepsake: {out} holds everything of {options.uid}")
+    if _is_empty(out):
+        print(f"keepsake: {options.uid} has nothing here yet; UID=… names another user")
     return 0
+
+
+def _is_empty(out: Path) -> bool:
+    """Tell whether a zip has no records: everybody who signs in has a profile, and a wrong name signs in, too."""
+    with zipfile.ZipFile(out) as archive:
+        records = [info for info in archive.infolist() if info.filename != "profile.json"]
+    return all(info.file_size <= len("[]") for info in records)
 
 
 def _create_private(path: Path) -> BinaryIO:

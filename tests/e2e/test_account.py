@@ -32,6 +32,8 @@ def test_an_account_is_exported_and_erased_by_command(tmp_path: Path):
         )
         at = ("--origin", started_product.origin, "--uid", "alice")
         export = run_command("export", *at, "--out", str(out))
+        nobody = ("--origin", started_product.origin, "--uid", "alise")
+        empty_export = run_command("export", *nobody, "--out", str(tmp_path / "alise.zip"))
         erasure = run_command("erase", *at, "--yes")
         with started_product.client("alice") as new_alice:
             remaining = new_alice.get("/v1/conversations").json()
@@ -40,6 +42,8 @@ def test_an_account_is_exported_and_erased_by_command(tmp_path: Path):
             ).json()
 
     assert (export.returncode, erasure.returncode) == (0, 0)
+    assert export.stdout == f"keepsake: {out} holds everything of alice\n"
+    assert empty_export.stdout.endswith("alise has nothing here yet; UID=… names another user\n")
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     assert "conversations/harbour.json" in zipfile.ZipFile(out).namelist()
     assert "are erased" in erasure.stdout
