@@ -32,6 +32,7 @@ World = Literal["embedded", "cloud"]
 
 DEFAULT_HARM_LIMIT = 7.0
 """From here on, of 0 to 10, an answer is written again."""
+MAX_HARM = 10.0
 MIN_KEY_CHARS = 32
 _PROVIDERS = ("GOOGLE", "WHOOP", "NOTION", "X", "GITHUB", "PERPLEXITY")
 """OAuth providers, and services called with our own API key."""
@@ -188,7 +189,7 @@ def read_harm_limit(env: Environment) -> float:
 def _parse_harm_limit(text: str) -> float:
     if text == "off":
         return inf
-    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) or float(text) > MAX_HARM:
         raise ValueError(text)
     return float(text)
 

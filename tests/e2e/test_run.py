@@ -69,6 +69,8 @@ def test_all_errors_of_the_environment_are_listed_at_once(tmp_path: Path) -> Non
         {"EGRESS_DEV_ORIGINS": "nonsense"},
         {"EMBEDDER": "openai"},
         {"KEEPSAKE_WORLD": "cloud"},
+        {"PUBLIC_URL": "keep.example.org"},
+        {"WEB_SEARCH": "perplexity"},
     ],
     ids=lambda broken: next(iter(broken)),
 )

@@ -331,6 +331,7 @@ def test_a_provider_is_set_up_by_its_client_p6() -> None:
         ({"WEB_SEARCH": "1"}, "WEB_SEARCH='1': want perplexity, or none"),
         ({"LINK_CHECKS": "no"}, "LINK_CHECKS='no': want on or off"),
         ({"HARM_LIMIT": "high"}, "HARM_LIMIT='high': want a number from 0 to 10, or off"),
+        ({"HARM_LIMIT": "11"}, "HARM_LIMIT='11': want a number from 0 to 10, or off"),
         ({"HARM_LIMIT": "-1"}, "HARM_LIMIT='-1': want a number from 0 to 10, or off"),
         ({**GOOGLE, "KEEPSAKE_WORLD": "cloud", "KMS_KEY": "k"}, "PUBLIC_URL is missing"),
         ({**GOOGLE, "KEEPSAKE_WORLD": "cloud", "PUBLIC_URL": "u"}, "KMS_KEY is missing"),
