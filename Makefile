@@ -39,7 +39,7 @@ check: $(VENV)/ready-dev ## Format, lint, types, import contracts
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests examples && $(BIN)/lint-imports
 
 ##@ Measure it
-bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="streams chats contexts costs journals crowds agents files processing search lists notifications disclosure sealed imports console")
+bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="search imports": parts, as infra/bench names them)
 	@$(BIN)/python -m infra.bench $(ONLY)
 
 scale: $(VENV)/ready-dev ## Count what work asks of each part, and write docs/scale.md: limits, instances and money for 1 to 10,000,000 users
