@@ -45,8 +45,8 @@ class Claim:
     `memory_ids`: removed while another attempt could still write their rows. `outage` is why the last
     attempt ended early, `waits` how often in a row it was because something was away. `attempts` counts those
     in a row that neither ended nor began to wait. At `due_at` the sweep begins an unfinished attempt again;
-    None: it ended. `is_first` tells that no attempt came before this one. One that waits has the count
-    of wipes of all memories of when its content was first read: what it says then is forgotten since.
+    None: it ended. `is_first` tells that no attempt came before this one. There had been `wipes` of all
+    memories when its content was first read: after another one, what it says is forgotten.
     """
 
     attempt: str
@@ -75,9 +75,18 @@ def has_no_writer(claim: Claim | None, message_hash: str) -> bool:
 
 
 def acquire(
-    previous: Claim | None, *, attempt: str, content_hash: str, message_hash: str, now: datetime
+    previous: Claim | None,
+    *,
+    attempt: str,
+    content_hash: str,
+    message_hash: str,
+    now: datetime,
+    wipes: int | None = None,
 ) -> Claim:
-    """Take over from an attempt on other content, or a dead one. Raises Unavailable otherwise."""
+    """Take over from an attempt on other content, or a dead one. Raises Unavailable otherwise.
+
+    There had been `wipes` of all memories before the content was read, if it is.
+    """
     until = now + LEASE_TTL
     own_lease = WriteLease(attempt=attempt, said=message_hash, until=until)
     new_claim = Claim(
@@ -88,6 +97,7 @@ def acquire(
         writing=(own_lease,),
         due_at=now + ABANDONED_AFTER,
         attempts=1,
+        wipes=wipes,
     )
     if previous is None:
         return replace(new_claim, is_first=True)
@@ -110,7 +120,7 @@ def acquire(
         outage=previous.outage,
         waits=previous.waits if is_same_content else 0,
         attempts=previous.attempts + 1 if is_same_content else 1,
-        wipes=previous.wipes if is_same_content else None,
+        wipes=wipes if previous.wipes is None or not is_same_content else previous.wipes,
         writing=(
             *(lease for lease in previous.writing if lease.until + MAX_ATTEMPT_LIFETIME > now),
             own_lease,

@@ -58,9 +58,11 @@ class Claims:
         self._cache = ConversationCache()
 
     async def acquire(
-        self, uid: UserId, conversation_id: ConversationId, *, message_hash: str
+        self, uid: UserId, conversation_id: ConversationId, *, message_hash: str, wipes: int = 0
     ) -> Conversation | Claim:
         """Claim the conversation of a message and return it; one that is done comes without a claim.
+
+        There were `wipes` of all memories so far: what is read now was said before the next one.
 
         For a deleted conversation the claim alone is returned. One that is done is claimed all the
         same if an earlier delivery of this message (the same `message_hash`) died while it wrote to
@@ -84,6 +86,7 @@ class Claims:
                 content_hash=content_hash(conversation) if conversation else DELETED_HASH,
                 message_hash=message_hash,
                 now=self._clock.now(),
+                wipes=wipes,
             )
             if conversation is None:
                 tx.write(Set(stored_claim_path, dump(claim)))
@@ -136,9 +139,7 @@ class Claims:
 
         await self._documents.transaction(work)
 
-    async def park(
-        self, uid: UserId, claimed: Conversation, outage: Failure, *, wipes: int = 0
-    ) -> datetime:
+    async def park(self, uid: UserId, claimed: Conversation, outage: Failure) -> datetime:
         """End an attempt during an outage; return when the next is due. Raises Superseded."""
 
         async def work(
@@ -146,7 +147,6 @@ class Claims:
         ) -> datetime:
             now = self._clock.now()
             claim = park(stored_claim, require_claim(claimed), now, outage)
-            claim = replace(claim, wipes=wipes)
             tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
             changes = {"waiting_since": current.conversation.waiting_since or now}
             tx.write(Update(conversation_path(uid, claimed.id), changes))

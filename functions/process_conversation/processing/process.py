@@ -59,7 +59,9 @@ async def process(
         uid
     )  # first: a wipe from now on concerns what is read next
     try:
-        claimed = await deps.claims.acquire(uid, conversation_id, message_hash=message_hash or "")
+        claimed = await deps.claims.acquire(
+            uid, conversation_id, message_hash=message_hash or "", wipes=profile.memory_wipes
+        )
     except MalformedDocument:
         telemetry.add_fields(outcome="malformed")
         return await mark_malformed(deps, uid, conversation_id)
@@ -119,8 +121,7 @@ async def _attempt(
             await _fail(deps, uid, claimed, describe_failure(error, deps.model_place))
         raise
     except Unavailable as error:
-        wipes = _get_wipes(claimed, profile)
-        if _is_waiting_better(error, claim) and await _park(deps, uid, claimed, error, wipes):
+        if _is_waiting_better(error, claim) and await _park(deps, uid, claimed, error):
             return None
         outage = describe_failure(error, deps.model_place)
         with suppress(Unavailable):
@@ -135,19 +136,11 @@ def _is_waiting_better(error: Unavailable, claim: Claim) -> bool:
     return isinstance(error, ModelOutage) or claim.attempts > PATIENT_ATTEMPTS
 
 
-def _get_wipes(claimed: Conversation, profile: Profile) -> int:
-    """Return how many wipes of all memories there were when the content was first read."""
-    claim = claimed.held_by
-    return profile.memory_wipes if claim is None or claim.wipes is None else claim.wipes
-
-
-async def _park(
-    deps: ProcessDeps, uid: UserId, claimed: Conversation, outage: Unavailable, wipes: int
-) -> bool:
+async def _park(deps: ProcessDeps, uid: UserId, claimed: Conversation, outage: Unavailable) -> bool:
     """Let a conversation wait until an outage is over; return whether it does: it may have changed meanwhile."""
     failure = describe_failure(outage, deps.model_place)
     try:
-        due_at = await deps.claims.park(uid, claimed, failure, wipes=wipes)
+        due_at = await deps.claims.park(uid, claimed, failure)
         await schedule_sweep(deps.tasks, due_at)
     except (Superseded, Unavailable):
         return False
@@ -170,8 +163,7 @@ async def _derive(
         draft = await _extract(deps, uid, claimed, conversation, profile)
         # Rows first: a repeated attempt finds nothing held any more, and search skips what is held.
         await deps.index.put_memories(uid, draft.released_memories)
-        wipes = _get_wipes(claimed, profile)
-        draft = await save_memories(deps, uid, claimed, draft, wipes=wipes)
+        draft = await save_memories(deps, uid, claimed, draft)
         with open_span("index conversation"):
             return await _index(deps, uid, apply_draft(conversation, draft), draft)
     except (ModelFailed, Invalid) as error:

@@ -48,20 +48,20 @@ from shared.ports import Transaction
 
 
 async def save_memories(
-    deps: ProcessDeps, uid: UserId, claimed: Conversation, draft: Draft, *, wipes: int = 0
+    deps: ProcessDeps, uid: UserId, claimed: Conversation, draft: Draft
 ) -> Draft:
     """Store the memories of a draft, and record its chunks, before rows are written. Raises Superseded.
 
     What its owner wrote or changed stays; the draft is returned as stored, without what they
-    deleted, and without memories if they had all deleted since the transcript was read, `wipes` wipes
-    ago. If this attempt dies, the next one knows its rows.
+    deleted, and without memories if they had all deleted since the transcript was first read. If
+    this attempt dies, the next one knows its rows.
     """
     if _is_recorded(claimed, draft):
         return draft
     if claimed.is_untouched:  # nothing to read, but for what outlived an earlier conversation
         with suppress(AlreadyExists):
-            return await _save(deps, uid, claimed, draft, (), wipes)
-    return await _save(deps, uid, claimed, draft, draft.memories, wipes)
+            return await _save(deps, uid, claimed, draft, ())
+    return await _save(deps, uid, claimed, draft, draft.memories)
 
 
 def _is_recorded(claimed: Conversation, draft: Draft) -> bool:
@@ -76,7 +76,6 @@ async def _save(
     claimed: Conversation,
     draft: Draft,
     compared_memories: Sequence[Memory],
-    wipes: int,
 ) -> Draft:
     """Store memories; `compared_memories` are those of them that may be stored, or deleted for good."""
     path = conversation_path(uid, claimed.id)
@@ -95,7 +94,7 @@ async def _save(
         others = documents[len(compared_memories) :]
         deleted_ids = {tombstone.id for tombstone in tombstones if tombstone}
         documents_by_path = {document.path: document for document in others if document}
-        if _count_wipes(documents_by_path.get(profile_path(uid))) != wipes:
+        if _count_wipes(documents_by_path.get(profile_path(uid))) != stored_claim.wipes:
             deleted_ids |= {memory.id for memory in draft.memories}
             tx.write(*build_tombstones(path, draft.memories))
         stored_draft = merge_stored(draft.exclude_memories(deleted_ids), uid, documents_by_path)

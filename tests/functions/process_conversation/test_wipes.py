@@ -9,11 +9,13 @@ from typing import Any, TypeAlias
 
 from shared.data.library_index import LibraryIndex
 from shared.data.stores import Stores
+from shared.domain.claim import LEASE_TTL
 from shared.library.owner_memories import delete_all_memories
 from tests.fakes import ScriptedModel
 from tests.fault_injection import WatchedPort
 from tests.fixtures.processing import (
     ALICE,
+    TALK,
     ProcessingFixture,
     build_outputs,
     build_processing_fixture,
@@ -106,3 +108,18 @@ async def test_what_an_outage_let_wait_over_a_wipe_is_not_remembered_d9(database
 
     assert found == (0, 0)
     assert await count_memories(world) == (0, 0)
+
+
+async def test_what_an_attempt_read_that_died_before_a_wipe_is_not_remembered_d9(database):
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        [message] = await world.run_trigger()
+        await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
+        await begin_wipe(world)
+        await delete_memories(world)
+        world.clock.advance(seconds=LEASE_TTL.total_seconds())
+        await world.deliver(message)
+
+        assert (await world.load_conversation()).status == "completed"
+        assert await count_memories(world) == (0, 0)
