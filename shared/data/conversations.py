@@ -258,11 +258,10 @@ class Conversations:
             return {"processed_hash": None, "restored_hash": restored_hash, **spoken}
 
         await self._change(uid, conversation_id, build_changes)
-        answers = f"{conversation_path(uid, conversation_id)}/answers"
-        stored_answers = await self._documents.query(
-            Query(collection=answers, fields=("said_hash",))
+        path = conversation_path(uid, conversation_id)
+        await self._documents.write(
+            *map(Delete, await list_paths_below(self._documents, path, ("answers",)))
         )
-        await self._documents.write(*(Delete(document.path) for document in stored_answers))
 
     async def _change(
         self,
@@ -309,13 +308,7 @@ class Conversations:
 
     async def _delete_content(self, path: str) -> int:
         """Delete what stands below a conversation, and return how many documents that were."""
-        paths = [
-            document.path
-            for name in CONTENT_COLLECTIONS
-            for document in await self._documents.query(
-                Query(collection=f"{path}/{name}", fields=("content_hash",))
-            )
-        ]
+        paths = await list_paths_below(self._documents, path)
         for n in range(0, len(paths), _MAX_DELETED):
             await self._documents.write(*map(Delete, paths[n : n + _MAX_DELETED]))
         return len(paths)
@@ -330,6 +323,23 @@ class Conversations:
             ):
                 return stored
         raise Conflict("Another conversation is stored under this id")
+
+
+async def list_paths_below(
+    documents: Documents,
+    path: str,
+    collections: Sequence[str] = CONTENT_COLLECTIONS,
+    *,
+    limit: int | None = None,
+) -> list[str]:
+    """Return the paths of what stands below a conversation, at most `limit` of each collection."""
+    return [
+        document.path
+        for name in collections
+        for document in await documents.query(
+            Query(collection=f"{path}/{name}", limit=limit, fields=("content_hash",))
+        )
+    ]
 
 
 def load_shown(documents: Sequence[Document | None]) -> list[Conversation]:

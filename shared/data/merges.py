@@ -51,10 +51,12 @@ class Merges:
             raise NotFound("Conversation not found")
         return found
 
-    async def read_tombstones(self, uid: UserId, conversation_id: ConversationId) -> list[Document]:
+    async def read_tombstones(
+        self, uid: UserId, conversation_id: ConversationId, *, limit: int = MAX_TOMBSTONES
+    ) -> list[Document]:
         """Return the marks of what its owner deleted."""
         collection = f"{conversation_path(uid, conversation_id)}/forgotten"
-        return await self._documents.query(Query(collection=collection, limit=MAX_TOMBSTONES))
+        return await self._documents.query(Query(collection=collection, limit=limit))
 
     async def store(
         self,

@@ -101,18 +101,8 @@ def acquire(
     )
     if previous is None:
         return replace(new_claim, is_first=True)
+    _require_free(previous, new_claim, now)
     is_same_content = previous.content_hash == content_hash
-    if is_same_content and previous.lease_until > now:
-        raise Unavailable(
-            "Another attempt is processing this conversation",
-            retry_after_s=(previous.lease_until - now).total_seconds(),
-        )
-    ends = [lease.until for lease in previous.writing if lease.said == message_hash]
-    if ends and max(ends) > now:
-        raise Unavailable(
-            "Another attempt may still write to the index",
-            retry_after_s=(max(ends) - now).total_seconds(),
-        )
     return replace(
         new_claim,
         chunk_count=previous.chunk_count,
@@ -126,6 +116,21 @@ def acquire(
             own_lease,
         ),
     )
+
+
+def _require_free(previous: Claim, new_claim: Claim, now: datetime) -> None:
+    """Raises Unavailable while another attempt works on the content, or may write rows for its message."""
+    if previous.content_hash == new_claim.content_hash and previous.lease_until > now:
+        raise Unavailable(
+            "Another attempt is processing this conversation",
+            retry_after_s=(previous.lease_until - now).total_seconds(),
+        )
+    ends = [lease.until for lease in previous.writing if lease.said == new_claim.said]
+    if ends and max(ends) > now:
+        raise Unavailable(
+            "Another attempt may still write to the index",
+            retry_after_s=(max(ends) - now).total_seconds(),
+        )
 
 
 def record_chunks(claim: Claim, count: int) -> Claim:

@@ -6,10 +6,9 @@ from typing import Any
 
 from functions.process_conversation.deps import RetentionDeps
 from functions.process_conversation.processing.claims import claim_path, parse_claim
-from functions.process_conversation.processing.stored_answers import list_answer_paths
 from shared import telemetry
 from shared.data.codec import load_all
-from shared.data.conversations import conversation_path
+from shared.data.conversations import conversation_path, list_paths_below
 from shared.data.photos import list_photo_paths
 from shared.data.transcripts import part_path
 from shared.domain.conversation import Conversation, transcript_hash
@@ -83,7 +82,7 @@ async def delete_text(
     while an attempt holds the claim: it has read the text.
     """
     path = conversation_path(uid, conversation_id)
-    answer_paths = await list_answer_paths(documents, uid, conversation_id)
+    answer_paths = await list_paths_below(documents, path, ("answers",))
 
     async def work(tx: Transaction) -> int:
         document, claim_document = await tx.get_many([path, claim_path(uid, conversation_id)])

@@ -11,6 +11,7 @@ from functions.process_conversation.processing.claims import (
     parse_claim,
 )
 from functions.process_conversation.processing.failures import describe_exhaustion
+from shared import telemetry
 from shared.data.codec import dump, load_all
 from shared.data.conversation_cache import CachedConversation
 from shared.data.conversations import conversation_path
@@ -33,10 +34,12 @@ async def mark_failed(
     *,
     chunk_count: int | None = None,
 ) -> None:
-    """End an attempt as failed; what was stored before stays. Raises Superseded.
+    """End an attempt as failed; what was stored before stays.
 
+    Raises Superseded: let the message come again then, whose attempt corrects rows that came late.
     `chunk_count` chunks of the transcript are in the index now, None if they were not touched.
     """
+    telemetry.add_fields(outcome="failed", failure=failure.reason)
     counted = {} if chunk_count is None else {"chunk_count": chunk_count}
 
     async def work(tx: Transaction, stored_claim: Claim, _: CachedConversation) -> None:

@@ -28,7 +28,6 @@ from shared.domain.claim import PATIENT_ATTEMPTS, Claim
 from shared.domain.conversation import Conversation, content_hash
 from shared.domain.daily_summary import find_day
 from shared.domain.errors import Invalid, ModelFailed, Unavailable
-from shared.domain.failure import Failure
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
 from shared.domain.profile import Profile
@@ -118,7 +117,7 @@ async def _attempt(
     except IncompleteTranscript as error:
         # The user is told: the missing part may never arrive.
         with suppress(Superseded):
-            await _fail(deps, uid, claimed, describe_failure(error, deps.model_place))
+            await mark_failed(deps, uid, claimed, describe_failure(error, deps.model_place))
         raise
     except Unavailable as error:
         if _is_waiting_better(error, claim) and await _park(deps, uid, claimed, error):
@@ -168,7 +167,7 @@ async def _derive(
             return await _index(deps, uid, apply_draft(conversation, draft), draft)
     except (ModelFailed, Invalid) as error:
         chunk_count = await _index_transcript(deps, uid, claimed, conversation)
-        await _fail(
+        await mark_failed(
             deps, uid, claimed, describe_failure(error, deps.model_place), chunk_count=chunk_count
         )
         return None
@@ -229,19 +228,6 @@ async def _settle(
     conflicting = select_from_elsewhere(found, conversation)
     await settle_memories(deps.stores.documents, deps.index, uid, current, conflicting)
     await sync_rows(deps.stores.memories, deps.index, uid, changed, known=found)
-
-
-async def _fail(
-    deps: ProcessDeps,
-    uid: UserId,
-    claimed: Conversation,
-    failure: Failure,
-    *,
-    chunk_count: int | None = None,
-) -> None:
-    """Mark it as failed. Raises Superseded: rows that came late are corrected by a redelivery."""
-    telemetry.add_fields(outcome="failed", failure=failure.reason)
-    await mark_failed(deps, uid, claimed, failure, chunk_count=chunk_count)
 
 
 async def _schedule_summary(

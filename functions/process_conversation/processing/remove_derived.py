@@ -16,7 +16,7 @@ from functions.process_conversation.processing.derived_writes import (
     remove_mention,
 )
 from shared.data.codec import dump, load_all
-from shared.data.conversations import CONTENT_COLLECTIONS, conversation_path
+from shared.data.conversations import conversation_path, list_paths_below
 from shared.domain.action_item import ActionItem
 from shared.domain.claim import Claim, finish
 from shared.domain.documents import Delete, Document, Query, Set, Where, Write
@@ -29,7 +29,6 @@ from shared.library.superseded import build_restore_writes, restore_superseded
 from shared.library.task_reminders import announce_tasks
 from shared.ports import Transaction
 
-_SUBCOLLECTIONS = (*CONTENT_COLLECTIONS, "forgotten")
 _MAX_DOCUMENTS = 200
 
 
@@ -70,7 +69,9 @@ async def _remove_rows_and_documents(
         ),
         removed_memories,
     )
-    tombstones = await deps.stores.merges.read_tombstones(uid, conversation_id)
+    tombstones = await deps.stores.merges.read_tombstones(
+        uid, conversation_id, limit=_MAX_DOCUMENTS
+    )
     stale_ids = {
         *claim.memory_ids,
         *list_forgotten_memories(tombstones),
@@ -83,6 +84,7 @@ async def _remove_rows_and_documents(
     removals = [build_removal(document, conversation_id) for document in derived_documents]
     writes = [write for write in removals if write]
     writes += await _collect_cleanup_writes(deps, uid, conversation_id)
+    writes += [Delete(tombstone.path) for tombstone in tombstones]
     writes += build_restore_writes(uid, restored_memories)
     await _delete_derived(deps, uid, conversation_id, claim, writes, stale_ids)
     await _announce_removed_tasks(deps, uid, derived_documents)
@@ -147,20 +149,15 @@ async def _load_derived(
 async def _collect_cleanup_writes(
     deps: ProcessDeps, uid: UserId, conversation_id: ConversationId
 ) -> list[Write]:
-    """Return the writes that remove mentions in other memories, and the subcollections."""
+    """Return the writes that remove mentions in other memories, and the conversation's content."""
     mention_filter = Where("seen_in", "array_contains", conversation_id)
     mentioning_documents = await deps.stores.documents.query(
         Query(collection=f"users/{uid}/memories", where=(mention_filter,), limit=_MAX_DOCUMENTS)
     )
-    path = conversation_path(uid, conversation_id)
-    child_paths = [
-        document.path
-        for name in _SUBCOLLECTIONS
-        for document in await deps.stores.documents.query(
-            Query(collection=f"{path}/{name}", limit=_MAX_DOCUMENTS, fields=("content_hash",))
-        )
-    ]
+    content_paths = await list_paths_below(
+        deps.stores.documents, conversation_path(uid, conversation_id), limit=_MAX_DOCUMENTS
+    )
     return [
         *(remove_mention(document, conversation_id) for document in mentioning_documents),
-        *map(Delete, child_paths),
+        *map(Delete, content_paths),
     ]

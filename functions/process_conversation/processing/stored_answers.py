@@ -11,7 +11,7 @@ from functions.process_conversation.processing.claims import (
 )
 from shared.data.conversations import conversation_path
 from shared.domain.conversation import Conversation, transcript_hash
-from shared.domain.documents import Query, Set
+from shared.domain.documents import Set
 from shared.domain.ids import ConversationId, UserId
 from shared.ports import Documents, Transaction
 
@@ -43,15 +43,6 @@ async def store_answer(
         tx.write(Set(_answer_path(uid, claimed.id, stage), stored))
 
     await documents.transaction(work)
-
-
-async def list_answer_paths(
-    documents: Documents, uid: UserId, conversation_id: ConversationId
-) -> list[str]:
-    """Return the paths of all answers about a conversation."""
-    collection = f"{conversation_path(uid, conversation_id)}/answers"
-    answers = await documents.query(Query(collection=collection, fields=("said_hash",)))
-    return [answer.path for answer in answers]
 
 
 def _answer_path(uid: UserId, conversation_id: ConversationId, stage: str) -> str:
