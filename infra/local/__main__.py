@@ -84,10 +84,6 @@ def _check_settings(settings: Settings) -> None:
         EgressRules(dev_origins=settings.egress_dev_origins)
     except ValueError as error:
         raise SettingsError(f"EGRESS_DEV_ORIGINS: {error}") from error
-    if not settings.public_url.startswith(("http://", "https://")):
-        raise SettingsError(
-            f"PUBLIC_URL={settings.public_url!r}: want an address such as https://keep.example.org"
-        )
     if settings.web_search and "perplexity" not in settings.oauth_clients:
         raise SettingsError("WEB_SEARCH=perplexity: PERPLEXITY_API_KEY is missing")
 

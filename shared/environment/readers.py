@@ -24,7 +24,6 @@ from shared.environment.variables import (
     parse_items,
     parse_number,
     refuse,
-    string,
     variable,
 )
 
@@ -75,7 +74,12 @@ read_port = number("PORT", 8080, "want a number up to 65535", most=65_535)
 
 def read_public_url(env: Environment) -> str:
     """Read the address of the console, without a slash at its end."""
-    return string("PUBLIC_URL", f"http://127.0.0.1:{read_port(env)}")(env).rstrip("/")
+    return variable(
+        "PUBLIC_URL",
+        parse_if(re.compile("https?://").match),
+        f"http://127.0.0.1:{read_port(env)}",
+        "want an address such as https://keep.example.org",
+    )(env).rstrip("/")
 
 
 def read_local_key(env: Environment) -> str | None:

@@ -334,7 +334,7 @@ def test_a_provider_is_set_up_by_its_client_p6() -> None:
         ({"HARM_LIMIT": "11"}, "HARM_LIMIT='11': want a number from 0 to 10, or off"),
         ({"HARM_LIMIT": "-1"}, "HARM_LIMIT='-1': want a number from 0 to 10, or off"),
         ({**GOOGLE, "KEEPSAKE_WORLD": "cloud", "KMS_KEY": "k"}, "PUBLIC_URL is missing"),
-        ({**GOOGLE, "KEEPSAKE_WORLD": "cloud", "PUBLIC_URL": "u"}, "KMS_KEY is missing"),
+        ({**GOOGLE, "KEEPSAKE_WORLD": "cloud", "PUBLIC_URL": "https://u"}, "KMS_KEY is missing"),
     ],
 )
 def test_accounts_that_could_not_be_connected_fail_at_start_p6(
