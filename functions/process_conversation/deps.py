@@ -176,7 +176,7 @@ class EraseDeps(EndpointDeps):
 class RetentionDeps(EndpointDeps):
     """What deleting old transcripts needs."""
 
-    clock: Clock
+    claims: Claims
     tasks: Tasks
     stores: Stores
     quotas: Quotas

@@ -117,7 +117,7 @@ def process_deps() -> ProcessDeps:
         stores=wiring.stores(),
         quotas=wiring.quotas(),
         blobs=wiring.blobs(),
-        claims=Claims(wiring.documents(), wiring.clock(), wiring.new_id()),
+        claims=_build_claims(),
         index=_build_index(),
     )
 
@@ -191,6 +191,7 @@ def retention_deps() -> RetentionDeps:
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
+        claims=_build_claims(),
         tasks=wiring.tasks(),
         stores=wiring.stores(),
         quotas=wiring.quotas(),
@@ -281,6 +282,10 @@ def dead_letter_deps() -> DeadLetterDeps:
         new_id=wiring.new_id(),
         stores=wiring.stores(),
     )
+
+
+def _build_claims() -> Claims:
+    return Claims(wiring.documents(), wiring.clock(), wiring.new_id())
 
 
 def _build_index() -> LibraryIndex:

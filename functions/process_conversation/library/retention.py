@@ -5,19 +5,23 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from functions.process_conversation.deps import RetentionDeps
-from functions.process_conversation.processing.claims import claim_path, parse_claim
+from functions.process_conversation.processing.claims import (
+    Superseded,
+    claim_path,
+    parse_claim,
+)
 from shared import telemetry
 from shared.data.codec import load_all
 from shared.data.conversations import conversation_path, list_paths_below
 from shared.data.photos import list_photo_paths
 from shared.data.transcripts import part_path
+from shared.domain.claim import Claim
 from shared.domain.conversation import Conversation, transcript_hash
 from shared.domain.documents import Delete, Update
-from shared.domain.errors import Unavailable
-from shared.domain.ids import ConversationId, UserId
+from shared.domain.ids import UserId
 from shared.library.recordings import forget_sound_of
 from shared.library.retention_schedule import schedule_retention
-from shared.ports import Clock, Documents, Transaction
+from shared.ports import Transaction
 
 INTERVAL = timedelta(days=1)
 PAGE_SIZE = 100
@@ -63,41 +67,45 @@ async def _delete_transcript(deps: RetentionDeps, uid: UserId, conversation: Con
     The next day makes up for one that is left out.
     """
     await forget_sound_of(deps, uid, conversation.id)
-    await deps.index.remove_chunks(uid, conversation.id, conversation.chunk_count)
     try:
-        freed = await delete_text(deps.stores.documents, deps.clock, uid, conversation.id)
-    except Unavailable as error:
-        telemetry.warning("transcript_not_deleted", error=type(error).__name__)
+        freed = await delete_text(deps, uid, conversation)
+    except Superseded:
+        telemetry.warning("transcript_not_deleted")
         return False
     await deps.quotas.give_back(uid, "stored_bytes", freed, now=deps.clock.now())
     return True
 
 
-async def delete_text(
-    documents: Documents, clock: Clock, uid: UserId, conversation_id: ConversationId
-) -> int:
-    """Delete a transcript, its photos and the models' answers about it; the structure stays.
+async def delete_text(deps: RetentionDeps, uid: UserId, listed: Conversation) -> int:
+    """Delete a transcript, its rows, its photos and the models' answers about it; the structure stays.
 
-    Returns the bytes that this freed: none where they were deleted before. Raises Unavailable
+    Returns the bytes that this freed: none where they were deleted before. An earlier attempt at
+    processing that still runs, without a lease, stores nothing after this. Raises Superseded
     while an attempt holds the claim: it has read the text.
     """
-    path = conversation_path(uid, conversation_id)
-    answer_paths = await list_paths_below(documents, path, ("answers",))
+    claim = await deps.claims.take_over(uid, listed.id)
+    chunk_count = max(listed.chunk_count, claim.chunk_count if claim else 0)
+    await deps.index.remove_chunks(uid, listed.id, chunk_count)
+    path = conversation_path(uid, listed.id)
+    answer_paths = await list_paths_below(deps.stores.documents, path, ("answers",))
 
     async def work(tx: Transaction) -> int:
-        document, claim_document = await tx.get_many([path, claim_path(uid, conversation_id)])
-        claim = parse_claim(claim_document)
-        if claim is not None and claim.lease_until > clock.now():
-            raise Unavailable("The conversation is being processed")
+        document, claim_document = await tx.get_many([path, claim_path(uid, listed.id)])
+        if _get_attempt(parse_claim(claim_document)) != _get_attempt(claim):
+            raise Superseded
         for conversation in load_all(Conversation, [document]):
             parts = [part_path(path, number) for number in range(len(conversation.parts))]
             photos = list_photo_paths(path, conversation)
             tx.write(*map(Delete, [*parts, *photos, *answer_paths]))
-            tx.write(Update(path, _build_deletion(conversation, clock.now())))
+            tx.write(Update(path, _build_deletion(conversation, deps.clock.now())))
             return conversation.text_bytes + conversation.photo_bytes
         return 0
 
-    return await documents.transaction(work)
+    return await deps.stores.documents.transaction(work)
+
+
+def _get_attempt(claim: Claim | None) -> str | None:
+    return claim.attempt if claim else None
 
 
 def _build_deletion(conversation: Conversation, now: datetime) -> Mapping[str, Any]:

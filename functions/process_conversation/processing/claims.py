@@ -100,6 +100,25 @@ class Claims:
 
         return await self._documents.transaction(work)
 
+    async def take_over(self, uid: UserId, conversation_id: ConversationId) -> Claim | None:
+        """Keep the attempts so far from storing anything more; return the claim, None where there is none.
+
+        Raises Superseded while one of them holds it.
+        """
+        path = claim_path(uid, conversation_id)
+
+        async def work(tx: Transaction) -> Claim | None:
+            claim = parse_claim(await tx.get(path))
+            if claim is None:
+                return None
+            if claim.lease_until > self._clock.now():
+                raise Superseded
+            taken_over = replace(claim, attempt=self._new_id())
+            tx.write(Set(path, dump(taken_over)))
+            return taken_over
+
+        return await self._documents.transaction(work)
+
     async def run_fenced(
         self,
         uid: UserId,

@@ -7,9 +7,9 @@ import pytest
 
 from functions.process_conversation.library.conversation_schemas import MAX_PHOTO_CHARS, MAX_PHOTOS
 from functions.process_conversation.library.retention import delete_text
-from shared.domain.ids import ConversationId
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT
 from tests.fixtures.processing import ALICE
+from tests.functions.process_conversation.test_retention import build_retention_deps
 
 TALK = f"{CONVERSATIONS}/talk"
 PHOTO: dict[str, Any] = {
@@ -109,7 +109,8 @@ async def test_photos_go_with_the_text_that_they_belong_to(world, alice):
     await world.deliver_all()
 
     stored_bytes = await read_stored_bytes(world)
-    delete = partial(delete_text, world.documents, world.clock, ALICE, ConversationId("talk"))
+    talk = await world.load_conversation()
+    delete = partial(delete_text, build_retention_deps(world), ALICE, talk)
     assert [await delete(), await delete()] == [stored_bytes, 0]
 
     assert (await alice.get(TALK)).json()["photos"] == []

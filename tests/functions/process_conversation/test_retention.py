@@ -15,9 +15,19 @@ from shared.library.retention_schedule import schedule_retention
 from tests.fault_injection import FaultyPort, raise_unavailable
 from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY
 from tests.fixtures.library import BODY, CONVERSATIONS
-from tests.fixtures.processing import ALICE, ProcessingFixture
-
-WORD = "peanuts"
+from tests.fixtures.merging import EchoModel
+from tests.fixtures.processing import (
+    ALICE,
+    ProcessingFixture,
+    build_processing_fixture,
+    build_test_conversation,
+)
+from tests.fixtures.storage import MemoryDatabase
+from tests.functions.process_conversation.test_interruptions import (
+    MAX_STEPS,
+    Interruption,
+    deliver_until_idle,
+)
 
 
 def build_retention_deps(world: ProcessingFixture, *, vectors: object = None) -> RetentionDeps:
@@ -25,6 +35,7 @@ def build_retention_deps(world: ProcessingFixture, *, vectors: object = None) ->
         identity=IDENTITY,
         service_identity=SERVICE_IDENTITY,
         clock=world.clock,
+        claims=world.deps.claims,
         tasks=world.tasks,
         stores=world.deps.stores,
         quotas=Quotas(world.documents, {}),
@@ -152,3 +163,37 @@ async def test_each_run_schedules_the_next_day_until_the_setting_changes_p34(wor
 
     assert planned == [set_at, set_at + timedelta(days=2)]
     assert [task.at for task in world.tasks.list_by_target("apply_retention")] == planned
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+async def test_an_attempt_whose_lease_ran_out_brings_no_text_back_p34(after) -> None:
+    for at in range(1, MAX_STEPS):
+        database = MemoryDatabase()
+        other = build_processing_fixture(database, EchoModel())
+        chosen_at = await choose_retention(other, 7)
+        other.clock.advance(days=8)
+
+        async def delete_text(
+            other: ProcessingFixture = other, chosen_at: datetime = chosen_at
+        ) -> None:
+            other.clock.advance(seconds=11)
+            await apply_retention(build_retention_deps(other), ALICE, set_at=chosen_at)
+
+        interruption = Interruption(at, delete_text, after)
+        world = build_processing_fixture(
+            database, EchoModel(), interruption.wrap, clock=other.clock
+        )
+        await world.write(build_test_conversation("Call Ann.", *(f"Line {n}." for n in range(9))))
+        await deliver_until_idle(world)
+        end = await other.load_everything()
+        conversation = await other.load_conversation()
+        rows = await other.list_row_ids()
+        database.close()
+        if not interruption.done:
+            break
+        assert conversation.transcript_deleted_at, f"deleted at call {at}"
+        assert (conversation.transcript_segments, conversation.chunk_count) == ((), 0)
+        assert not [path for path in end["documents"] if "/answers/" in path], f"at call {at}"
+        assert not [row for row in rows if "#" in row and not row.endswith("#m")], f"at call {at}"
+
+    assert 10 < at < MAX_STEPS
