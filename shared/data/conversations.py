@@ -329,15 +329,13 @@ async def list_paths_below(
     documents: Documents,
     path: str,
     collections: Sequence[str] = CONTENT_COLLECTIONS,
-    *,
-    limit: int | None = None,
 ) -> list[str]:
-    """Return the paths of what stands below a conversation, at most `limit` of each collection."""
+    """Return the paths of what stands below a conversation."""
     return [
         document.path
         for name in collections
         for document in await documents.query(
-            Query(collection=f"{path}/{name}", limit=limit, fields=("content_hash",))
+            Query(collection=f"{path}/{name}", fields=("content_hash",))
         )
     ]
 

@@ -18,7 +18,6 @@ class DerivedRecord(StoredRecord, Protocol):
 
 
 D = TypeVar("D", bound=DerivedRecord)
-_MAX_PER_CONVERSATION = 200
 
 
 class DerivedRecords(Records[D]):
@@ -28,7 +27,6 @@ class DerivedRecords(Records[D]):
         query = Query(
             collection=f"users/{uid}/{self.collection}",
             where=(Where("conversation_id", "==", conversation_id),),
-            limit=_MAX_PER_CONVERSATION,
         )
         return load_all(self.kind, await self._documents.query(query))
 

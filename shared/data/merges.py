@@ -1,11 +1,17 @@
 """Merges: stored, undone and made final, each in a transaction with the conversations they concern."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from shared.data.codec import MalformedDocument, dump, load, load_all
-from shared.data.conversations import conversation_path, shared_path, split_conversation
+from shared.data.conversations import (
+    conversation_path,
+    shared_path,
+    split_conversation,
+    tombstone_path,
+)
 from shared.data.transcripts import dump_conversation
 from shared.domain.conversation import Conversation
 from shared.domain.documents import Create, Delete, Document, Query, Set, Update, Where, Write
@@ -15,8 +21,8 @@ from shared.domain.merge import Merge
 from shared.ports import Documents, Transaction
 
 MAX_LISTED = 100
-MAX_TOMBSTONES = 100
-"""Of one source: a transaction holds at most 500 writes."""
+_BATCH_SIZE = 400
+"""Tombstones that are written at once; Firestore takes 500."""
 NOTHING_TO_UNDO = "There is no merge of this conversation that can be undone."
 
 
@@ -51,12 +57,31 @@ class Merges:
             raise NotFound("Conversation not found")
         return found
 
-    async def read_tombstones(
-        self, uid: UserId, conversation_id: ConversationId, *, limit: int = MAX_TOMBSTONES
-    ) -> list[Document]:
+    async def read_tombstones(self, uid: UserId, conversation_id: ConversationId) -> list[Document]:
         """Return the marks of what its owner deleted."""
         collection = f"{conversation_path(uid, conversation_id)}/forgotten"
-        return await self._documents.query(Query(collection=collection, limit=limit))
+        return await self._documents.query(Query(collection=collection))
+
+    async def adopt_tombstones(
+        self, uid: UserId, conversation_id: ConversationId, family: Iterable[ConversationId]
+    ) -> list[Document]:
+        """Return the marks of a conversation, to which those of its family are copied first.
+
+        So what the owner deletes of one, however late, is derived from no other.
+        """
+        own = {mark.id: mark for mark in await self.read_tombstones(uid, conversation_id)}
+        others = [
+            mark
+            for name in family
+            if name != conversation_id
+            for mark in await self.read_tombstones(uid, name)
+        ]
+        new = {mark.id: mark for mark in others if mark.id not in own}
+        path = conversation_path(uid, conversation_id)
+        writes = [Set(tombstone_path(path, name), mark.fields) for name, mark in new.items()]
+        for n in range(0, len(writes), _BATCH_SIZE):
+            await self._documents.write(*writes[n : n + _BATCH_SIZE])
+        return [*own.values(), *new.values()]
 
     async def store(
         self,
@@ -65,7 +90,6 @@ class Merges:
         merged: Conversation,
         *,
         sources: Sequence[Document],
-        tombstones: Sequence[Document],
     ) -> bool:
         """Store the merged conversation in place of its sources, all or nothing.
 
@@ -86,7 +110,6 @@ class Merges:
             tx.write(Create(path, dump_conversation(new)), *child_writes)
             tx.write(*(Update(source_path, changes) for source_path in source_paths))
             tx.write(*_build_moves(moved, dict.fromkeys(moved_paths, merge.id)))
-            tx.write(*(Set(f"{path}/forgotten/{t.id}", t.fields) for t in tombstones))
             tx.write(Create(_merge_path(uid, merge.id), dump(merge)))
             return True
 
@@ -127,17 +150,35 @@ class Merges:
         return await self._documents.transaction(work)
 
     async def finish(self, uid: UserId, merged_id: ConversationId) -> None:
-        """Delete the sources for good; from now on the merge cannot be undone. Idempotent."""
+        """Delete the sources for good; from now on the merge cannot be undone. Idempotent.
+
+        Of an undone merge, what it left behind is deleted.
+        """
         if not is_id(merged_id):
             return
         merge = await self._close(uid, merged_id)
         if merge is None:
             return
         if merge.state == "final":
-            for document in await self._read_merged(uid, merge):
-                await self._documents.write(*_end_link(document))
-                await self._documents.delete_tree(document.path)
+            await self._delete_sources(uid, merge)
+        else:
+            await self._delete_undone(uid, merge)
         await self._documents.write(Delete(_merge_path(uid, merged_id)))
+
+    async def _delete_sources(self, uid: UserId, merge: Merge) -> None:
+        merged = await self._documents.get(conversation_path(uid, merge.id))
+        for conversation in load_all(Conversation, [merged]):
+            await self.adopt_tombstones(uid, merge.id, conversation.family)
+        for document in await self._read_merged(uid, merge):
+            await self._documents.write(*_end_link(document))
+            await self._documents.delete_tree(document.path)
+
+    async def _delete_undone(self, uid: UserId, merge: Merge) -> None:
+        """Delete the tombstones, which its sources may not have read yet."""
+        paths = [conversation_path(uid, name) for name in merge.source_ids]
+        for source in filter(None, await self._documents.get_many(paths)):
+            await self.adopt_tombstones(uid, ConversationId(source.id), [merge.id])
+        await self._documents.delete_tree(conversation_path(uid, merge.id))
 
     async def _close(self, uid: UserId, merged_id: ConversationId) -> Merge | None:
         path = _merge_path(uid, merged_id)
@@ -183,12 +224,16 @@ def _build_moves(
 
 
 def _build_return(source: Document, merge: Merge, now: datetime) -> Write:
-    changes = {
+    changes: dict[str, Any] = {
         "merged_into": None,
         "unmerged_from": merge.id,
         "discarded": source.id in merge.discarded_ids,
         "listed_at": now,
     }
+    if source.fields.get(
+        "restored_hash"
+    ):  # what came with its export was taken away with the merge
+        changes["restored_hash"] = ""
     return Update(source.path, changes)
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError
@@ -24,8 +25,8 @@ from shared.domain.value import value
 
 MAX_RECORD_CHARS = 200_000
 """Of what stands beside the transcript: with an inline transcript it fits into a document."""
-MAX_FORGOTTEN = 100
-"""They are written with the conversation, in a transaction of at most 500 writes."""
+MAX_FORGOTTEN = 300
+"""Of more, the rest is left out: they are written with the conversation, by a commit of at most 500 writes."""
 DERIVED_COLLECTIONS = frozenset({"memories", "action_items"})
 TAKEN_FIELDS = (
     "id", "started_at", "finished_at", "source", "language", "photos", "geolocation", "external_data",
@@ -103,14 +104,15 @@ def _check_size(fields: Mapping[str, Any]) -> None:
 def _check_record(record: ExportedRecord, now: datetime) -> ExportedRecord:
     """Return it with what our stores hold. Raises Invalid."""
     names = [*record.forgotten, *record.merged_from, record.unmerged_from or "none"]
-    if len(record.forgotten) > MAX_FORGOTTEN or not all(map(is_id, names)):
-        raise Invalid("A conversation's record has ids alone, and at most 100 deleted ones.")
+    if not all(map(is_id, names)):
+        raise Invalid("A conversation's record has ids alone.")
     if not DERIVED_COLLECTIONS.issuperset(record.forgotten.values()):
         raise Invalid("Only memories and tasks can be marked as deleted.")
     if record.structured.category not in CATEGORIES:
         record = replace(record, structured=replace(record.structured, category="other"))
     kept_at = min(record.kept_at, now) if record.kept_at else None
-    return replace(record, kept_at=kept_at)
+    forgotten = dict(islice(record.forgotten.items(), MAX_FORGOTTEN))
+    return replace(record, kept_at=kept_at, forgotten=forgotten)
 
 
 def _parse_segment(segment: Any, recorded: RecordedSpeaker | None) -> dict[str, Any]:

@@ -36,7 +36,6 @@ class _Plan:
     merge: Merge
     merged: Conversation
     sources: tuple[Document, ...]
-    tombstones: tuple[Document, ...]
 
 
 async def merge(deps: LibraryDeps, uid: UserId, ids: Sequence[ConversationId]) -> Merge:
@@ -57,9 +56,7 @@ async def merge(deps: LibraryDeps, uid: UserId, ids: Sequence[ConversationId]) -
             name = f"finish-merge-{telemetry.hash_id(uid)}-{merged_id}"
             body = {"uid": uid, "id": merged_id}
             await deps.tasks.create(FINISH_TARGET, name, body, at=finish_at)
-        if await deps.stores.merges.store(
-            uid, plan.merge, plan.merged, sources=plan.sources, tombstones=plan.tombstones
-        ):
+        if await deps.stores.merges.store(uid, plan.merge, plan.merged, sources=plan.sources):
             return plan.merge
     raise Unavailable("The conversations keep changing")
 
@@ -89,11 +86,6 @@ async def _plan(
     validate_conversation(merged, now)
     moved = [pair for source in sources for pair in await _list_moved(deps, uid, source.id)]
     sound = [pair for source in sources for pair in await _list_sound(deps, uid, source.id)]
-    tombstones = [
-        tombstone
-        for source in sources
-        for tombstone in await deps.stores.merges.read_tombstones(uid, source.id)
-    ]
     return _Plan(
         merge=Merge(
             id=merged_id,
@@ -105,7 +97,6 @@ async def _plan(
         ),
         merged=replace(merged, listed_at=now),
         sources=tuple(documents),
-        tombstones=tuple({tombstone.id: tombstone for tombstone in tombstones}.values()),
     )
 
 

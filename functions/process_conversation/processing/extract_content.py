@@ -45,7 +45,7 @@ from shared.data.long_transcripts import run_beside_the_loop
 from shared.domain.action_item import ActionItem
 from shared.domain.conversation import CATEGORIES, Conversation, apply_edits
 from shared.domain.derived_ids import DerivedIds
-from shared.domain.ids import MemoryId, UserId
+from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.model import Prompt
 from shared.domain.profile import Profile
@@ -222,15 +222,25 @@ async def _load_derived_ids(
 ) -> DerivedIds:
     if len(conversation.family) == 1:
         return DerivedIds(conversation_ids=conversation.family)
-    memories = await deps.stores.memories.list_for_conversation(uid, conversation.id)
-    tasks = await deps.stores.action_items.list_for_conversation(uid, conversation.id)
-    tombstones = await deps.stores.merges.read_tombstones(uid, conversation.id)
-    records: list[Memory | ActionItem] = [*memories, *tasks]
+    records = [
+        record for name in conversation.family for record in await _list_records(deps, uid, name)
+    ]
+    tombstones = await deps.stores.merges.adopt_tombstones(
+        uid, conversation.id, conversation.family
+    )
     owned = [record.id for record in records if record.is_user_owned]
     return DerivedIds(
         conversation_ids=conversation.family,
         kept=frozenset([*owned, *(tombstone.id for tombstone in tombstones)]),
     )
+
+
+async def _list_records(
+    deps: ProcessDeps, uid: UserId, conversation_id: ConversationId
+) -> list[Memory | ActionItem]:
+    memories = await deps.stores.memories.list_for_conversation(uid, conversation_id)
+    tasks = await deps.stores.action_items.list_for_conversation(uid, conversation_id)
+    return [*memories, *tasks]
 
 
 async def _add_app_summary(

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.claims import (
@@ -29,7 +30,8 @@ from shared.library.superseded import build_restore_writes, restore_superseded
 from shared.library.task_reminders import announce_tasks
 from shared.ports import Transaction
 
-_MAX_DOCUMENTS = 200
+_BATCH_SIZE = 400
+"""Writes at once; Firestore takes 500."""
 
 
 async def remove_derived(
@@ -69,9 +71,7 @@ async def _remove_rows_and_documents(
         ),
         removed_memories,
     )
-    tombstones = await deps.stores.merges.read_tombstones(
-        uid, conversation_id, limit=_MAX_DOCUMENTS
-    )
+    tombstones = await deps.stores.merges.read_tombstones(uid, conversation_id)
     stale_ids = {
         *claim.memory_ids,
         *list_forgotten_memories(tombstones),
@@ -82,12 +82,20 @@ async def _remove_rows_and_documents(
     await deps.index.put_memories(uid, restored_memories)
     await index_memories(deps.stores.memories, deps.index, uid, kept_memories)
     removals = [build_removal(document, conversation_id) for document in derived_documents]
-    writes = [write for write in removals if write]
+    # What is restored is found by what is removed, so it comes first.
+    writes: list[Write] = [*build_restore_writes(uid, restored_memories)]
+    writes += [write for write in removals if write]
     writes += await _collect_cleanup_writes(deps, uid, conversation_id)
-    writes += [Delete(tombstone.path) for tombstone in tombstones]
-    writes += build_restore_writes(uid, restored_memories)
+    if not await _is_undone(deps, uid, conversation_id):
+        writes += [Delete(tombstone.path) for tombstone in tombstones]
     await _delete_derived(deps, uid, conversation_id, claim, writes, stale_ids)
     await _announce_removed_tasks(deps, uid, derived_documents)
+
+
+async def _is_undone(deps: ProcessDeps, uid: UserId, conversation_id: ConversationId) -> bool:
+    """Tell whether its sources are back: they take over what its owner deleted of it."""
+    merge = await deps.stores.merges.find(uid, conversation_id)
+    return merge is not None and merge.state == "undone"
 
 
 async def _delete_derived(
@@ -98,30 +106,33 @@ async def _delete_derived(
     writes: Sequence[Write],
     removed_ids: Collection[MemoryId],
 ) -> None:
-    """Apply the writes that remove what was derived; remove the claim with its last write lease.
+    """Apply the writes that remove what was derived, in batches; with the last, its write lease ends.
 
-    A claim that stays lists `removed_ids`, memories whose rows may still be written. Raises Superseded if
-    the conversation exists again.
+    The claim goes with its last write lease. One that stays lists `removed_ids`, memories whose rows may
+    still be written. Raises Superseded if the conversation exists again.
     """
     path = conversation_path(uid, conversation_id)
     stored_claim_path = claim_path(uid, conversation_id)
 
-    async def work(tx: Transaction) -> None:
+    async def work(tx: Transaction, *, batch: Sequence[Write], is_last: bool) -> None:
         document, claim_document = await tx.get_many([path, stored_claim_path])
         if document is not None:
             raise Superseded
         stored_claim = parse_claim(claim_document) or claim
-        finished_claim = finish(stored_claim, claim.attempt, deps.clock.now())
         ids = sorted({*stored_claim.memory_ids, *removed_ids})
-        remaining_claim = replace(finished_claim, memory_ids=tuple(ids))
-        tx.write(*writes)
+        remaining_claim = replace(stored_claim, memory_ids=tuple(ids))
+        if is_last:
+            remaining_claim = finish(remaining_claim, claim.attempt, deps.clock.now())
+        tx.write(*batch)
         tx.write(
             Set(stored_claim_path, dump(remaining_claim))
             if remaining_claim.writing
             else Delete(stored_claim_path)
         )
 
-    await deps.stores.documents.transaction(work)
+    for n in range(0, max(len(writes), 1), _BATCH_SIZE):
+        batch, is_last = writes[n : n + _BATCH_SIZE], n + _BATCH_SIZE >= len(writes)
+        await deps.stores.documents.transaction(partial(work, batch=batch, is_last=is_last))
 
 
 async def _announce_removed_tasks(
@@ -141,7 +152,7 @@ async def _load_derived(
         document
         for name in ("memories", "action_items")
         for document in await deps.stores.documents.query(
-            Query(collection=f"users/{uid}/{name}", where=(origin_filter,), limit=_MAX_DOCUMENTS)
+            Query(collection=f"users/{uid}/{name}", where=(origin_filter,))
         )
     ]
 
@@ -152,10 +163,10 @@ async def _collect_cleanup_writes(
     """Return the writes that remove mentions in other memories, and the conversation's content."""
     mention_filter = Where("seen_in", "array_contains", conversation_id)
     mentioning_documents = await deps.stores.documents.query(
-        Query(collection=f"users/{uid}/memories", where=(mention_filter,), limit=_MAX_DOCUMENTS)
+        Query(collection=f"users/{uid}/memories", where=(mention_filter,))
     )
     content_paths = await list_paths_below(
-        deps.stores.documents, conversation_path(uid, conversation_id), limit=_MAX_DOCUMENTS
+        deps.stores.documents, conversation_path(uid, conversation_id)
     )
     return [
         *(remove_mention(document, conversation_id) for document in mentioning_documents),

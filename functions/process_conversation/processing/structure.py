@@ -25,6 +25,8 @@ MAX_EVENT_MINUTES = 180
 MAX_OVERVIEW_CHARS = 4_000
 MAX_NAME_CHARS = 120
 MAX_LIST_LENGTH = 30
+MAX_MERGED_LENGTH = 100
+"""Of the blocks of a long transcript: a commit holds at most 500 writes, and old tasks go with it."""
 DEFAULT_EMOJI = "🧠"
 
 
@@ -63,8 +65,12 @@ def merge_structures(blocks: Sequence[Structured]) -> Structured:
         blocks[0],
         overview="\n\n".join(block.overview for block in blocks if block.overview),
         category=categories.most_common(1)[0][0],
-        action_items=_deduplicate(items, lambda item: normalise(item.description)),
-        events=_deduplicate(events, lambda event: (event.start, normalise(event.title))),
+        action_items=_deduplicate(items, lambda item: normalise(item.description))[
+            :MAX_MERGED_LENGTH
+        ],
+        events=_deduplicate(events, lambda event: (event.start, normalise(event.title)))[
+            :MAX_MERGED_LENGTH
+        ],
     )
 
 

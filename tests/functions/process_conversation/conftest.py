@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator
 import pytest
 from httpx import AsyncClient
 
-from tests.fakes import ScriptedModel
-from tests.fixtures.library import build_client
+from tests.fakes import ScriptedModel, UnmaskedModels
+from tests.fixtures.library import CONVERSATIONS, build_client
+from tests.fixtures.merging import FIRST, SECOND, EchoModel
 from tests.fixtures.processing import (
     ALICE,
     ProcessingFixture,
@@ -25,3 +26,13 @@ def world(database) -> ProcessingFixture:
 async def alice(world: ProcessingFixture) -> AsyncIterator[AsyncClient]:
     async with build_client(world, ALICE) as client:
         yield client
+
+
+@pytest.fixture
+async def two(world: ProcessingFixture, alice: AsyncClient) -> ProcessingFixture:
+    """Store two conversations that the model answers; return the world."""
+    object.__setattr__(world.deps, "model", UnmaskedModels(model=EchoModel()))
+    for body in (FIRST, SECOND):
+        assert (await alice.post(CONVERSATIONS, json=body)).status_code in (200, 201, 202)
+    await world.deliver_all()
+    return world

@@ -12,6 +12,10 @@ from functions.process_conversation.processing.cached_completion import (
     count_line_tokens,
     split_transcript,
 )
+from functions.process_conversation.processing.structure import (
+    MAX_LIST_LENGTH,
+    MAX_MERGED_LENGTH,
+)
 from shared.domain.conversation import Segment
 from shared.domain.ids import ConversationId
 from shared.domain.model import ModelFacts
@@ -118,6 +122,37 @@ async def test_the_model_output_of_a_block_is_reused_p26(reader_world, reader):
     await reader_world.deliver_all()
 
     assert len(reader.calls) == call_count
+
+
+class BusyReader(BlockReader):
+    """Finds as many tasks in each block as are read of one answer, each time others."""
+
+    async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
+        self.calls.append((prompt.name, 0))
+        tasks = [{"description": f"Call {len(self.calls)} {n}"} for n in range(MAX_LIST_LENGTH)]
+        return schema.model_validate(build_extraction_output(action_items=tasks))
+
+    def stream(self, *_: Any) -> Any:
+        raise NotImplementedError
+
+
+async def test_the_tasks_of_the_longest_transcript_fit_into_one_commit_with_those_before(database):
+    world = build_processing_fixture(database, BusyReader())
+    stores = world.deps.stores
+    segments = tuple(Segment(text="well " * 9 + "🚀" * 17_000, is_user=True) for _ in range(60))
+    talk = build_test_conversation(transcript_segments=segments)
+    await stores.conversations.add(ALICE, talk)
+    (message,) = await world.run_trigger()
+
+    tasks = []
+    for _ in range(2):
+        await world.deliver(message)
+        assert (await stores.conversations.get_stored(ALICE, talk.id)).status == "completed"
+        tasks.append(await stores.action_items.list_for_conversation(ALICE, talk.id))
+        await stores.conversations.reopen(ALICE, talk.id)
+
+    assert [len(found) for found in tasks] == [MAX_MERGED_LENGTH] * 2
+    assert not {task.id for task in tasks[0]} & {task.id for task in tasks[1]}
 
 
 async def test_a_task_that_is_open_elsewhere_is_not_stored_again_p5(reader_world):

@@ -3,15 +3,12 @@
 import pytest
 
 from functions.process_conversation.library.merge_routes import FINISH_ROUTES
-from tests.fakes import UnmaskedModels
 from tests.fixtures.callers import build_service_headers, open_client
 from tests.fixtures.library import CONVERSATIONS, build_client
 from tests.fixtures.merging import (
     FILLER,
     FIRST,
     IDS,
-    SECOND,
-    EchoModel,
     build_body,
     strip_bookkeeping,
 )
@@ -24,16 +21,6 @@ TASKS = "/v1/action-items"
 
 
 BODY_OF_MERGE = {"conversation_ids": IDS, "reprocess": True}
-
-
-@pytest.fixture
-async def two(world, alice):
-    """Store two conversations that the model answers; return the world."""
-    object.__setattr__(world.deps, "model", UnmaskedModels(model=EchoModel()))
-    for body in (FIRST, SECOND):
-        assert (await alice.post(CONVERSATIONS, json=body)).status_code in (200, 201, 202)
-    await world.deliver_all()
-    return world
 
 
 async def merge(world, alice):

@@ -63,7 +63,6 @@ async def store_merge(stores: Stores, merged_id: ConversationId = MERGED) -> boo
         merge,
         merge_conversations(conversations, merged_id),
         sources=sources,
-        tombstones=await stores.merges.read_tombstones(ALICE, FIRST),
     )
 
 

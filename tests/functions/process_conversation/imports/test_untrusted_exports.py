@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from functions.chat.context.history import to_model_messages
 from functions.chat.loop.tool_policy import build_tool_policy
 from functions.process_conversation.imports.plan import SourceFile, plan_file
-from functions.process_conversation.imports.restored_conversations import parse_restored
+from functions.process_conversation.imports.restored_conversations import (
+    MAX_FORGOTTEN,
+    parse_restored,
+)
 from functions.process_conversation.imports.restored_records import build_record
 from shared.domain.chat import Message, build_session
 from shared.domain.chat_notes import AnswerNotes
@@ -268,6 +271,13 @@ def test_a_conversation_with_a_huge_record_is_refused():
 
     with pytest.raises(TooLarge):
         parse_restored(huge, NOW)
+
+
+def test_a_conversation_of_which_much_was_deleted_is_taken():
+    much = copy.deepcopy(CONVERSATION)
+    much["record"]["forgotten"] = {f"m{n}": "memories" for n in range(1_000)}
+
+    assert len(parse_restored(much, NOW).record.forgotten) == MAX_FORGOTTEN
 
 
 def test_what_a_file_notes_of_a_chat_suggests_and_allows_nothing_u10():
