@@ -68,7 +68,7 @@ async def complete_once(
             "model": model.name(role),
             "answer": answer.model_dump(mode="json", exclude_none=True),
         }
-        await store_answer(deps.stores.documents, uid, conversation, stage, record)
+        await store_answer(deps.claims, uid, conversation, stage, record)
     return _require_complete(answer, prompt)
 
 

@@ -119,22 +119,40 @@ class Claims:
 
         return await self._documents.transaction(work)
 
-    async def run_fenced(
+    async def run_on_same_text(
         self,
         uid: UserId,
         claimed: Conversation,
         work: Callable[[Transaction, Claim, CachedConversation], Awaitable[T]],
     ) -> T:
-        """Run `work` in a transaction that checks the fencing token. Raises Superseded."""
+        """Do as run_fenced(), on the conversation as it is stored now. Raises Superseded also if its text changed."""
         paths = [conversation_path(uid, claimed.id), claim_path(uid, claimed.id)]
 
-        async def work_if_claimed(tx: Transaction) -> T:
+        async def work_if_current(tx: Transaction) -> T:
             document, claim_document = await tx.get_many(paths)
-            stored_claim = parse_claim(claim_document)
+            stored_claim = _require_held(claim_document, claimed)
             for current in self._cache.decode_all([document]):
-                if stored_claim and _is_held_by_this_attempt(stored_claim, claimed, current):
+                if stored_claim.content_hash == current.content_hash:
                     return await work(tx, stored_claim, current)
             raise Superseded
+
+        return await self._documents.transaction(work_if_current)
+
+    async def run_fenced(
+        self,
+        uid: UserId,
+        claimed: Conversation,
+        work: Callable[[Transaction, Claim], Awaitable[T]],
+    ) -> T:
+        """Run `work` in a transaction that checks the fencing token. Raises Superseded.
+
+        The conversation may have changed or be deleted: the attempt that follows takes the claim over,
+        and corrects what was stored.
+        """
+        path = claim_path(uid, claimed.id)
+
+        async def work_if_claimed(tx: Transaction) -> T:
+            return await work(tx, _require_held(await tx.get(path), claimed))
 
         return await self._documents.transaction(work_if_claimed)
 
@@ -172,7 +190,7 @@ class Claims:
             assert claim.due_at is not None, "park() set it"
             return claim.due_at
 
-        return await self.run_fenced(uid, claimed, work)
+        return await self.run_on_same_text(uid, claimed, work)
 
     async def release(
         self,
@@ -230,8 +248,9 @@ def _apply_claim(conversation: Conversation, claim: Claim) -> Conversation:
     )
 
 
-def _is_held_by_this_attempt(
-    stored_claim: Claim, claimed: Conversation, current: CachedConversation
-) -> bool:
-    is_same_attempt = stored_claim.attempt == require_claim(claimed).attempt
-    return is_same_attempt and stored_claim.content_hash == current.content_hash
+def _require_held(document: Document | None, claimed: Conversation) -> Claim:
+    """Return the stored claim. Raises Superseded unless this attempt holds it."""
+    stored_claim = parse_claim(document)
+    if stored_claim is None or stored_claim.attempt != require_claim(claimed).attempt:
+        raise Superseded
+    return stored_claim

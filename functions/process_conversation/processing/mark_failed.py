@@ -49,7 +49,7 @@ async def mark_failed(
         changes = {**_build_failure(failure, now), **counted, "discarded": False}
         tx.write(Update(conversation_path(uid, claimed.id), changes))
 
-    await deps.claims.run_fenced(uid, claimed, work)
+    await deps.claims.run_on_same_text(uid, claimed, work)
 
 
 async def mark_malformed(deps: ProcessDeps, uid: UserId, conversation_id: ConversationId) -> None:

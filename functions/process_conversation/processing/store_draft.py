@@ -88,7 +88,7 @@ async def _save(
         *([profile_path(uid)] if draft.memories else []),
     ]
 
-    async def work(tx: Transaction, stored_claim: Claim, _: CachedConversation) -> Draft:
+    async def work(tx: Transaction, stored_claim: Claim) -> Draft:
         documents = await tx.get_many(paths) if paths else []
         tombstones = documents[: len(compared_memories)]
         others = documents[len(compared_memories) :]
@@ -169,7 +169,7 @@ async def _complete(
         tx.write(*build_restore_writes(uid, draft.restored_memories))
         return kept_tasks
 
-    return await deps.claims.run_fenced(uid, claimed, work)
+    return await deps.claims.run_on_same_text(uid, claimed, work)
 
 
 def _build_completion(claimed: Conversation, draft: Draft) -> Mapping[str, Any]:

@@ -3,13 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from functions.process_conversation.processing.claims import (
-    Superseded,
-    claim_path,
-    parse_claim,
-    require_claim,
-)
+from functions.process_conversation.processing.claims import Claims, require_claim
 from shared.data.conversations import conversation_path
+from shared.domain.claim import Claim
 from shared.domain.conversation import Conversation, transcript_hash
 from shared.domain.documents import Set
 from shared.domain.ids import ConversationId, UserId
@@ -28,7 +24,7 @@ async def load_answer(
 
 
 async def store_answer(
-    documents: Documents, uid: UserId, claimed: Conversation, stage: str, answer: Mapping[str, Any]
+    claims: Claims, uid: UserId, claimed: Conversation, stage: str, answer: Mapping[str, Any]
 ) -> None:
     """Store a model's answer beside the conversation. Raises Superseded.
 
@@ -36,13 +32,10 @@ async def store_answer(
     """
     stored = {**answer, "said_hash": transcript_hash(claimed)}
 
-    async def work(tx: Transaction) -> None:
-        stored_claim = parse_claim(await tx.get(claim_path(uid, claimed.id)))
-        if stored_claim is None or stored_claim.attempt != require_claim(claimed).attempt:
-            raise Superseded
+    async def work(tx: Transaction, _: Claim) -> None:
         tx.write(Set(_answer_path(uid, claimed.id, stage), stored))
 
-    await documents.transaction(work)
+    await claims.run_fenced(uid, claimed, work)
 
 
 def _answer_path(uid: UserId, conversation_id: ConversationId, stage: str) -> str:
