@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from itertools import pairwise
 
 from shared.domain.value import value
 from shared.retrieval.query import parse_query
+from shared.retrieval.stemming import MAX_CACHED_WORDS, MAX_STEMMED_CHARS
 from shared.retrieval.terms import find_words, tokenize
 
 WIDTH = 120
@@ -43,16 +45,24 @@ def cut_snippet(text: str, terms: AbstractSet[str]) -> tuple[Piece, ...]:
 
 
 def _find_spans(text: str, terms: AbstractSet[str]) -> Iterator[_Span]:
-    known: dict[str, str | None] = {}
     for start, end, is_spaced in find_words(text):
         word = text[start:end]
         if not is_spaced:
             yield from _find_in_unspaced(word, start, terms)
             continue
-        if word not in known:
-            known[word] = next((term for term in tokenize(word) if term in terms), None)
-        if matched := known[word]:
-            yield start, end, matched
+        for term in _tokenize_word(word):
+            if term in terms:
+                yield start, end, term
+                break
+
+
+def _tokenize_word(word: str) -> Sequence[str]:
+    return tokenize(word) if len(word) > MAX_STEMMED_CHARS else _tokenize_short(word)
+
+
+@lru_cache(maxsize=MAX_CACHED_WORDS)
+def _tokenize_short(word: str) -> Sequence[str]:
+    return tokenize(word)
 
 
 def _find_in_unspaced(run: str, start: int, terms: AbstractSet[str]) -> Iterator[_Span]:

@@ -15,7 +15,7 @@ _UNSPACED = (
     "\U00020000-\U0003ffff"
 )
 _INDIC_MARKS = "\u0900-\u0963\u0966-\u0dff"
-_TOKEN = re.compile(rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]|[{_INDIC_MARKS}]|'(?=\w))+)")
+_TOKEN = re.compile(rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]+|[{_INDIC_MARKS}]|'(?=\w))+)")
 _ACCENT_RANGES = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f"  # vowel points too
 _ACCENTS = re.compile(f"[{_ACCENT_RANGES}]")
 _APOSTROPHES = str.maketrans("’‘ʼ`", "''''")
@@ -26,7 +26,11 @@ def tokenize(text: str) -> list[str]:
 
     Scripts written without spaces give each character and each pair of neighbours.
     """
-    return [term for match in _TOKEN.finditer(fold(text)) for term in _split_token(*match.groups())]
+    return [
+        term
+        for unspaced, word in _TOKEN.findall(fold(text))
+        for term in (_stem_word(word) if word else _split_unspaced(unspaced))
+    ]
 
 
 def find_words(text: str) -> Iterator[tuple[int, int, bool]]:
@@ -39,7 +43,7 @@ def find_words(text: str) -> Iterator[tuple[int, int, bool]]:
 def _compile_written_word() -> re.Pattern[str]:
     """Compile what few processes look for: its sets of characters take 2 ms."""
     return re.compile(
-        rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]|[{_INDIC_MARKS}{_ACCENT_RANGES}]|['’‘ʼ`](?=\w))+)"
+        rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]+|[{_INDIC_MARKS}{_ACCENT_RANGES}]|['’‘ʼ`](?=\w))+)"
     )
 
 
@@ -51,12 +55,13 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
 
-def _split_token(unspaced: str | None, word: str | None) -> Iterator[str]:
-    if word and (bare := word.removesuffix("'s").replace("'", "")):
-        yield stem(bare)
-    if unspaced:
-        yield from unspaced
-        yield from map("".join, pairwise(unspaced))
+def _stem_word(word: str) -> tuple[str, ...]:
+    bare = word.removesuffix("'s").replace("'", "")
+    return (stem(bare),) if bare else ()
+
+
+def _split_unspaced(run: str) -> tuple[str, ...]:
+    return (*run, *map("".join, pairwise(run)))
 
 
 def term_id(term: str) -> int:

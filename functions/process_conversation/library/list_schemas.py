@@ -132,9 +132,10 @@ def build_snippets(hit: FoundConversation, terms: frozenset[str]) -> list[Snippe
     segments = hit.conversation.labelled_segments if hit.turns else ()
     best_turns = sorted(hit.turns, key=lambda turn: (-hit.turns[turn], turn))[:MAX_SNIPPETS]
     found = [(turn, cut_snippet(segments[turn].text, terms)) for turn in best_turns]
-    snippets = [_to_snippet(pieces, turn, segments[turn]) for turn, pieces in found if pieces]
+    if snippets := [_to_snippet(pieces, turn, segments[turn]) for turn, pieces in found if pieces]:
+        return snippets
     overview = cut_snippet(hit.conversation.structured.overview, terms)
-    return snippets or ([_to_snippet(overview)] if overview else [])
+    return [_to_snippet(overview)] if overview else []
 
 
 def _to_snippet(
