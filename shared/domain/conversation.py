@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, field, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Self
@@ -307,19 +307,20 @@ class Conversation:
     @property
     def labelled_segments(self) -> tuple[LabelledSegment, ...]:
         """The transcript for everyone else: speakers by label, their names beside it."""
-        return tuple(self._iterate_labelled())
+        return tuple(self.label_segments(range(len(self.transcript_segments))))
 
-    def _iterate_labelled(self) -> Iterator[LabelledSegment]:
+    def label_segments(self, turns: Iterable[int]) -> Iterator[LabelledSegment]:
+        """Yield the labelled segments at these places of the transcript, counted from 0."""
         segments, named_segments = self.transcript_segments, self.named_segments
         numbers = number_speakers(segment.speaker for segment in segments)
         labels = {name: build_label(number) for name, number in numbers.items()}
         spoken_names = {named.speaker for named in named_segments}
         names = {name: name if is_name(name) else None for name in spoken_names}
-        for segment_id, segment, named in zip(
-            self.segment_ids, segments, named_segments, strict=True
-        ):
+        ids = self.segment_ids
+        for turn in turns:
+            segment, named = segments[turn], named_segments[turn]
             yield LabelledSegment(
-                segment_id,
+                ids[turn],
                 segment.text,
                 labels[segment.speaker],
                 numbers[segment.speaker],

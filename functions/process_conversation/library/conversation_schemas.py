@@ -335,7 +335,8 @@ class ConversationOut(ConversationSummaryOut):
     transcript_segments: list[SegmentOut]
 
     @classmethod
-    def of(cls, conversation: Conversation) -> Self:
-        summary = ConversationSummaryOut.model_validate(conversation)
+    def of(cls, conversation: Conversation, **others: Any) -> Self:
+        """`others` are the fields of a subclass."""
+        summary = vars(ConversationSummaryOut.model_validate(conversation))
         segments = build_segments(conversation)
-        return cls.model_construct(**dict(summary), transcript_segments=segments)
+        return cls.model_construct(**summary, transcript_segments=segments, **others)

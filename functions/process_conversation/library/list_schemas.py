@@ -119,8 +119,8 @@ class HitOut(ConversationOut):
     ) -> Self:
         """`terms` are those of the query."""
         passages = [PassageOut.model_validate(passage) for passage in (hit.passages if hit else ())]
-        return cls.model_construct(
-            **dict(ConversationOut.of(conversation)),
+        return cls.of(
+            conversation,
             score=hit and hit.score,
             passages=passages,
             snippets=build_snippets(hit, terms) if hit else [],
@@ -129,10 +129,15 @@ class HitOut(ConversationOut):
 
 def build_snippets(hit: FoundConversation, terms: frozenset[str]) -> list[SnippetOut]:
     """Cut the best turns around what was searched for; the overview where only that has it."""
-    segments = hit.conversation.labelled_segments if hit.turns else ()
     best_turns = sorted(hit.turns, key=lambda turn: (-hit.turns[turn], turn))[:MAX_SNIPPETS]
-    found = [(turn, cut_snippet(segments[turn].text, terms)) for turn in best_turns]
-    if snippets := [_to_snippet(pieces, turn, segments[turn]) for turn, pieces in found if pieces]:
+    segments = hit.conversation.label_segments(best_turns)
+    found = [
+        (turn, segment, cut_snippet(segment.text, terms))
+        for turn, segment in zip(best_turns, segments, strict=True)
+    ]
+    if snippets := [
+        _to_snippet(pieces, turn, segment) for turn, segment, pieces in found if pieces
+    ]:
         return snippets
     overview = cut_snippet(hit.conversation.structured.overview, terms)
     return [_to_snippet(overview)] if overview else []
