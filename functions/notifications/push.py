@@ -21,6 +21,8 @@ MAX_TEXT_BYTES = 1400
 """A push holds the text twice; ids, times and field names take the rest of 4,096 bytes."""
 MAX_ATTEMPTS = 8
 """Fewer than the queue makes, so that the last attempt can record why it failed."""
+MAX_BROWSER_PUSHES = 60
+"""An hour. What is beyond is in the inbox all the same."""
 RETRIES_EXHAUSTED = "Unavailable"
 
 
@@ -43,8 +45,13 @@ def _shorten_text(data: Mapping[str, str], body: str) -> Mapping[str, str]:
 async def push(
     deps: NotificationsDeps, uid: UserId, message: PushMessage, delivery: Delivery
 ) -> Delivery:
-    """Send a message to the devices not reached yet; remove devices whose token is dead."""
+    """Send a message to the devices not reached yet; remove devices whose token is dead.
+
+    Browsers get none beyond MAX_BROWSER_PUSHES an hour. Raises Unavailable.
+    """
     devices = [d for d in await deps.stores.devices.list_all(uid) if d.id not in delivery.reached]
+    if not await _may_ask_browsers(deps, uid, devices, message):
+        devices = [device for device in devices if not device.is_browser]
     outcome = await _send(deps, uid, [device.fcm_token for device in devices], message)
     dead_devices = _select_by_token(devices, outcome.dead_tokens)
     if dead_devices:
@@ -57,6 +64,22 @@ async def push(
     )
     reached_ids = [device.id for device in _select_by_token(devices, outcome.sent_tokens)]
     return update_progress(delivery, outcome, reached_ids, deps.clock.now())
+
+
+async def _may_ask_browsers(
+    deps: NotificationsDeps, uid: UserId, devices: Sequence[Device], message: PushMessage
+) -> bool:
+    """Count a push that is a request to addresses of the owner's choice; a repeat counts once."""
+    if not message.title or not any(device.is_browser for device in devices):
+        return True
+    left = await deps.stores.hourly_limits.consume(
+        uid,
+        "browser-pushes",
+        hour=deps.clock.now().replace(minute=0, second=0, microsecond=0),
+        limit=MAX_BROWSER_PUSHES,
+        consumer=message.tag,
+    )
+    return left is not None
 
 
 async def _send(

@@ -14,6 +14,7 @@ from shared import telemetry
 from shared.adapters.web_push_keys import WebPushKeys
 from shared.domain.errors import KeepsakeError, Unavailable
 from shared.domain.ids import UserId
+from shared.domain.profile import is_subscription
 from shared.ports import Egress, EgressRequest, Push, PushMessage, PushOutcome
 
 TTL_S = 24 * 3600
@@ -37,7 +38,7 @@ class WebPush:
         self._other = other
 
     async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> PushOutcome:
-        subscriptions = [token for token in tokens if token.startswith("{")]
+        subscriptions = [token for token in tokens if is_subscription(token)]
         rest = [token for token in tokens if token not in subscriptions]
         if not subscriptions:
             return await self._other.send(uid, rest, message)

@@ -132,10 +132,12 @@ class Profiles:
 
 MAX_DEVICES = 50
 """Beyond these, the device that registered longest ago is forgotten."""
+MAX_BROWSERS = 10
+"""Of the devices. Each push asks the address of each, and their owner may name any host."""
 
 
 class Devices:
-    """Devices that receive a user's pushes, at most MAX_DEVICES."""
+    """Devices that receive a user's pushes, at most MAX_DEVICES, of them MAX_BROWSERS browsers."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -145,10 +147,11 @@ class Devices:
         return load_all(Device, await self._documents.query(query))
 
     async def save(self, uid: UserId, device: Device) -> None:
-        """Store a device, and forget the oldest ones beyond the limit."""
+        """Store a device, and forget the oldest ones beyond the limits."""
         await self._documents.write(Set(f"users/{uid}/devices/{device.id}", dump(device)))
         devices = sorted(await self.list_all(uid), key=lambda stored: stored.updated_at)
-        for oldest in devices[:-MAX_DEVICES]:
+        browsers = [stored for stored in devices if stored.is_browser]
+        for oldest in {*devices[:-MAX_DEVICES], *browsers[:-MAX_BROWSERS]}:
             await self.remove(uid, oldest.id)
 
     async def remove(self, uid: UserId, device_id: str) -> None:

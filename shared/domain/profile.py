@@ -115,3 +115,13 @@ class Device:
     fcm_token: str
     time_zone: str
     updated_at: datetime
+
+    @property
+    def is_browser(self) -> bool:
+        """Whether a push to it is a request to the address that its owner named."""
+        return is_subscription(self.fcm_token)
+
+
+def is_subscription(token: str) -> bool:
+    """Tell whether a token is a PushSubscription of a browser."""
+    return token.startswith("{")

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.notifications.push import MAX_ATTEMPTS, build_push_message, truncate_json
+from functions.notifications.push import (
+    MAX_ATTEMPTS,
+    MAX_BROWSER_PUSHES,
+    build_push_message,
+    truncate_json,
+)
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import Notification, NotificationId
 from shared.ports import PushMessage
@@ -82,6 +87,28 @@ async def test_only_the_devices_that_were_not_reached_are_tried_again_t16(
     assert (first_response.status_code, second_response.status_code) == (503, 200)
     assert sorted(world.push.reached_tokens) == ["old", "phone", "tablet", "tablet"]
     assert len({message.tag for _, message in world.push.sent_messages}) == 1
+
+
+async def test_a_browser_is_asked_so_often_an_hour_and_a_phone_always(world: NotificationsFixture):
+    browser = '{"endpoint": "push.example"}'
+    await world.add_devices("phone", browser)
+    jobs = []
+    for number in range(MAX_BROWSER_PUSHES // 10 + 1):
+        await world.register_app(AppId(f"app{number}"))
+        for _ in range(10):
+            await world.post(aid=f"app{number}")
+        jobs += [job.body for job in await world.queue.claim(10)]
+
+    for job in jobs:
+        assert (await world.redeliver(job)).status_code == 200
+        await world.redeliver(job)  # a repeat counts once
+    assert world.push.reached_tokens.count(browser) == MAX_BROWSER_PUSHES
+    assert world.push.reached_tokens.count("phone") == len(jobs) == MAX_BROWSER_PUSHES + 10
+
+    world.clock.advance(hours=1)
+    await world.post(aid="app0")
+    await world.deliver()
+    assert world.push.reached_tokens.count(browser) == MAX_BROWSER_PUSHES + 1
 
 
 async def test_a_push_that_every_device_refuses_becomes_a_dead_letter_without_content_t16(
