@@ -76,8 +76,13 @@ _current: ContextVar[Span | None] = ContextVar("span", default=None)
 
 
 def send_to(send: SendSpans | None, *, share: float = 1.0) -> None:
-    """Send the spans of later requests there, of a share, 0 to 1, of all traces; None sends none."""
+    """Send the spans of later requests there, of a share, 0 to 1, of all that begin here; None sends none."""
     _Destination.send, _Destination.share = send, share
+
+
+def decide(trace: Trace) -> Trace:
+    """Decide whether the spans of a trace are sent, unless the function before this one did."""
+    return trace.decide(_Destination.share)
 
 
 def get_trace() -> Trace | None:
@@ -88,14 +93,14 @@ def get_trace() -> Trace | None:
 
 @contextmanager
 def open_request(function: str, trace: Trace) -> Iterator[Span]:
-    """Record the request of a function, and send its spans when it has ended."""
-    request = Span(function, trace, kind="server")
+    """Record the request of a function, and send its spans when it has ended, if that was decided."""
+    request = Span(function, decide(trace), kind="server")
     try:
         with _make_current(request), _note_failure(request):
             yield request
     finally:
         spans = request.end_request()
-        if _Destination.send and request.trace.is_in_share(_Destination.share):
+        if _Destination.send and request.trace.is_sampled:
             _Destination.send(function, spans)
 
 

@@ -103,10 +103,14 @@ _record: ContextVar[RequestRecord | None] = ContextVar("canonical_line", default
 
 @contextmanager
 def log_request(
-    function: str, *, trace_headers: Mapping[str, str] | None = None, **fields: object
+    function: str,
+    *,
+    trace_headers: Mapping[str, str] | None = None,
+    from_outside: bool = False,
+    **fields: object,
 ) -> Iterator[RequestRecord]:
     """Log one line when the request ends, however it ends; continue the trace of the headers."""
-    trace = parse_trace(trace_headers or get_trace_headers())
+    trace = parse_trace(trace_headers or get_trace_headers(), from_outside=from_outside)
     with spans.open_request(function, trace) as span:
         record = RequestRecord(span, {"function": function, **fields})
         token = _record.set(record)
@@ -218,7 +222,7 @@ def continue_trace(trace_headers: Mapping[str, str]) -> None:
     """Continue the trace of an event's envelope instead of the request's own."""
     record = _record.get()
     if record and "traceparent" in trace_headers:
-        record.span.trace = parse_trace(trace_headers)
+        record.span.trace = spans.decide(parse_trace(trace_headers))
         record.span.kind = "consumer"
 
 

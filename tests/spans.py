@@ -29,10 +29,10 @@ class CapturedSpans:
 
 
 @contextmanager
-def capture_spans() -> Iterator[CapturedSpans]:
-    """Collect what is sent inside."""
+def capture_spans(*, share: float = 1.0) -> Iterator[CapturedSpans]:
+    """Collect what is sent inside, of a share of what begins there."""
     captured = CapturedSpans()
-    spans.send_to(captured.take)
+    spans.send_to(captured.take, share=share)
     try:
         yield captured
     finally:

@@ -58,6 +58,7 @@ def build_application(
     `load_all` returns all routes there are, for the first request that none of `routes` serves.
     Pages of `cors_origins` may call it from a browser.
     """
+    is_internal = all(row.access == "service" for row in routes)
 
     async def check_health(_: Request) -> Response:
         return JSONResponse({"status": "ok", "function": function})
@@ -73,7 +74,7 @@ def build_application(
         ],
         exception_handlers={HTTPException: handle_http_exception},
         middleware=[
-            Middleware(TracingMiddleware, function=function),
+            Middleware(TracingMiddleware, function=function, is_internal=is_internal),
             *_build_cors_middleware(cors_origins),
         ],
     )

@@ -10,18 +10,24 @@ _DELIVERY_HEADERS = ("ce-type", "x-cloudtasks-taskname")
 
 
 class TracingMiddleware:
-    """Writes the line of a request when its answer is sent and its work has ended."""
+    """Writes the line of a request when its answer is sent and its work has ended.
 
-    def __init__(self, app: ASGIApp, *, function: str) -> None:
+    Only the callers of an internal function, which are ours, decide which traces are sent.
+    """
+
+    def __init__(self, app: ASGIApp, *, function: str, is_internal: bool) -> None:
         self._app = app
         self._function = function
+        self._is_internal = is_internal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        with telemetry.log_request(self._function, trace_headers=headers) as record:
+        with telemetry.log_request(
+            self._function, trace_headers=headers, from_outside=not self._is_internal
+        ) as record:
             if _is_delivery(headers):
                 record.span.kind = "consumer"
             await self._app(scope, receive, _wrap_send(send, record))

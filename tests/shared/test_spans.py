@@ -1,15 +1,19 @@
 """Spans: nested as the work is, one batch a request, and only where somebody wants them (D7)."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import Any
 
 import pytest
+from httpx import ASGITransport, AsyncClient
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from shared import telemetry
+from shared.edge.tracing import TracingMiddleware
 from shared.spans import MAX_SPANS, open_leaf, open_span
 from shared.tracing import Trace, parse_trace
 from tests.log import capture_log
@@ -162,17 +166,48 @@ def test_spans_outside_a_request_are_sent_nowhere_d7(sent: CapturedSpans) -> Non
     assert sent.requests == []
 
 
-@given(seed=st.integers(0, 2**128 - 1), share=st.floats(0, 1))
-def test_every_function_decides_alike_which_traces_are_sent_d7(seed: int, share: float) -> None:
-    here = Trace(trace_id=f"{seed:032x}", span_id=PARENT_ID, request_id="r1")
-    there = parse_trace(here.headers) if seed else here
+@given(share=st.floats(0, 1))
+def test_every_function_of_ours_keeps_the_decision_of_the_first_d7(share: float) -> None:
+    first = parse_trace(HEADERS).decide(share)
+    second = parse_trace(first.open_child().headers)
+    third = parse_trace(second.open_child().headers)
 
-    assert here.is_in_share(share) == there.is_in_share(share)
-    assert here.is_in_share(1)
-    assert not here.is_in_share(0)
+    assert first.is_sampled == second.is_sampled == third.is_sampled
+    assert third.decide(1 - share) == third
+    flag = "01" if first.is_sampled else "00"
+    assert first.headers["traceparent"].endswith(flag)
 
 
-def test_a_share_of_the_traces_that_begin_here_is_sent_d7() -> None:
-    chosen = sum(parse_trace({}).is_in_share(0.25) for _ in range(4_000))
+@pytest.mark.parametrize(
+    ("share", "expected"), [(0, range(1)), (0.25, range(800, 1_200)), (1, [4_000])]
+)
+def test_a_share_of_the_requests_from_outside_is_sent_whatever_they_ask_for_d7(
+    share: float, expected: Sequence[int]
+) -> None:
+    asking = {
+        "traceparent": f"00-{'1' * 24}{'0' * 8}-{PARENT_ID}-01",
+        "tracestate": f"keepsake={PARENT_ID}.1",
+    }
+    traces = [parse_trace(asking, from_outside=True).decide(share) for _ in range(4_000)]
 
-    assert 800 < chosen < 1_200
+    assert sum(trace.is_sampled is True for trace in traces) in expected
+    assert {trace.parent_id for trace in traces} == {PARENT_ID}
+
+
+async def test_a_client_chooses_no_traces_to_be_sent_and_a_function_of_ours_does_d7() -> None:
+    asking = Trace(trace_id=TRACE_ID, span_id=PARENT_ID, request_id="r", is_sampled=True).headers
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await Response()(scope, receive, send)
+
+    with capture_spans(share=0) as captured:
+        for is_internal in (False, True):
+            app = TracingMiddleware(
+                answer, function=f"internal {is_internal}", is_internal=is_internal
+            )
+            async with AsyncClient(
+                transport=ASGITransport(app=app), base_url="http://test"
+            ) as client:
+                await client.get("/", headers=asking)
+
+    assert [function for function, _ in captured.requests] == ["internal True"]
