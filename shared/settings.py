@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from shared.domain.connection import OauthClient
-from shared.domain.model import Masking
+from shared.domain.masking import Masking
 from shared.domain.quota import QuotaName
 from shared.domain.safety import SafetyThresholds
 from shared.domain.token_prices import TokenPrices

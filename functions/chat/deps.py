@@ -1,36 +1,43 @@
 """Dependencies of the chat function: the ports, stores and limits that its stories use."""
 
-from collections.abc import Callable
-from math import inf
+# Annotations are not evaluated: a process imports what it uses of these, with the first request that does.
+from __future__ import annotations
 
-from functions.chat.runs.incognito_chats import IncognitoChats
-from functions.chat.runs.run_registry import RunRegistry
-from shared.data.cached_apps import CachedApps
-from shared.data.crisis_log import CrisisLog
-from shared.data.data_keys import DataKeys
-from shared.data.file_index import FileIndex
-from shared.data.library_index import LibraryIndex
-from shared.data.quotas import Quotas
-from shared.data.search import Search
-from shared.data.stores import Stores
-from shared.domain.model_failure import ModelPlace
+from math import inf
+from typing import TYPE_CHECKING
+
 from shared.domain.safety import SafetyThresholds
 from shared.domain.value import value
-from shared.ports import (
-    Blobs,
-    Clock,
-    Events,
-    Identity,
-    LinkChecker,
-    Models,
-    Moderator,
-    NewId,
-    Realtime,
-    ServiceIdentity,
-    Tasks,
-    ToolBox,
-    Transcriber,
-)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from functions.chat.runs.incognito_chats import IncognitoChats
+    from functions.chat.runs.run_registry import RunRegistry
+    from shared.data.cached_apps import CachedApps
+    from shared.data.crisis_log import CrisisLog
+    from shared.data.data_keys import DataKeys
+    from shared.data.file_index import FileIndex
+    from shared.data.library_index import LibraryIndex
+    from shared.data.quotas import Quotas
+    from shared.data.search import Search
+    from shared.data.stores import Stores
+    from shared.domain.model_failure import ModelPlace
+    from shared.ports import (
+        Blobs,
+        Clock,
+        Events,
+        Identity,
+        LinkChecker,
+        Models,
+        Moderator,
+        NewId,
+        Realtime,
+        ServiceIdentity,
+        Tasks,
+        ToolBox,
+        Transcriber,
+    )
 
 
 @value
@@ -50,13 +57,21 @@ class Limits:
 
 
 @value
-class ChatDeps:
-    """What a turn needs, and the routes beside it; what hears and speaks is loaded when it is asked for."""
+class OpeningDeps:
+    """What the routes need by which a chat is opened."""
 
     identity: Identity
     service_identity: ServiceIdentity
     clock: Clock
     new_id: NewId
+    stores: Stores
+    incognito_chats: IncognitoChats
+
+
+@value
+class ChatDeps(OpeningDeps):
+    """What a turn needs, and the routes beside it; what hears and speaks is loaded when it is asked for."""
+
     model: Models
     moderator: Moderator
     build_transcriber: Callable[[], Transcriber]
@@ -64,7 +79,6 @@ class ChatDeps:
     events: Events
     tasks: Tasks
     toolbox: ToolBox
-    stores: Stores
     data_keys: DataKeys
     search: Search
     crisis_log: CrisisLog
@@ -73,7 +87,6 @@ class ChatDeps:
     blobs: Blobs
     offered_apps: CachedApps
     active_runs: RunRegistry
-    incognito_chats: IncognitoChats
     quotas: Quotas
     limits: Limits
     thresholds: SafetyThresholds = SafetyThresholds()

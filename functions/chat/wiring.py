@@ -2,41 +2,54 @@
 
 from functools import cache
 
-from functions.chat.deps import AfterTurnDeps, ChatDeps, ClosingDeps, Limits, StretchDeps
+from functions.chat.deps import (
+    AfterTurnDeps,
+    ChatDeps,
+    ClosingDeps,
+    Limits,
+    OpeningDeps,
+    StretchDeps,
+)
 from functions.chat.runs.incognito_chats import IncognitoChats
 from functions.chat.runs.run_registry import RunRegistry
 from shared import model_wiring, startup, wiring
-from shared.data.cached_apps import CachedApps
-from shared.data.file_index import FileIndex
-from shared.data.library_index import LibraryIndex
-from shared.data.search import Search
 
 
 def start() -> None:
     """Set up the log, and import what the first request needs."""
     startup.start(
-        adapters=("documents", "vectors", "model"),
-        stores=(
-            "apps",
-            "confirmations",
-            "connections",
-            "messages",
-            "profiles",
-            "runs",
-            "sessions",
-            "turn_slots",
-        ),
+        adapters=("documents",),
+        stores=("messages", "runs", "sessions"),
+    )
+
+
+@cache
+def opening_deps() -> OpeningDeps:
+    return OpeningDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        new_id=wiring.new_id(),
+        stores=wiring.chat_stores(),
+        incognito_chats=IncognitoChats(),
     )
 
 
 @cache
 def deps() -> ChatDeps:
-    stores = wiring.chat_stores()
+    from shared.data.cached_apps import CachedApps
+    from shared.data.file_index import FileIndex
+    from shared.data.library_index import LibraryIndex
+    from shared.data.search import Search
+
+    opening, stores = opening_deps(), opening_deps().stores
     return ChatDeps(
-        identity=wiring.identity(),
-        service_identity=wiring.service_identity(),
-        clock=wiring.clock(),
-        new_id=wiring.new_id(),
+        identity=opening.identity,
+        service_identity=opening.service_identity,
+        clock=opening.clock,
+        new_id=opening.new_id,
+        stores=stores,
+        incognito_chats=opening.incognito_chats,
         model=model_wiring.model(),
         moderator=model_wiring.moderator(),
         build_transcriber=model_wiring.transcriber,
@@ -44,7 +57,6 @@ def deps() -> ChatDeps:
         events=wiring.events(),
         tasks=wiring.tasks(),
         toolbox=wiring.toolbox("chat"),
-        stores=stores,
         data_keys=wiring.data_keys(),
         search=Search(stores.documents, wiring.vectors(), model_wiring.embedder()),
         crisis_log=wiring.crisis_log(),
@@ -53,7 +65,6 @@ def deps() -> ChatDeps:
         blobs=wiring.blobs(),
         offered_apps=CachedApps(stores.apps, wiring.clock()),
         active_runs=RunRegistry(),
-        incognito_chats=IncognitoChats(),
         quotas=wiring.quotas(),
         limits=Limits(),
         thresholds=wiring.settings().thresholds,
@@ -79,6 +90,8 @@ def after_turn_deps() -> AfterTurnDeps:
 
 @cache
 def stretch_deps() -> StretchDeps:
+    from shared.data.library_index import LibraryIndex
+
     return StretchDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from statistics import median
 
-from functions.chat.context.history import MAX_READ
+from functions.chat.context.window import MAX_READ
 from infra.bench.figures import Figure
 from infra.bench.processes import open_folder
 from shared.adapters.system_clock import SystemClock

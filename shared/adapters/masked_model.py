@@ -13,9 +13,9 @@ from pydantic_core import to_json, to_jsonable_python
 
 from shared import prompts
 from shared.domain.ids import UserId
+from shared.domain.masking import Masking
 from shared.domain.model import (
     AssistantTurn,
-    Masking,
     ModelCallFinished,
     ModelEvent,
     ModelFacts,

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from shared.data.action_items import action_item_path
-from shared.data.codec import dump, load, type_adapter
+from shared.data.answer_changes import METADATA_FIELD, dump_changes, load_changes
+from shared.data.codec import dump, load
 from shared.data.conversations import conversation_path
 from shared.data.item_copies import follow_changes
 from shared.data.memories import memory_path
@@ -21,7 +21,6 @@ from shared.domain.memory import Memory
 from shared.domain.profile import Profile
 from shared.ports import Documents, Transaction
 
-METADATA_FIELD = "changes"
 CHANGED_SINCE = "This task was changed or deleted since, so it stays as it is."
 MEMORY_CHANGED_SINCE = "This memory was changed or deleted since, so it stays as it is."
 SETTINGS_CHANGED_SINCE = "These settings were changed since, so they stay as they are."
@@ -55,16 +54,6 @@ class LibraryChanges:
             return undone
 
         return await self._documents.transaction(work)
-
-
-def load_changes(message: Message) -> list[LibraryChange]:
-    """Return what an answer changed, in the order of its calls."""
-    stored_changes = message.metadata.get(METADATA_FIELD, ())
-    return [type_adapter(LibraryChange).validate_python(change) for change in stored_changes]
-
-
-def dump_changes(changes: Sequence[LibraryChange]) -> list[dict[str, Any]]:
-    return [dump(change) for change in changes]
 
 
 def _find_change(changes: Sequence[LibraryChange], change_id: str) -> LibraryChange:

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Literal
 
 from shared.domain.errors import Conflict, Invalid, NotFound
-from shared.domain.profile import Profile
 from shared.domain.value import value
 
 DetailKey = Literal[
@@ -34,19 +33,6 @@ class DetailsRequest:
 
 
 Requests = tuple[DetailsRequest, ...]
-
-
-def list_requestable(profile: Profile, requests: Sequence[DetailsRequest]) -> list[DetailKey]:
-    """Return what a turn is not given, that there is, and that was not asked for in its chat yet."""
-    keys: list[DetailKey] = []
-    if not profile.recalls_memories:
-        keys += ["memories:manual", "memories:system", "memories:interesting"]
-    if profile.own_names:
-        keys.append("settings:own_names")
-    if profile.place is not None:
-        keys.append("settings:place")
-    asked = list_asked(requests)
-    return [key for key in keys if key not in asked]
 
 
 def add_request(requests: Requests, request: DetailsRequest) -> Requests:

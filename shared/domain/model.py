@@ -32,9 +32,6 @@ class ModelFacts:
 
 UNKNOWN_MODEL = ModelFacts()
 
-Masking = Literal["auto", "on", "off"]
-"""Models that read placeholders for private data: all but local ones (auto), all (on), or none (off)."""
-
 
 @value
 class ToolCall:

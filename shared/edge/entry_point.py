@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from shared.edge.http import build_application
 from shared.edge.requests import AuthDeps
-from shared.edge.routes import Route
+from shared.edge.routes import LateRoutes, Route
 
 DepsT = TypeVar("DepsT", bound=AuthDeps)
 EntryPoint = Callable[[Request], Any]
@@ -21,23 +21,34 @@ def serve(
     routes: Sequence[Route[DepsT]],
     build_deps: Callable[[], DepsT],
     *,
-    load_all: Callable[[], Sequence[Route[DepsT]]] | None = None,
+    later: Sequence[LateRoutes] = (),
     cors_origins: Callable[[], Sequence[str]] = tuple,
 ) -> EntryPoint:
     """Make the entry point `function`, which answers by its routes.
 
-    Its application is built with the first request, in the event loop that serves it. `load_all` imports
-    the routes that few requests need, with the first request for one of them, and returns all there are.
+    Its application is built with the first request, in the event loop that serves it. Each of `later` is
+    imported with the first request that no route before it serves.
     """
+    return _make_entry_point(
+        function,
+        lambda: build_application(
+            function, routes, build_deps(), later=later, cors_origins=cors_origins()
+        ),
+    )
 
-    @cache
-    def build() -> Starlette:
-        return build_application(
-            function, routes, build_deps(), load_all=load_all, cors_origins=cors_origins()
-        )
+
+def serve_late(
+    function: str, load: Callable[[], Sequence[Route[DepsT]]], build_deps: Callable[[], DepsT]
+) -> EntryPoint:
+    """Make an entry point whose routes are imported with its first request: other functions share its file."""
+    return _make_entry_point(function, lambda: build_application(function, load(), build_deps()))
+
+
+def _make_entry_point(function: str, build: Callable[[], Starlette]) -> EntryPoint:
+    build_once = cache(build)
 
     async def entry_point(_: Request) -> Starlette:
-        return build()
+        return build_once()
 
     entry_point.__name__ = function
     return functions_framework.aio.http(entry_point)  # type: ignore[arg-type]  # its type omits ASGI applications

@@ -5,7 +5,7 @@ Every failure is answered as problem+json: errors of ours by their status, anyth
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from starlette import routing
 from starlette.applications import Starlette
@@ -19,10 +19,9 @@ from starlette.types import Receive, Scope, Send
 from shared import telemetry
 from shared.data.codec import type_adapter
 from shared.domain.errors import KeepsakeError
-from shared.edge.cancel_on_disconnect import cancel_on_disconnect
 from shared.edge.problems import RequestRejected, build_problem, to_problem
 from shared.edge.requests import AuthDeps, parse_call
-from shared.edge.routes import Route
+from shared.edge.routes import LateRoutes, Route
 from shared.edge.tracing import TracingMiddleware
 
 DepsT = TypeVar("DepsT", bound=AuthDeps)
@@ -50,12 +49,12 @@ def build_application(
     routes: Sequence[Route[DepsT]],
     deps: DepsT,
     *,
-    load_all: Callable[[], Sequence[Route[DepsT]]] | None = None,
+    later: Sequence[LateRoutes] = (),
     cors_origins: Sequence[str] = (),
 ) -> Starlette:
     """Build a function's application from its routes, with a health check beside them.
 
-    `load_all` returns all routes there are, for the first request that none of `routes` serves.
+    Each of `later` is loaded with the first request that no route before it serves.
     Pages of `cors_origins` may call it from a browser.
     """
     is_internal = all(row.access == "service" for row in routes)
@@ -63,14 +62,10 @@ def build_application(
     async def check_health(_: Request) -> Response:
         return JSONResponse({"status": "ok", "function": function})
 
-    def build(rows: Sequence[Route[DepsT]]) -> list[routing.BaseRoute]:
-        return [_build_route(function, row, deps) for row in rows]
-
     return Starlette(
         routes=[
             routing.Route("/healthz", check_health),
-            *build(routes),
-            *([routing.Mount("", _LateRouter(lambda: build(load_all())))] if load_all else []),
+            *_build_routes(function, routes, deps, later),
         ],
         exception_handlers={HTTPException: handle_http_exception},
         middleware=[
@@ -114,6 +109,17 @@ async def handle_http_exception(_: Request, error: Exception) -> Response:
     return build_problem(error.status_code, error.detail, headers=error.headers)
 
 
+def _build_routes(
+    function: str, rows: Sequence[Route[DepsT]], deps: DepsT, later: Sequence[LateRoutes]
+) -> list[routing.BaseRoute]:
+    def load() -> list[routing.BaseRoute]:
+        late, *others = later
+        return _build_routes(function, late.load(), late.build_deps(), others)
+
+    built = [_build_route(function, row, deps) for row in rows]
+    return [*built, routing.Mount("", _LateRouter(load))] if later else [*built]
+
+
 def _build_route(function: str, row: Route[DepsT], deps: DepsT) -> routing.Route:
     return routing.Route(row.path, _build_endpoint(function, row, deps), methods=[row.method])
 
@@ -139,8 +145,15 @@ def _build_endpoint(
 
 async def _dispatch(function: str, row: Route[DepsT], deps: DepsT, request: Request) -> Response:
     work = partial(row.handler, deps, await parse_call(function, row, deps, request))
-    result = await (cancel_on_disconnect(request, work) if row.cancels_on_disconnect else work())
+    result = await (_work_for_caller(request, work) if row.cancels_on_disconnect else work())
     if isinstance(result, Response):
         return result
     content = type_adapter(row.response).dump_json(result) if row.response is not None else b""
     return Response(content, status_code=row.status, media_type=row.media_type)
+
+
+async def _work_for_caller(request: Request, work: Callable[[], Awaitable[Any]]) -> Any:
+    """Import with the first such request what few routes use."""
+    from shared.edge.cancel_on_disconnect import cancel_on_disconnect
+
+    return await cancel_on_disconnect(request, work)

@@ -130,6 +130,14 @@ class Route(Generic[DepsT_contra]):
         return replace(self, path=path)
 
 
+@value
+class LateRoutes:
+    """Routes that few instances serve: `load` imports them, and `build_deps` what they need."""
+
+    load: Callable[[], Sequence[Route[Any]]]
+    build_deps: Callable[[], Any]
+
+
 class RouteOptions(TypedDict, total=False):
     """The fields of a route that have defaults."""
 

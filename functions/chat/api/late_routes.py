@@ -9,6 +9,12 @@ if TYPE_CHECKING:
     from functions.chat.deps import AfterTurnDeps, ChatDeps, ClosingDeps, StretchDeps
 
 
+def load_asking_routes() -> Sequence["Route[ChatDeps]"]:
+    from functions.chat.api.asking_routes import ASKING_ROUTES
+
+    return ASKING_ROUTES
+
+
 def load_routes() -> Sequence["Route[ChatDeps]"]:
     """Return every public route."""
     from functions.chat.api.routes import ROUTES

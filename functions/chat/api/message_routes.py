@@ -1,4 +1,4 @@
-"""Routes of messages: list a chat, clear it, begin it, rate and report answers."""
+"""Routes of messages: list a chat, begin it, rate and report answers."""
 
 from typing import Annotated, Literal
 
@@ -8,7 +8,7 @@ from starlette.responses import Response
 from functions.chat.api.chat_query import ChatQuery
 from functions.chat.api.message_schemas import MessageOut, to_message_out, to_shown_messages_out
 from functions.chat.api.ui_parts import add_parts
-from functions.chat.deps import ChatDeps
+from functions.chat.deps import OpeningDeps
 from functions.chat.sessions import chat_messages
 from shared.domain.errors import Invalid
 from shared.domain.ids import MessageId
@@ -43,7 +43,7 @@ class RatingQuery(Wire):
 @route(
     "GET", "/v2/messages", "List a chat's messages, newest first, a hundred at most", errors=(404,)
 )
-async def list_messages(deps: ChatDeps, call: Call[None, MessagesQuery]) -> list[MessageOut]:
+async def list_messages(deps: OpeningDeps, call: Call[None, MessagesQuery]) -> list[MessageOut]:
     query = call.query
     if query.before is not None:
         before_id = MessageId(query.before)
@@ -54,22 +54,15 @@ async def list_messages(deps: ChatDeps, call: Call[None, MessagesQuery]) -> list
     return listed if query.protocol is None else add_parts(listed, shown.session, shown.messages)
 
 
-@route("DELETE", "/v2/messages", "Clear a chat", errors=(404,))
-async def clear_messages(deps: ChatDeps, call: Call[None, ChatQuery]) -> MessageOut:
-    return to_message_out(
-        await chat_messages.clear(deps, call.uid, call.query.app, call.query.session)
-    )
-
-
 @route("POST", "/v2/initial-message", "Begin a chat", errors=(404,))
-async def ensure_initial_message(deps: ChatDeps, call: Call[None, ChatQuery]) -> MessageOut:
+async def ensure_initial_message(deps: OpeningDeps, call: Call[None, ChatQuery]) -> MessageOut:
     return to_message_out(
         await chat_messages.ensure_greeting(deps, call.uid, call.query.app, call.query.session)
     )
 
 
 @route("POST", "/v2/messages/{id}/report", "Report an answer", errors=(400, 404))
-async def report_message(deps: ChatDeps, call: Call) -> ReportOut | Response:
+async def report_message(deps: OpeningDeps, call: Call) -> ReportOut | Response:
     try:
         await chat_messages.report(deps, call.uid, MessageId(call.path["id"]))
     except Invalid as refusal:
@@ -78,7 +71,7 @@ async def report_message(deps: ChatDeps, call: Call) -> ReportOut | Response:
 
 
 @route("POST", "/v1/users/analytics/chat_message", "Rate an answer", errors=(404,))
-async def rate_message(deps: ChatDeps, call: Call[None, RatingQuery]) -> OkOut:
+async def rate_message(deps: OpeningDeps, call: Call[None, RatingQuery]) -> OkOut:
     query = call.query
     await chat_messages.rate(deps, call.uid, MessageId(query.message_id), query.value, query.reason)
     return OkOut()
@@ -86,10 +79,8 @@ async def rate_message(deps: ChatDeps, call: Call[None, RatingQuery]) -> OkOut:
 
 ROUTES = (
     list_messages,
-    clear_messages,
     ensure_initial_message,
     report_message,
-    clear_messages.at("/v1/messages"),
     ensure_initial_message.at("/v1/initial-message"),
     report_message.at("/v1/messages/{id}/report"),
     rate_message,

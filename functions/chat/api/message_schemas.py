@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from shared.data.library_changes import METADATA_FIELD, load_changes
+from shared.data.answer_changes import METADATA_FIELD, load_changes
 from shared.domain.branches import find_answering_run, list_versions
 from shared.domain.chart import ChartType
 from shared.domain.chat import FileCitation, Message, Session

@@ -6,6 +6,7 @@ from functions.chat.api import (
     arc_routes,
     change_routes,
     crisis_routes,
+    deletion_routes,
     details_routes,
     diagnostics_routes,
     embed_routes,
@@ -25,10 +26,13 @@ from functions.chat.api import (
     voice_routes,
     voice_session_routes,
 )
+from functions.chat.api.asking_routes import ASKING_ROUTES
 from functions.chat.api.first_routes import FIRST_ROUTES
 
 ROUTES = (
     *FIRST_ROUTES,
+    *ASKING_ROUTES,
+    *deletion_routes.ROUTES,
     *voice_routes.ROUTES,
     *voice_session_routes.ROUTES,
     *version_routes.ROUTES,

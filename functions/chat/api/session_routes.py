@@ -1,4 +1,4 @@
-"""Routes of chat sessions: create, list, read, change and delete chats."""
+"""Routes of chat sessions: create, list, read and change chats."""
 
 from starlette.responses import Response
 
@@ -10,7 +10,7 @@ from functions.chat.api.session_schemas import (
     SessionsQuery,
     to_session_out,
 )
-from functions.chat.deps import ChatDeps
+from functions.chat.deps import OpeningDeps
 from functions.chat.sessions import chat_messages, chat_sessions
 from shared.domain.ids import AppId, ProjectId, SessionId
 from shared.edge.pagination import build_array_response
@@ -19,7 +19,7 @@ from shared.edge.schemas import OkOut
 
 
 @route("POST", "/v2/chat-sessions", "Begin a chat of its own", errors=(404,))
-async def create_session(deps: ChatDeps, call: Call[SessionIn]) -> SessionOut:
+async def create_session(deps: OpeningDeps, call: Call[SessionIn]) -> SessionOut:
     body = call.body
     app_id = AppId(body.app_id) if body.app_id else None
     return to_session_out(
@@ -41,7 +41,7 @@ async def create_session(deps: ChatDeps, call: Call[SessionIn]) -> SessionOut:
     "List chats, newest message first; X-Next-Cursor leads to the next page",
 )
 async def list_sessions(
-    deps: ChatDeps, call: Call[None, SessionsQuery]
+    deps: OpeningDeps, call: Call[None, SessionsQuery]
 ) -> list[SessionOut] | Response:
     query = call.query
     page = await deps.stores.sessions.list_page(
@@ -57,7 +57,7 @@ async def list_sessions(
 
 
 @route("GET", "/v2/chat-sessions/{id}", "Read a chat", errors=(404,))
-async def get_session(deps: ChatDeps, call: Call) -> SessionOut:
+async def get_session(deps: OpeningDeps, call: Call) -> SessionOut:
     return to_session_out(
         await chat_sessions.get_session(deps, call.uid, SessionId(call.path["id"]))
     )
@@ -69,7 +69,7 @@ async def get_session(deps: ChatDeps, call: Call) -> SessionOut:
     "Rename or star a chat, or change its agent or project",
     errors=(404,),
 )
-async def change_session(deps: ChatDeps, call: Call[SessionChangeIn]) -> SessionOut:
+async def change_session(deps: OpeningDeps, call: Call[SessionChangeIn]) -> SessionOut:
     session_id = SessionId(call.path["id"])
     body = call.body
     session = await chat_sessions.change(
@@ -84,19 +84,13 @@ async def change_session(deps: ChatDeps, call: Call[SessionChangeIn]) -> Session
     return to_session_out(session)
 
 
-@route("DELETE", "/v2/chat-sessions/{id}", "Delete a chat with its messages", errors=(404,))
-async def delete_session(deps: ChatDeps, call: Call) -> OkOut:
-    await chat_sessions.delete(deps, call.uid, SessionId(call.path["id"]))
-    return OkOut()
-
-
 @route(
     "POST",
     "/v2/chat-sessions/{id}/feedback",
     "Say how a chat went, without a word of it",
     errors=(404,),
 )
-async def rate_session(deps: ChatDeps, call: Call[ChatFeedbackIn]) -> OkOut:
+async def rate_session(deps: OpeningDeps, call: Call[ChatFeedbackIn]) -> OkOut:
     session_id = SessionId(call.path["id"])
     await chat_messages.rate_chat(deps, call.uid, session_id, call.body.rating)
     return OkOut()
@@ -108,5 +102,4 @@ ROUTES = (
     list_sessions,
     get_session,
     change_session,
-    delete_session,
 )

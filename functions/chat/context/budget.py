@@ -12,7 +12,7 @@ from functions.chat.context.blocks import (
     Exchange,
     GivenDocument,
 )
-from functions.chat.context.history import MIN_VERBATIM
+from functions.chat.context.window import MIN_VERBATIM
 from shared.domain.model import ToolSpec
 from shared.domain.sizes import truncate
 from shared.domain.tokens import estimate_tokens

@@ -1,4 +1,4 @@
-"""History of a chat: the messages that a turn reads, and those that a summary replaces."""
+"""History of a chat: its messages in the form that the model reads."""
 
 import json
 from collections.abc import Sequence
@@ -15,53 +15,8 @@ from functions.chat.context.file_texts import (
 from functions.chat.context.pictures import add_pictures
 from functions.chat.context.replayed_calls import replay_calls
 from shared import prompts
-from shared.domain.chat import Message, Session
+from shared.domain.chat import Message
 from shared.domain.model import AssistantTurn, ModelMessage, UserText
-from shared.domain.tokens import estimate_tokens
-
-MIN_VERBATIM = 10
-"""This many of the last messages are never summarised."""
-SUMMARY_BATCH = 20
-"""Maximum of messages that one summary call adds."""
-MAX_VERBATIM = MIN_VERBATIM + SUMMARY_BATCH
-"""Maximum of messages that stay verbatim; one more makes a summary due."""
-MAX_READ = MAX_VERBATIM + MIN_VERBATIM
-"""Messages read for a turn: the verbatim ones, and some more in case a summary is late."""
-VERBATIM_BUDGET_TOKENS = 16_000
-"""Size of the verbatim messages that makes a summary due early."""
-
-
-def select_window(newest_first: Sequence[Message], session: Session) -> list[Message]:
-    """Return the messages that the summary does not cover, oldest first.
-
-    `newest_first` holds at most MAX_READ messages. The window begins where the summary ends and is
-    shortened in steps, because a window that slides message by message would change the prompt's
-    prefix every turn and lose the provider's cache. While a summary is late, a window that is too
-    large is shortened in steps as well.
-    """
-    unsummarised = [
-        message for message in reversed(newest_first) if not session.is_summarised(message)
-    ]
-    if len(unsummarised) == MAX_READ:  # the summary may end earlier: count from the first message
-        unsummarised = unsummarised[(MAX_READ - session.message_count) % SUMMARY_BATCH :]
-    while _is_heavy(unsummarised, 2 * VERBATIM_BUDGET_TOKENS):
-        unsummarised = unsummarised[MIN_VERBATIM:]
-    return unsummarised
-
-
-def select_for_summary(unsummarised: Sequence[Message]) -> Sequence[Message]:
-    """Return the messages to summarise now, of those that no summary covers, oldest first."""
-    if len(unsummarised) <= MAX_VERBATIM and not _is_heavy(unsummarised, VERBATIM_BUDGET_TOKENS):
-        return ()
-    return unsummarised[: min(SUMMARY_BATCH, len(unsummarised) - MIN_VERBATIM)]
-
-
-def _is_heavy(messages: Sequence[Message], budget_tokens: int) -> bool:
-    """Tell whether messages are too large; never with few of them, else every turn would cut."""
-    return (
-        len(messages) >= 2 * MIN_VERBATIM
-        and sum(estimate_tokens(m.text) for m in messages) > budget_tokens
-    )
 
 
 def build_history(

@@ -11,14 +11,14 @@ from functools import partial
 from typing import Literal
 
 from functions.chat import user_texts
-from functions.chat.context import history
+from functions.chat.context import window
 from functions.chat.context.citations import strip_markers
 from functions.chat.corrections.broken_links import replace_broken_links
 from functions.chat.corrections.safe_answer import write_safe_answer
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.sessions.versions import MAX_VERSIONS, load_question
 from shared import telemetry
-from shared.data.library_changes import METADATA_FIELD
+from shared.data.answer_changes import METADATA_FIELD
 from shared.domain.branches import build_retry, build_shown_path
 from shared.domain.chat import (
     CORRECTS_KEY,
@@ -143,7 +143,7 @@ async def _store(deps: AfterTurnDeps, uid: UserId, case: _Case, draft: _Draft) -
 async def _is_last(deps: AfterTurnDeps, uid: UserId, session: Session, answer: Message) -> bool:
     """Tell whether a chat shows an answer and nothing of owner or assistant after it."""
     newest = await deps.stores.messages.list_newest(
-        uid, session.id, limit=history.MIN_VERBATIM, path=build_shown_path(session.forks)
+        uid, session.id, limit=window.MIN_VERBATIM, path=build_shown_path(session.forks)
     )
     last = next((message for message in newest if not message.from_integration), None)
     return last is not None and last.id == answer.id

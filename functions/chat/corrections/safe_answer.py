@@ -1,6 +1,6 @@
 """Safe answer: an answer that could do harm is asked for again, with a reminder of what must not be in it."""
 
-from functions.chat.context import history
+from functions.chat.context import window
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.safety.model_outputs import SafeAnswerOutput
 from shared import prompts
@@ -29,7 +29,7 @@ async def write_safe_answer(
     earlier = await deps.stores.messages.list_newest(
         uid,
         session.id,
-        limit=history.MIN_VERBATIM,
+        limit=window.MIN_VERBATIM,
         before=question.position,
         path=build_path_to(session.forks, question.branch),
     )

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from functions.chat.context import history
+from functions.chat.context import window
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.notes.build_notes import (
     NotedExchange,
@@ -56,7 +56,7 @@ async def note_answer(
     path = build_path_to(session.forks, answer.branch)
     earlier, profile = await asyncio.gather(
         deps.stores.messages.list_newest(
-            uid, session.id, limit=history.MAX_VERBATIM, before=answer.position, path=path
+            uid, session.id, limit=window.MAX_VERBATIM, before=answer.position, path=path
         ),
         deps.stores.profiles.get(uid),
     )

@@ -8,7 +8,7 @@ from typing import Any
 from functions.chat.context.citations import strip_markers
 from functions.chat.runs.collect_steps import collect_steps
 from functions.chat.runs.journal import join_text
-from shared.data.library_changes import METADATA_FIELD, dump_changes
+from shared.data.answer_changes import METADATA_FIELD, dump_changes
 from shared.domain.chart import Chart
 from shared.domain.chat import LISTED_KEY, QUESTION_KEY, QUESTION_WORDS_KEY, Message
 from shared.domain.ids import MessageId

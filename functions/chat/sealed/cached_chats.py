@@ -3,8 +3,9 @@
 from asyncio import gather
 from collections.abc import Sequence
 
-from functions.chat.context import history
-from functions.chat.deps import ChatDeps
+from functions.chat.context import window
+from functions.chat.deps import ChatDeps, OpeningDeps
+from functions.chat.runs.drop_messages import drop_messages
 from shared.domain.chat import Message, Session, build_session
 from shared.domain.embed import Embed
 from shared.domain.errors import HistoryMissing
@@ -12,13 +13,13 @@ from shared.domain.ids import RunId, SessionId, UserId
 from shared.domain.sealed_chat import SealedChat
 
 
-async def begin(deps: ChatDeps, uid: UserId, session: Session) -> None:
+async def begin(deps: OpeningDeps, uid: UserId, session: Session) -> None:
     """Begin a sealed chat. Raises Conflict for a user who has too many."""
     await deps.stores.sealed_chats.create(uid, session.id, session.created_at)
     await _cache(deps, uid, session, ())
 
 
-async def find_session(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Session:
+async def find_session(deps: OpeningDeps, uid: UserId, session_id: SessionId) -> Session:
     """Return a sealed chat as far as the server knows it. Raises NotFound."""
     chat, session = await gather(
         deps.stores.sealed_chats.get(uid, session_id), deps.stores.sessions.get(uid, session_id)
@@ -26,7 +27,7 @@ async def find_session(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Se
     return session or _build_blank(chat)
 
 
-async def find_cached(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Session:
+async def find_cached(deps: OpeningDeps, uid: UserId, session_id: SessionId) -> Session:
     """Return a sealed chat for a question in it. Raises NotFound and HistoryMissing."""
     _, session, cached = await gather(
         deps.stores.sealed_chats.get(uid, session_id),
@@ -41,12 +42,12 @@ async def find_cached(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Ses
 
 def require_complete(session: Session, newest: Sequence[Message]) -> None:
     """Raise HistoryMissing where a turn would read fewer messages of a sealed chat than it has."""
-    if session.is_sealed and len(newest) < min(session.message_count, history.MAX_READ):
+    if session.is_sealed and len(newest) < min(session.message_count, window.MAX_READ):
         raise HistoryMissing(reason="insufficient_history")
 
 
 async def cache_again(
-    deps: ChatDeps,
+    deps: OpeningDeps,
     uid: UserId,
     run_id: RunId,
     session_id: SessionId,
@@ -63,7 +64,7 @@ async def cache_again(
 
 
 async def _cache(
-    deps: ChatDeps,
+    deps: OpeningDeps,
     uid: UserId,
     session: Session,
     messages: Sequence[Message],
@@ -73,13 +74,13 @@ async def _cache(
     now = deps.clock.now()
     leaving = await deps.stores.sealed_cache.put(uid, session, messages, now, run_id=run_id)
     for session_id in leaving:
-        await _drop(deps, uid, session_id)
+        await drop_messages(deps.stores, uid, session_id)
 
 
-async def forget(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
+async def forget(deps: OpeningDeps, uid: UserId, session_id: SessionId) -> None:
     """Delete what is cached of a chat; its clients keep it."""
     await deps.stores.sealed_cache.remove(uid, session_id)
-    await _drop(deps, uid, session_id)
+    await drop_messages(deps.stores, uid, session_id)
 
 
 async def forget_all(deps: ChatDeps, uid: UserId) -> None:
@@ -89,17 +90,10 @@ async def forget_all(deps: ChatDeps, uid: UserId) -> None:
         await forget(deps, uid, cached.id)
 
 
-async def delete(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
+async def delete(deps: OpeningDeps, uid: UserId, session_id: SessionId) -> None:
     """Delete a sealed chat, here and for other devices. Raises NotFound."""
     await deps.stores.sealed_chats.delete(uid, session_id, deps.clock.now())
     await forget(deps, uid, session_id)
-
-
-async def _drop(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
-    """Delete the documents of a chat that the cache does not hold any more, its embeds included."""
-    await deps.stores.runs.delete_for_session(uid, session_id)
-    await deps.stores.embeds.delete_for_session(uid, session_id)
-    await deps.stores.messages.clear(uid, session_id)
 
 
 def _build_blank(chat: SealedChat) -> Session:

@@ -1,13 +1,12 @@
-"""Messages of a chat: list, clear, greet, report and rate them."""
+"""Messages of a chat: list, greet, report and rate them."""
 
 import asyncio
 from collections.abc import Sequence
 
 from functions.chat import user_texts
-from functions.chat.deps import ChatDeps
+from functions.chat.deps import OpeningDeps
 from functions.chat.runs.lapsed_runs import close_unanswered_run
 from functions.chat.sessions.chat_sessions import (
-    clear_session,
     get_session,
     require_visible_app,
     resolve_session,
@@ -32,7 +31,7 @@ class ShownMessages:
 
 
 async def list_newest(
-    deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
+    deps: OpeningDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
 ) -> ShownMessages:
     """Return the chat's newest messages; an empty chat begins with a greeting.
 
@@ -49,13 +48,13 @@ async def list_newest(
     )
 
 
-async def _list_greeting(deps: ChatDeps, uid: UserId, session: Session) -> list[Message]:
+async def _list_greeting(deps: OpeningDeps, uid: UserId, session: Session) -> list[Message]:
     """Return the first message of an empty chat; a sealed one may be empty here alone."""
-    return [] if session.is_sealed else [await _store_greeting(deps, uid, session)]
+    return [] if session.is_sealed else [await store_greeting(deps, uid, session)]
 
 
 async def list_before(
-    deps: ChatDeps, uid: UserId, session_id: SessionId, before_id: MessageId
+    deps: OpeningDeps, uid: UserId, session_id: SessionId, before_id: MessageId
 ) -> ShownMessages:
     """Return the messages before another. Raises NotFound for an unknown one."""
     before_message = await deps.stores.messages.get(uid, before_id)
@@ -67,7 +66,7 @@ async def list_before(
 
 
 async def _list_shown(
-    deps: ChatDeps, uid: UserId, session: Session, before: Position | None = None
+    deps: OpeningDeps, uid: UserId, session: Session, before: Position | None = None
 ) -> list[Message]:
     return await deps.stores.messages.list_newest(
         uid, session.id, limit=PAGE_SIZE, before=before, path=build_shown_path(session.forks)
@@ -75,28 +74,19 @@ async def _list_shown(
 
 
 async def ensure_greeting(
-    deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
+    deps: OpeningDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
 ) -> Message:
     """Store and return the chat's first message; a repeat returns the same message.
 
     Raises NotFound for an app or a session this user cannot see.
     """
-    return await _store_greeting(deps, uid, await resolve_session(deps, uid, app_id, session_id))
+    return await store_greeting(deps, uid, await resolve_session(deps, uid, app_id, session_id))
 
 
-async def clear(
-    deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
-) -> Message:
-    """Delete the messages of this chat only; return the new first message."""
-    session = await resolve_session(deps, uid, app_id, session_id)
-    await _load_app_name(deps, uid, session.app_id)
-    await clear_session(deps, uid, session)
-    return await _store_greeting(deps, uid, session)
-
-
-async def _store_greeting(deps: ChatDeps, uid: UserId, session: Session) -> Message:
+async def store_greeting(deps: OpeningDeps, uid: UserId, session: Session) -> Message:
+    """Store the first message of a chat, unless it is sealed or has one. Raises NotFound for its app."""
     profile, app = await asyncio.gather(
-        deps.stores.profiles.get(uid), _load_app_name(deps, uid, session.app_id)
+        deps.stores.profiles.get(uid), load_app_name(deps, uid, session.app_id)
     )
     name = f" {profile.name}" if profile.name else ""
     message = Message(
@@ -116,13 +106,14 @@ async def _store_greeting(deps: ChatDeps, uid: UserId, session: Session) -> Mess
     return message
 
 
-async def _load_app_name(deps: ChatDeps, uid: UserId, app_id: AppId | None) -> str:
+async def load_app_name(deps: OpeningDeps, uid: UserId, app_id: AppId | None) -> str:
+    """Return the name of who answers. Raises NotFound for an app that this user cannot see."""
     return (
         require_visible_app(await deps.stores.apps.get(app_id), uid).name if app_id else "Keepsake"
     )
 
 
-async def report(deps: ChatDeps, uid: UserId, message_id: MessageId) -> None:
+async def report(deps: OpeningDeps, uid: UserId, message_id: MessageId) -> None:
     """Mark an answer as reported. Raises NotFound, or Invalid with the texts that the app shows."""
     message = await deps.stores.messages.get(uid, message_id)
     if message.sender != "ai":
@@ -133,7 +124,7 @@ async def report(deps: ChatDeps, uid: UserId, message_id: MessageId) -> None:
 
 
 async def rate(
-    deps: ChatDeps, uid: UserId, message_id: MessageId, rating: int, reason: str | None
+    deps: OpeningDeps, uid: UserId, message_id: MessageId, rating: int, reason: str | None
 ) -> None:
     """Store a rating and its reason, and count it; 0 removes it. Raises NotFound."""
     message = await deps.stores.messages.get(uid, message_id)
@@ -154,7 +145,7 @@ async def rate(
     )
 
 
-async def rate_chat(deps: ChatDeps, uid: UserId, session_id: SessionId, thumb: Thumb) -> None:
+async def rate_chat(deps: OpeningDeps, uid: UserId, session_id: SessionId, thumb: Thumb) -> None:
     """Store what the owner thinks of a chat so far; one of each of its lengths. Raises NotFound."""
     session = await get_session(deps, uid, session_id)
     await deps.stores.feedback.set(

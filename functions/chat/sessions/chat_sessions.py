@@ -1,11 +1,11 @@
-"""Chat sessions: find the one that a request names; create, change, clear and delete them."""
+"""Chat sessions: find the one that a request names; create and change them."""
 
 from asyncio import gather
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from functions.chat.deps import ChatDeps
+from functions.chat.deps import OpeningDeps
+from functions.chat.runs.drop_messages import drop_messages
 from functions.chat.runs.incognito_chats import is_idle
 from functions.chat.sealed import cached_chats
 from shared.domain.app import App
@@ -14,9 +14,8 @@ from shared.domain.errors import Invalid, NotFound
 from shared.domain.exercise import ActiveExercise
 from shared.domain.focus_mode import get_mode
 from shared.domain.ids import AgentId, AppId, ProjectId, SessionId, UserId
-from shared.domain.storage_mode import StorageMode, is_incognito, is_private, is_sealed, name_chat
+from shared.domain.storage_mode import StorageMode, is_incognito, is_sealed, name_chat
 from shared.exercises import find_exercise
-from shared.library.owner_memories import delete_memory
 from shared.security.visible_text import strip_invisible
 
 INCOGNITO_GONE = (
@@ -30,7 +29,7 @@ SEALED_FIELDS = (
 
 
 async def resolve_session(
-    deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
+    deps: OpeningDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
 ) -> Session:
     """Return the session of a request; the main one of an app need not be stored yet.
 
@@ -56,13 +55,13 @@ def _explain_missing(session_id: SessionId | None) -> str:
     return INCOGNITO_GONE if is_gone else "Chat session not found"
 
 
-async def _use_incognito(deps: ChatDeps, uid: UserId, session: Session) -> None:
+async def _use_incognito(deps: OpeningDeps, uid: UserId, session: Session) -> None:
     """Note the use of an incognito chat, and delete those that have to go. Raises NotFound."""
     now = deps.clock.now()
     for owner, session_id in deps.incognito_chats.use(uid, session.id, now):
-        await _delete_with_runs(deps, owner, session_id)
+        await drop_messages(deps.stores, owner, session_id)
     if is_idle(session.updated_at, now):
-        await _delete_with_runs(deps, uid, session.id)
+        await drop_messages(deps.stores, uid, session.id)
         raise NotFound(INCOGNITO_GONE)
 
 
@@ -74,7 +73,7 @@ def require_visible_app(app: App | None, uid: UserId) -> App:
 
 
 async def create(
-    deps: ChatDeps,
+    deps: OpeningDeps,
     uid: UserId,
     title: str,
     app_id: AppId | None,
@@ -114,7 +113,7 @@ async def create(
 
 
 async def _require_agent(
-    deps: ChatDeps, uid: UserId, session: Session, agent_id: str
+    deps: OpeningDeps, uid: UserId, session: Session, agent_id: str
 ) -> AgentId | None:
     """Return the agent that shall answer in a chat; None for an empty id."""
     if not agent_id:
@@ -125,7 +124,7 @@ async def _require_agent(
 
 
 async def _require_project(
-    deps: ChatDeps, uid: UserId, session: Session, project_id: str
+    deps: OpeningDeps, uid: UserId, session: Session, project_id: str
 ) -> ProjectId | None:
     """Return the project that a chat shall belong to; None for an empty id."""
     if not project_id:
@@ -135,7 +134,7 @@ async def _require_project(
     return (await deps.stores.projects.get(uid, project_id)).id
 
 
-async def get_session(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Session:
+async def get_session(deps: OpeningDeps, uid: UserId, session_id: SessionId) -> Session:
     """Raises NotFound."""
     if is_sealed(session_id):
         return await cached_chats.find_session(deps, uid, session_id)
@@ -146,7 +145,7 @@ async def get_session(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Ses
 
 
 async def change(
-    deps: ChatDeps,
+    deps: OpeningDeps,
     uid: UserId,
     session_id: SessionId,
     *,
@@ -180,7 +179,7 @@ async def change(
 
 
 async def set_focus(
-    deps: ChatDeps, uid: UserId, session_id: SessionId, mode_id: str | None
+    deps: OpeningDeps, uid: UserId, session_id: SessionId, mode_id: str | None
 ) -> Session:
     """Switch a focus mode on in a chat, or off. Raises NotFound for the chat and for the mode."""
     session, profile = await gather(
@@ -191,7 +190,7 @@ async def set_focus(
 
 
 async def set_exercise(
-    deps: ChatDeps, uid: UserId, session_id: SessionId, exercise_id: str | None
+    deps: OpeningDeps, uid: UserId, session_id: SessionId, exercise_id: str | None
 ) -> Session:
     """Begin an exercise in a chat, or end the one that goes on. Raises NotFound for both."""
     if exercise_id is not None and find_exercise(exercise_id) is None:
@@ -199,65 +198,3 @@ async def set_exercise(
     session = await resolve_session(deps, uid, None, session_id)
     active = ActiveExercise(id=exercise_id) if exercise_id else None
     return await deps.stores.sessions.change_exercise(uid, session, lambda _: active)
-
-
-async def delete(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
-    """Delete a chat with its messages and runs. Raises NotFound."""
-    if is_sealed(session_id):
-        await cached_chats.delete(deps, uid, session_id)
-        return
-    await get_session(deps, uid, session_id)
-    await _delete_with_runs(deps, uid, session_id)
-
-
-async def clear_session(deps: ChatDeps, uid: UserId, session: Session) -> None:
-    """Delete the messages of a chat; one that the owner created keeps its settings.
-
-    Raises Invalid for a sealed chat, whose clients delete its messages themselves.
-    """
-    if session.is_sealed:
-        raise Invalid(SEALED_FIELDS)
-    await _delete_with_runs(deps, uid, session.id)
-    if not session.is_main:
-        blank_session = build_session(
-            session.id, app_id=session.app_id, now=session.created_at, title=session.title
-        )
-        await deps.stores.sessions.add(
-            uid,
-            replace(
-                blank_session,
-                starred=session.starred,
-                focus=session.focus,
-                agent_id=session.agent_id,
-                project_id=session.project_id,
-            ),
-        )
-
-
-async def _delete_with_runs(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
-    """Delete a chat and its link; an answer in progress finds its run deleted and stores nothing."""
-    with suppress(NotFound):  # a chat without messages is not stored
-        await deps.stores.shared_chats.unshare(uid, session_id)
-    await deps.stores.runs.delete_for_session(uid, session_id)
-    await deps.stores.embeds.delete_for_session(uid, session_id)
-    await _forget_stretches(deps, uid, session_id)
-    await deps.stores.messages.clear(uid, session_id)
-    await _forget_stretches(deps, uid, session_id)  # those that ended meanwhile
-
-
-async def _forget_stretches(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
-    """Delete what is remembered of a chat: its arcs, and the facts that its owner did not make their own.
-
-    A fact that recordings repeat passes to the first of them, without its evidence.
-    """
-    if is_private(session_id):
-        return
-    await deps.stores.arcs.delete_for_session(uid, session_id)
-    async for memory in deps.stores.memories.iter_of_session(uid, session_id):
-        if memory.is_user_owned:
-            continue
-        with suppress(NotFound):
-            if memory.seen_in:
-                await deps.stores.memories.pass_on(uid, memory)
-            else:
-                await delete_memory(deps.stores.memories, deps.index, uid, memory.id)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-from functions.chat.context import history
+from functions.chat.context import window
 from functions.chat.deps import StretchDeps
 from functions.chat.stretches.build_arc import build_arc, build_arc_id
 from functions.chat.stretches.model_outputs import StretchOutput
@@ -60,7 +60,7 @@ async def end_stretch(
     if session is None or session.is_private or await _is_with_persona(deps, session):
         return
     newest_first = await deps.stores.messages.list_newest(
-        uid, session_id, limit=history.MAX_READ, path=build_shown_path(session.forks)
+        uid, session_id, limit=window.MAX_READ, path=build_shown_path(session.forks)
     )
     taken = take_stretch(newest_first, until, is_asked=is_asked)
     stretch = await _leave_out_forgotten(deps, uid, await _leave_out_ended(deps, uid, taken))

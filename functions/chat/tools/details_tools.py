@@ -11,10 +11,11 @@ from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import OwnResult, ResultRenderer, Tool
 from shared.arguments import Arguments
 from shared.domain.chat import Session
-from shared.domain.details_request import DetailKey, DetailsRequest, add_request, list_requestable
+from shared.domain.details_request import DetailKey, DetailsRequest, add_request
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import UserId
 from shared.domain.profile import Profile
+from shared.domain.requestable_details import list_requestable
 
 REQUEST_DETAILS = "request_details"
 ASKED = (

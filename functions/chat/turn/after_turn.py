@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from functions.chat.context import history
+from functions.chat.context import window
 from functions.chat.context.budget import compute_budget, cut_text
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.notes.note_answer import note_answer
@@ -56,9 +56,9 @@ async def _summarise_history(deps: AfterTurnDeps, uid: UserId, session: Session)
     while current is not None:
         until = omit_foreign_summary(current, path).summarised_until
         unsummarised = await deps.stores.messages.list_after(
-            uid, current.id, until, limit=history.MAX_VERBATIM + 1, path=path
+            uid, current.id, until, limit=window.MAX_VERBATIM + 1, path=path
         )
-        batch = history.select_for_summary(unsummarised)
+        batch = window.select_for_summary(unsummarised)
         current = await _summarise_batch(deps, uid, current, path, batch) if batch else None
 
 

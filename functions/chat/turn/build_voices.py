@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from functions.chat.context import history, prompt
+from functions.chat.context import prompt, window
 from functions.chat.context.allowed_details import build_details_text
 from functions.chat.context.caution import describe_caution
 from functions.chat.context.context import Context
@@ -95,7 +95,7 @@ class VoiceBuilder:
         facts = self.deps.model.describe(role)
         return prompt.build_context(
             self.text,
-            history=history.select_window(documents.newest_messages, session),
+            history=window.select_window(documents.newest_messages, session),
             summary=session.summary,
             profile=profile,
             app=documents.app,
@@ -127,7 +127,7 @@ class VoiceBuilder:
     def _describe_warning(self) -> str:
         """Warn of an injection that the owner quoted earlier, while the model reads that message."""
         threshold = self.deps.thresholds.injection
-        read = history.select_window(self.documents.newest_messages, self.documents.session)
+        read = window.select_window(self.documents.newest_messages, self.documents.session)
         is_quoted = any(message.injection_score >= threshold for message in read)
         return prompts.render("chat/injection") if is_quoted else ""
 
@@ -154,7 +154,7 @@ class VoiceBuilder:
         documents = self.documents
         return build_tool_policy(
             self.text,
-            history=history.select_window(documents.newest_messages, documents.session),
+            history=window.select_window(documents.newest_messages, documents.session),
             session=documents.session,
             app=documents.app,
             tools=tools,

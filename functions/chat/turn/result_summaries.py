@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from functions.chat.context import history
+from functions.chat.context import window
 from functions.chat.context.budget import cut_text
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.turn.model_outputs import ResultSummariesOutput
@@ -40,7 +40,7 @@ async def summarise_results(deps: AfterTurnDeps, uid: UserId, session: Session) 
     if not profile.summarises_results:
         return
     newest = await deps.stores.messages.list_newest(
-        uid, session.id, limit=history.MIN_VERBATIM, path=build_shown_path(session.forks)
+        uid, session.id, limit=window.MIN_VERBATIM, path=build_shown_path(session.forks)
     )
     exchanges = pairwise(reversed(newest))
     last = next(((q, a) for q, a in reversed(list(exchanges)) if _list_calls(a)), None)

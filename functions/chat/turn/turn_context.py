@@ -4,7 +4,7 @@ from asyncio import gather
 from collections.abc import Awaitable, Sequence
 from dataclasses import field, replace
 
-from functions.chat.context import history
+from functions.chat.context import window
 from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
 from functions.chat.context.page import Page, PageItem
 from functions.chat.context.project_files import ProjectFiles
@@ -210,7 +210,7 @@ async def _load_history(
     messages, fork = deps.stores.messages, place.fork
     session, newest = await gather(
         _resolve(deps, uid, place),
-        messages.list_newest(uid, place.session_id, limit=history.MAX_READ),
+        messages.list_newest(uid, place.session_id, limit=window.MAX_READ),
     )
     cached_chats.require_complete(session, newest)
     path = build_shown_path(session.forks)
@@ -220,7 +220,7 @@ async def _load_history(
         newest = await messages.list_newest(
             uid,
             place.session_id,
-            limit=history.MAX_READ,
+            limit=window.MAX_READ,
             before=fork.question if fork else None,
             path=path,
         )
@@ -247,7 +247,7 @@ async def _load_results(
     deps: ChatDeps, uid: UserId, session: Session, newest_first: Sequence[Message]
 ) -> EarlierResults:
     """Read what the tools of earlier answers returned."""
-    refs = select_refs(history.select_window(newest_first, session))
+    refs = select_refs(window.select_window(newest_first, session))
     if not refs:
         return NO_RESULTS
     find = deps.stores.embeds.find_all(uid, list_ids(refs))

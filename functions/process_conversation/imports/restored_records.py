@@ -12,8 +12,8 @@ from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
+from shared.data.answer_changes import METADATA_FIELD
 from shared.data.codec import dump, type_adapter
-from shared.data.library_changes import METADATA_FIELD
 from shared.domain.action_item import ActionItem
 from shared.domain.apple_health import AppleHealth
 from shared.domain.chat import LISTED_KEY, QUESTION_KEY, ROOT, Message, Session

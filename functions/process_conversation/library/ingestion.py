@@ -8,7 +8,7 @@ from shared.domain.conversation import Conversation
 from shared.domain.documents import Write
 from shared.domain.errors import CallerError
 from shared.domain.ids import UserId
-from shared.domain.own_names import mark_owner
+from shared.domain.owner_marking import mark_owner
 
 
 async def ingest(

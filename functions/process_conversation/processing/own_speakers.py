@@ -4,7 +4,8 @@ from shared.data.stores import Stores
 from shared.domain.conversation import Conversation, Speaker
 from shared.domain.errors import Conflict, NotFound, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.own_names import build_name_key, mark_owner
+from shared.domain.own_names import build_name_key
+from shared.domain.owner_marking import mark_owner
 from shared.domain.speaker_labels import is_name
 
 MAX_NAME_LOOKUPS = 30

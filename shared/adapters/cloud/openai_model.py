@@ -29,7 +29,8 @@ from shared.domain.model import (
     ToolSpec,
 )
 from shared.domain.model_facts import find_model_facts
-from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrices, price_usage
+from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrices
+from shared.domain.usage_cost import price_usage
 from shared.model_meter import record_model_call
 
 T = TypeVar("T")

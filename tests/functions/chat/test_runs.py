@@ -10,12 +10,14 @@ import pytest
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
+from functions.chat.runs.close_run import close_as_interrupted
 from functions.chat.runs.journal import Journal
-from functions.chat.runs.lapsed_runs import close_as_interrupted, require_closed
+from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.runs.recorder import FLUSH_INTERVAL_S
 from functions.chat.runs.run_events import stream_events
 from functions.chat.runs.run_registry import ActiveRun, RunRegistry
 from functions.chat.sessions import chat_messages, chat_sessions
+from functions.chat.sessions.delete_chat import delete_chat
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn
@@ -277,7 +279,7 @@ async def test_deleting_a_chat_deletes_its_run(world: ChatFixture) -> None:
     deps = world.deps()
     chat = await chat_sessions.create(deps, ADA, "Garden", None)
     async with run_in_dead_process(world, TextDelta("Half"), session_id=chat.id) as run_id:
-        await chat_sessions.delete(deps, ADA, chat.id)
+        await delete_chat(deps, ADA, chat.id)
         world.clock.advance(seconds=10)
         with pytest.raises(NotFound):
             await anext(stream_events(deps, ADA, run_id))
@@ -305,7 +307,7 @@ async def test_following_a_run_ends_with_not_found_when_its_chat_is_deleted(
     async with run_in_dead_process(world, TextDelta("Half"), session_id=chat.id) as run_id:
         following = stream_events(deps, ADA, run_id)
         early_events = [await anext(following) for _ in range(3)]
-        await chat_sessions.delete(deps, ADA, chat.id)
+        await delete_chat(deps, ADA, chat.id)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_advance, world)
             with pytest.raises(NotFound):

@@ -8,7 +8,7 @@ import anyio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from functions.chat.context import history
+from functions.chat.context import window
 from functions.chat.turn.after_turn import after_turn
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
@@ -65,7 +65,7 @@ async def check_steps(world: ChatFixture, steps: list[tuple[str, int]]) -> None:
         await check_session(world, expected_texts)
     if expected_texts:
         await deliver_event(world, JoiningModel())
-        assert await check_session(world, expected_texts) <= history.MAX_VERBATIM
+        assert await check_session(world, expected_texts) <= window.MAX_VERBATIM
 
 
 async def deliver_event(world: ChatFixture, model: Any) -> None:
@@ -87,7 +87,7 @@ async def check_session(world: ChatFixture, expected_texts: list[str]) -> int:
         ADA, MAIN_SESSION, session.summarised_until, limit=1_000
     )
     assert [*session.summary.split(), *(message.text for message in unsummarised)] == expected_texts
-    assert len(unsummarised) >= min(len(expected_texts), history.MIN_VERBATIM)
+    assert len(unsummarised) >= min(len(expected_texts), window.MIN_VERBATIM)
     return len(unsummarised)
 
 

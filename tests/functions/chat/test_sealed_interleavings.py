@@ -9,7 +9,7 @@ import anyio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from functions.chat.context.history import MAX_READ
+from functions.chat.context.window import MAX_READ
 from functions.chat.deps import ChatDeps
 from functions.chat.sealed import cached_chats
 from shared.adapters.embedded.sqlite_database import SqliteDatabase

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from functions.chat.api.internal_routes import STRETCH_ROUTES
 from functions.chat.deps import StretchDeps
-from functions.chat.sessions.chat_sessions import delete
+from functions.chat.sessions.delete_chat import delete_chat
 from functions.chat.stretches.end_stretch import end_stretch
 from functions.chat.turn.after_turn import after_turn
 from shared.adapters.embedded.offline.offline_model import OfflineModel
@@ -519,7 +519,7 @@ async def test_a_deleted_chat_takes_its_arcs_and_facts_along_c60(world: ChatFixt
         await end(world, model, WORK)
     until = (await load_session(world, WORK)).updated_at
 
-    await delete(world.deps(), ADA, WORK)
+    await delete_chat(world.deps(), ADA, WORK)
     await end_stretch(build_deps(world), ADA, WORK, until)
 
     assert await list_arcs(world) == []
@@ -533,7 +533,7 @@ async def test_a_deleted_chat_takes_more_facts_along_than_a_page_holds_c60(
     await store_messages(world, DOG, "Nice.", session_id=WORK)
     await store_memories(world, ADA, [f"I have {n} dogs" for n in range(201)], session_id=WORK)
 
-    await delete(world.deps(), ADA, WORK)
+    await delete_chat(world.deps(), ADA, WORK)
 
     assert await list_memories(world) == []
 
@@ -683,7 +683,7 @@ async def test_a_fact_that_a_recording_repeats_outlives_its_chat_c60(world: Chat
     repeating = (ConversationId("talk"), ConversationId("call"))
     await world.deps().stores.memories.change(ADA, fact.id, seen_in=repeating)
 
-    await delete(world.deps(), ADA, WORK)
+    await delete_chat(world.deps(), ADA, WORK)
 
     (kept,) = await list_memories(world)
     assert (kept.content, kept.conversation_id, kept.seen_in) == (fact.content, "talk", ("call",))

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from functions.chat.context import history
+from functions.chat.context import window
 from functions.chat.turn.after_turn import after_turn, trim_summary
 from functions.chat.turn.prepare_turn import prepare_turn
 from shared.domain.chat import MAIN_SESSION, build_session
@@ -105,7 +105,7 @@ async def test_a_backlog_beyond_the_window_is_cut_before_it_is_summarised_x27(
         await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER)
 
     texts = [message["text"] for message in model.prompts[-1][1].data["messages"]]
-    assert len(texts) == history.SUMMARY_BATCH
+    assert len(texts) == window.SUMMARY_BATCH
     assert all("characters left out" in text for text in texts)
     assert sum(map(estimate_tokens, texts)) < facts.window_tokens
 
@@ -250,7 +250,7 @@ async def measure_reads(world: ChatFixture, session_id: SessionId) -> ReadCost:
 async def test_a_turn_in_a_long_chat_needs_as_many_reads_as_in_a_new_chat_p15(
     world: ChatFixture,
 ) -> None:
-    steps = (1_000 - history.MIN_VERBATIM) // history.SUMMARY_BATCH
+    steps = (1_000 - window.MIN_VERBATIM) // window.SUMMARY_BATCH
     await store_messages(world, *number_texts(1_000), session_id=SessionId("long"))
     await store_messages(world, *number_texts(12), session_id=SessionId("short"))
     new = build_session(SessionId("new"), app_id=None, now=world.clock.now())
@@ -263,4 +263,4 @@ async def test_a_turn_in_a_long_chat_needs_as_many_reads_as_in_a_new_chat_p15(
     ]
 
     assert long_chat.reads == short_chat.reads == new_chat.reads
-    assert long_chat.documents - new_chat.documents <= history.MAX_READ
+    assert long_chat.documents - new_chat.documents <= window.MAX_READ

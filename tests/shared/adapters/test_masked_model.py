@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 from shared.adapters.masked_embedder import MaskedEmbedder
 from shared.adapters.masked_model import MaskedModel, MaskedModels
 from shared.domain.ids import UserId
+from shared.domain.masking import Masking
 from shared.domain.model import (
     AssistantTurn,
-    Masking,
     ModelCallFinished,
     ModelEvent,
     ModelFacts,

@@ -9,8 +9,8 @@ from shared.domain.token_prices import (
     DEFAULT_TOKEN_PRICES,
     TokenPrice,
     parse_token_price,
-    price_usage,
 )
+from shared.domain.usage_cost import price_usage
 
 PRICES = {"big": TokenPrice(input=1.25, cached=0.125, output=10.0)}
 USAGE = Usage(input_tokens=1_000, cached_tokens=600, output_tokens=30)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.context.history import (
+from functions.chat.context.history import to_model_messages
+from functions.chat.context.window import (
     MAX_READ,
     MAX_VERBATIM,
     MIN_VERBATIM,
@@ -16,7 +17,6 @@ from functions.chat.context.history import (
     VERBATIM_BUDGET_TOKENS,
     select_for_summary,
     select_window,
-    to_model_messages,
 )
 from shared.domain.chat import MAIN_SESSION, Message, Session, build_session
 from shared.domain.ids import MessageId

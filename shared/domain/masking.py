@@ -1,0 +1,6 @@
+"""Which models read placeholders for private data."""
+
+from typing import Literal
+
+Masking = Literal["auto", "on", "off"]
+"""All but local ones (auto), all (on), or none (off)."""

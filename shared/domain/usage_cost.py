@@ -1,0 +1,33 @@
+"""Cost of a call of a language model, by the tokens that it used; pure."""
+
+import re
+from dataclasses import replace
+
+from shared.domain.model import Usage
+from shared.domain.token_prices import TokenPrice, TokenPrices
+
+_VERSION_DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+FLEX_SHARE = 0.5
+"""What flex processing costs of each price, as OpenAI's pages of models say."""
+
+
+def price_usage(
+    prices: TokenPrices, models: tuple[str, ...], usage: Usage, *, is_flex: bool = False
+) -> Usage:
+    """Return the usage with its cost, by the first of these names that has a price.
+
+    It has no cost where none has, or where the provider counted no tokens.
+    """
+    names = (_VERSION_DATE.sub("", name) for name in models)
+    price = next((prices[name] for name in names if name in prices), None)
+    if price is None or not usage.input_tokens:
+        return usage
+    cost = _compute_cost(price, usage) * (FLEX_SHARE if is_flex else 1)
+    return replace(usage, cost_micro_usd=round(cost))
+
+
+def _compute_cost(price: TokenPrice, usage: Usage) -> float:
+    """Dollars per million tokens are micro-dollars per token."""
+    cached = min(usage.cached_tokens, usage.input_tokens)
+    uncached = usage.input_tokens - cached
+    return uncached * price.input + cached * price.cached + usage.output_tokens * price.output
