@@ -1,9 +1,28 @@
 """Entry point `tool_proxy`: tool calls for our other functions."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from functions.tool_proxy.calls.call_routes import ROUTES
-from functions.tool_proxy.wiring import deps, start
+from functions.tool_proxy.wiring import call_deps, deps, start
 from shared.edge.entry_point import serve
+from shared.edge.routes import LateRoutes, Route
 
-start("app_calls", "apps", "call_log", "connections")
+if TYPE_CHECKING:
+    from functions.tool_proxy.deps import ToolProxyDeps
 
-tool_proxy = serve("tool_proxy", ROUTES, deps)
+start("app_calls", "apps", "call_log")
+
+
+def _load_service_routes() -> "Sequence[Route[ToolProxyDeps]]":
+    from functions.tool_proxy.calls import service_routes
+
+    return service_routes.ROUTES
+
+
+tool_proxy = serve(
+    "tool_proxy",
+    ROUTES,
+    call_deps,
+    later=(LateRoutes(load=_load_service_routes, build_deps=deps),),
+)

@@ -10,6 +10,7 @@ import pytest
 from functions.chat.corrections.correct_answer import correct_answer
 from functions.chat.deps import AfterTurnDeps
 from functions.tool_proxy.calls.call_routes import ROUTES as CALL_ROUTES
+from functions.tool_proxy.calls.service_routes import ROUTES as SERVICE_ROUTES
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.http_link_checker import HttpLinkChecker
 from shared.domain.chat import CORRECTS_KEY, QUESTION_KEY, Message
@@ -39,7 +40,9 @@ async def open_web(world: ChatFixture) -> AsyncIterator[tuple[Site, str, AfterTu
     site = Site()
     with run_server(site.app) as origin:
         deps = build_proxy_deps(world.documents, world.clock, origins=[origin])
-        with run_server(build_application("tool_proxy", CALL_ROUTES, deps)) as url:
+        with run_server(
+            build_application("tool_proxy", (*CALL_ROUTES, *SERVICE_ROUTES), deps)
+        ) as url:
             checker = HttpLinkChecker(url, SERVICE_IDENTITY, caller="after_turn")
             correcting = build_correcting_deps(world, ScriptedModel())
             yield site, origin, replace(correcting, link_checker=checker)

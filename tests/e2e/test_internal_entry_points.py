@@ -33,6 +33,7 @@ from functions.process_conversation.speech.audio_routes import TRANSCRIBE_ROUTES
 from functions.process_conversation.summaries.summary_routes import DAY_ROUTES
 from functions.process_conversation.uploads.upload_routes import EXPIRE_ROUTES
 from functions.tool_proxy.calls.call_routes import ROUTES as CALL_ROUTES
+from functions.tool_proxy.calls.service_routes import ROUTES as SERVICE_ROUTES
 from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ROUTES, QUEUE_ROUTES
 from infra.local.routing import load_entry_points
 from shared.adapters.cloud.oidc_service_identity import OidcServiceIdentity
@@ -65,7 +66,7 @@ INTERNAL_ROUTES: Mapping[str, Sequence[Route[Any]]] = {
     "record_dead_letter": DEAD_LETTER_ROUTES,
     "summarise_day": DAY_ROUTES,
     "sweep": SWEEP_ROUTES,
-    "tool_proxy": CALL_ROUTES,
+    "tool_proxy": (*CALL_ROUTES, *SERVICE_ROUTES),
     "transcribe_audio": TRANSCRIBE_ROUTES,
 }
 REFUSED = (401, 403)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from functions.tool_proxy.deps import OauthDeps, ServicesDeps
+from functions.tool_proxy.oauth_deps import OauthDeps, ServicesDeps
 from shared import telemetry
 from shared.domain.connection import OauthClient, StoredTokens, Tokens
 from shared.domain.errors import (

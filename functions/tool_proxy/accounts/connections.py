@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from functions.tool_proxy.accounts import account_tokens
-from functions.tool_proxy.deps import A, OauthDeps, ServicesDeps
+from functions.tool_proxy.oauth_deps import A, OauthDeps, ServicesDeps
 from shared import telemetry
 from shared.domain.connection import Authorization, Connection, OauthClient, Tokens
 from shared.domain.documents import lookup

@@ -8,7 +8,7 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from functions.tool_proxy.accounts import connections
-from functions.tool_proxy.deps import ServicesDeps
+from functions.tool_proxy.oauth_deps import ServicesDeps
 from shared.domain.errors import CannotUnwrap
 from shared.domain.ids import UserId
 from shared.domain.value import value

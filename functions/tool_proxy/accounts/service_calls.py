@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from functions.tool_proxy.accounts import account_tokens
-from functions.tool_proxy.deps import ServicesDeps
+from functions.tool_proxy.oauth_deps import ServicesDeps
 from functions.tool_proxy.outbound_quota import count_call
 from shared.arguments import parse_arguments
 from shared.domain.connection import StoredTokens, Tokens

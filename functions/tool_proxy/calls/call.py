@@ -6,7 +6,7 @@ from typing import Any
 
 from functions.tool_proxy.calls.outgoing import execute
 from functions.tool_proxy.calls.schema import validate_arguments
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.deps import CallDeps
 from functions.tool_proxy.ports import OutgoingCall
 from shared.data.app_calls import AppCallContext
 from shared.domain.app import App, ChatTool, InstalledApp
@@ -19,7 +19,7 @@ from shared.security.tool_pin import compute_pin
 
 
 async def call_tool(
-    deps: ToolProxyDeps,
+    deps: CallDeps,
     uid: UserId,
     app_id: AppId,
     name: str,
@@ -56,7 +56,7 @@ async def call_tool(
 
 
 async def _authorize_call(
-    deps: ToolProxyDeps, uid: UserId, app_id: AppId, now: datetime
+    deps: CallDeps, uid: UserId, app_id: AppId, now: datetime
 ) -> tuple[App, InstalledApp, AppCallContext]:
     """Return an app that is enabled and installed, its installation, and what else was read.
 

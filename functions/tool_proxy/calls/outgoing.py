@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 from functions.tool_proxy.calls.failures import CallFailed
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.deps import CallDeps
 from functions.tool_proxy.outbound_quota import count_call
 from functions.tool_proxy.ports import OutgoingCall
 from functions.tool_proxy.registry.auto_disable import disable_if_failing
@@ -20,7 +20,7 @@ _CALLER_LEFT = CallFailed("", error="broken off")
 
 
 async def execute(
-    deps: ToolProxyDeps,
+    deps: CallDeps,
     limiter: AppLimiter,
     call: OutgoingCall,
     send: Callable[[], Awaitable[ToolData]],
@@ -42,7 +42,7 @@ async def execute(
 
 
 async def _record_call(
-    deps: ToolProxyDeps,
+    deps: CallDeps,
     limiter: AppLimiter,
     call: OutgoingCall,
     started_at: datetime,

@@ -4,10 +4,10 @@ from functools import partial
 
 import anyio.to_thread
 
-from functions.tool_proxy.deps import McpDeps
 from functions.tool_proxy.mcp_servers.errors import AuthorizationNeeded, ProtocolError, Unauthorized
 from functions.tool_proxy.mcp_servers.tokens import call_with_token
 from functions.tool_proxy.mcp_servers.tool_list import parse_tools
+from functions.tool_proxy.oauth_deps import McpDeps
 from functions.tool_proxy.ports import Manifest
 from functions.tool_proxy.registry.manifest import InvalidManifest
 from shared.domain.app import App

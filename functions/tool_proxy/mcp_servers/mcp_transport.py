@@ -5,10 +5,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from functions.tool_proxy.calls.failures import CallFailed, translate_egress_errors
-from functions.tool_proxy.deps import McpDeps
 from functions.tool_proxy.mcp_servers.errors import ProtocolError, Unauthorized
 from functions.tool_proxy.mcp_servers.mcp_results import to_tool_data
 from functions.tool_proxy.mcp_servers.tokens import call_with_token
+from functions.tool_proxy.oauth_deps import McpDeps
 from functions.tool_proxy.ports import OutgoingCall
 from shared.domain.tool_data import ToolData
 from shared.domain.value import value

@@ -7,8 +7,8 @@ from typing import TypeVar
 from urllib.parse import urlencode
 
 from functions.tool_proxy.accounts import account_tokens
-from functions.tool_proxy.deps import McpDeps
 from functions.tool_proxy.mcp_servers.errors import Unauthorized
+from functions.tool_proxy.oauth_deps import McpDeps
 from shared import telemetry
 from shared.domain.app import App
 from shared.domain.connection import StoredTokens, Tokens

@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.deps import CallDeps
 from shared.domain.app import App, Deactivation
 from shared.domain.errors import AlreadyExists
 from shared.domain.notification import Notification, NotificationId
@@ -19,7 +19,7 @@ _UNDELIVERED_REASON = "Nothing arrived for a day. Save the app again once its we
 _GONE_REASON = "The webhook answered 410 Gone. Save the app again once it takes calls."
 
 
-async def disable_if_failing(deps: ToolProxyDeps, app: App, now: datetime) -> None:
+async def disable_if_failing(deps: CallDeps, app: App, now: datetime) -> None:
     """Switch off an app that only failed for FAILURE_WINDOW, MIN_FAILURES times or more."""
     verified_at = _get_verified_at(app)
     failures = await deps.stores.call_log.list_consecutive_failures(
@@ -34,7 +34,7 @@ async def disable_if_failing(deps: ToolProxyDeps, app: App, now: datetime) -> No
     )
 
 
-async def disable_webhook_if_failing(deps: ToolProxyDeps, app: App) -> None:
+async def disable_webhook_if_failing(deps: CallDeps, app: App) -> None:
     """Switch off a webhook without a successful delivery for FAILURE_WINDOW.
 
     Call it when a delivery was given up.
@@ -46,12 +46,12 @@ async def disable_webhook_if_failing(deps: ToolProxyDeps, app: App) -> None:
     await _disable_webhook(deps, app, _UNDELIVERED_REASON)
 
 
-async def disable_gone_webhook(deps: ToolProxyDeps, app: App) -> None:
+async def disable_gone_webhook(deps: CallDeps, app: App) -> None:
     """Switch off a webhook that answered 410 Gone, until its app is changed."""
     await _disable_webhook(deps, app, _GONE_REASON)
 
 
-async def _disable_webhook(deps: ToolProxyDeps, app: App, reason: str) -> None:
+async def _disable_webhook(deps: CallDeps, app: App, reason: str) -> None:
     deactivation = Deactivation(at=deps.clock.now(), reason=reason)
     await notify_developer(deps, app, deactivation, part="webhook")
     await deps.stores.apps.update_app(
@@ -77,7 +77,7 @@ def _mark_webhook_disabled(current: App, checked_app: App, deactivation: Deactiv
 
 
 async def notify_developer(
-    deps: ToolProxyDeps, app: App, deactivation: Deactivation, *, part: str = ""
+    deps: CallDeps, app: App, deactivation: Deactivation, *, part: str = ""
 ) -> None:
     """Notify the developer once, whichever instances decide the same.
 

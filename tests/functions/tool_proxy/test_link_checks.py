@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from functions.tool_proxy.calls.call_routes import ROUTES as CALL_ROUTES
 from functions.tool_proxy.calls.link_checks import find_broken_links
+from functions.tool_proxy.calls.service_routes import ROUTES as SERVICE_ROUTES
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.adapters.http_link_checker import HttpLinkChecker
 from shared.domain.errors import TimedOut, TooLarge, Unavailable, Unreadable
@@ -73,7 +74,9 @@ async def web(tmp_path: Path) -> AsyncIterator[CheckedSite]:
     site = Site()
     with open_documents(tmp_path) as documents, run_server(site.app) as origin:
         deps = build_deps(documents, FixedClock(), origins=[origin])
-        with run_server(build_application("tool_proxy", CALL_ROUTES, deps)) as url:
+        with run_server(
+            build_application("tool_proxy", (*CALL_ROUTES, *SERVICE_ROUTES), deps)
+        ) as url:
             checker = HttpLinkChecker(url, SERVICE_IDENTITY, caller="after_turn")
             yield CheckedSite(site, origin, checker)
 
@@ -158,7 +161,9 @@ async def test_more_links_than_an_answer_has_are_refused_with_a_sentence(tmp_pat
     with open_documents(tmp_path) as documents:
         deps = build_deps(documents, FixedClock())
         headers = await build_service_headers("tool_proxy")
-        async with open_client("tool_proxy", CALL_ROUTES, deps, headers) as client:
+        async with open_client(
+            "tool_proxy", (*CALL_ROUTES, *SERVICE_ROUTES), deps, headers
+        ) as client:
             refusals = [
                 await client.post("/links", json={"urls": urls})
                 for urls in (["https://a.example"] * 11, ["x" * 3_000], "https://a.example", None)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from functions.tool_proxy.calls.call_routes import ROUTES as CALL_ROUTES
+from functions.tool_proxy.calls.service_routes import ROUTES as SERVICE_ROUTES
 from shared.domain.connection import Service
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import UserId
@@ -323,7 +324,7 @@ def test_only_the_calendar_is_written_p6_p7(name: Service):
 
 async def test_service_calls_need_a_service_token(world: AccountsFixture):
     await world.connect("github")
-    async with open_client("tool_proxy", CALL_ROUTES, world.deps) as client:
+    async with open_client("tool_proxy", (*CALL_ROUTES, *SERVICE_ROUTES), world.deps) as client:
         for path in ("/services", "/services/disconnect"):
             for headers in ({}, build_auth_headers(ADA)):
                 answer = await client.post(path, json={"uid": ADA}, headers=headers)

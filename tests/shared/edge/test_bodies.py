@@ -19,7 +19,7 @@ from functions.process_conversation.files import file_routes
 from functions.process_conversation.library import account
 from functions.process_conversation.processing import processing_routes
 from functions.tool_proxy import routes as tool_proxy
-from functions.tool_proxy.calls import call_routes
+from functions.tool_proxy.calls import call_routes, service_routes
 from functions.tool_proxy.webhooks import webhook_routes
 from infra.openapi import list_public_routes
 from shared.adapters.embedded.local_identity import LocalIdentity
@@ -36,7 +36,7 @@ ALL_ROUTES: dict[str, Route[Any]] = {
     f"{row.method} {row.path} {row.handler.__name__}": row
     for module in (
         chat, internal_routes, notifications, process_conversation, file_routes, account, processing_routes,
-        tool_proxy, call_routes, webhook_routes,
+        tool_proxy, call_routes, service_routes, webhook_routes,
     )
     for rows in vars(module).values()
     if isinstance(rows, tuple)
