@@ -11,7 +11,7 @@ def start() -> None:
     """Set up the log, and import what the first request needs."""
     startup.start(
         adapters=("documents",),
-        stores=("apps", "hourly_limits", "inbox", "messages", "operations", "profiles"),
+        stores=("apps", "hourly_limits", "inbox", "operations"),
     )
 
 

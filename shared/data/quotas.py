@@ -5,13 +5,10 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import get_args
 
 from shared.domain.documents import Create, Document, Increment, Set, Update
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.model import ModelRole
-from shared.domain.model_usage import FIELDS, DayUsage, ModelUsage, RoleUsage
 from shared.domain.quota import DAILY_QUOTAS, MAX_QUOTA_ANSWERS, QuotaName, build_refusal
 from shared.ports import Documents
 
@@ -38,8 +35,6 @@ class _Counter:
 
 class Quotas:
     """One document a user and day, `users/{uid}/usage/{day}`, with a number for each quota.
-
-    Beside them stands what language models used, the numbers of RoleUsage for each role.
 
     The bytes that a user stores stand in `users/{uid}/usage/stored`.
 
@@ -71,25 +66,28 @@ class Quotas:
         await self.record(uid, quota, -amount, now=now)
 
     async def record(self, uid: UserId, quota: QuotaName, amount: int, *, now: datetime) -> None:
-        """Count what was used, beyond the limit as well; concurrent records share one write."""
-        await self._record(uid, quota, {quota: amount}, now)
+        """Count what was used, beyond the limit as well."""
+        await self.record_numbers(uid, quota, {quota: amount}, now=now)
 
-    async def record_models(
-        self, uid: UserId, used: ModelUsage, *, tokens: int = 0, now: datetime
+    async def record_numbers(
+        self, uid: UserId, quota: QuotaName, numbers: Mapping[str, int], *, now: datetime
     ) -> None:
-        """Count what models used; `tokens` of it belong to the quota of that name."""
-        numbers = {
-            _name_field(role, each.name): getattr(usage, each.name)
-            for role, usage in used.items()
-            for each in FIELDS
-        }
-        await self._record(uid, "tokens", {"tokens": tokens, **numbers}, now)
+        """Add to numbers of the document of a quota; concurrent records share one write."""
+        counter = self._get_counter(uid, quota, now)
+        counter.unrecorded.update(numbers)
+        async with counter.lock:
+            pending, counter.unrecorded = counter.unrecorded, Counter()
+            changes = {name: amount for name, amount in pending.items() if amount}
+            if changes:
+                await self._add(uid, quota, changes, now)
 
-    async def list_days(self, uid: UserId, now: datetime, *, days: int) -> list[DayUsage]:
-        """Return the last days, the newest first, those of which something is known."""
+    async def load_days(
+        self, uid: UserId, now: datetime, *, days: int
+    ) -> list[tuple[date, Document]]:
+        """Return the documents of the last days, the newest first, that there are."""
         dates = [_find_day(now) - timedelta(n) for n in range(days)]
         documents = await self._documents.get_many([_day_path(uid, day) for day in dates])
-        return [_load_day(day, doc) for day, doc in zip(dates, documents, strict=True) if doc]
+        return [(day, document) for day, document in zip(dates, documents, strict=True) if document]
 
     async def load_usage(self, uid: UserId, now: datetime) -> Mapping[QuotaName, int]:
         """Return what was used on the day of `now`, and what is stored, by quota."""
@@ -101,17 +99,6 @@ class Quotas:
     async def set_stored_bytes(self, uid: UserId, amount: int) -> None:
         """Correct the count of what is stored, after everything was counted anew."""
         await self._documents.write(Set(f"users/{uid}/usage/stored", {"stored_bytes": amount}))
-
-    async def _record(
-        self, uid: UserId, quota: QuotaName, numbers: Mapping[str, int], now: datetime
-    ) -> None:
-        counter = self._get_counter(uid, quota, now)
-        counter.unrecorded.update(numbers)
-        async with counter.lock:
-            pending, counter.unrecorded = counter.unrecorded, Counter()
-            changes = {name: amount for name, amount in pending.items() if amount}
-            if changes:
-                await self._add(uid, quota, changes, now)
 
     def _get_counter(self, uid: UserId, quota: QuotaName, now: datetime) -> _Counter:
         key = (uid, quota, _find_day(now))
@@ -198,25 +185,6 @@ def _read_used(document: Document | None, quota: QuotaName) -> int:
 def _build_fields(quota: QuotaName, numbers: Mapping[str, int], now: datetime) -> dict[str, object]:
     ends = {} if quota == "stored_bytes" else {"expires_at": now + USAGE_TTL}
     return {**numbers, **ends}
-
-
-def _name_field(role: ModelRole, figure: str) -> str:
-    return f"{role}_{figure}"
-
-
-def _load_day(day: date, document: Document) -> DayUsage:
-    models = {role: _load_role(role, document) for role in get_args(ModelRole)}
-    return DayUsage(
-        day=day,
-        turns=_read_used(document, "turns"),
-        models={role: usage for role, usage in models.items() if usage.calls},
-    )
-
-
-def _load_role(role: ModelRole, document: Document) -> RoleUsage:
-    return RoleUsage(
-        **{each.name: document.fields.get(_name_field(role, each.name), 0) for each in FIELDS}
-    )
 
 
 def _document_path(uid: UserId, quota: QuotaName, now: datetime) -> str:

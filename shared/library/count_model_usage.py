@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from shared import telemetry
+from shared.data.model_usage import record_models
 from shared.data.quotas import Quotas
 from shared.domain.errors import KeepsakeError
 from shared.domain.ids import UserId
@@ -25,6 +26,6 @@ async def count_model_usage(quotas: Quotas, clock: Clock, uid: UserId) -> AsyncI
 
 async def _record(quotas: Quotas, clock: Clock, uid: UserId, used: ModelUsage) -> None:
     try:
-        await quotas.record_models(uid, used, now=clock.now())
+        await record_models(quotas, uid, used, now=clock.now())
     except KeepsakeError as error:
         telemetry.warning("model_usage_not_counted", error=type(error).__name__)

@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from functions.chat.api.internal_routes import AFTER_TURN_ROUTES, CLOSE_RUN_ROUTES, STRETCH_ROUTES
-from functions.notifications.routes import DELIVER_ROUTES, DIGEST_ROUTES
+from functions.notifications.delivery_routes import DELIVER_ROUTES, DIGEST_ROUTES
 from functions.process_conversation.files.file_routes import READ_ROUTES
 from functions.process_conversation.imports.import_routes import IMPORT_FILES_ROUTES
 from functions.process_conversation.library.account import ERASE_ROUTES, RETENTION_ROUTES

@@ -15,6 +15,7 @@ from functions.chat.api.usage_schemas import (
     UsageQuery,
 )
 from functions.chat.deps import ChatDeps
+from shared.data.model_usage import list_days
 from shared.domain.figures import LibraryFigures, PeriodName, Span, split_period
 from shared.domain.ids import UserId
 from shared.domain.model_usage import DayUsage
@@ -31,7 +32,7 @@ async def get_usage(deps: ChatDeps, call: Call[None, UsageQuery]) -> UsageOut:
     now, limits = deps.clock.now(), deps.quotas.limits
     used, days = await gather(
         deps.quotas.load_usage(call.uid, now),
-        deps.quotas.list_days(call.uid, now, days=call.query.days),
+        list_days(deps.quotas, call.uid, now, days=call.query.days),
     )
     quotas = [
         QuotaOut(

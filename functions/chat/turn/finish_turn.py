@@ -19,6 +19,7 @@ from functions.chat.turn.question_watch import QuestionWatch
 from functions.chat.turn.turn_ended import publish_turn_ended
 from shared import telemetry
 from shared.data.alternatives import build_alternative_writes
+from shared.data.model_usage import record_models
 from shared.domain.chat import LinkChoice, Message
 from shared.domain.model_usage import ModelUsage, sum_usage
 from shared.domain.run import Outcome, Run, RunEnded, VoiceEnded
@@ -106,7 +107,7 @@ class TurnEnd:
         now = self.turn.accepted_at
         used = sum_usage(*({agent.role: agent.usage} for agent in self.agents), self.used_beside)
         tokens = sum(usage.input_tokens + usage.output_tokens for usage in used.values())
-        record = self.deps.quotas.record_models(self.turn.uid, used, tokens=tokens, now=now)
+        record = record_models(self.deps.quotas, self.turn.uid, used, tokens=tokens, now=now)
         await _log_failure("tokens_not_counted", record)
 
     async def _store_answers(self, answers: Answers) -> Message:

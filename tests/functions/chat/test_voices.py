@@ -16,6 +16,7 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared.data.accounts import Accounts
+from shared.data.model_usage import list_days
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelUnreachable
 from shared.domain.ids import MessageId, RunId
@@ -285,7 +286,7 @@ async def test_the_tokens_of_each_model_count_x31(world: ChatFixture) -> None:
         await run_voices(deps, "agent", "fast")
 
     now = world.clock.now()
-    [day] = await deps.quotas.list_days(ADA, now, days=1)
+    [day] = await list_days(deps.quotas, ADA, now, days=1)
     assert {role: used.input_tokens for role, used in day.models.items()} == {
         "agent": 10,
         "fast": 20,

@@ -14,6 +14,7 @@ from functions.process_conversation.processing.processing_routes import (
 )
 from infra.local.envelopes import encode_document_event
 from shared.adapters.embedded.offline.offline_model import OfflineModel
+from shared.data.model_usage import list_days
 from shared.domain.conversation import content_hash
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
@@ -100,7 +101,7 @@ async def test_the_models_of_processing_are_counted_to_their_owner_p25(database)
 
     await post(world, "process_conversation", PUBLISHED_TYPE, build_pubsub_body(MESSAGE))
 
-    [day] = await world.deps.quotas.list_days(ALICE, world.clock.now(), days=1)
+    [day] = await list_days(world.deps.quotas, ALICE, world.clock.now(), days=1)
     assert all(used.calls for used in day.models.values())
     assert "reader" in day.models
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.data.model_usage import list_days, record_models
 from shared.data.quotas import Quotas
 from shared.domain.errors import QuotaExceeded
 from shared.domain.ids import UserId
@@ -121,11 +122,11 @@ async def test_what_models_used_is_counted_by_day_and_role_p25(any_documents: Do
 
     await quotas.take(ADA, "turns", now=NOON)
     for _ in range(3):
-        await quotas.record_models(ADA, {"agent": answer}, tokens=930, now=NOON)
-    await asyncio.gather(*(other.record_models(ADA, {"fast": title}, now=NOON) for _ in range(4)))
-    await other.record_models(ADA, {"fast": title}, now=tomorrow)
+        await record_models(quotas, ADA, {"agent": answer}, tokens=930, now=NOON)
+    await asyncio.gather(*(record_models(other, ADA, {"fast": title}, now=NOON) for _ in range(4)))
+    await record_models(other, ADA, {"fast": title}, now=tomorrow)
 
-    days = await quotas.list_days(ADA, tomorrow, days=3)
+    days = await list_days(quotas, ADA, tomorrow, days=3)
     assert [(usage.day.day, usage.turns, dict(usage.models)) for usage in days] == [
         (3, 0, {"fast": title}),
         (

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message
 
 from functions.chat.api import internal_routes
 from functions.chat.api import routes as chat
+from functions.notifications import delivery_routes
 from functions.notifications import routes as notifications
 from functions.process_conversation import routes as process_conversation
 from functions.process_conversation.files import file_routes
@@ -35,7 +36,7 @@ pytestmark = pytest.mark.anyio
 ALL_ROUTES: dict[str, Route[Any]] = {
     f"{row.method} {row.path} {row.handler.__name__}": row
     for module in (
-        chat, internal_routes, notifications, process_conversation, file_routes, account, processing_routes,
+        chat, internal_routes, notifications, delivery_routes, process_conversation, file_routes, account, processing_routes,
         tool_proxy, call_routes, service_routes, webhook_routes,
     )
     for rows in vars(module).values()

@@ -1,45 +1,14 @@
-"""Request and response bodies of notifications."""
+"""Request and response bodies of receipts, the inbox and the preferences."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from shared.domain.ids import AppId, UserId
-from shared.domain.notification import DigestId, Notification, NotificationId, State
+from shared.domain.ids import AppId
+from shared.domain.notification import Notification, NotificationId, State
 from shared.domain.notification_preferences import MAX_FREQUENCY, QuietHours
 from shared.edge.schemas import ID_PATTERN, LOCAL_TIME_PATTERN, PageQuery, Wire
-from shared.library.task_reminders import ReminderKind
-
-
-class NotificationIn(Wire):
-    """An app's message to a user. All three are required; the first that is missing is named."""
-
-    aid: str | None = None
-    uid: str | None = None
-    message: str | None = None
-
-
-class AppNotificationIn(Wire):
-    """An app's message to a user; the path names the app."""
-
-    uid: str | None = None
-    message: str | None = None
-
-
-class DeliverIn(Wire):
-    """A stored notification to deliver, or a task of which phones are to remind."""
-
-    uid: UserId
-    id: str
-    kind: Literal["notification"] | ReminderKind = "notification"
-
-
-class DeliverDigestIn(Wire):
-    """A digest of deferred notifications to deliver."""
-
-    uid: UserId
-    id: DigestId
 
 
 class ReceiptQuery(Wire):

@@ -1,0 +1,35 @@
+"""Internal routes by which tasks deliver notifications."""
+
+from functions.notifications.deliver import deliver
+from functions.notifications.delivery_schemas import DeliverDigestIn, DeliverIn
+from functions.notifications.deps import NotificationsDeps
+from functions.notifications.digest import deliver_digest
+from functions.notifications.task_reminders import deliver_task_reminder
+from shared import telemetry
+from shared.domain.ids import ActionItemId
+from shared.domain.notification import NotificationId
+from shared.edge.routes import Call, route
+from shared.edge.schemas import CapitalOkOut
+
+
+@route("POST", "/", "Deliver one stored notification, or a task's reminder", access="service")
+async def deliver_notification(deps: NotificationsDeps, call: Call[DeliverIn]) -> CapitalOkOut:
+    telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
+    body = call.body
+    if body.kind == "notification":
+        await deliver(deps, body.uid, NotificationId(body.id))
+    else:
+        await deliver_task_reminder(deps, body.uid, ActionItemId(body.id), body.kind)
+    return CapitalOkOut()
+
+
+@route("POST", "/", "Deliver what quiet hours held back", access="service")
+async def deliver_deferred(deps: NotificationsDeps, call: Call[DeliverDigestIn]) -> CapitalOkOut:
+    telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
+    await deliver_digest(deps, call.body.uid, call.body.id)
+    return CapitalOkOut()
+
+
+DELIVER_ROUTES = (deliver_notification,)
+
+DIGEST_ROUTES = (deliver_deferred,)
