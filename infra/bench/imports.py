@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from infra.bench.figures import Figure
@@ -25,6 +25,15 @@ _LOAD_CODE = """
 from functions_framework.aio import create_asgi_app
 create_asgi_app({entry!r}, "functions/{folder}/main.py", "http")
 """
+_QUESTION_MODULES = (
+    "functions.chat.api.asking_routes",
+    "shared.data.search",
+    "shared.data.file_index",
+)
+_QUESTION_ADAPTERS = {
+    "embedded": ("embedded.sqlite_vectors", "embedded.offline.offline_model"),
+    "cloud": ("cloud.pinecone_vectors", "cloud.openai_model"),
+}
 _ASKING_SETUP = "import asyncio, os, pathlib, httpx"
 _ASKING_CODE = """
 from functions_framework.aio import create_asgi_app
@@ -81,15 +90,27 @@ def _build_entry(
     return Loading(name=f"{folder}, {world}", code=code, cloud=cloud, bare=bare, limit=limit)
 
 
+def _build_question(*, bare: Loading, limit: float | None = None) -> Loading:
+    """Load chat, and what its first question imports."""
+    entry = _build_entry("chat", bare=bare, limit=limit)
+    adapters = _QUESTION_ADAPTERS["cloud" if entry.cloud else "embedded"]
+    modules = [*_QUESTION_MODULES, *(f"shared.adapters.{name}" for name in adapters)]
+    code = f"{entry.code}import {', '.join(modules)}"
+    return replace(entry, name=f"{entry.name}, and what a question imports", code=code)
+
+
 ENTRIES = (
     _build_entry("tool_proxy", limit=1.5),
     _build_entry("tool_proxy/registry", entry="apps"),
     _build_entry("notifications", limit=1.5),
     _build_entry("chat", limit=1.6),
+    _build_question(bare=BARE),
     Loading(name="chat, embedded, and answer", code=_ASKING_CODE, setup=_ASKING_SETUP, bare=BARE),
     _build_entry("process_conversation", entry="library"),
     _build_entry("chat", bare=BARE_SDK, limit=0.6),
     _build_entry("chat", bare=BARE_CLOUD, limit=1.2),
+    _build_question(bare=BARE_SDK),
+    _build_question(bare=BARE_CLOUD, limit=1.2),
     _build_entry("process_conversation", entry="library", bare=BARE_CLOUD),
     _build_entry("tool_proxy", bare=BARE_CLOUD),
 )

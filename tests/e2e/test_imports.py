@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,6 +12,7 @@ LOAD_CODE = """
 import sys
 from functions_framework.aio import create_asgi_app
 create_asgi_app({entry!r}, "functions/{folder}/main.py", "http")
+{also}
 print(*sorted(sys.modules))
 """
 CLOUD_ENVIRONMENT = {
@@ -35,15 +37,23 @@ MANAGEMENT_MODULES = {
 }  # fmt: skip
 """What owners and developers manage, `apps` serves alone: a tool call waits for none of it."""
 LATER_MODULES = {
+    "functions.chat.loop", "functions.chat.tools", "functions.chat.turn", "functions.chat.notes", "functions.chat.safety",
+    "shared.retrieval", "shared.data.search", "shared.adapters.embedded.offline",
+}  # fmt: skip
+"""What answers: a chat that is opened waits for none of it."""
+AFTER_ANSWER_MODULES = {
     "functions.chat.turn.after_turn", "functions.chat.notes.note_answer",
     "shared.adapters.embedded.offline.chat_extractors", "shared.adapters.embedded.offline.conversation_extractors",
 }  # fmt: skip
 """What follows an answer or reads a conversation: no question waits for it."""
 
 
-def list_loaded_modules(folder: str, entry: str, **environment: str) -> set[str]:
+def list_loaded_modules(
+    folder: str, entry: str, also: Sequence[str] = (), **environment: str
+) -> set[str]:
+    code = LOAD_CODE.format(folder=folder, entry=entry, also="".join(f"import {m}\n" for m in also))
     process = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", LOAD_CODE.format(folder=folder, entry=entry)],
+        [sys.executable, "-W", "ignore", "-c", code],
         cwd=ROOT,
         env={"PYTHONPATH": ".", **environment},
         capture_output=True,
@@ -102,9 +112,10 @@ def test_no_vendor_module_is_loaded_in_the_embedded_world(
         (
             "chat",
             "chat",
-            {"httpx", "google.cloud.firestore"},
-            {"openai", "google.cloud.pubsub_v1", "firebase_admin", "sqlite3"}
-            | (LAZY_MODULES | LATER_MODULES) - {"httpx"},
+            {"google.cloud.firestore"},
+            {"openai", "pinecone", "google.cloud.pubsub_v1", "firebase_admin", "sqlite3"}
+            | LAZY_MODULES
+            | LATER_MODULES,
         ),
         (
             "tool_proxy",
@@ -127,6 +138,13 @@ def test_the_cloud_loads_only_what_the_first_request_needs(
 
     assert first - modules == set()
     assert modules & never == set()
+
+
+def test_a_question_waits_for_nothing_that_follows_its_answer() -> None:
+    modules = list_loaded_modules("chat", "chat", ["functions.chat.api.asking_routes"])
+
+    assert "functions.chat.loop.agent" in modules
+    assert modules & (VENDOR_MODULES | LAZY_MODULES | AFTER_ANSWER_MODULES) == set()
 
 
 @pytest.mark.parametrize("collector", ["", "http://127.0.0.1:4318"])
