@@ -100,6 +100,10 @@ class FirestoreIndexes:
 
     def check(self, query: Query) -> None:
         """Raises Invalid for a query that Firestore would refuse, with the index to add."""
+        for alternative in split_alternatives(query):
+            self._check_alternative(alternative)
+
+    def _check_alternative(self, query: Query) -> None:
         group = get_collection_group(query.collection)
         for name in _collect_fields(query):
             if self.is_exempt(group, name):
@@ -146,8 +150,16 @@ def compute_effective_order(query: Query) -> tuple[Order, ...]:
     """Return the orders of a query with those that its ranges imply."""
     ordered_names = {order.field for order in query.order_by}
     direction = query.order_by[-1].direction if query.order_by else "asc"
-    ranges = {where.field for where in query.where if where.operator in RANGE_OPERATORS}
+    wheres = (*query.where, *query.any_of)
+    ranges = {where.field for where in wheres if where.operator in RANGE_OPERATORS}
     return (*query.order_by, *(Order(name, direction) for name in sorted(ranges - ordered_names)))
+
+
+def split_alternatives(query: Query) -> list[Query]:
+    """Return a query for each of its alternatives, in the order of the whole: each needs an index."""
+    order = compute_effective_order(query)
+    alternatives = [(*query.where, each) for each in query.any_of] or [query.where]
+    return [replace(query, where=where, any_of=(), order_by=order) for where in alternatives]
 
 
 def order_by_summed(query: Query, fields: Sequence[str]) -> Query:

@@ -123,18 +123,26 @@ def check_query(query: Query) -> None:
     check_collection_path(query.collection)
     if query.limit is not None and query.limit < 1:
         raise Invalid(f"A limit is at least 1, this one {query.limit}")
-    for where in query.where:
+    wheres = (*query.where, *query.any_of)
+    for where in wheres:
         _check_where(where)
-    lists = [where.value for where in query.where if where.operator in LIST_OPERATORS]
-    if math.prod(map(len, lists)) > MAX_ALTERNATIVES:
+    if _count_alternatives(query) > MAX_ALTERNATIVES:
         raise Invalid(f"A query has at most {MAX_ALTERNATIVES} alternatives")
-    if sum(where.operator in ARRAY_OPERATORS for where in query.where) > 1:
+    if sum(where.operator in ARRAY_OPERATORS for where in wheres) > 1:
         raise Invalid("A query has at most one `array_contains` or `array_contains_any`")
     if query.start_after is not None and len(query.start_after) != len(query.order_by) + 1:
         raise Invalid("A cursor has a value for each order, and the id")
-    range_fields = {where.field for where in query.where if where.operator in RANGE_OPERATORS}
+    range_fields = {where.field for where in wheres if where.operator in RANGE_OPERATORS}
     if query.start_after is not None and range_fields - {order.field for order in query.order_by}:
         raise Invalid("A query with a cursor orders by the fields of its ranges")
+
+
+def _count_alternatives(query: Query) -> int:
+    return math.prod(map(_count_values, query.where)) * (sum(map(_count_values, query.any_of)) or 1)
+
+
+def _count_values(where: Where) -> int:
+    return len(where.value) if where.operator in LIST_OPERATORS else 1
 
 
 def _check_where(where: Where) -> None:

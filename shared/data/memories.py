@@ -13,6 +13,9 @@ from shared.domain.memory import Memory
 from shared.domain.words import build_wording
 
 _MAX_REPEATED = 200
+_MAX_CONFLICTING = 100
+_MAX_FACTS_PER_QUERY = 15
+"""A query compares with 30 values, and a fact has two: its wording and its aspect."""
 _SESSION_PAGE_SIZE = 100
 _MAX_WRITES = 400
 """At once; Firestore takes 500."""
@@ -48,6 +51,16 @@ class Memories(DerivedRecords[Memory]):
         )
         documents = await self._documents.query(query)
         return [memory for memory in load_all(Memory, documents) if memory.is_held]
+
+    async def list_valid(self, uid: UserId, *, now: datetime, limit: int) -> list[Memory]:
+        """List by one query what ends after `now`, held ones above all, then current ones, the newest first."""
+        query = Query(
+            collection=f"users/{uid}/memories",
+            any_of=(IS_CURRENT, Where("valid_to", ">", now)),
+            order_by=(Order("valid_to", "desc"), Order("created_at", "desc")),
+            limit=limit,
+        )
+        return load_all(Memory, await self._documents.query(query))
 
     async def get_many(self, uid: UserId, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
         """Return those that exist, by their ids."""
@@ -100,18 +113,32 @@ class Memories(DerivedRecords[Memory]):
             await self._documents.write(*writes)
 
     async def find_conflicting(self, uid: UserId, facts: Sequence[Memory]) -> list[Memory]:
-        """Return current memories that repeat these facts or concern the same aspect."""
-        wordings = sorted({build_wording(fact.content) for fact in facts})
-        aspects = sorted({fact.aspect for fact in facts if fact.aspect})
-        memories = await self.list_by_values(uid, "wording", wordings)
-        memories += await self.list_by_values(uid, "aspect", aspects)
-        return [memory for memory in memories if memory.is_current]
+        """Return current memories that repeat these facts or concern the same aspect, at most 100 for 15 facts."""
+        queries = [
+            Query(
+                collection=f"users/{uid}/memories",
+                where=(IS_CURRENT,),
+                any_of=_build_conflicts(facts[n : n + _MAX_FACTS_PER_QUERY]),
+                limit=_MAX_CONFLICTING,
+            )
+            for n in range(0, len(facts), _MAX_FACTS_PER_QUERY)
+        ]
+        found = [document for query in queries for document in await self._documents.query(query)]
+        return load_all(Memory, found)
 
     def is_same(self, stored: Memory, record: Memory) -> bool:
         return stored.content == record.content
 
     def _build_newest_query(self, uid: UserId, limit: int) -> Query:
         return replace(super()._build_newest_query(uid, limit), where=(IS_CURRENT,))
+
+
+def _build_conflicts(facts: Sequence[Memory]) -> tuple[Where, ...]:
+    """Return the filters of what is said in the words of these facts, or of the same aspects."""
+    wordings = sorted({build_wording(fact.content) for fact in facts})
+    aspects = sorted({fact.aspect for fact in facts if fact.aspect})
+    has_wording, has_aspect = Where("wording", "in", wordings), Where("aspect", "in", aspects)
+    return (has_wording, has_aspect) if aspects else (has_wording,)
 
 
 def _pack(groups: Sequence[Sequence[Write]]) -> Iterator[Sequence[Write]]:

@@ -51,11 +51,13 @@ class Order:
 class Query:
     """Documents of one collection. Ties are ordered by document id, in the last order's direction.
 
-    `start_after` is the `cursor()` of the last document seen. `fields` limits what is read.
+    All of `where` hold, and of `any_of` at least one, if there are any. `start_after` is the `cursor()` of
+    the last document seen. `fields` limits what is read.
     """
 
     collection: str
     where: tuple[Where, ...] = ()
+    any_of: tuple[Where, ...] = ()
     order_by: tuple[Order, ...] = ()
     limit: int | None = None
     start_after: tuple[Any, ...] | None = None

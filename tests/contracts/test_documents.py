@@ -37,6 +37,7 @@ INDEXES = FirestoreIndexes(
         Index(group="notes", fields=(("kind", "asc"), ("rank", "desc"))),
         Index(group="notes", fields=(("kind", "desc"), ("rank", "asc"), ("size", "desc"))),
         Index(group="notes", fields=(("tags", "array_contains"), ("rank", "asc"))),
+        Index(group="notes", fields=(("until", "desc"), ("rank", "desc"))),
         Index(
             group="notes", fields=(("rank", "asc"), ("size.words", "asc"), ("size.lines", "asc"))
         ),
@@ -357,6 +358,47 @@ async def test_filters_compare_values_of_one_type(
     assert await documents.count(Query(collection=NOTES, where=tuple(where))) == len(expected)
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"any_of": (Where("kind", "==", "x"), Where("rank", "==", 2))}, "abc"),
+        ({"any_of": (Where("kind", "in", ("x", "z")), Where("rank", "in", (3, 4)))}, "abdf"),
+        ({"any_of": (Where("until", "==", None), Where("until", ">", NOON))}, "fcedba"),
+        ({"any_of": (Where("until", "==", None), Where("until", ">", NOON)), "limit": 3}, "fce"),
+        (
+            {
+                "where": (Where("kind", "==", "y"),),
+                "any_of": (Where("rank", "==", 2), Where("until", "==", None)),
+            },
+            "cd",
+        ),
+        ({"any_of": (Where("rank", "==", 9),)}, ""),
+    ],
+)
+async def test_of_alternatives_one_holds_and_each_document_comes_once(
+    documents: Documents, query: dict[str, Any], expected: str
+):
+    await store_notes(
+        documents,
+        {
+            "a": {"kind": "x", "rank": 1, "until": None},
+            "b": {"kind": "x", "rank": 2, "until": None},
+            "c": {"kind": "y", "rank": 2, "until": NOON + timedelta(days=2)},
+            "d": {"kind": "y", "rank": 3, "until": None},
+            "e": {"rank": 5, "until": None},
+            "f": {"kind": "z", "rank": 4, "until": NOON + timedelta(days=2)},
+            "g": {"rank": 0, "until": NOON - timedelta(days=2)},
+        },
+    )
+    by_until = any(where.operator == ">" for where in query["any_of"])
+    order = (Order("until", "desc"), Order("rank", "desc")) if by_until else ()
+
+    found = await query_ids(documents, order_by=order, **query)
+
+    assert found == list(expected)
+    assert await documents.count(Query(collection=NOTES, order_by=order, **query)) == len(expected)
+
+
 async def test_pages_together_equal_the_whole_query(documents: Documents):
     await store_notes(
         documents, {f"n{n}": {"kind": "x", "rank": n // 3, "size": -(n % 2)} for n in range(11)}
@@ -652,6 +694,8 @@ async def test_an_update_may_not_grow_a_document_beyond_the_limit(documents: Doc
         {"where": (Where("n", "in", tuple(range(31))),)},
         {"where": (Where("n", "in", ()),)},
         {"where": (Where("n", "in", (1, 2) * 3), Where("m", "in", tuple(range(6))))},
+        {"any_of": (Where("n", "in", tuple(range(16))), Where("m", "in", tuple(range(15))))},
+        {"where": (Where("n", "in", tuple(range(16))),), "any_of": (Where("m", "==", 1),) * 2},
         {"where": (Where("a", "array_contains", 1), Where("b", "array_contains", 1))},
         {"where": (Where("a", "array_contains", 1), Where("b", "array_contains_any", (1,)))},
         {"where": (Where("n", "array_contains_any", tuple(range(31))),)},

@@ -18,7 +18,6 @@ from functions.process_conversation.processing.draft import (
     reconcile_with_stored,
 )
 from functions.process_conversation.processing.memory_selection import (
-    MAX_HELD,
     decide_memories,
     select_candidates,
 )
@@ -158,9 +157,11 @@ async def _extract_draft(
     data: Sequence[Mapping[str, Any]],
     profile: Profile,
 ) -> Draft:
-    newest_memories = await deps.stores.memories.list_newest(uid, limit=MAX_SHOWN_MEMORIES)
-    held_memories = await deps.stores.memories.list_held(uid, now=deps.clock.now(), limit=MAX_HELD)
-    shown_memories = select_from_elsewhere([*newest_memories, *held_memories], conversation)
+    valid_memories = await deps.stores.memories.list_valid(
+        uid, now=deps.clock.now(), limit=MAX_SHOWN_MEMORIES
+    )
+    known_memories = [memory for memory in valid_memories if memory.is_current or memory.is_held]
+    shown_memories = select_from_elsewhere(known_memories, conversation)
     structures, facts = await _extract(deps, uid, conversation, data, shown_memories, profile)
     ids = await _load_derived_ids(deps, uid, conversation)
     candidates = await run_beside_the_loop(
@@ -168,7 +169,7 @@ async def _extract_draft(
     )
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
     known_by_id = {memory.id: memory for memory in shown_memories}
-    if len(newest_memories) == MAX_SHOWN_MEMORIES:  # there may be more than the model was shown
+    if len(valid_memories) == MAX_SHOWN_MEMORIES:  # there may be more than the model was shown
         facts_to_compare = [candidate.memory for candidate in fact_candidates]
         known_by_id |= await _load_conflicting(deps, uid, conversation, facts_to_compare)
     known_by_id |= await _load_named(deps, uid, conversation, fact_candidates, known_by_id)

@@ -32,6 +32,7 @@ from shared.domain.documents import (
     Remove,
     Set,
     Update,
+    Where,
     Write,
 )
 from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
@@ -268,10 +269,10 @@ async def _get_many(
 def _build_query(client: firestore.AsyncClient, query: Query) -> Any:
     firestore_query: Any = client.collection(query.collection)
     for where in query.where:
-        value = list(where.value) if where.operator in LIST_OPERATORS else where.value
-        name = _to_field_path(where.field)
+        firestore_query = firestore_query.where(filter=_to_filter(where))
+    if query.any_of:
         firestore_query = firestore_query.where(
-            filter=firestore.FieldFilter(name, where.operator, value)
+            filter=firestore.Or([_to_filter(where) for where in query.any_of])
         )
     for order in query.order_by:
         firestore_query = firestore_query.order_by(
@@ -286,6 +287,11 @@ def _build_query(client: firestore.AsyncClient, query: Query) -> Any:
     if query.fields is not None:
         firestore_query = firestore_query.select([_to_field_path(name) for name in query.fields])
     return firestore_query
+
+
+def _to_filter(where: Where) -> Any:
+    value = list(where.value) if where.operator in LIST_OPERATORS else where.value
+    return firestore.FieldFilter(_to_field_path(where.field), where.operator, value)
 
 
 def _add_writes(client: firestore.AsyncClient, batch: Any, writes: Sequence[Write]) -> None:

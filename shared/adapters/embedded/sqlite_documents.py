@@ -17,7 +17,7 @@ from shared.adapters.embedded.sqlite_keys import build_index_keys, count_entries
 from shared.adapters.embedded.sqlite_queries import (
     CREATE_DUE_INDEX,
     SELECT_USERS,
-    build_create_index,
+    build_create_indexes,
     build_json_path,
     build_select,
     build_select_due,
@@ -175,7 +175,7 @@ class SqliteDocuments:
     def _select(self, query: Query, columns: str) -> tuple[str, list[Any]]:
         limits.check_query(query)
         self._indexes.check(query)
-        if index := build_create_index(query):
+        for index in build_create_indexes(query):
             self._create_index(index)
         return build_select(query, columns)
 

@@ -11,7 +11,7 @@ from shared.adapters.embedded.sqlite_keys import (
     build_next_type_key,
     build_sort_key,
 )
-from shared.adapters.firestore_indexes import compute_effective_order
+from shared.adapters.firestore_indexes import compute_effective_order, split_alternatives
 from shared.domain.documents import (
     ARRAY_OPERATORS,
     LIST_OPERATORS,
@@ -37,8 +37,12 @@ def build_select(query: Query, columns: str) -> tuple[str, list[Any]]:
     return sql, [*values, -1 if query.limit is None else query.limit]
 
 
-def build_create_index(query: Query) -> str | None:
-    """Return the statement of the index that serves a query, as Firestore's own would."""
+def build_create_indexes(query: Query) -> list[str]:
+    """Return the statements of the indexes that serve a query, as Firestore's own would."""
+    return list(filter(None, map(_build_create_index, split_alternatives(query))))
+
+
+def _build_create_index(query: Query) -> str | None:
     compared_names = sorted(where.field for where in query.where if where.operator in {"==", "in"})
     fields: dict[str, Direction] = dict.fromkeys(compared_names, "asc")
     fields |= {order.field: order.direction for order in compute_effective_order(query)}
@@ -73,13 +77,21 @@ def build_select_due(
 
 
 def _build_conditions(query: Query) -> Iterator[Condition]:
-    yield "collection = ?", (query.collection,)
+    yield "likely(collection = ?)", (query.collection,)
     for where in query.where:
         yield from _build_where(where)
+    if query.any_of:
+        yield _build_alternatives(query.any_of)
     for order in compute_effective_order(query):
         yield f"{_build_key_expression(order.field)} IS NOT NULL", ()
     if query.start_after is not None:
         yield from _build_cursor_condition(query, query.start_after)
+
+
+def _build_alternatives(wheres: Sequence[Where]) -> Condition:
+    groups = [list(_build_where(where)) for where in wheres]
+    sql = " OR ".join(f"({' AND '.join(sql for sql, _ in group)})" for group in groups)
+    return f"({sql})", [value for group in groups for _, values in group for value in values]
 
 
 def _build_where(where: Where) -> Iterator[Condition]:
@@ -108,6 +120,10 @@ def _build_order(query: Query) -> list[tuple[str, Direction]]:
         (_build_key_expression(order.field), order.direction)
         for order in compute_effective_order(query)
     ]
+    if query.any_of and not orders:
+        return [
+            ("+id", "asc")
+        ]  # the sign keeps SQLite from reading all in this order, instead of seeking
     return [*orders, ("id", orders[-1][1] if orders else "asc")]
 
 

@@ -18,6 +18,8 @@ from tests.fixtures.processing import (
     START,
     TALK,
     ProcessingFixture,
+    build_extraction_output,
+    build_memory_output,
     build_outputs,
     build_processing_fixture,
     build_script,
@@ -30,6 +32,9 @@ OTHER = replace(HANDED_IN, id=ConversationId("other"))
 
 
 FACTS = ["User is allergic to peanuts"]
+TASK = {"description": "Call the printer"}
+FACT = build_memory_output(*FACTS)
+HOME = build_memory_output("User lives in Bonn", exclusive_key="home")
 
 
 @dataclass(frozen=True)
@@ -57,18 +62,19 @@ async def process_one(world: ProcessingFixture) -> Cost:
 
 
 @pytest.mark.parametrize(
-    ("items", "facts", "most"),
+    ("tasks", "facts", "most"),
     [
-        ([], [], Cost(9, 4)),
-        (["Call the printer"], [], Cost(10, 5)),
-        (["Call the printer"], FACTS, Cost(13, 6)),
+        ([], [], Cost(8, 4)),
+        ([TASK], [], Cost(9, 5)),
+        ([TASK], [FACT], Cost(12, 6)),
+        ([TASK], [HOME], Cost(12, 6)),
     ],
-    ids=["nothing", "a task", "a task and a memory"],
+    ids=["nothing", "a task", "a task and a memory", "a task and a home"],
 )
 async def test_a_new_conversation_costs_few_documents_d11(
-    database: SqliteDatabase, items: list[str], facts: list[str], most: Cost
+    database: SqliteDatabase, tasks: list[Any], facts: list[Any], most: Cost
 ) -> None:
-    world = open_world(database, build_outputs(items=items, facts=facts))
+    world = open_world(database, build_extraction_output(*facts, action_items=tasks))
     await Stores(world.documents).conversations.add(ALICE, HANDED_IN)
 
     cost = await process_one(world)
@@ -87,7 +93,7 @@ async def test_known_facts_cost_one_read_each_d11(database: SqliteDatabase) -> N
 
     cost = await process_one(world)
 
-    assert cost.reads <= 11
+    assert cost.reads <= 10
 
 
 async def test_a_redelivery_writes_nothing_d11(database: SqliteDatabase) -> None:

@@ -1,6 +1,7 @@
 """Query shapes that need a composite index: https://firebase.google.com/docs/firestore/query-data/indexing."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,35 @@ def test_an_index_of_another_shape_does_not_serve(tmp_path: Path, fields: list[d
         read_indexes(tmp_path, build_table(*fields)).check(
             query_notes(Where("kind", "==", "x"), order=BY_RANK)
         )
+
+
+def test_each_alternative_needs_an_index_in_the_order_of_the_whole(tmp_path: Path):
+    is_open_or_later = (Where("rank", "==", None), Where("rank", ">", 1))
+    order = (Order("rank", "desc"), Order("size", "desc"))
+    query = replace(query_notes(order=order), any_of=is_open_or_later)
+    table = build_table(RANK_DESCENDING, {**SIZE, "order": "DESCENDING"})
+    indexes = read_indexes(tmp_path, table)
+
+    indexes.check(query)
+
+    assert indexes.used_indexes == set(indexes.composite)
+    with pytest.raises(Invalid):
+        read_indexes(tmp_path, build_table(RANK_ASCENDING, SIZE)).check(query)
+
+
+def test_alternatives_of_two_fields_need_the_index_of_each(tmp_path: Path):
+    query = replace(query_notes(), any_of=(Where("kind", "==", "x"), Where("size", "in", (1, 2))))
+    overrides = [
+        {"collectionGroup": "notes", "fieldPath": "*", "indexes": []},
+        {
+            "collectionGroup": "notes",
+            "fieldPath": "kind",
+            "indexes": [{"order": "ASCENDING", "queryScope": "COLLECTION"}],
+        },
+    ]
+
+    with pytest.raises(Invalid, match="size"):
+        read_indexes(tmp_path, {"indexes": [], "fieldOverrides": overrides}).check(query)
 
 
 def test_equalities_read_an_index_in_any_order_and_direction(tmp_path: Path):

@@ -155,6 +155,7 @@ async def ask_about_the_library(documents: SqliteDocuments) -> None:
     memories = Memories(documents)
     await memories.list_all(ANN, limit=20)
     await memories.list_held(ANN, now=NOON, limit=20)
+    await memories.list_valid(ANN, now=NOON, limit=20)
     await memories.list_superseded_by(ANN, [MemoryId("m1")])
     await memories.list_repeated_in(ANN, ConversationId("c1"))
     await memories.find_conflicting(ANN, [FACT])
