@@ -25,6 +25,7 @@ from tests.fixtures.processing import (
     build_script,
     build_test_conversation,
 )
+from tests.functions.process_conversation.test_reconcile import build_fact
 
 HANDED_IN = build_test_conversation(listed_at=START)
 """A conversation as the library stores it."""
@@ -94,6 +95,19 @@ async def test_known_facts_cost_one_read_each_d11(database: SqliteDatabase) -> N
     cost = await process_one(world)
 
     assert cost.reads <= 10
+
+
+async def test_corrected_facts_cost_nothing_d11(database: SqliteDatabase) -> None:
+    world = open_world(database, build_extraction_output(HOME, action_items=[]))
+    stores = Stores(world.documents)
+    for n in range(5):
+        home = build_fact(f"User lives in place {n}", aspect="home", valid_to=START)
+        await stores.memories.add(ALICE, home)
+    await stores.conversations.add(ALICE, HANDED_IN)
+
+    cost = await process_one(world)
+
+    assert cost.reads <= 11
 
 
 async def test_a_redelivery_writes_nothing_d11(database: SqliteDatabase) -> None:

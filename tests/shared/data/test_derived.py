@@ -50,6 +50,16 @@ async def test_memories_in_the_same_words_or_of_the_same_exclusive_key_conflict_
     assert [memory.id for memory in conflicting] == ["Bergen"] * is_conflicting
 
 
+async def test_many_facts_find_each_that_they_repeat_once_c63(memories):
+    facts = [build_memory(f"User likes song {n}", f"favourite {n}") for n in range(40)]
+    for fact in facts:
+        await memories.add(ALICE, fact)
+
+    conflicting = await memories.find_conflicting(ALICE, facts)
+
+    assert sorted(memory.id for memory in conflicting) == sorted(fact.id for fact in facts)
+
+
 async def test_an_edited_memory_is_looked_up_by_its_new_words_c63(memories):
     await memories.change(ALICE, MemoryId("Bergen"), content="User loves Porto", aspect=None)
 
