@@ -1,38 +1,44 @@
 """Dependencies of process_conversation: the ports and stores that the stories of each entry point use."""
 
-from datetime import timedelta
-from typing import Protocol
+# Annotations are not evaluated: a process imports what it uses of these, with the first request that does.
+from __future__ import annotations
 
-from functions.process_conversation.processing.claims import Claims
-from shared.data.cached_apps import CallingApps
-from shared.data.crisis_log import CrisisLog
-from shared.data.erasures import Erasures
-from shared.data.file_index import FileIndex
-from shared.data.library_index import LibraryIndex
-from shared.data.quotas import Quotas
-from shared.data.reindexings import Reindexings
-from shared.data.search import Search
-from shared.data.stores import Stores
-from shared.domain.model_failure import ModelPlace
+from typing import TYPE_CHECKING, Protocol
+
 from shared.domain.value import value
-from shared.ports import (
-    Blobs,
-    Clock,
-    Documents,
-    DueDocuments,
-    Events,
-    Identity,
-    Models,
-    NewId,
-    ResidualData,
-    ServiceIdentity,
-    Tasks,
-    ToolBox,
-    Transcriber,
-    UserList,
-    Vectors,
-)
-from shared.resilience.key_rate_limiter import KeyRateLimiter
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from functions.process_conversation.processing.claims import Claims
+    from shared.data.cached_apps import CallingApps
+    from shared.data.crisis_log import CrisisLog
+    from shared.data.erasures import Erasures
+    from shared.data.file_index import FileIndex
+    from shared.data.library_index import LibraryIndex
+    from shared.data.quotas import Quotas
+    from shared.data.reindexings import Reindexings
+    from shared.data.search import Search
+    from shared.data.stores import Stores
+    from shared.domain.model_failure import ModelPlace
+    from shared.ports import (
+        Blobs,
+        Clock,
+        Documents,
+        DueDocuments,
+        Events,
+        Identity,
+        Models,
+        NewId,
+        ResidualData,
+        ServiceIdentity,
+        Tasks,
+        ToolBox,
+        Transcriber,
+        UserList,
+        Vectors,
+    )
+    from shared.resilience.key_rate_limiter import KeyRateLimiter
 
 
 @value

@@ -1,20 +1,6 @@
-"""Entry points: the trigger and what follows it, and the user's library over HTTP and MCP."""
+"""Entry points: the trigger and what follows it, the tasks of the library, and what apps and agents read."""
 
-from functions.process_conversation.imports.import_routes import IMPORT_FILES_ROUTES
-from functions.process_conversation.library.account import ERASE_ROUTES, RETENTION_ROUTES
-from functions.process_conversation.library.merge_routes import FINISH_ROUTES
-from functions.process_conversation.library.own_names import MARKING_ROUTES
-from functions.process_conversation.processing.processing_routes import (
-    DEAD_LETTER_ROUTES,
-    PROCESS_ROUTES,
-    SWEEP_ROUTES,
-    TRIGGER_ROUTES,
-)
-from functions.process_conversation.reindexing.reindex_routes import REINDEX_ROUTES
-from functions.process_conversation.routes import INTEGRATION_ROUTES, LIBRARY_ROUTES, MCP_ROUTES
-from functions.process_conversation.speech.audio_routes import TRANSCRIBE_ROUTES
-from functions.process_conversation.summaries.summary_routes import DAY_ROUTES
-from functions.process_conversation.uploads.upload_routes import EXPIRE_ROUTES
+from functions.process_conversation import late_routes
 from functions.process_conversation.wiring import (
     day_deps,
     dead_letter_deps,
@@ -33,24 +19,34 @@ from functions.process_conversation.wiring import (
     transcribe_deps,
     trigger_deps,
 )
-from shared.edge.entry_point import serve
-from shared.wiring import cors_origins
+from shared.edge.entry_point import serve_late
 
 start()
 
-on_conversation_written = serve("on_conversation_written", TRIGGER_ROUTES, trigger_deps)
-process_conversation = serve("process_conversation", PROCESS_ROUTES, process_deps)
-sweep = serve("sweep", SWEEP_ROUTES, sweep_deps)
-record_dead_letter = serve("record_dead_letter", DEAD_LETTER_ROUTES, dead_letter_deps)
-library = serve("library", LIBRARY_ROUTES, library_deps, cors_origins=cors_origins)
-integrations = serve("integrations", INTEGRATION_ROUTES, integration_deps)
-mcp = serve("mcp", MCP_ROUTES, library_deps)
-summarise_day = serve("summarise_day", DAY_ROUTES, day_deps)
-finish_merge = serve("finish_merge", FINISH_ROUTES, merge_deps)
-mark_owner = serve("mark_owner", MARKING_ROUTES, marking_deps)
-apply_retention = serve("apply_retention", RETENTION_ROUTES, retention_deps)
-transcribe_audio = serve("transcribe_audio", TRANSCRIBE_ROUTES, transcribe_deps)
-expire_upload = serve("expire_upload", EXPIRE_ROUTES, expire_upload_deps)
-import_files = serve("import_files", IMPORT_FILES_ROUTES, import_deps)
-reindex_users = serve("reindex_users", REINDEX_ROUTES, reindex_deps)
-erase_account = serve("erase_account", ERASE_ROUTES, erase_deps)
+on_conversation_written = serve_late(
+    "on_conversation_written", late_routes.load_on_conversation_written_routes, trigger_deps
+)
+process_conversation = serve_late(
+    "process_conversation", late_routes.load_process_conversation_routes, process_deps
+)
+sweep = serve_late("sweep", late_routes.load_sweep_routes, sweep_deps)
+record_dead_letter = serve_late(
+    "record_dead_letter", late_routes.load_record_dead_letter_routes, dead_letter_deps
+)
+integrations = serve_late("integrations", late_routes.load_integrations_routes, integration_deps)
+mcp = serve_late("mcp", late_routes.load_mcp_routes, library_deps)
+summarise_day = serve_late("summarise_day", late_routes.load_summarise_day_routes, day_deps)
+finish_merge = serve_late("finish_merge", late_routes.load_finish_merge_routes, merge_deps)
+mark_owner = serve_late("mark_owner", late_routes.load_mark_owner_routes, marking_deps)
+apply_retention = serve_late(
+    "apply_retention", late_routes.load_apply_retention_routes, retention_deps
+)
+transcribe_audio = serve_late(
+    "transcribe_audio", late_routes.load_transcribe_audio_routes, transcribe_deps
+)
+expire_upload = serve_late(
+    "expire_upload", late_routes.load_expire_upload_routes, expire_upload_deps
+)
+import_files = serve_late("import_files", late_routes.load_import_files_routes, import_deps)
+reindex_users = serve_late("reindex_users", late_routes.load_reindex_users_routes, reindex_deps)
+erase_account = serve_late("erase_account", late_routes.load_erase_account_routes, erase_deps)

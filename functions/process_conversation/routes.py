@@ -33,7 +33,7 @@ from functions.process_conversation.library import (
     transcript_edits,
     user_settings,
 )
-from functions.process_conversation.mcp_server import hosted_routes, mcp_routes, rest_routes
+from functions.process_conversation.mcp_server.routes import MCP_ROUTES
 from functions.process_conversation.speech import audio_routes
 from functions.process_conversation.summaries import summary_routes
 from functions.process_conversation.uploads import upload_routes
@@ -73,6 +73,5 @@ LIBRARY_ROUTES = (
     *sample_library.ROUTES,
     *suggested_questions.ROUTES,
 )
-MCP_ROUTES = (*mcp_routes.ROUTES, *hosted_routes.ROUTES, *rest_routes.ROUTES)
 INTEGRATION_ROUTES = integration_routes.ROUTES
 ROUTES: tuple[Route[Any], ...] = (*LIBRARY_ROUTES, *MCP_ROUTES, *INTEGRATION_ROUTES)

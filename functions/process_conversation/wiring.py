@@ -1,6 +1,7 @@
 """Wiring of process_conversation: the dependencies of each entry point, built once per instance."""
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from functions.process_conversation.deps import (
     AppRequestDeps,
@@ -20,35 +21,23 @@ from functions.process_conversation.deps import (
     TranscribeDeps,
     TriggerDeps,
 )
-from functions.process_conversation.processing.claims import Claims
 from shared import model_wiring, startup, wiring
-from shared.data.cached_apps import CallingApps
-from shared.data.file_index import FileIndex
-from shared.data.library_index import LibraryIndex
-from shared.data.reindexings import Reindexings
-from shared.data.search import Search
-from shared.resilience.key_rate_limiter import KeyRateLimiter
+
+if TYPE_CHECKING:
+    from functions.process_conversation.processing.claims import Claims
+    from shared.data.library_index import LibraryIndex
+    from shared.data.search import Search
 
 
-def start() -> None:
-    """Set up the log, and import what the first request needs."""
-    startup.start(
-        adapters=("documents", "vectors", "model"),
-        stores=(
-            "action_items",
-            "apps",
-            "conversations",
-            "hourly_limits",
-            "memories",
-            "operations",
-            "people",
-            "profiles",
-        ),
-    )
+def start(*stores: str) -> None:
+    """Set up the log, and import the documents, and these stores of them."""
+    startup.start(adapters=("documents",), stores=stores)
 
 
 @cache
 def library_deps() -> LibraryDeps:
+    from shared.resilience.key_rate_limiter import KeyRateLimiter
+
     return LibraryDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
@@ -74,6 +63,8 @@ def library_deps() -> LibraryDeps:
 
 @cache
 def integration_deps() -> AppRequestDeps:
+    from shared.data.cached_apps import CallingApps
+
     return AppRequestDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
@@ -139,6 +130,8 @@ def transcribe_deps() -> TranscribeDeps:
 
 @cache
 def file_deps() -> FileDeps:
+    from shared.data.file_index import FileIndex
+
     return FileDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
@@ -258,6 +251,10 @@ def sweep_deps() -> SweepDeps:
 
 @cache
 def reindex_deps() -> ReindexDeps:
+    from shared.data.file_index import FileIndex
+    from shared.data.library_index import LibraryIndex
+    from shared.data.reindexings import Reindexings
+
     vectors, embedder = wiring.vectors(), model_wiring.embedder()
     return ReindexDeps(
         identity=wiring.identity(),
@@ -284,13 +281,19 @@ def dead_letter_deps() -> DeadLetterDeps:
     )
 
 
-def _build_claims() -> Claims:
+def _build_claims() -> "Claims":
+    from functions.process_conversation.processing.claims import Claims
+
     return Claims(wiring.documents(), wiring.clock(), wiring.new_id())
 
 
-def _build_index() -> LibraryIndex:
+def _build_index() -> "LibraryIndex":
+    from shared.data.library_index import LibraryIndex
+
     return LibraryIndex(wiring.vectors(), model_wiring.embedder())
 
 
-def _build_search() -> Search:
+def _build_search() -> "Search":
+    from shared.data.search import Search
+
     return Search(wiring.documents(), wiring.vectors(), model_wiring.embedder())

@@ -106,12 +106,12 @@ ENTRIES = (
     _build_entry("chat", limit=1.6),
     _build_question(bare=BARE),
     Loading(name="chat, embedded, and answer", code=_ASKING_CODE, setup=_ASKING_SETUP, bare=BARE),
-    _build_entry("process_conversation", entry="library"),
+    _build_entry("process_conversation/library", entry="library"),
     _build_entry("chat", bare=BARE_SDK, limit=0.6),
     _build_entry("chat", bare=BARE_CLOUD, limit=1.2),
     _build_question(bare=BARE_SDK),
     _build_question(bare=BARE_CLOUD, limit=1.2),
-    _build_entry("process_conversation", entry="library", bare=BARE_CLOUD),
+    _build_entry("process_conversation/library", entry="library", bare=BARE_CLOUD),
     _build_entry("tool_proxy", bare=BARE_CLOUD),
 )
 

@@ -67,7 +67,7 @@ def list_loaded_modules(
     ("folder", "entry", "never"),
     [
         ("chat", "chat", VENDOR_MODULES | LAZY_MODULES | LATER_MODULES),
-        ("process_conversation", "library", VENDOR_MODULES | LAZY_MODULES),
+        ("process_conversation/library", "library", VENDOR_MODULES | LAZY_MODULES),
         ("process_conversation", "mcp", VENDOR_MODULES | LAZY_MODULES),
         ("process_conversation", "integrations", VENDOR_MODULES | LAZY_MODULES),
         (

@@ -14,7 +14,7 @@ from functions.process_conversation.mcp_server.hosted_routes import (
     SSE_PATH,
 )
 from functions.process_conversation.mcp_server.messages import MAX_BATCH
-from functions.process_conversation.routes import MCP_ROUTES
+from functions.process_conversation.mcp_server.routes import MCP_ROUTES
 from shared.resilience.key_rate_limiter import MAX_PER_MINUTE
 from tests.fakes import AutoAdvanceClock, ScriptedModel
 from tests.fixtures.callers import open_client

@@ -13,8 +13,8 @@ from mcp_types import CallToolResult, TextContent
 
 from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.mcp_server.library_tool import MAX_RESULT_CHARS
+from functions.process_conversation.mcp_server.routes import MCP_ROUTES
 from functions.process_conversation.mcp_server.tools import TOOLS
-from functions.process_conversation.routes import MCP_ROUTES
 from shared.data.api_keys import MAX_KEYS
 from shared.domain.documents import Set
 from shared.domain.errors import TooMany

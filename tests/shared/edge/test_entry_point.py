@@ -59,8 +59,8 @@ async def test_an_entry_point_serves_its_routes_and_builds_its_deps_with_the_fir
 
 
 LATE_SOURCE = """
-from shared.edge.entry_point import serve
-from shared.edge.routes import Call, route
+from shared.edge.entry_point import serve, serve_late
+from shared.edge.routes import Call, LateRoutes, route
 from shared.edge.schemas import OkOut
 from tests.shared.edge.test_entry_point import build_deps, loads
 
@@ -72,29 +72,58 @@ async def list_orders(_deps: object, _call: Call) -> OkOut:
 async def delete_orders(_deps: object, _call: Call) -> OkOut:
     return OkOut()
 
+@route("PATCH", "/orders", "Change all orders", access="anyone")
+async def change_orders(_deps: object, _call: Call) -> OkOut:
+    return OkOut()
+
+def load_deletion():
+    loads.append("deletion")
+    return (delete_orders,)
+
 def load_all():
-    loads.append(1)
-    return list_orders, delete_orders
+    loads.append("all")
+    return list_orders, delete_orders, change_orders
 
-shop = serve("shop", (list_orders,), build_deps, load_all=load_all)
+later = [LateRoutes(load=load, build_deps=build_deps) for load in (load_deletion, load_all)]
+shop = serve("shop", (list_orders,), build_deps, later=later)
+archive = serve_late("archive", load_all, build_deps)
 """
-loads: list[int] = []
+loads: list[str] = []
 
 
-async def test_late_routes_are_loaded_with_the_first_request_for_one_of_them(tmp_path: Path):
+def open_late_client(tmp_path: Path, function: str) -> httpx.AsyncClient:
     source = tmp_path / "main.py"
     source.write_text(LATE_SOURCE)
     loads.clear()
-    transport = httpx.ASGITransport(create_asgi_app("shop", str(source), "http"))
+    transport = httpx.ASGITransport(create_asgi_app(function, str(source), "http"))
+    return httpx.AsyncClient(transport=transport, base_url="http://shop")
 
-    async with httpx.AsyncClient(transport=transport, base_url="http://shop") as client:
+
+async def test_late_routes_are_loaded_with_the_first_request_that_none_before_serves(
+    tmp_path: Path,
+):
+    async with open_late_client(tmp_path, "shop") as client:
         first = [await client.get("/orders"), await client.get("/healthz")]
-        loads_before = len(loads)
+        loaded = [[*loads]]
         late = [await client.delete("/orders") for _ in range(2)]
+        loaded += [[*loads]]
+        last = [await client.patch("/orders") for _ in range(2)]
         refused = [await client.put("/orders"), await client.get("/carts")]
 
     assert [answer.status_code for answer in first] == [200, 200]
     assert [answer.status_code for answer in late] == [200, 200]
+    assert [answer.status_code for answer in last] == [200, 200]
     assert [answer.status_code for answer in refused] == [405, 404]
     assert refused[1].headers["content-type"] == "application/problem+json"
-    assert (loads_before, len(loads)) == (0, 1)
+    assert [*loaded, loads] == [[], ["deletion"], ["deletion", "all"]]
+
+
+async def test_an_entry_point_of_a_shared_file_loads_its_routes_with_its_first_request(
+    tmp_path: Path,
+):
+    async with open_late_client(tmp_path, "archive") as client:
+        loaded = [*loads]
+        answers = [await client.get("/orders"), await client.delete("/orders")]
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert (loaded, loads) == ([], ["all"])
