@@ -2,7 +2,9 @@
 
 import copy
 import pickle
-from dataclasses import FrozenInstanceError, asdict, dataclass, field, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, replace
+from threading import Barrier
 
 import pytest
 from pydantic import TypeAdapter
@@ -44,6 +46,37 @@ def test_repr_equality_and_replace_match_a_standard_dataclass() -> None:
     assert ours != replace(ours, y=2)
     assert ours != standard  # type: ignore[comparison-overlap]
     assert Nothing() == Nothing()
+
+
+@positional_value
+class Triple(Pair):
+    third: tuple[str, ...] = ()
+
+
+def test_a_value_extends_another_with_its_fields_and_patterns() -> None:
+    assert [each.name for each in fields(Triple)] == ["first", "second", "third"]
+    match Triple(1, None, ("a",)):
+        case Triple(first, second, third):
+            assert (first, second, third) == (1, None, ("a",))
+    assert not hasattr(Triple(1), "__dict__")
+
+
+def test_threads_that_make_the_first_value_at_once_make_the_same() -> None:
+    @value
+    class Tags:
+        names: list[str] = field(default_factory=list)
+
+    begin = Barrier(8)
+
+    def make() -> Tags:
+        begin.wait()
+        return Tags()
+
+    with ThreadPoolExecutor(8) as threads:
+        made = [thread.result() for thread in [threads.submit(make) for _ in range(8)]]
+
+    assert made == [Tags()] * 8
+    assert len({id(tags.names) for tags in made}) == 8
 
 
 def test_equal_values_hash_alike() -> None:
