@@ -54,7 +54,9 @@ def test_every_entry_point_is_served_under_its_name_by_the_file_that_routes_name
         name
         for name, function in FUNCTIONS.items()
         if not re.search(
-            rf'^{name} = serve\(\s*"{name}",', (ROOT / function["source"]).read_text(), re.MULTILINE
+            rf'^{name} = serve(?:_late)?\(\s*"{name}",',
+            (ROOT / function["source"]).read_text(),
+            re.MULTILINE,
         )
     ]
 
