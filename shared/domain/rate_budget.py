@@ -3,9 +3,10 @@
 A part of it belongs to the instances, so that an instance without pressure asks nobody. The rest is a
 pool of shards, from which an instance leases tokens for some seconds. Whatever instances do, and
 however often they are replaced, no more than the budget is used in any minute, but for two kinds of calls,
-whose instance owes the rest before its next other call: those larger than LARGEST_CALL of the budget, which
-are let in for that, and those that wait for nothing. So a minute holds at most the budget, the rest of
-such large calls and what waits for nothing; where instances live on, what is owed is made up for.
+whose instance owes the rest: those larger than LARGEST_CALL of the budget, which are let in for that, and
+those that wait for nothing. Half of what an instance leases repays what it owes, so that its other calls
+go on; only the next large one waits until nothing is owed. So a minute holds at most the budget, the rest
+of such large calls and what waits for nothing; where instances live on, what is owed is made up for.
 """
 
 from dataclasses import replace
@@ -26,6 +27,8 @@ _OWN_SHARE = 0.25
 """The part of the budget that belongs to the instances: what an idle one has is used by nobody."""
 _BURST_SHARE = 0.25
 """The part of a minute's tokens that may be used at once."""
+_ROUNDING = 1e-6
+"""What halves of leases may lack of the sum that was asked for."""
 _LEASE_SHARE = 0.005
 """The part of the budget that is leased at least: the next calls need no lease."""
 
@@ -45,7 +48,8 @@ class InstanceBudget:
 
         `floor` is the share of the instance's own bucket that stays for others.
         """
-        return None if self.count_missing(tokens, now, floor=floor) > 0 else self.use(tokens, now)
+        missing = self.count_missing(tokens, now, floor=floor)
+        return None if missing > _ROUNDING else self.use(tokens, now)
 
     def use(self, tokens: float, now: datetime) -> Self:
         """Return the budget after a call that waits for nothing; what is not here is owed."""
@@ -54,24 +58,26 @@ class InstanceBudget:
         return replace(self, own=own, leased=self._get_leased(now) - leased)
 
     def count_missing(self, tokens: float, now: datetime, *, floor: float) -> float:
-        """Return how many tokens a call needs beyond those that are here."""
-        own = self.own.count_available(now, floor=floor)
-        owed = max(0.0, -self.own.refill(now).level)
-        return max(0.0, self._limit(tokens) + owed - self._get_leased(now) - own)
+        """Return how many tokens have to be leased for a call, with what these repay."""
+        own, owed = self.own.count_available(now, floor=floor), self._count_owed(now)
+        missing = min(tokens, self.largest_call) - self._get_leased(now) - own
+        if tokens > self.largest_call:
+            return max(0.0, missing + owed)
+        return max(0.0, missing + min(missing, owed))
 
     def add_lease(self, tokens: float, now: datetime) -> Self:
-        """Add what was leased no earlier than `now`, once nothing is owed.
+        """Add what was leased no earlier than `now`; up to half of it repays what is owed.
 
         What was leased before may shorten its time.
         """
         leased = self._get_leased(now)
         until = min(self.leased_until, now + LEASE) if leased else now + LEASE
-        repaid = min(tokens, max(0.0, -self.own.refill(now).level))
+        repaid = min(tokens / 2, self._count_owed(now))
         own = self.own.take(-repaid, now)
         return replace(self, own=own, leased=leased + tokens - repaid, leased_until=until)
 
-    def _limit(self, tokens: float) -> float:
-        return min(tokens, self.largest_call)
+    def _count_owed(self, now: datetime) -> float:
+        return max(0.0, -self.own.refill(now).level)
 
     def _get_leased(self, now: datetime) -> float:
         return self.leased if now < self.leased_until else 0.0

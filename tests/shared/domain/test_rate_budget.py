@@ -144,6 +144,21 @@ def test_a_call_beyond_what_may_be_free_at_once_is_let_in_and_owed_d5() -> None:
     assert not fleet.instances[0].own.count_available(fleet.now + MINUTE, floor=0.0)
 
 
+def test_behind_a_call_that_is_owed_others_go_on_and_the_next_such_call_waits_d5() -> None:
+    fleet = Fleet(now=START + MINUTE)
+    assert fleet.ask(0, BUDGET / 2)
+    owed = -fleet.instances[0].own.level
+
+    fleet.now += timedelta(seconds=2)
+    assert fleet.ask(0, 2_000)
+    assert fleet.ask(0, 2_000)
+    assert not fleet.ask(0, BUDGET / 2)
+    assert -fleet.instances[0].own.level <= owed - 4_000
+
+    fleet.now += 6 * MINUTE
+    assert fleet.ask(0, BUDGET / 2)
+
+
 @given(st.integers(1, 20), st.integers(1, 3))
 def test_calls_of_any_size_stay_within_the_budget_in_the_long_run_d5(
     size: int, instances: int
@@ -185,8 +200,17 @@ def test_what_waits_for_nothing_leaves_the_rest_within_the_budget_d5(
     assert fleet.find_fullest_minute() <= BUDGET * (1 + 1e-9)
 
 
+def _check_repayment(fleet: Fleet, instance: int, tokens: float) -> None:
+    before = fleet.instances[instance]
+    owed = max(0.0, -before.own.refill(fleet.now).level)
+    here = before.leased if fleet.now < before.leased_until else 0.0
+    if fleet.ask(instance, tokens):
+        owed_now = max(0.0, -fleet.instances[instance].own.level)
+        assert owed_now <= max(0.0, owed - max(0.0, tokens - here)) + 1e-3
+
+
 @given(CALLS)
-def test_what_waits_for_nothing_is_made_up_for_before_the_next_other_call_d5(
+def test_what_waits_for_nothing_is_made_up_for_by_as_much_as_other_calls_lease_d5(
     calls: list[tuple[float, int, float, bool]],
 ) -> None:
     fleet = Fleet()
@@ -194,8 +218,8 @@ def test_what_waits_for_nothing_is_made_up_for_before_the_next_other_call_d5(
         fleet.now += timedelta(seconds=seconds)
         if is_urgent:
             fleet.use(instance, tokens)
-        elif fleet.ask(instance, tokens):
-            assert fleet.instances[instance].own.level >= -1e-6
+        else:
+            _check_repayment(fleet, instance, tokens)
 
     used = sum(tokens for _, tokens in [*fleet.used, *fleet.used_at_once])
     owed = sum(max(0.0, -each.own.level) for each in fleet.instances)
