@@ -164,6 +164,23 @@ async def test_a_rating_that_the_provider_has_no_tokens_for_lets_nothing_out_m97
     assert text == user_texts.MODEL_BUSY
 
 
+async def test_without_a_moderator_what_the_score_of_its_chat_doubts_is_not_answered_unrated_m97(
+    world: ChatFixture,
+) -> None:
+    await raise_score(world)
+    readings = RateLimited("the model provider answered 429")
+    turn, model = begin(world, moderator=HeldModerator(None), readings=readings)
+    seen: list[str] = []
+
+    async def look() -> None:
+        seen.append(join_text(turn.journal.events))
+
+    with model:
+        text = await turn.answer(QUESTION, turn.write, look, turn.moderate)
+
+    assert (seen, text) == ([""], user_texts.MODEL_BUSY)
+
+
 STEPS = ("use_up_tokens", "moderate", "write", "repay")
 
 
