@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 
 from shared.domain.documents import Create, Document, Increment, Set, Update
@@ -22,15 +21,17 @@ MAX_COUNTERS = 10_000
 USAGE_TTL = timedelta(days=35)
 
 
-@dataclass(slots=True)
 class _Counter:
     """The part of a user's quota that this process reserved and has not used, and what it owes."""
 
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    reserved: int = 0
-    last_size: int = 0
-    refilled_at: datetime | None = None
-    unrecorded: Counter[str] = field(default_factory=Counter)
+    __slots__ = ("last_size", "lock", "refilled_at", "reserved", "unrecorded")
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.reserved = 0
+        self.last_size = 0
+        self.refilled_at: datetime | None = None
+        self.unrecorded: Counter[str] = Counter()
 
 
 class Quotas:

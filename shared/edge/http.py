@@ -11,7 +11,6 @@ from starlette import routing
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -92,6 +91,8 @@ class _LateRouter:
 def _build_cors_middleware(origins: Sequence[str]) -> list[Middleware]:
     if not origins:
         return []
+    from starlette.middleware.cors import CORSMiddleware
+
     return [
         Middleware(
             CORSMiddleware,

@@ -15,7 +15,6 @@ from shared import telemetry
 from shared.domain.errors import NotAuthenticated
 from shared.domain.ids import UserId
 from shared.edge.bodies import build_validation_problem, parse_json, read_body, read_query
-from shared.edge.forms import is_form, receive_form
 from shared.edge.problems import RequestRejected, build_problem
 from shared.edge.routes import Call, Route
 from shared.ports import Clock, Identity, ServiceIdentity
@@ -56,9 +55,12 @@ async def parse_call(
     if row.authorize is not None:
         call = replace(call, caller=await row.authorize(deps, call))
     _check_headers(row, request)
-    if row.form is not None and is_form(request):
-        form = await receive_form(row.form, request, max_json_bytes=row.max_bytes)
-        return replace(call, body=parse_json(row, request, form.json_text), files=form.files)
+    if row.form is not None:
+        from shared.edge.forms import is_form, receive_form
+
+        if is_form(request):
+            form = await receive_form(row.form, request, max_json_bytes=row.max_bytes)
+            return replace(call, body=parse_json(row, request, form.json_text), files=form.files)
     return replace(call, body=await read_body(row, request))
 
 

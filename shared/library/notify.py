@@ -1,21 +1,23 @@
 """Posts of apps: the notification limit of an hour, the inbox entry, the chat message and the task."""
 
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from shared.data.hourly_limits import LimitWrite
 from shared.data.inbox import build_notification_write
 from shared.data.stores import Stores
 from shared.domain.app import App
-from shared.domain.chat import Card, Message, Session, build_main_session_id, build_session
 from shared.domain.errors import TooLarge
-from shared.domain.ids import MessageId, UserId
+from shared.domain.ids import UserId
 from shared.domain.notification import APP_POST, Delivery, Notification, NotificationId
 from shared.domain.value import value
 from shared.ports import Clock, Tasks
 from shared.resilience.hour_windows import floor_to_hour
 from shared.resilience.rate_limit_status import RateLimitStatus, check_limit
 from shared.security.visible_text import strip_invisible
+
+if TYPE_CHECKING:
+    from shared.domain.chat import Card
 
 MAX_TEXT_CHARS = 4000
 MAX_PER_HOUR = 10
@@ -50,12 +52,17 @@ class PostedNotification:
     app: App
     text: str
     chat: ChatRule = "as_declared"
-    card: Card | None = None
+    card: "Card | None" = None
 
     @property
     def is_for_chat(self) -> bool:
         is_declared = self.app.external_integration.chat_messages_enabled
         return self.chat == "always" or (self.chat == "as_declared" and is_declared)
+
+    @property
+    def is_for_main_chat(self) -> bool:
+        integration = self.app.external_integration
+        return integration.chat_messages_enabled and integration.chat_messages_target == "main"
 
     @property
     def is_for_push(self) -> bool:
@@ -93,7 +100,9 @@ async def _store(
     async def store_with_limit(limit: LimitWrite) -> None:
         if not post.is_for_chat:
             return await deps.stores.inbox.add(post.uid, notification, also=[limit])
-        session, message = _build_chat_message(post, notification)
+        from shared.library.chat_notice import build_chat_message
+
+        session, message = build_chat_message(post, notification)
         also = [limit, build_notification_write(post.uid, notification)]
         return await deps.stores.messages.add(post.uid, session, message, also=also)
 
@@ -108,32 +117,12 @@ async def _store(
     return check_limit(left, limit=MAX_PER_HOUR, noun="notifications", now=deps.clock.now())
 
 
-def _build_chat_message(
-    post: PostedNotification, notification: Notification
-) -> tuple[Session, Message]:
-    app_id = None if _is_for_main_chat(post.app) else post.app.id
-    session = build_session(build_main_session_id(app_id), app_id=app_id, now=post.at)
-    message = Message(
-        id=MessageId(post.id),
-        session_id=session.id,
-        text=notification.data["text"],
-        sender="ai",
-        created_at=post.at,
-        app_id=app_id,
-        from_integration=True,
-        memories_id=(post.card.id,) if post.card else (),
-        cards=(post.card,) if post.card else (),
-    )
-    return session, message
-
-
 def _build_notification(post: PostedNotification) -> Notification:
     """Build the notification, with the data from which the mobile app shows the chat message.
 
     One for the chat alone is not shown in the inbox and counts as delivered.
     """
     app = post.app
-    is_for_main_chat = _is_for_main_chat(app)
     data = {
         "id": post.id,
         "created_at": post.at.isoformat(),
@@ -142,8 +131,8 @@ def _build_notification(post: PostedNotification) -> Notification:
         "type": "text",
         "notification_type": APP_POST,
         "plugin_id": app.id,
-        "text": f"[{app.name}]: {post.text}" if is_for_main_chat else post.text,
-        "navigate_to": "/chat/omi" if is_for_main_chat else f"/chat/{app.id}",
+        "text": f"[{app.name}]: {post.text}" if post.is_for_main_chat else post.text,
+        "navigate_to": "/chat/omi" if post.is_for_main_chat else f"/chat/{app.id}",
     }
     return Notification(
         id=post.id,
@@ -155,8 +144,3 @@ def _build_notification(post: PostedNotification) -> Notification:
         delivered_at=post.at if post.is_for_push else None,
         delivery=Delivery(sent_at=None if post.is_for_push else post.at),
     )
-
-
-def _is_for_main_chat(app: App) -> bool:
-    integration = app.external_integration
-    return integration.chat_messages_enabled and integration.chat_messages_target == "main"

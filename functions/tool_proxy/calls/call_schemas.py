@@ -1,7 +1,7 @@
 """Request and response bodies of tool calls."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 from pydantic import Field
 
@@ -10,9 +10,6 @@ from shared.domain.ids import AppId, UserId
 from shared.domain.tool_data import ToolData
 from shared.edge.schemas import ID_PATTERN, Wire
 
-MAX_LINKS = 10
-MAX_LINK_CHARS = 2_100
-
 
 class UserIn(Wire):
     """A call for the user whom the delegation names; a body that names another is refused."""
@@ -20,7 +17,7 @@ class UserIn(Wire):
     uid: UserId | None = None
 
 
-class _CallIn(UserIn):
+class CallIn(UserIn):
     """A call of a tool. Repeats of a call share one `call_id`, which the delegation names."""
 
     tool: str
@@ -28,7 +25,7 @@ class _CallIn(UserIn):
     call_id: str = Field(max_length=128)
 
 
-class ToolCallIn(_CallIn):
+class ToolCallIn(CallIn):
     """A call of an app's tool, meant for the version that `pin` names.
 
     Over HTTP, repeats reach the app under one message id; MCP has none.
@@ -36,12 +33,6 @@ class ToolCallIn(_CallIn):
 
     pin: str = Field(max_length=64)
     app_id: AppId = Field(pattern=ID_PATTERN)
-
-
-class ServiceCallIn(_CallIn):
-    """A call of a connected service's tool."""
-
-    service: str
 
 
 class ToolCallOut(Wire):
@@ -60,17 +51,3 @@ class ToolCallOut(Wire):
             hidden_fields=data.hidden_fields,
             shown_text=data.shown_text,
         )
-
-
-class LinksIn(Wire):
-    """Addresses that an answer names; nothing says whose answer."""
-
-    urls: Annotated[
-        Sequence[Annotated[str, Field(max_length=MAX_LINK_CHARS)]], Field(max_length=MAX_LINKS)
-    ]
-
-
-class LinksOut(Wire):
-    """Those of the addresses that lead nowhere any more."""
-
-    broken: Sequence[str]

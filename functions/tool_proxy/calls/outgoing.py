@@ -7,7 +7,6 @@ from functions.tool_proxy.calls.failures import CallFailed
 from functions.tool_proxy.deps import CallDeps
 from functions.tool_proxy.outbound_quota import count_call
 from functions.tool_proxy.ports import OutgoingCall
-from functions.tool_proxy.registry.auto_disable import disable_if_failing
 from shared import telemetry
 from shared.domain.app import AppCall
 from shared.domain.tool_data import ToolData
@@ -67,4 +66,6 @@ async def _record_call(
         call.uid, call.app.id, entry, floor_to_hour(started_at), is_first=call.is_first
     )
     if is_down and limiter.is_check_due(now):
+        from functions.tool_proxy.registry.auto_disable import disable_if_failing
+
         await disable_if_failing(deps, call.app, now)

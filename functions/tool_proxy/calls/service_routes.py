@@ -3,14 +3,9 @@
 from functions.tool_proxy.accounts import connections
 from functions.tool_proxy.accounts.service_calls import call_service
 from functions.tool_proxy.calls.call_routes import MAX_CALL_BYTES, verify_user
-from functions.tool_proxy.calls.call_schemas import (
-    LinksIn,
-    LinksOut,
-    ServiceCallIn,
-    ToolCallOut,
-    UserIn,
-)
+from functions.tool_proxy.calls.call_schemas import ToolCallOut, UserIn
 from functions.tool_proxy.calls.link_checks import find_broken_links
+from functions.tool_proxy.calls.service_schemas import LinksIn, LinksOut, ServiceCallIn
 from functions.tool_proxy.deps import ToolProxyDeps
 from shared import telemetry
 from shared.edge.routes import Call, route
