@@ -103,7 +103,7 @@ class Settings:
     tool_call_keys: tuple[str, ...] = setting(readers.keys("TOOL_CALL_KEYS"))
     disconnect_keys: tuple[str, ...] = setting(readers.keys("DISCONNECT_KEYS"))
     function_urls: Mapping[str, str] = setting(pairs("FUNCTION_URLS", "function=url"))
-    cors_origins: tuple[str, ...] = setting(items("CORS_ORIGINS"))
+    cors_origins: tuple[str, ...] = setting(readers.read_cors_origins)
     blobs_bucket: str | None = setting(optional("BLOBS_BUCKET"))
     kms_key: str | None = setting(optional("KMS_KEY"))
     signing_kms_key: str | None = setting(optional("SIGNING_KMS_KEY"))

@@ -82,6 +82,24 @@ def read_public_url(env: Environment) -> str:
     )(env).rstrip("/")
 
 
+_ORIGIN = re.compile(r"https?://[^\s/?#@]+|\*")
+
+
+def _parse_origins(text: str) -> tuple[str, ...]:
+    origins = parse_items(text)
+    if not all(map(_ORIGIN.fullmatch, origins)):
+        raise ValueError(text)
+    return origins
+
+
+read_cors_origins: Reader[tuple[str, ...]] = variable(
+    "CORS_ORIGINS",
+    _parse_origins,
+    (),
+    "want origins such as https://app.example.org, without a path, separated by commas",
+)
+
+
 def read_local_key(env: Environment) -> str | None:
     return variable(
         "LOCAL_KEY",

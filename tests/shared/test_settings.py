@@ -194,6 +194,21 @@ def test_an_embedder_without_its_key_fails_at_start_p19() -> None:
         Settings.from_env({"EMBEDDER": "openai"})
 
 
+@pytest.mark.parametrize(
+    "text", ["foo", "https://a.org,https://b.org/", "https://a.org/app", "a.org"]
+)
+def test_what_is_no_origin_fails_at_start(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"^CORS_ORIGINS=.*: want origins such as https://app"):
+        Settings.from_env({"CORS_ORIGINS": text})
+
+
+def test_origins_are_taken_as_browsers_send_them() -> None:
+    settings = Settings.from_env({"CORS_ORIGINS": "https://a.org, http://localhost:3000"})
+
+    assert settings.cors_origins == ("https://a.org", "http://localhost:3000")
+    assert Settings.from_env({"CORS_ORIGINS": "*"}).cors_origins == ("*",)
+
+
 def test_there_are_no_fallback_models_by_default_c57() -> None:
     assert Settings.from_env({}).fallback_models == {}
 
