@@ -48,7 +48,12 @@ def test_files_go_with_a_question_and_stand_above_it_after_a_reload_p21(
     cards = page.locator(".message.human .files li")
     expect(cards).to_have_text(["keel.txt", "boat.png"])
     expect(cards.nth(1).locator("img")).to_be_visible()
-    assert cards.nth(1).locator("img").evaluate("image => image.naturalWidth") > 0
+    assert (
+        cards.nth(1)
+        .locator("img")
+        .evaluate("image => image.decode().then(() => image.naturalWidth)")
+        > 0
+    )
     with page.expect_download() as download:
         cards.first.get_by_role("button").press("Enter")
     assert download.value.suggested_filename == "keel.txt"
