@@ -1,4 +1,4 @@
-"""Which models read placeholders for private data."""
+"""Masking: the models that read placeholders for private data."""
 
 from typing import Literal
 
