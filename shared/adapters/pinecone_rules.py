@@ -2,6 +2,7 @@
 
 import json
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ MAX_METADATA_BYTES = 40_960
 MAX_INDEX = 2**32 - 1
 MAX_DIMENSIONS = 20_000
 Metadata = Mapping[str, MetadataValue]
+Condition = Callable[[Metadata], bool]
 
 
 def check_row(row: Row) -> None:
@@ -47,50 +49,55 @@ def _is_flat(value: object) -> bool:
     return isinstance(value, str | int | float)
 
 
-def matches(where: Filter, metadata: Metadata) -> bool:
-    """Apply a filter; all its conditions must hold. Raises Invalid for unknown operators."""
-    return all(_is_condition_met(name, condition, metadata) for name, condition in where.items())
+def build_filter(where: Filter) -> Condition:
+    """Return the test of all conditions of a filter. Raises Invalid for unknown operators."""
+    return _require_all([_build_condition(name, wanted) for name, wanted in where.items()])
 
 
-def _is_condition_met(name: str, condition: Any, metadata: Metadata) -> bool:
+def _build_condition(name: str, wanted: Any) -> Condition:
     if name == "$and":
-        return all(matches(part, metadata) for part in condition)
+        return _require_all([build_filter(part) for part in wanted])
     if name == "$or":
-        return any(matches(part, metadata) for part in condition)
-    conditions = condition if isinstance(condition, Mapping) else {"$eq": condition}
-    return all(_compare(op, metadata.get(name), value) for op, value in conditions.items())
+        alternatives = [build_filter(part) for part in wanted]
+        return lambda metadata: any(is_met(metadata) for is_met in alternatives)
+    operands = wanted if isinstance(wanted, Mapping) else {"$eq": wanted}
+    return _require_all([_build_comparison(name, *operand) for operand in operands.items()])
 
 
-def _compare(operator: str, stored_value: Any, operand: Any) -> bool:
-    if operator in _ORDER_OPERATORS:
-        return _is_number(stored_value) and _ORDER_OPERATORS[operator](
-            stored_value, _require_number(operand)
-        )
-    if operator not in _EQUALITY_OPERATORS:
-        raise Invalid(f"There is no filter operator {operator!r}")
-    stored_values = stored_value if isinstance(stored_value, list) else [stored_value]
-    return _EQUALITY_OPERATORS[operator](stored_values, operand)
+def _require_all(conditions: Sequence[Condition]) -> Condition:
+    if len(conditions) == 1:
+        return conditions[0]
+    return lambda metadata: all(is_met(metadata) for is_met in conditions)
 
 
-def _require_number(value: Any) -> float:
-    if not _is_number(value):
+def _build_comparison(name: str, sign: str, operand: Any) -> Condition:
+    if sign in _ORDER_OPERATORS:
+        return _build_order(name, _ORDER_OPERATORS[sign], operand)
+    if sign not in _EQUALITY_OPERATORS:
+        raise Invalid(f"There is no filter operator {sign!r}")
+    values = frozenset(operand if sign in ("$in", "$nin") else [operand])
+    excludes = sign in ("$ne", "$nin")
+    return lambda metadata: values.isdisjoint(_list_values(metadata.get(name))) is excludes
+
+
+def _build_order(name: str, is_in_order: Callable[[Any, float], bool], bound: Any) -> Condition:
+    if not _is_number(bound):
         raise Invalid("Only numbers are greater or less")
-    return float(value)
+    return lambda metadata: _is_number(metadata.get(name)) and is_in_order(metadata[name], bound)
+
+
+def _list_values(stored: MetadataValue | None) -> list[Any]:
+    return stored if isinstance(stored, list) else [stored]
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-_ORDER_OPERATORS: dict[str, Callable[[float, float], bool]] = {
-    "$gt": lambda stored, wanted: stored > wanted,
-    "$gte": lambda stored, wanted: stored >= wanted,
-    "$lt": lambda stored, wanted: stored < wanted,
-    "$lte": lambda stored, wanted: stored <= wanted,
+_ORDER_OPERATORS: Mapping[str, Callable[[Any, float], bool]] = {
+    "$gt": operator.gt,
+    "$gte": operator.ge,
+    "$lt": operator.lt,
+    "$lte": operator.le,
 }
-_EQUALITY_OPERATORS: dict[str, Callable[[list[Any], Any], bool]] = {
-    "$eq": lambda held, wanted: wanted in held,
-    "$ne": lambda held, wanted: wanted not in held,
-    "$in": lambda held, wanted: any(value in wanted for value in held),
-    "$nin": lambda held, wanted: not any(value in wanted for value in held),
-}
+_EQUALITY_OPERATORS = {"$eq", "$ne", "$in", "$nin"}

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from shared.adapters.pinecone_rules import check_dense, check_row, matches
+from shared.adapters.pinecone_rules import build_filter, check_dense, check_row
 from shared.domain.errors import Invalid
 from shared.domain.vectors import Row, SparseVector
 from tests.servers import run_server
@@ -66,11 +66,11 @@ class FakePinecone:
     async def _query(self, request: Request) -> Response:
         body = await self._read(request)
         rows = self.namespaces.get(body["namespace"], {}).values()
+        is_met = build_filter(body.get("filter", {}))
         scored_rows = [
             (score, row)
             for row in rows
-            if matches(body.get("filter", {}), row.metadata)
-            and (score := _score(row, body)) is not None
+            if is_met(row.metadata) and (score := _score(row, body)) is not None
         ]
         best_rows = sorted(scored_rows, key=lambda s: -s[0])[: body["topK"]]
         values = body.get("includeValues", False)

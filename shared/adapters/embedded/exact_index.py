@@ -17,7 +17,7 @@ from shared.adapters.embedded.exact_search import (
     Postings,
     select_best,
 )
-from shared.adapters.pinecone_rules import matches
+from shared.adapters.pinecone_rules import build_filter
 from shared.domain.vectors import Filter, Hit, MetadataValue, SparseVector
 
 WIDEN_FACTOR = 8
@@ -130,7 +130,8 @@ class ExactIndex:
     def _select_matching(self, places: Sequence[int], where: Filter) -> Iterable[int]:
         if not where:
             return places
-        return (at for at in places if matches(where, _decode_metadata(self._metadata[at])))
+        is_met = build_filter(where)
+        return (at for at in places if is_met(_decode_metadata(self._metadata[at])))
 
     def _read_weights(
         self, query: SparseVector, positions: Sequence[int]
@@ -160,14 +161,14 @@ class ExactIndex:
     def _build_mask(self, where: Filter) -> Mask:
         """Drop rows that are dead, or of another kind or time.
 
-        It decides about the kind; `matches` decides about the rest, for the few that come first.
+        It decides about the kind; the filter decides about the rest, for the few that come first.
         """
         mask = self._alive
         if "kind" in where:
             kinds = [
                 {} if kind is None else {"kind": from_json(kind)} for kind in self._kind_numbers
             ]
-            matching_kinds = [matches({"kind": where["kind"]}, kind) for kind in kinds]
+            matching_kinds = list(map(build_filter({"kind": where["kind"]}), kinds))
             mask = mask & np.array(matching_kinds, np.bool_)[self._kinds]
         bounds = where.get("created_at")
         for operator, bound in bounds.items() if isinstance(bounds, Mapping) else ():
