@@ -8,6 +8,9 @@ from typing import Self
 from shared.domain.ids import AppId
 from shared.domain.value import value
 
+_FIELD_BYTES = 400
+"""What the names of a photo's fields, its time and its path take up at most."""
+
 
 @value
 class Photo:
@@ -18,6 +21,11 @@ class Photo:
     description: str | None = None
     created_at: datetime | None = None
     discarded: bool = False
+
+    def count_stored_bytes(self) -> int:
+        """Count the bytes that it takes up at most, with the names of its fields."""
+        texts = (self.id, self.base64, self.description)
+        return _FIELD_BYTES + sum(len(text.encode()) for text in texts if text)
 
 
 @value

@@ -20,6 +20,9 @@ from shared.domain.value import value
 from shared.domain.words import count_words
 
 MAX_PARTS = 100
+_SEGMENT_BYTES = 80
+_TRANSLATION_BYTES = 20
+"""What the names of fields, numbers and ends of texts take up at most."""
 ConversationStatus = Literal["in_progress", "processing", "merging", "completed", "failed"]
 Visibility = Literal["private", "shared"]
 
@@ -69,6 +72,13 @@ class Segment:
         """Count the UTF-8 bytes of its text and its translations."""
         texts = [self.text, *(translation.text for translation in self.translations)]
         return sum(len(text.encode()) for text in texts)
+
+    def count_stored_bytes(self) -> int:
+        """Count the bytes that it takes up at most, with the names of its fields."""
+        languages = [translation.lang for translation in self.translations]
+        names = "".join((self.speaker, self.person_id or "", self.id or "", *languages))
+        fields = _SEGMENT_BYTES + _TRANSLATION_BYTES * len(languages)
+        return self.count_text_bytes() + len(names.encode()) + fields
 
     def to_fields(self) -> dict[str, Any]:
         """Return it as it is stored, in little time: a transcript has thousands."""
@@ -378,6 +388,11 @@ class Conversation:
     def count_photo_bytes(self) -> int:
         """Count the bytes of the photos, which are loaded, as they are stored."""
         return sum(len(photo.base64 or "") for photo in self.photos)
+
+    def count_stored_bytes(self) -> int:
+        """Count the bytes that transcript and photos, which are loaded, take up at most."""
+        segments = sum(segment.count_stored_bytes() for segment in self.transcript_segments)
+        return segments + sum(photo.count_stored_bytes() for photo in self.photos)
 
     def count_bytes(self) -> int:
         """Count the bytes of transcript and photos, loaded or not."""

@@ -26,7 +26,7 @@ async def keep_restored(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -
     try:
         restored = parse_restored(fields, deps.clock.now())
     except (ValidationError, ValueError, Invalid, TooLarge) as error:  # was valid when it was read
-        telemetry.warning("import_item_refused", error=type(error).__name__)
+        _log_refusal(error)
         return
     conversation = await _find_folder(deps, uid, restored.conversation)
     conversation = await _find_people(deps, uid, conversation)
@@ -37,6 +37,15 @@ async def keep_restored(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -
         await ingest(deps, uid, conversation, also=_build_writes(deps, uid, restored))
     except Conflict:
         telemetry.add_fields(outcome="known")
+    except (
+        Invalid,
+        TooLarge,
+    ) as error:  # what stands beside its transcript is too much for a commit
+        _log_refusal(error)
+
+
+def _log_refusal(error: Exception) -> None:
+    telemetry.warning("import_item_refused", error=type(error).__name__)
 
 
 def _build_writes(deps: ImportDeps, uid: UserId, restored: Restored) -> list[Write]:

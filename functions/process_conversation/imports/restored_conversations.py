@@ -10,11 +10,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationError
 
 from functions.process_conversation.library.conversation_schemas import (
+    MAX_SEGMENTS,
     ClientId,
     ConversationIn,
+    PhotoIn,
+    SegmentIn,
     Time,
 )
 from functions.process_conversation.library.exported_record import ExportedRecord, RecordedSpeaker
+from functions.process_conversation.library.merging import MAX_PHOTOS
 from functions.process_conversation.library.validation import validate_conversation
 from shared.data.codec import type_adapter
 from shared.domain.attachments import AppResult
@@ -29,7 +33,7 @@ MAX_FORGOTTEN = 300
 """Of more, the rest is left out: they are written with the conversation, by a commit of at most 500 writes."""
 DERIVED_COLLECTIONS = frozenset({"memories", "action_items"})
 TAKEN_FIELDS = (
-    "id", "started_at", "finished_at", "source", "language", "photos", "geolocation", "external_data",
+    "id", "started_at", "finished_at", "source", "language", "geolocation", "external_data",
 )  # fmt: skip
 
 
@@ -45,6 +49,20 @@ class _Shown(BaseModel):
     folder_id: ClientId | None = None
     apps_results: Annotated[tuple[AppResult, ...], Field(max_length=20)] = ()
     suggested_summarization_apps: Annotated[tuple[ClientId, ...], Field(max_length=50)] = ()
+
+
+class _SegmentIn(SegmentIn):
+    """A segment at any time: what was merged may have begun long before."""
+
+    start: float = 0.0
+    end: float = 0.0
+
+
+class _Content(BaseModel):
+    """What was recorded, which a merge may have made more than an owner can send at once."""
+
+    transcript_segments: Annotated[tuple[_SegmentIn, ...], Field(max_length=MAX_SEGMENTS)]
+    photos: Annotated[tuple[PhotoIn, ...], Field(max_length=MAX_PHOTOS)] = ()
 
 
 @value
@@ -72,19 +90,31 @@ def parse_restored(fields: Mapping[str, Any], now: datetime) -> Restored:
     _check_size(fields)
     shown = _Shown.model_validate(_select(fields, _Shown.model_fields))
     record = _check_record(type_adapter(ExportedRecord).validate_python(fields["record"]), now)
-    segments = [
-        _parse_segment(segment, record.recorded.get(number))
-        for number, segment in enumerate(fields.get("transcript_segments") or ())
-    ]
-    body = ConversationIn.model_validate(
-        {**_select(fields, TAKEN_FIELDS), "transcript_segments": segments}
-    )
-    conversation = _apply(body.to_conversation(shown.id), shown, record)
+    conversation = _apply(_build_recorded(fields, shown.id, record), shown, record)
     if not conversation.has_deleted_transcript:
         validate_conversation(conversation, now)
         conversation = replace(conversation, transcript_deleted_at=None, deleted_hash=None)
     return Restored(
         conversation=conversation, record=record, is_complete=shown.status == "completed"
+    )
+
+
+def _build_recorded(fields: Mapping[str, Any], name: str, record: ExportedRecord) -> Conversation:
+    """Build the conversation as it was recorded. Raises ValueError and Invalid."""
+    segments = [
+        _parse_segment(segment, record.recorded.get(number))
+        for number, segment in enumerate(fields.get("transcript_segments") or ())
+    ]
+    content = _Content.model_validate(
+        {**_select(fields, ("photos",)), "transcript_segments": segments}
+    )
+    body = ConversationIn.model_validate(
+        {**_select(fields, TAKEN_FIELDS), "transcript_segments": []}
+    )
+    return replace(
+        body.to_conversation(name),
+        transcript_segments=tuple(segment.to_segment() for segment in content.transcript_segments),
+        photos=tuple(photo.to_photo() for photo in content.photos),
     )
 
 

@@ -23,8 +23,6 @@ MAX_ATTEMPTS = 3
 MAX_MOVED = 100
 """Memories and tasks of the owner that move along: a transaction holds at most 500 writes."""
 MAX_PHOTOS = 100
-MAX_PHOTO_BYTES = 4_000_000
-"""With the longest transcript, a transaction stays below 10 MiB."""
 MAX_FAMILY = 100
 """Conversations that one is made of, by whatever many merges."""
 
@@ -134,10 +132,8 @@ def _validate(merged: Conversation) -> None:
     """Raises TooLarge."""
     if len(merged.transcript_segments) > MAX_SEGMENTS:
         raise TooLarge(f"A merged conversation has at most {MAX_SEGMENTS} segments")
-    if len(merged.photos) > MAX_PHOTOS or merged.count_photo_bytes() > MAX_PHOTO_BYTES:
-        raise TooLarge(
-            f"A merged conversation has at most {MAX_PHOTOS} photos of {MAX_PHOTO_BYTES} bytes in all"
-        )
+    if len(merged.photos) > MAX_PHOTOS:
+        raise TooLarge(f"A merged conversation has at most {MAX_PHOTOS} photos")
     if len(merged.merged_from) > MAX_FAMILY:
         raise TooLarge(f"A merged conversation is made of at most {MAX_FAMILY}")
 

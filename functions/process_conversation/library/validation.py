@@ -9,6 +9,8 @@ MAX_SEGMENT_BYTES = 100_000
 MAX_TEXT_BYTES = 4_194_304
 MAX_PHOTO_BYTES = 2_000_000
 """All photos of a conversation; a list may hold many of these."""
+MAX_STORED_BYTES = 6_700_000
+"""Transcript and photos, as documents hold them: one commit, with room for what is written along."""
 MAX_AHEAD = timedelta(days=1)
 """Device clocks are wrong by hours, not by more than a day."""
 
@@ -25,6 +27,11 @@ def validate_conversation(conversation: Conversation, now: datetime) -> None:
         raise TooLarge(f"The transcript must have at most {MAX_TEXT_BYTES} bytes of text.")
     if conversation.count_photo_bytes() > MAX_PHOTO_BYTES:
         raise TooLarge(f"The photos must have at most {MAX_PHOTO_BYTES} bytes in all.")
+    if conversation.count_stored_bytes() > MAX_STORED_BYTES:
+        raise TooLarge(
+            f"The transcript and the photos must have at most {MAX_STORED_BYTES} bytes together, as they are "
+            "stored. Leave photos out, or send the conversation in two parts."
+        )
     _validate_times(conversation, now)
 
 

@@ -4,11 +4,17 @@ from functools import partial
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from functions.process_conversation.library.conversation_schemas import MAX_PHOTO_CHARS, MAX_PHOTOS
 from functions.process_conversation.library.retention import delete_text
+from shared.adapters.firestore_limits import check_fields
+from shared.data.codec import dump
+from shared.domain.attachments import Photo
+from shared.domain.conversation import Segment, Translation
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT
-from tests.fixtures.processing import ALICE
+from tests.fixtures.processing import ALICE, START
 from tests.functions.process_conversation.test_retention import build_retention_deps
 
 TALK = f"{CONVERSATIONS}/talk"
@@ -18,6 +24,7 @@ PHOTO: dict[str, Any] = {
     "description": "A harbour",
     "discarded": False,
 }
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 PLACE = {"latitude": 38.7, "longitude": -9.1, "google_place_id": "lisbon", "address": "Rossio 1"}
 
 
@@ -76,6 +83,42 @@ async def test_more_than_fits_is_refused(alice, fields: dict[str, Any], status: 
     assert response.status_code == status
     assert isinstance(response.json()["detail"], str)
     assert (await alice.get(TALK)).status_code == 404
+
+
+async def test_transcript_and_photos_that_do_not_fit_together_are_refused_with_what_to_do(alice):
+    segments = [{**SEGMENT, "text": "x" * 400}] * 10_000
+    photos = [{"base64": "a" * 660_000}] * 3
+
+    assert (await hand_in(alice, id="long", transcript_segments=segments)).status_code == 202
+    assert (await hand_in(alice, id="pictures", photos=photos)).status_code == 202
+    both = await hand_in(alice, transcript_segments=segments, photos=photos)
+
+    assert both.status_code == 413
+    assert both.json()["detail"].endswith(
+        "Leave photos out, or send the conversation in two parts."
+    )
+
+
+@given(
+    st.builds(
+        Segment,
+        text=TEXTS,
+        speaker=TEXTS,
+        start=st.floats(0, 1e12),
+        person_id=st.none() | TEXTS,
+        id=st.none() | TEXTS,
+        translations=st.tuples(st.builds(Translation, lang=TEXTS, text=TEXTS)) | st.just(()),
+    )
+)
+def test_a_segment_takes_up_no_more_than_was_counted(segment: Segment):
+    document = check_fields("segments/1", segment.to_fields()) - check_fields("segments/1", {})
+
+    assert document <= segment.count_stored_bytes()
+
+
+@given(st.builds(Photo, id=TEXTS, base64=TEXTS, description=TEXTS, created_at=st.just(START)))
+def test_a_photo_takes_up_no_more_than_was_counted(photo: Photo):
+    assert check_fields("photos/1", {"photo": dump(photo)}) <= photo.count_stored_bytes()
 
 
 async def test_photos_take_up_room_until_their_conversation_is_deleted(world, alice):

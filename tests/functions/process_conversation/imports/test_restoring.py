@@ -253,6 +253,26 @@ async def test_what_was_exported_and_erased_comes_back_equal(world, media_type):
     assert after["profile"]["retention_days"] == 0
 
 
+async def test_a_merge_of_many_photos_over_half_a_year_comes_back_equal(world):
+    deps = build_library_deps(world)
+    photos = [{"id": f"p{n}", "base64": "aGVsbG8="} for n in range(20)]
+    times = {"started_at": "2025-09-02T09:00:00Z", "finished_at": "2025-09-02T09:10:00Z"}
+    async with open_library(deps, ALICE) as alice:
+        for body in ({**FIRST, **times}, SECOND):
+            await alice.post(CONVERSATIONS, json={**body, "photos": photos})
+        merge = await alice.post(f"{CONVERSATIONS}/merge", json={"conversation_ids": IDS})
+        assert merge.status_code == 200, merge.text
+        await process_all(world, ALICE)
+        before = await export(alice)
+        file = (await alice.get(EXPORT)).content
+        await erase(world, ALICE)
+        result = await restore(world, deps, alice, file, ALICE)
+        after = await export(alice)
+
+    assert normalise(after) == normalise(before), result
+    assert [len(c["photos"]) for c in before["conversations"]] == [40]
+
+
 def test_everything_that_an_export_holds_comes_back_or_is_named_with_a_reason():
     others = {"memories", "action_items", "people"}
 
