@@ -85,7 +85,7 @@ def rescore(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
     for query_term in query.query_terms:
         best_weights = _list_best_weights(query_term, columns)
         if best_weights:
-            matching = sum(map(bool, best_weights))
+            matching = len(best_weights) - best_weights.count(0)
             term_weight = query_term.weight + _compute_idf(matching, len(hits))
             totals = [
                 total + term_weight * weight
@@ -104,7 +104,9 @@ def _list_best_weights(
         for term, share in query_term.shares.items()
         if any(column := columns.get(term_id(term), ()))
     ]
-    return [max(weights) for weights in zip(*matching_columns, strict=True)]
+    if len(matching_columns) > 1:
+        return list(map(max, *matching_columns))
+    return matching_columns[0] if matching_columns else []
 
 
 def _compute_idf(matching: int, count: int) -> float:

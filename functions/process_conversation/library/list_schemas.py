@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Annotated, Self
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from functions.process_conversation.library.conversation_schemas import (
     ConversationOut,
@@ -85,14 +86,17 @@ class PassageOut(Wire):
     text: str
 
 
-class PieceOut(Wire):
+# Pieces and snippets are dictionaries, because a page of hits has hundreds of them.
+
+
+class PieceOut(TypedDict):
     """A part of a snippet; `is_match` where it is a word that was searched for, in any form."""
 
     text: str
     is_match: bool
 
 
-class SnippetOut(Wire):
+class SnippetOut(TypedDict):
     """What was found, cut around the match: of a turn, or of the overview, which has no segment."""
 
     segment: int | None
@@ -151,7 +155,7 @@ def _to_snippet(
         speaker_id=segment and segment.speaker_id,
         speaker_name=segment and segment.speaker_name,
         is_user=bool(segment and segment.is_user),
-        pieces=[PieceOut.model_validate(piece) for piece in pieces],
+        pieces=[PieceOut(text=piece.text, is_match=piece.is_match) for piece in pieces],
     )
 
 
