@@ -72,7 +72,7 @@ class SqliteDatabase:
     def add_schema(self, sql: str) -> None:
         """Register `sql` for the tables that an adapter needs; it runs before the next work.
 
-        Every process runs it, so each statement must be `CREATE … IF NOT EXISTS`.
+        Every process runs it, so each statement must be `CREATE … IF NOT EXISTS` or `DROP … IF EXISTS`.
         """
         self._pending_schema.append(sql)
 

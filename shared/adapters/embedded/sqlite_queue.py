@@ -23,7 +23,7 @@ MAX_BACKOFF_S = 60.0
 NAME_TTL_S = 3600.0
 """How long a task's name stays reserved after its end, as in Cloud Tasks."""
 
-SCHEMA = """
+SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS jobs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL,
@@ -37,10 +37,30 @@ CREATE TABLE IF NOT EXISTS jobs (
     fence INTEGER NOT NULL DEFAULT 0,
     ended REAL
 );
-CREATE INDEX IF NOT EXISTS jobs_due ON jobs (due, id) WHERE ended IS NULL;
+CREATE INDEX IF NOT EXISTS jobs_waiting ON jobs (due, id, target) WHERE ended IS NULL;
+CREATE INDEX IF NOT EXISTS jobs_lost ON jobs (due) WHERE ended IS NULL AND attempt >= {MAX_ATTEMPTS};
+DROP INDEX IF EXISTS jobs_due;
 CREATE INDEX IF NOT EXISTS jobs_ended ON jobs (ended) WHERE ended IS NOT NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS jobs_task ON jobs (target, name) WHERE kind = 'task'
 """
+
+CLAIM = """
+UPDATE jobs SET due = ?, attempt = attempt + 1, fence = fence + 1
+WHERE id IN (
+  SELECT id FROM jobs
+  WHERE ended IS NULL AND due <= ? AND target NOT IN (SELECT value FROM json_each(?))
+  ORDER BY due, id LIMIT ?
+)
+RETURNING id, kind, target, name, body, trace, created, attempt, fence
+"""
+
+# The number of attempts is no parameter: SQLite would not see that the index holds all such jobs.
+SELECT_LOST = f"""
+SELECT id, kind, target, name, body, trace, created, attempt, fence FROM jobs
+WHERE ended IS NULL AND due <= ? AND attempt >= {MAX_ATTEMPTS}
+"""  # noqa: S608 - our number
+
+COUNT_UNFINISHED = "SELECT 1 FROM jobs WHERE ended IS NULL AND due <= ? LIMIT ?"
 
 DELETE_ABOUT = """
 DELETE FROM jobs
@@ -108,9 +128,10 @@ class SqliteQueue:
 
     async def count_unfinished(self, limit: int) -> int:
         """Count the jobs that are due or claimed, up to `limit`."""
-        sql = "SELECT 1 FROM jobs WHERE ended IS NULL AND due <= ? LIMIT ?"
         values = (self._now() + LEASE_S, limit)
-        return len(await self.database.read(lambda c: c.execute(sql, values).fetchall()))
+        return len(
+            await self.database.read(lambda c: c.execute(COUNT_UNFINISHED, values).fetchall())
+        )
 
     async def ack(self, job: Job) -> None:
         """Complete a job."""
@@ -209,11 +230,7 @@ class SqliteQueue:
 
         The job may be the cause.
         """
-        rows = connection.execute(
-            "SELECT id, kind, target, name, body, trace, created, attempt, fence FROM jobs "
-            "WHERE ended IS NULL AND due <= ? AND attempt >= ?",
-            (now, MAX_ATTEMPTS),
-        ).fetchall()
+        rows = connection.execute(SELECT_LOST, (now,)).fetchall()
         for row in rows:
             self._send_to_dead_letters(connection, _to_job(*row), "no answer", now)
 
@@ -311,13 +328,8 @@ def _compile_pattern(path: str) -> re.Pattern[str]:
 def _claim(
     connection: sqlite3.Connection, now: float, limit: int, skip_targets: Sequence[str]
 ) -> list[Job]:
-    rows = connection.execute(
-        "UPDATE jobs SET due = ?, attempt = attempt + 1, fence = fence + 1 WHERE id IN "
-        "(SELECT id FROM jobs WHERE ended IS NULL AND due <= ? "
-        "AND target NOT IN (SELECT value FROM json_each(?)) ORDER BY due, id LIMIT ?) "
-        "RETURNING id, kind, target, name, body, trace, created, attempt, fence",
-        (now + LEASE_S, now, dumps(skip_targets), limit),
-    ).fetchall()
+    values = (now + LEASE_S, now, dumps(skip_targets), limit)
+    rows = connection.execute(CLAIM, values).fetchall()
     return [_to_job(*row) for row in sorted(rows)]
 
 
