@@ -2,8 +2,8 @@
 
 The standard decorator compiles up to six methods for each class, and a cold start defines some hundred
 classes: half of the framework's own import time. Here a class gets its slots and methods that all values
-share; its fields are worked out, by the standard decorator, and its `__init__` is compiled, when its first
-value is made, which most classes of a process never reach. A value is a real dataclass: `fields`, `replace`,
+share. Its fields are worked out, by the standard decorator, when its first value is made, and its
+`__init__` is compiled for the second one; most classes of a process never get that far. A value is a real dataclass: `fields`, `replace`,
 `asdict`, pattern matching and pydantic accept it.
 """
 
@@ -74,6 +74,22 @@ def _define_again(cls: Any, *, left_out: Sequence[str] = (), **added: Any) -> An
 
 
 def _build_lazy_init(cls: Any, *, by_name: bool) -> Any:
+    """Return an `__init__` that fills one value field by field, and is compiled for the next.
+
+    Many classes have one value in a process, and to compile costs more than to fill a hundred fields.
+    """
+
+    def fill_one(self: Any, *values: Any, **named_values: Any) -> None:
+        cls.__init__ = compile_and_fill
+        complete_values = _add_defaults(fields(cls), named_values)
+        if values or complete_values.keys() != cls.__dataclass_fields__.keys():
+            compile_and_fill(self, *values, **named_values)
+            return
+        for name, field_value in complete_values.items():
+            object.__setattr__(self, name, field_value)
+        if hasattr(cls, "__post_init__"):
+            self.__post_init__()
+
     def compile_and_fill(self: Any, *values: Any, **named_values: Any) -> None:
         compiled = _compile_init(
             fields(cls), by_name=by_name, has_post_init=hasattr(cls, "__post_init__")
@@ -81,7 +97,18 @@ def _build_lazy_init(cls: Any, *, by_name: bool) -> Any:
         cls.__init__ = compiled
         compiled(self, *values, **named_values)
 
-    return compile_and_fill
+    return fill_one
+
+
+def _add_defaults(
+    all_fields: Iterable[Field[Any]], named_values: Mapping[str, Any]
+) -> dict[str, Any]:
+    missing = [each for each in all_fields if each.name not in named_values]
+    defaults = {each.name: each.default for each in missing if each.default is not MISSING}
+    made = {
+        each.name: each.default_factory() for each in missing if each.default_factory is not MISSING
+    }
+    return {**defaults, **made, **named_values}
 
 
 def _compile_init(init_fields: Iterable[Field[Any]], *, by_name: bool, has_post_init: bool) -> Any:

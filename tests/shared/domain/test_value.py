@@ -61,6 +61,40 @@ def test_a_value_extends_another_with_its_fields_and_patterns() -> None:
     assert not hasattr(Triple(1), "__dict__")
 
 
+def test_the_first_value_of_a_class_is_like_the_next_ones() -> None:
+    @value
+    class Route:
+        path: str
+        method: str = "GET"
+        tags: list[str] = field(default_factory=list)
+
+    with pytest.raises(TypeError, match="path"):
+        Route()  # type: ignore[call-arg]
+    first, second, third = Route(path="/"), Route(path="/"), Route(path="/", tags=[])
+
+    assert first == second == third
+    assert first.tags is not second.tags
+
+
+def test_the_first_value_may_be_given_by_position() -> None:
+    @positional_value
+    class Step:
+        name: str
+        number: int = 1
+
+    assert Step("a") == Step("a", 1) == Step("a", number=1)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"path": "/", "method": "GET"}])
+def test_the_first_value_refuses_missing_and_unknown_fields(arguments: dict[str, str]) -> None:
+    @value
+    class Route:
+        path: str
+
+    with pytest.raises(TypeError):
+        Route(**arguments)
+
+
 def test_threads_that_make_the_first_value_at_once_make_the_same() -> None:
     @value
     class Tags:
