@@ -12,17 +12,17 @@ from shared.domain.connection import Service
 from shared.domain.documents import Create, Document, Increment, Update, Write
 from shared.domain.errors import PreconditionFailed
 from shared.domain.ids import AppId, UserId
-from shared.domain.profile import Profile
+from shared.domain.place import PlaceSharing
 from shared.domain.value import value
 from shared.ports import Documents
 
 
 @value
 class AppCallContext:
-    """An app, its installation by the user, the user's profile, and their calls this hour by callee."""
+    """An app, its installation by the user, who may know their place, and their calls this hour by callee."""
 
     app: App | None
-    profile: Profile
+    place: PlaceSharing
     installation: InstalledApp | None
     calls_this_hour: Mapping[str, int]
 
@@ -39,7 +39,7 @@ class AppCalls:
         app, installed_apps, counts, profile = await self._documents.get_many(paths)
         return AppCallContext(
             app=load_app(app) if app else None,
-            profile=load(Profile, profile) if profile else Profile(),
+            place=load(PlaceSharing, profile) if profile else PlaceSharing(),
             installation=next(
                 (entry for entry in load_installed_apps(installed_apps) if entry.app_id == app_id),
                 None,

@@ -1,16 +1,16 @@
 """Profile of a user: name, time zone, language, preferences and devices."""
 
 from dataclasses import field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from shared.domain.attachments import Geolocation
 from shared.domain.custom_agent import AgentRole
 from shared.domain.daily_summary import DailySummarySettings
 from shared.domain.focus_mode import FocusMode, FocusModes
 from shared.domain.ids import AppId, FocusModeId
 from shared.domain.notification_preferences import Preferences
+from shared.domain.place import PlaceSharing
 from shared.domain.rule import Rules
 from shared.domain.value import value
 from shared.domain.vector_home import VectorHome
@@ -19,19 +19,16 @@ MAX_PROMPT_CHARS = 4_000
 MAX_REMINDER_CHARS = 1_000
 PreferredModel = Literal["auto", AgentRole]
 """The model that answers by default; `auto` leaves the choice to each question."""
-PLACE_VALIDITY = timedelta(minutes=30)
-"""For so long a phone is taken to be where it was."""
 
 
 @value
-class Profile:
+class Profile(PlaceSharing):
     """`time_zone` is an IANA name; every date the owner sees follows it.
 
     `language` is the one the owner chose, ISO 639-1; None until they do. `notifications` is what they
     want to hear of apps. Transcripts that are older than `retention_days` lose their text; 0 keeps
     them. `summary_app` is the app that writes their summaries, if they chose one.
-    `place` is where the owner was last, with its time; the tools of apps are told it only if the owner
-    allows that: `is_place_shared`. `acquisition_source` is how they came to us, in their words.
+    `acquisition_source` is how they came to us, in their words.
     With `keeps_audio`, the sound of a recording is kept beside its conversation.
     `own_names` are the names by which transcripts call them, as of `own_names_set_at`.
     `chat_prompt` is how the assistant shall answer, in their words, and `chat_reminder` what every model
@@ -54,8 +51,6 @@ class Profile:
     retention_set_at: datetime | None = None
     daily_summary: DailySummarySettings = field(default_factory=DailySummarySettings)
     summary_app: AppId | None = None
-    place: Geolocation | None = None
-    is_place_shared: bool = False
     is_onboarded: bool = False
     acquisition_source: str | None = None
     keeps_audio: bool = False
@@ -94,17 +89,6 @@ class Profile:
     def find_focus_mode(self, mode_id: FocusModeId | None) -> FocusMode | None:
         """Return a saved mode; None for one that was deleted."""
         return next((mode for mode in self.focus_modes if mode.id == mode_id), None)
-
-    def find_place(self, start: datetime, end: datetime) -> Geolocation | None:
-        """Return where the owner was between two instants, or shortly before or after."""
-        if self.place is None or self.place.time is None:
-            return None
-        is_near = start - PLACE_VALIDITY <= self.place.time <= end + PLACE_VALIDITY
-        return self.place if is_near else None
-
-    def find_shared_place(self, now: datetime) -> Geolocation | None:
-        """Return where the owner is, if apps may know and it was measured lately."""
-        return self.find_place(now, now) if self.is_place_shared else None
 
 
 @value

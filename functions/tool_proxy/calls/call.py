@@ -49,7 +49,7 @@ async def call_tool(
             app_uid=installation.get_app_uid(uid),
             call_id=call_id or deps.new_id(),
             is_first=not context.calls_this_hour,
-            place=context.profile.find_shared_place(now),
+            place=context.place.find_shared_place(now),
         )
         send = deps.choose_transport(tool.transport).prepare(call, provided_arguments)
         return await execute(deps, limiter, call, send)
