@@ -3,8 +3,8 @@
 The standard decorator compiles up to six methods for each class, and a cold start defines some hundred
 classes: half of the framework's own import time. Here a class gets its slots and methods that all values
 share. Its fields are worked out, by the standard decorator, when its first value is made, and its
-`__init__` is compiled for the second one; most classes of a process never get that far. A value is a real dataclass: `fields`, `replace`,
-`asdict`, pattern matching and pydantic accept it.
+`__init__` is compiled for the second one; most classes of a process never get that far. A value is a
+real dataclass: `fields`, `replace`, `asdict`, pattern matching and pydantic accept it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
