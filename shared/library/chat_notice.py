@@ -1,30 +1,26 @@
 """Chat notices: posts of apps that become messages of a chat."""
 
-from typing import TYPE_CHECKING
-
-from shared.domain.chat import Message, Session, build_main_session_id, build_session
-from shared.domain.ids import MessageId
+from shared.domain.chat import Card, Message, Session, build_main_session_id, build_session
+from shared.domain.ids import AppId, MessageId
 from shared.domain.notification import Notification
-
-if TYPE_CHECKING:
-    from shared.library.notify import PostedNotification
 
 
 def build_chat_message(
-    post: "PostedNotification", notification: Notification
+    notification: Notification, *, chat_app_id: AppId | None, card: Card | None
 ) -> tuple[Session, Message]:
-    """Return the chat of the app, or the main one, and the message to add to it."""
-    app_id = None if post.is_for_main_chat else post.app.id
-    session = build_session(build_main_session_id(app_id), app_id=app_id, now=post.at)
+    """Return the chat of an app, or the main one, and the message to add to it."""
+    session = build_session(
+        build_main_session_id(chat_app_id), app_id=chat_app_id, now=notification.created_at
+    )
     message = Message(
-        id=MessageId(post.id),
+        id=MessageId(notification.id),
         session_id=session.id,
         text=notification.data["text"],
         sender="ai",
-        created_at=post.at,
-        app_id=app_id,
+        created_at=notification.created_at,
+        app_id=chat_app_id,
         from_integration=True,
-        memories_id=(post.card.id,) if post.card else (),
-        cards=(post.card,) if post.card else (),
+        memories_id=(card.id,) if card else (),
+        cards=(card,) if card else (),
     )
     return session, message

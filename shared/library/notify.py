@@ -102,7 +102,11 @@ async def _store(
             return await deps.stores.inbox.add(post.uid, notification, also=[limit])
         from shared.library.chat_notice import build_chat_message
 
-        session, message = build_chat_message(post, notification)
+        session, message = build_chat_message(
+            notification,
+            chat_app_id=None if post.is_for_main_chat else post.app.id,
+            card=post.card,
+        )
         also = [limit, build_notification_write(post.uid, notification)]
         return await deps.stores.messages.add(post.uid, session, message, also=also)
 
