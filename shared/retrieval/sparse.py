@@ -79,9 +79,8 @@ def build_vector(weights: Mapping[str, float]) -> SparseVector:
             sorted(weights.items(), key=lambda w: -w[1] * get_term_weight(w[0]))[:MAX_TERMS]
         )
     by_id = {
-        term_id(term): max(round(selected_weights[term] * QUANTIZATION_STEPS), 1)
-        / QUANTIZATION_STEPS
-        for term in selected_weights
+        term_id(term): (round(weight * QUANTIZATION_STEPS) or 1) / QUANTIZATION_STEPS
+        for term, weight in selected_weights.items()
     }
     indices = tuple(sorted(by_id))
     return SparseVector(indices, tuple(by_id[index] for index in indices))
