@@ -25,9 +25,7 @@ def select_window(newest_first: Sequence[Message], session: Session) -> list[Mes
     prefix every turn and lose the provider's cache. While a summary is late, a window that is too
     large is shortened in steps as well.
     """
-    unsummarised = [
-        message for message in reversed(newest_first) if not session.is_summarised(message)
-    ]
+    unsummarised = _list_unsummarised(newest_first, session)
     if len(unsummarised) == MAX_READ:  # the summary may end earlier: count from the first message
         unsummarised = unsummarised[(MAX_READ - session.message_count) % SUMMARY_BATCH :]
     while _is_heavy(unsummarised, 2 * VERBATIM_BUDGET_TOKENS):
@@ -35,11 +33,20 @@ def select_window(newest_first: Sequence[Message], session: Session) -> list[Mes
     return unsummarised
 
 
+def is_summary_due(newest_first: Sequence[Message], session: Session) -> bool:
+    """Tell whether messages are to be summarised now, of which these are the newest MAX_VERBATIM + 1."""
+    return bool(select_for_summary(_list_unsummarised(newest_first, session)))
+
+
 def select_for_summary(unsummarised: Sequence[Message]) -> Sequence[Message]:
     """Return the messages to summarise now, of those that no summary covers, oldest first."""
     if len(unsummarised) <= MAX_VERBATIM and not _is_heavy(unsummarised, VERBATIM_BUDGET_TOKENS):
         return ()
     return unsummarised[: min(SUMMARY_BATCH, len(unsummarised) - MIN_VERBATIM)]
+
+
+def _list_unsummarised(newest_first: Sequence[Message], session: Session) -> list[Message]:
+    return [message for message in reversed(newest_first) if not session.is_summarised(message)]
 
 
 def _is_heavy(messages: Sequence[Message], budget_tokens: int) -> bool:

@@ -3,7 +3,6 @@
 It may happen again at any point, and for an answer that is not the newest any more.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -41,28 +40,29 @@ NOTES_PROMPT, TITLE_PROMPT = "chat/notes", "chat/title"
 
 
 async def note_answer(
-    deps: AfterTurnDeps, uid: UserId, session: Session, answer_id: MessageId
+    deps: AfterTurnDeps,
+    uid: UserId,
+    session: Session,
+    profile: Profile,
+    answer_id: MessageId,
+    newest_first: Sequence[Message],
 ) -> None:
     """Note what follows from an answer, once; nothing of one that is gone, or of a private chat.
 
-    Where the model fails, the notes are empty and the title is the beginning of the question.
-    Raises Unavailable when a retry may help.
+    `newest_first` are the newest messages that the chat shows. Where the model fails, the notes are empty
+    and the title is the beginning of the question. Raises Unavailable when a retry may help.
     """
     if session.is_private:
         return
-    answer = await _find_answer(deps, uid, session, answer_id)
+    if not newest_first or newest_first[0].id != answer_id:
+        newest_first = await _read_until(deps, uid, session, answer_id)
+    answer = next(iter(newest_first), None)
     if answer is None or not answer.is_noted or answer.notes is not None:
         return
-    path = build_path_to(session.forks, answer.branch)
-    earlier, profile = await asyncio.gather(
-        deps.stores.messages.list_newest(
-            uid, session.id, limit=window.MAX_VERBATIM, before=answer.position, path=path
-        ),
-        deps.stores.profiles.get(uid),
-    )
-    question = next((message for message in earlier if message.is_owners), None)
+    question = next((message for message in newest_first if message.is_owners), None)
     if question is not None:
-        read = _Read(question=question, newest_first=[answer, *earlier], profile=profile, path=path)
+        path = build_path_to(session.forks, answer.branch)
+        read = _Read(question=question, newest_first=newest_first, profile=profile, path=path)
         await _note_exchange(deps, uid, session, read)
 
 
@@ -76,14 +76,24 @@ class _Read:
     path: Path
 
 
-async def _find_answer(
+async def _read_until(
     deps: AfterTurnDeps, uid: UserId, session: Session, answer_id: MessageId
-) -> Message | None:
+) -> Sequence[Message]:
+    """Return an answer and the messages before it, newest first; none where it is gone."""
     try:
         answer = await deps.stores.messages.get(uid, answer_id)
     except NotFound:
-        return None
-    return answer if answer.session_id == session.id else None
+        return ()
+    if answer.session_id != session.id or answer.notes is not None:
+        return ()
+    earlier = await deps.stores.messages.list_newest(
+        uid,
+        session.id,
+        limit=window.MAX_VERBATIM,
+        before=answer.position,
+        path=build_path_to(session.forks, answer.branch),
+    )
+    return (answer, *earlier)
 
 
 async def _note_exchange(deps: AfterTurnDeps, uid: UserId, session: Session, read: _Read) -> None:

@@ -4,6 +4,7 @@ All are derived from the stored messages when an event arrives. The event of the
 for a lost one, and a repeated one finds nothing to do.
 """
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,15 +44,22 @@ async def after_turn(
     session = await deps.stores.sessions.get(uid, session_id)
     if session is None:
         return
-    await note_answer(deps, uid, session, answer_id)
-    await schedule_stretch(deps.tasks, uid, session_id, session.updated_at)
-    await summarise_results(deps, uid, session)
-    await _summarise_history(deps, uid, session)
-
-
-async def _summarise_history(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
-    """Summarise batch after batch, until none is due; of several versions, what is shown."""
     path = build_shown_path(session.forks)
+    newest_first, profile = await asyncio.gather(
+        deps.stores.messages.list_newest(uid, session_id, limit=window.MAX_VERBATIM + 1, path=path),
+        deps.stores.profiles.get(uid),
+    )
+    await note_answer(deps, uid, session, profile, answer_id, newest_first)
+    await schedule_stretch(deps.tasks, uid, session_id, session.updated_at)
+    await summarise_results(deps, uid, profile, newest_first)
+    if window.is_summary_due(newest_first, omit_foreign_summary(session, path)):
+        await _summarise_history(deps, uid, session, path)
+
+
+async def _summarise_history(
+    deps: AfterTurnDeps, uid: UserId, session: Session, path: Path
+) -> None:
+    """Summarise batch after batch, until none is due; of several versions, what is shown."""
     current: Session | None = session
     while current is not None:
         until = omit_foreign_summary(current, path).summarised_until

@@ -14,11 +14,11 @@ from functions.chat.context.budget import cut_text
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.turn.model_outputs import ResultSummariesOutput
 from shared import prompts
-from shared.domain.branches import build_shown_path
-from shared.domain.chat import Message, Session
+from shared.domain.chat import Message
 from shared.domain.errors import ModelFailed, NotFound
 from shared.domain.ids import UserId
 from shared.domain.model import Prompt
+from shared.domain.profile import Profile
 from shared.domain.steps import CallStep, Step
 from shared.library.user_model import load_model
 from shared.security.visible_text import strip_invisible
@@ -30,19 +30,17 @@ MAX_ARGUMENTS_CHARS = 500
 PROMPT_NAME = "chat/result_summaries"
 
 
-async def summarise_results(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
-    """Summarise what the chat's last answer found, once, if its owner wants that.
+async def summarise_results(
+    deps: AfterTurnDeps, uid: UserId, profile: Profile, newest_first: Sequence[Message]
+) -> None:
+    """Summarise what the last answer of these messages found, once, if its owner wants that.
 
     Where the model fails, the results stay replaced by a fixed sentence. Raises Unavailable when a
     retry may help.
     """
-    profile = await deps.stores.profiles.get(uid)
     if not profile.summarises_results:
         return
-    newest = await deps.stores.messages.list_newest(
-        uid, session.id, limit=window.MIN_VERBATIM, path=build_shown_path(session.forks)
-    )
-    exchanges = pairwise(reversed(newest))
+    exchanges = pairwise(reversed(newest_first[: window.MIN_VERBATIM]))
     last = next(((q, a) for q, a in reversed(list(exchanges)) if _list_calls(a)), None)
     if last is not None:
         await _summarise(deps, uid, *last)

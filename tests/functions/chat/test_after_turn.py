@@ -4,8 +4,12 @@ import base64
 import json
 from dataclasses import replace
 
+import pytest
+
 from functions.chat.api.internal_routes import AFTER_TURN_ROUTES
 from functions.chat.deps import AfterTurnDeps, ChatDeps
+from functions.chat.turn.after_turn import after_turn
+from shared import telemetry
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import Unavailable
 from tests.fakes import ScriptedModel, script_answer
@@ -14,6 +18,7 @@ from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.chats import (
     build_after_turn_deps,
     load_session,
+    number_texts,
     script_notes,
     store_messages,
 )
@@ -67,3 +72,17 @@ async def test_the_after_turn_entry_point_accepts_events_from_our_services_only(
 
     assert statuses == [401, 422, 204]
     assert (await load_session(world)).title == "Time"
+
+
+@pytest.mark.parametrize("count", [2, 24, 30])
+async def test_each_message_is_read_once_after_a_turn_d11(world: ChatFixture, count: int) -> None:
+    *_, answer = await store_messages(world, *number_texts(count))
+    with (
+        ScriptedModel(answers=script_notes({"title": "Numbers"})) as model,
+        telemetry.log_request("after_turn"),
+    ):
+        await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, answer.id)
+        fields = telemetry.get_fields()
+
+    assert (await world.deps().stores.messages.get(ADA, answer.id)).notes is not None
+    assert fields["reads"] <= count + 4
