@@ -54,7 +54,7 @@ _WITHOUT_TRANSCRIPT = (
     "failure", "failure_reason", "waiting_since", "edits", "speakers", "assignments", "person_ids", "starred",
     "app_id", "text_bytes",
     "transcript_deleted_at", "deleted_hash", "restored_hash", "is_imported", "folder_id", "visibility", "share_token",
-    "merged_into", "merged_from", "unmerged_from", "apps_results", "suggested_summarization_apps",
+    "merged_into", "merged_from", "apps_results", "suggested_summarization_apps",
     "summary_app", "listed_at", "photo_count", "photo_bytes",
     "processed_at", "kept_at", "figures",
 )  # fmt: skip
@@ -259,9 +259,7 @@ class Conversations:
 
         await self._change(uid, conversation_id, build_changes)
         path = conversation_path(uid, conversation_id)
-        await self._documents.write(
-            *map(Delete, await list_paths_below(self._documents, path, ("answers",)))
-        )
+        await delete_below(self._documents, path, ("answers",))
 
     async def _change(
         self,
@@ -300,18 +298,11 @@ class Conversations:
 
         # Of two deletions at once, only the one that finds the document may give its bytes back.
         deleted = await self._documents.transaction(work)
-        if not await self._delete_content(path) and deleted is None:
+        if not await delete_below(self._documents, path) and deleted is None:
             raise NotFound("Conversation not found")
         await ConversationKeys(self._documents).forget(uid, [conversation_id])
         conversations = load_all(Conversation, [deleted])
         return sum(stored.text_bytes + stored.photo_bytes for stored in conversations)
-
-    async def _delete_content(self, path: str) -> int:
-        """Delete what stands below a conversation, and return how many documents that were."""
-        paths = await list_paths_below(self._documents, path)
-        for n in range(0, len(paths), _MAX_DELETED):
-            await self._documents.write(*map(Delete, paths[n : n + _MAX_DELETED]))
-        return len(paths)
 
     async def _require_same(self, path: str, new: Conversation) -> Conversation:
         document = await self._documents.get(path)
@@ -323,6 +314,16 @@ class Conversations:
             ):
                 return stored
         raise Conflict("Another conversation is stored under this id")
+
+
+async def delete_below(
+    documents: Documents, path: str, collections: Sequence[str] = CONTENT_COLLECTIONS
+) -> int:
+    """Delete what stands below a conversation, and return how many documents that were."""
+    paths = await list_paths_below(documents, path, collections)
+    for n in range(0, len(paths), _MAX_DELETED):
+        await documents.write(*map(Delete, paths[n : n + _MAX_DELETED]))
+    return len(paths)
 
 
 async def list_paths_below(

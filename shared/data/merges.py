@@ -140,7 +140,8 @@ class Merges:
             if merged is None or merged.fields.get("merged_into"):
                 raise NotFound(NOTHING_TO_UNDO)
             back = [source for source in sources if source is not None]
-            tx.write(*(_build_return(source, merge, now) for source in back))
+            merges = _list_undone_merges(merge, merged, back)
+            tx.write(*(_build_return(source, merge, merges, now) for source in back))
             tx.write(*_build_moves(documents[len(ids) :], owners))
             tx.write(Delete(merged.path), *_end_link(merged))
             undone = replace(merge, state="undone")
@@ -223,10 +224,25 @@ def _build_moves(
     ]
 
 
-def _build_return(source: Document, merge: Merge, now: datetime) -> Write:
+def _list_undone_merges(
+    merge: Merge, merged: Document, sources: Sequence[Document]
+) -> list[ConversationId]:
+    """Return the merge and those that it came back from: what their owner did there holds for its sources."""
+    relatives = {name for source in sources for name in _list_relatives(source)}
+    known = {*merge.source_ids, *relatives}
+    return [merge.id, *(name for name in _list_relatives(merged) if name not in known)]
+
+
+def _list_relatives(document: Document) -> list[ConversationId]:
+    return document.fields.get("merged_from") or []
+
+
+def _build_return(
+    source: Document, merge: Merge, merges: Sequence[ConversationId], now: datetime
+) -> Write:
     changes: dict[str, Any] = {
         "merged_into": None,
-        "unmerged_from": merge.id,
+        "merged_from": [*_list_relatives(source), *merges],
         "discarded": source.id in merge.discarded_ids,
         "listed_at": now,
     }

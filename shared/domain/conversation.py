@@ -232,8 +232,8 @@ class Conversation:
     owner chose for this conversation. `listed_at` is when what lists
     sort and filter by was last written, by the server's clock. `photo_count` photos of `photo_bytes`
     in all are stored beside it, and not yet in `photos`. `share_token` is the secret of its link.
-    One that was merged into another is as good as deleted, but can come back for an hour: then it was
-    `unmerged_from` that other, which was `merged_from` it.
+    One that was merged into another is as good as deleted, but can come back for an hour. `merged_from` names
+    those that hold its words too: what it was made of, and merges that it came back from.
     `processed_at` is when processing last completed, `kept_at` when it first did without discarding
     it; None for what was processed before these times were stored. `figures` are added up for the owner. `failure` says in a sentence why
     processing failed, `failure_reason` the kind of it, `waiting_since` since when an outage lets it wait.
@@ -277,7 +277,6 @@ class Conversation:
     share_token: str | None = None
     merged_into: ConversationId | None = None
     merged_from: tuple[ConversationId, ...] = ()
-    unmerged_from: ConversationId | None = None
     apps_results: tuple[AppResult, ...] = ()
     suggested_summarization_apps: tuple[AppId, ...] = ()
     summary_app: AppId | None = None
@@ -350,8 +349,7 @@ class Conversation:
     @property
     def family(self) -> tuple[ConversationId, ...]:
         """Its own id, and those of conversations that hold its words too, as sources or as a merge."""
-        unmerged = (self.unmerged_from,) if self.unmerged_from else ()
-        return (self.id, *self.merged_from, *unmerged)
+        return (self.id, *self.merged_from)
 
     @property
     def is_untouched(self) -> bool:

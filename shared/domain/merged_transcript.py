@@ -48,9 +48,7 @@ def merge_conversations(sources: Sequence[Conversation], merged_id: Conversation
         starred=any(source.starred for source in sources),
         folder_id=_find_first(source.folder_id for source in in_order),
         text_bytes=sum(source.count_text_bytes() for source in sources),
-        merged_from=tuple(
-            dict.fromkeys(name for source in in_order for name in (source.id, *source.merged_from))
-        ),
+        merged_from=tuple(dict.fromkeys(name for source in in_order for name in source.family)),
     )
 
 

@@ -45,7 +45,6 @@ SERVER_FIELDS = {
     "share_token": "forged",
     "merged_into": "forged",
     "merged_from": ["forged"],
-    "unmerged_from": "forged",
     "apps_results": [{"content": "forged"}],
     "suggested_summarization_apps": ["forged"],
     "summary_app": "forged",

@@ -133,7 +133,7 @@ def _check_size(fields: Mapping[str, Any]) -> None:
 
 def _check_record(record: ExportedRecord, now: datetime) -> ExportedRecord:
     """Return it with what our stores hold. Raises Invalid."""
-    names = [*record.forgotten, *record.merged_from, record.unmerged_from or "none"]
+    names = [*record.forgotten, *record.merged_from]
     if not all(map(is_id, names)):
         raise Invalid("A conversation's record has ids alone.")
     if not DERIVED_COLLECTIONS.issuperset(record.forgotten.values()):
@@ -181,7 +181,6 @@ def _apply(base: Conversation, shown: _Shown, record: ExportedRecord) -> Convers
         transcript_deleted_at=record.transcript_deleted_at,
         deleted_hash=record.deleted_hash,
         merged_from=record.merged_from,
-        unmerged_from=record.unmerged_from,
         apps_results=shown.apps_results,
         suggested_summarization_apps=tuple(map(AppId, shown.suggested_summarization_apps)),
         summary_app=record.summary_app,

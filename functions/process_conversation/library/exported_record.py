@@ -54,7 +54,6 @@ class ExportedRecord:
     recorded: Mapping[int, RecordedSpeaker] = field(default_factory=dict)
     summary_app: AppId | None = None
     merged_from: tuple[ConversationId, ...] = ()
-    unmerged_from: ConversationId | None = None
     kept_at: datetime | None = None
     transcript_deleted_at: datetime | None = None
     deleted_hash: str | None = None
@@ -81,7 +80,6 @@ def build_record(
         recorded=_list_recorded(conversation),
         summary_app=conversation.summary_app,
         merged_from=conversation.merged_from,
-        unmerged_from=conversation.unmerged_from,
         kept_at=conversation.kept_at,
         transcript_deleted_at=conversation.transcript_deleted_at,
         deleted_hash=conversation.deleted_hash,

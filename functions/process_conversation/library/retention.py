@@ -12,7 +12,7 @@ from functions.process_conversation.processing.claims import (
 )
 from shared import telemetry
 from shared.data.codec import load_all
-from shared.data.conversations import conversation_path, list_paths_below
+from shared.data.conversations import conversation_path, delete_below
 from shared.data.photos import list_photo_paths
 from shared.data.transcripts import part_path
 from shared.domain.claim import Claim
@@ -87,7 +87,7 @@ async def delete_text(deps: RetentionDeps, uid: UserId, listed: Conversation) ->
     chunk_count = max(listed.chunk_count, claim.chunk_count if claim else 0)
     await deps.index.remove_chunks(uid, listed.id, chunk_count)
     path = conversation_path(uid, listed.id)
-    answer_paths = await list_paths_below(deps.stores.documents, path, ("answers",))
+    await delete_below(deps.stores.documents, path, ("answers",))
 
     async def work(tx: Transaction) -> int:
         document, claim_document = await tx.get_many([path, claim_path(uid, listed.id)])
@@ -96,7 +96,7 @@ async def delete_text(deps: RetentionDeps, uid: UserId, listed: Conversation) ->
         for conversation in load_all(Conversation, [document]):
             parts = [part_path(path, number) for number in range(len(conversation.parts))]
             photos = list_photo_paths(path, conversation)
-            tx.write(*map(Delete, [*parts, *photos, *answer_paths]))
+            tx.write(*map(Delete, [*parts, *photos]))
             tx.write(Update(path, _build_deletion(conversation, deps.clock.now())))
             return conversation.text_bytes + conversation.photo_bytes
         return 0

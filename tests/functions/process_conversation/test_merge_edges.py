@@ -2,6 +2,7 @@
 
 import pytest
 
+from functions.process_conversation.library.retention import apply_retention
 from shared.data.conversations import conversation_path, tombstone_path
 from shared.data.stores import Stores
 from shared.domain.conversation import transcript_hash
@@ -12,6 +13,7 @@ from tests.fixtures.library import CONVERSATIONS
 from tests.fixtures.merging import IDS, build_body
 from tests.fixtures.processing import ALICE
 from tests.fixtures.storage import MemoryDatabase
+from tests.functions.process_conversation.test_attachments import read_stored_bytes
 from tests.functions.process_conversation.test_interruptions import Interruption
 from tests.functions.process_conversation.test_merge_interruptions import (
     MAX_STEPS,
@@ -25,6 +27,10 @@ from tests.functions.process_conversation.test_merging import (
     list_memories,
     list_tasks,
     merge,
+)
+from tests.functions.process_conversation.test_retention import (
+    build_retention_deps,
+    choose_retention,
 )
 
 
@@ -204,3 +210,61 @@ async def test_a_deleted_conversation_with_many_tasks_leaves_none_behind(two, al
     stored = [d async for d in two.deps.stores.accounts.iter_documents(ALICE, "action_items")]
     assert len(stored) == 251
     assert "Call Ann." not in [d.fields["description"] for d in stored]
+
+
+@pytest.mark.parametrize("inner_again", [False, True], ids=["at once", "processed"])
+@pytest.mark.parametrize("outer_first", [False, True], ids=["unprocessed", "processed"])
+async def test_what_its_owner_deletes_and_changes_of_a_merge_of_merges_outlives_both_undoings(
+    two, alice, outer_first, inner_again
+):
+    await alice.post(CONVERSATIONS, json=build_body("third", "09:20", "Call Eve."))
+    await two.deliver_all()
+    inner_id = await merge(two, alice)
+    body = {"conversation_ids": [inner_id, "third"]}
+    outer_id = (await alice.post(f"{CONVERSATIONS}/merge", json=body)).json()[
+        "merged_conversation_id"
+    ]
+    if outer_first:
+        await two.deliver_all()
+    await alice.delete(f"{TASKS}/{await find_task(alice, 'Call Ann.')}")
+    await alice.patch(f"{TASKS}/{await find_task(alice, 'Call Bob.')}", json={"completed": True})
+    await alice.delete(f"/v3/memories/{await find_memory(alice, 'User will call bob.')}")
+
+    assert (await alice.post(f"{CONVERSATIONS}/{outer_id}/undo-merge")).status_code == 200
+    if inner_again:
+        await two.deliver_all()
+    assert await undo(two, alice, inner_id) == 200
+
+    assert await list_tasks(alice) == [("Call Bob.", True), ("Call Eve.", False)]
+    assert await list_memories(alice) == ["User will call ann.", "User will call eve."]
+
+
+async def test_what_its_owner_deletes_of_an_undone_merge_does_not_come_back_in_the_next(two, alice):
+    first_id = await merge(two, alice)
+    await alice.delete(f"{TASKS}/{await find_task(alice, 'Call Ann.')}")
+    await alice.patch(f"{TASKS}/{await find_task(alice, 'Call Bob.')}", json={"completed": True})
+
+    assert (await alice.post(f"{CONVERSATIONS}/{first_id}/undo-merge")).status_code == 200
+    second_id = await merge(two, alice)
+    merged_tasks = await list_tasks(alice)
+    assert await undo(two, alice, second_id) == 200
+
+    assert merged_tasks == await list_tasks(alice) == [("Call Bob.", True)]
+
+
+async def test_a_merge_whose_text_was_deleted_with_age_can_be_undone(two, alice):
+    set_at = await choose_retention(two, 1)
+    two.clock.advance(days=8)
+    before = await read_stored_bytes(two), await list_tasks(alice), await list_memories(alice)
+    merged_id = await merge(two, alice)
+    await apply_retention(build_retention_deps(two), ALICE, set_at=set_at)
+    assert await read_stored_bytes(two) == 0
+
+    assert await undo(two, alice, merged_id) == 200
+
+    after = await read_stored_bytes(two), await list_tasks(alice), await list_memories(alice)
+    assert after == before
+    await apply_retention(build_retention_deps(two), ALICE, set_at=set_at)
+    await two.deliver_all()
+    assert await read_stored_bytes(two) == 0
+    assert "She is at the harbour." not in str(await two.load_everything())

@@ -8,8 +8,10 @@ import pytest
 from functions.process_conversation.deps import RetentionDeps
 from functions.process_conversation.library.retention import apply_retention
 from infra.reindex import reindex
+from shared.data.conversations import conversation_path
 from shared.data.library_index import LibraryIndex
 from shared.data.quotas import Quotas
+from shared.domain.documents import Set
 from shared.domain.errors import Unavailable
 from shared.library.retention_schedule import schedule_retention
 from tests.fault_injection import FaultyPort, raise_unavailable
@@ -18,6 +20,7 @@ from tests.fixtures.library import BODY, CONVERSATIONS
 from tests.fixtures.merging import EchoModel
 from tests.fixtures.processing import (
     ALICE,
+    TALK,
     ProcessingFixture,
     build_processing_fixture,
     build_test_conversation,
@@ -121,6 +124,31 @@ async def test_an_interrupted_run_is_completed_and_a_repeated_one_changes_nothin
 
     assert await world.load_everything() == first
     assert BODY["transcript_segments"][0]["text"] not in str(first)
+
+
+async def test_hundreds_of_stored_answers_go_with_their_text_p34(world, set_at) -> None:
+    await store_answers(world, 501)
+    world.clock.advance(days=8)
+
+    await apply_retention(build_retention_deps(world), ALICE, set_at=set_at)
+
+    assert (await world.load_conversation()).transcript_segments == ()
+    assert "An old answer" not in await read_texts(world)
+
+
+@pytest.mark.usefixtures("set_at")
+async def test_hundreds_of_stored_answers_are_forgotten_where_all_is_asked_again(world) -> None:
+    await store_answers(world, 501)
+
+    await world.deps.stores.conversations.reopen(ALICE, TALK)
+
+    assert "An old answer" not in await read_texts(world)
+
+
+async def store_answers(world: ProcessingFixture, count: int) -> None:
+    path = conversation_path(ALICE, TALK)
+    for n in range(count):
+        await world.documents.write(Set(f"{path}/answers/a{n}", {"answer": "An old answer"}))
 
 
 async def test_a_reindex_brings_no_text_back_p34(world, set_at) -> None:
