@@ -31,6 +31,8 @@ from shared.domain.tokens import estimate_tokens
 CONVERSATIONS = 10
 TURNS = 10
 POSTS = 50
+KNOWN_FACTS = 100
+"""As many as a conversation's model is shown at most; a library of months has them."""
 PATIENCE_S = 60.0
 ANSWER_TOKENS = 250
 _SCRIPT = [
@@ -89,6 +91,7 @@ async def measure() -> Counters:
         meter = _Meter(server, model, folder)
         await request(server.port, "GET", "/")  # the first one loads what others need, and waits
         token = await sign_in(server.port, "alice")
+        await _store_facts(server, token)
         recordings = list(generate_sessions(CONVERSATIONS))
         texts = [turn["text"] for each in recordings for turn in each["transcript_segments"]]
         conversation = await meter.measure(
@@ -123,6 +126,13 @@ async def _script(model: ServerProcess) -> None:
         for schema, answer in OUTPUTS.items()
     ]
     await request(model.port, "POST", "/script", scripts)
+
+
+async def _store_facts(server: ServerProcess, token: str) -> None:
+    for number in range(KNOWN_FACTS):
+        fact = {"content": f"User met neighbour {number} of the house in May and likes to cook"}
+        answer = await request(server.port, "POST", "/v3/memories", fact, token=token)
+        answer.require(200)
 
 
 async def _import(server: ServerProcess, recordings: Sequence[Any], token: str) -> None:
