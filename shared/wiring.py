@@ -226,9 +226,13 @@ async def _find_erasure(uid: "UserId") -> "Erasure | None":
     return await _erasure_cache().get(uid)
 
 
+async def _read_erasure(uid: "UserId") -> "Erasure | None":
+    return await erasures().get(uid)
+
+
 @cache
 def _fence() -> ErasureFence:
-    return ErasureFence(_find_erasure, clock(), telemetry.measure_elapsed_s)
+    return ErasureFence(_find_erasure, _read_erasure, clock(), telemetry.measure_elapsed_s)
 
 
 @cache

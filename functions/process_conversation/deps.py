@@ -250,3 +250,4 @@ class DeadLetterDeps(EndpointDeps):
 
     new_id: NewId
     stores: Stores
+    erasures: Erasures

@@ -278,6 +278,7 @@ def dead_letter_deps() -> DeadLetterDeps:
         clock=wiring.clock(),
         new_id=wiring.new_id(),
         stores=wiring.stores(),
+        erasures=wiring.erasures(),
     )
 
 

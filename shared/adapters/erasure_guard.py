@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from shared.domain.account import Erasure, TokenCheck, VerifiedToken
-from shared.domain.documents import Delete, Document, Query, Write
+from shared.domain.documents import Create, Delete, Document, Query, Write
 from shared.domain.errors import AccountErased, NotAuthenticated
 from shared.domain.ids import UserId
 from shared.domain.vectors import Filter, Hit, Row, SparseVector
@@ -17,6 +17,7 @@ from shared.ports import Blobs, Clock, Documents, Events, Identity, Tasks, Trans
 
 T = TypeVar("T")
 FindErasure = Callable[[UserId], Awaitable[Erasure | None]]
+ERASED = "This account was erased"
 ACCOUNT_ERASED = "This account was erased. Sign in again to start anew."
 _REFRESH_CLAIM = "/claims/refresh"
 """The erasure itself takes these claims: it revokes tokens before it deletes them."""
@@ -44,30 +45,50 @@ class GuardedIdentity:
 class ErasureFence:
     """Tells whether the work at hand began before the erasure of a user, or during it.
 
-    `measure_elapsed_s` says how long ago it began, in seconds.
+    `find_erasure` looks into a cache, `read_erasure` into the store. `measure_elapsed_s` says how long ago the
+    work began, in seconds.
     """
 
     def __init__(
-        self, find_erasure: FindErasure, clock: Clock, measure_elapsed_s: Callable[[], float]
+        self,
+        find_erasure: FindErasure,
+        read_erasure: FindErasure,
+        clock: Clock,
+        measure_elapsed_s: Callable[[], float],
     ) -> None:
         self._find_erasure = find_erasure
+        self._read_erasure = read_erasure
         self._clock = clock
         self._measure_elapsed_s = measure_elapsed_s
 
     async def is_shut(self, uid: str) -> bool:
-        erasure = await self._find_erasure(UserId(uid))
+        return self._is_refused(await self._find_erasure(UserId(uid)))
+
+    def _is_refused(self, erasure: Erasure | None) -> bool:
         began_at = self._clock.now() - timedelta(seconds=self._measure_elapsed_s())
         return erasure is not None and erasure.refuses(began_at)
 
     async def check(self, uid: str) -> None:
         """Raises AccountErased."""
         if await self.is_shut(uid):
-            raise AccountErased("This account was erased")
+            raise AccountErased(ERASED)
 
     async def check_writes(self, writes: Sequence[Write]) -> None:
         """Let deletions pass. Raises AccountErased."""
-        for uid in {uid for write in writes if (uid := _find_owner(write))}:
+        for uid in _list_owners(writes):
             await self.check(uid)
+
+    async def check_transaction(self, writes: Sequence[Write]) -> None:
+        """Do as check_writes(), by the store where documents of others, such as a review, are written too.
+
+        The owner's documents alone lead an erasure there, and are gone when it looks again.
+        """
+        await self.check_writes(writes)
+        if all(write.path.startswith("users/") for write in writes):
+            return
+        for uid in _list_owners(writes):
+            if self._is_refused(await self._read_erasure(UserId(uid))):
+                raise AccountErased(ERASED)
 
 
 class FencedDocuments:
@@ -100,7 +121,7 @@ class FencedDocuments:
         async def run_fenced(transaction: Transaction) -> T:
             recorder = _WriteRecorder(transaction)
             result = await work(recorder)
-            await self._fence.check_writes(recorder.writes)
+            await self._fence.check_transaction(recorder.writes)
             return result
 
         return await self._documents.transaction(run_fenced)
@@ -210,9 +231,16 @@ async def _concerns_erased_user(fence: ErasureFence, body: Mapping[str, Any]) ->
     return isinstance(uid, str) and await fence.is_shut(uid)
 
 
+def _list_owners(writes: Sequence[Write]) -> set[str]:
+    return {uid for write in writes if (uid := _find_owner(write))}
+
+
 def _find_owner(write: Write) -> str | None:
-    """Return whose document is written; None for a deletion and for documents of nobody."""
-    collection, _, rest = write.path.partition("/")
-    if isinstance(write, Delete) or collection != "users" or write.path.endswith(_REFRESH_CLAIM):
+    """Return whose document is written; None for a deletion, and beside the users' own for all but new ones."""
+    if isinstance(write, Delete) or write.path.endswith(_REFRESH_CLAIM):
         return None
-    return rest.partition("/")[0]
+    collection, _, rest = write.path.partition("/")
+    if collection == "users":
+        return rest.partition("/")[0]
+    fields = write.fields if isinstance(write, Create) else {}
+    return fields.get("uid") or fields.get("owner")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from shared.domain.ids import is_id
+from shared.domain.ids import UserId, is_id
 from shared.domain.value import value
 
 Kind = Literal["event", "task", "trigger"]
@@ -30,6 +30,13 @@ class DeadLetter:
     attempts: int
     first_at: datetime
     last_at: datetime
+
+    @property
+    def uid(self) -> UserId | None:
+        """The user whom its message names, or whose document changed."""
+        folder, _, rest = self.name.partition("/")
+        owner = rest.partition("/")[0] if folder == "users" else ""
+        return UserId(str(self.ids.get("uid") or owner)) or None
 
 
 def build_dead_letter_id(kind: Kind, name: str, target: str, ids: Ids) -> str:

@@ -1,16 +1,19 @@
 """Account: an export holds everything, and an erasure leaves nothing (P30)."""
 
+import ast
 import base64
 import io
 import json
 import math
 import random
+import re
 import string
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -425,6 +428,56 @@ async def test_after_an_erasure_no_store_holds_a_trace(database):
     assert status.json()["documents"] > 5
     assert await find_traces(database, ZAPHOD) == []
     assert await world.load_everything(UserId("arthur")) == other_user_before
+
+
+NAMING_COLLECTIONS: Mapping[str, Mapping[str, Any]] = {
+    "users": {},
+    "apps": {"owner": ZAPHOD},
+    "shared_conversations": {"uid": ZAPHOD},
+    "shared_chats": {"uid": ZAPHOD},
+    "shared_agents": {"uid": ZAPHOD},
+    "task_shares": {"uid": ZAPHOD},
+    "safety_reviews": {"uid": ZAPHOD},
+    "dead_letters": {"ids": {"uid": ZAPHOD}},
+    "crisis_log": {"user": PSEUDONYMS.hash(ZAPHOD)},
+}
+"""The collections beside all users whose documents name one, each with how."""
+NAMELESS_COLLECTIONS = {
+    "deleted_apps": "hashes of an app's keys",
+    "erasures": "a keyed hash, by which old tokens are known",
+    "feedback": "thumbs of incognito chats, which know nobody",
+    "leases": "tokens of models that instances share",
+    "reindexings": "how far a reindexing is",
+}
+
+
+def list_top_collections() -> set[str]:
+    """List the collections whose paths the stores build, but for counts a day, which know no persons."""
+    texts = [
+        part.value
+        for file in Path("shared/data").glob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        for part in (node.values[:1] if isinstance(node, ast.JoinedStr) else [node])
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    ]
+    found = (re.match(r"([a-z_]+)/(?:[a-z_-]+/?)?$", text) for text in texts)
+    return {match[1] for match in found if match}
+
+
+def test_of_every_collection_it_is_known_whether_its_documents_name_a_user_s6():
+    assert list_top_collections() == {*NAMING_COLLECTIONS, *NAMELESS_COLLECTIONS}
+
+
+async def test_an_erasure_leaves_nothing_in_any_collection_that_names_a_user_s6(world, database):
+    for name, fields in NAMING_COLLECTIONS.items():
+        document_id = ZAPHOD if name == "users" else "d1"
+        await world.documents.write(Set(f"{name}/{document_id}", fields))
+
+    await erase_user(world)
+
+    assert await find_traces(database, ZAPHOD) == []
+    (event,) = await world.documents.query(Query(collection="crisis_log"))
+    assert event.fields == {"user": None}
 
 
 @pytest.mark.parametrize("after", [False, True])

@@ -17,6 +17,7 @@ from shared.domain.claim import PATIENT_ATTEMPTS, SUSPECT_ATTEMPTS
 from shared.domain.dead_letter import DeadLetter, Ids
 from shared.domain.errors import ModelUnreachable, Unavailable
 from tests.fakes import ScriptedModel
+from tests.fixtures.library import build_erasures
 from tests.fixtures.processing import (
     ALICE,
     CLAIM,
@@ -55,7 +56,29 @@ def build_deps(world: ProcessingFixture) -> DeadLetterDeps:
         clock=world.clock,
         new_id=RandomIds(),
         stores=Stores(world.documents),
+        erasures=build_erasures(world.documents),
     )
+
+
+@pytest.mark.parametrize(
+    "letter",
+    [
+        build_letter({"uid": ALICE, "id": "m1"}),
+        replace(build_letter({}), kind="trigger", name=TALK_PATH),
+    ],
+    ids=["event", "trigger"],
+)
+async def test_a_message_that_is_given_up_after_its_user_was_erased_leaves_no_letter_s6(
+    world, letter
+):
+    deps = build_deps(world)
+    await build_erasures(world.documents).begin(ALICE, START + timedelta(minutes=1))
+
+    await record_dead_letter(deps, letter)
+    others = build_letter({"uid": "bob"})
+    await record_dead_letter(deps, others)
+
+    assert await DeadLetters(world.documents).list_newest() == [others]
 
 
 async def test_a_conversation_that_ended_its_workers_is_completed_by_a_replay_p29(database):

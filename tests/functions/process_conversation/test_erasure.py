@@ -24,13 +24,16 @@ from shared.adapters.erasure_guard import (
     FencedVectors,
     GuardedIdentity,
 )
+from shared.data.app_reviews import AppReviews
+from shared.data.apps import Apps
 from shared.data.crisis_log import CrisisLog
 from shared.data.erasures import ErasureCache, Erasures
 from shared.data.stores import Stores
 from shared.domain.account import TokenCheck, VerifiedToken, round_up_to_second
+from shared.domain.app import App
 from shared.domain.documents import Create, Delete, Set, Update
 from shared.domain.errors import AccountErased, NotAuthenticated, PreconditionFailed, Unavailable
-from shared.domain.ids import UserId
+from shared.domain.ids import AppId, UserId
 from shared.domain.vectors import Row, SparseVector
 from shared.edge.problems import to_problem
 from shared.ports import Documents
@@ -238,17 +241,30 @@ async def test_a_finished_erasure_keeps_a_keyed_hash_and_instants_s6(documents, 
     assert await find_traces(database, ZAPHOD) == []
 
 
-def build_fence(documents: Documents, clock: FixedClock, began_at: datetime) -> ErasureFence:
-    cache = ErasureCache(build_erasures(documents), clock, timedelta(0))
+def build_fence(
+    documents: Documents,
+    clock: FixedClock,
+    began_at: datetime,
+    *,
+    staleness: timedelta = timedelta(0),
+) -> ErasureFence:
+    erasures = build_erasures(documents)
+    cache = ErasureCache(erasures, clock, staleness)
 
     def measure_elapsed_s() -> float:
         return (clock.now() - began_at).total_seconds()
 
-    return ErasureFence(cache.get, clock, measure_elapsed_s)
+    return ErasureFence(cache.get, erasures.get, clock, measure_elapsed_s)
 
 
 PATH = f"users/{ZAPHOD}/memories/m1"
-WRITES = (Create(PATH, {"n": 1}), Set(PATH, {"n": 1}), Update(PATH, {"n": 1}))
+WRITES = (
+    Create(PATH, {"n": 1}),
+    Set(PATH, {"n": 1}),
+    Update(PATH, {"n": 1}),
+    Create("apps/a1", {"owner": ZAPHOD}),
+    Create("task_shares/s1", {"uid": ZAPHOD}),
+)
 
 
 @pytest.mark.parametrize("is_done", [False, True])
@@ -269,9 +285,44 @@ async def test_work_from_before_an_erasure_cannot_write_s6(any_documents, write,
     with pytest.raises(PreconditionFailed):
         await fenced.transaction(work)
 
-    assert await any_documents.get(PATH) is None
+    assert await any_documents.get(write.path) is None
     await fenced.write(Delete(PATH))
     await fenced.write(Set("users/arthur/memories/m1", {"n": 1}))
+
+
+@pytest.mark.parametrize("after", [False, True])
+async def test_a_review_that_is_written_during_an_erasure_goes_too_s6(after):
+    """The instance that writes it learns of the erasure late; the review leads to nobody."""
+    for at in range(1, 60):
+        database = MemoryDatabase()
+        clock = FixedClock()
+        documents = SqliteDocuments(database, INDEXES)
+        app = App(id=AppId("babel"), owner=UserId("arthur"), name="Babel", created_at=clock.now())
+        await Apps(documents).create(app)
+        fence = build_fence(documents, clock, clock.now(), staleness=STALENESS)
+        await fence.is_shut(ZAPHOD)  # it is in the cache now that there is no erasure
+        reviews = AppReviews(FencedDocuments(documents, fence))
+
+        async def review(
+            reviews: AppReviews = reviews, app: App = app, clock: FixedClock = clock
+        ) -> None:
+            with suppress(AccountErased):
+                await reviews.put(
+                    app, ZAPHOD, points=5, text="Useful", username="Zaphod", now=clock.now()
+                )
+
+        interruption = Interruption(at, review, after)
+        watched = interruption.wrap("documents", documents)
+        erasure = await build_erasures(watched).begin(ZAPHOD, clock.now())
+        await erase(build_deps(watched, clock), erasure.id, is_sweep=False)
+        left = await AppReviews(documents).list_newest(app.id)
+        rating = (await Apps(documents).get(app.id)).rating
+        database.close()
+        if not interruption.done:
+            break
+        assert (left, rating.count) == ([], 0), f"written at call {at}"
+
+    assert 10 < at < 60
 
 
 async def test_work_from_after_an_erasure_writes_s6(any_documents):
