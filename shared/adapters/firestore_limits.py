@@ -34,6 +34,7 @@ MAX_PATH_BYTES = 6_144
 MAX_DEPTH = 20
 MAX_WRITES = 500
 MAX_ALTERNATIVES = 30
+MAX_COMPARED_BYTES = 1_500
 MAX_BATCH_BYTES = 7_000_000
 """A request has 10 MiB, and values on the wire take up to half as much again."""
 
@@ -132,6 +133,8 @@ def check_query(query: Query) -> None:
         raise Invalid("A query has at most one `array_contains` or `array_contains_any`")
     if query.start_after is not None and len(query.start_after) != len(query.order_by) + 1:
         raise Invalid("A cursor has a value for each order, and the id")
+    if query.start_after is not None:
+        _check_id(query.start_after[-1])
     range_fields = {where.field for where in wheres if where.operator in RANGE_OPERATORS}
     if query.start_after is not None and range_fields - {order.field for order in query.order_by}:
         raise Invalid("A query with a cursor orders by the fields of its ranges")
@@ -152,9 +155,14 @@ def _check_where(where: Where) -> None:
     for value in values:
         if isinstance(value, list | tuple | dict):
             raise Invalid(f"A query compares single values: {where.field!r}")
-        _measure_scalar(value)
-    if where.value is None and where.operator != "==":
-        raise Invalid(f"Null has no order: {where.field!r}")
+        if _measure_scalar(value) > MAX_COMPARED_BYTES:
+            raise Invalid(f"A query compares at most {MAX_COMPARED_BYTES} bytes: {where.field!r}")
+        if (value is None and where.operator != "==") or _is_nan(value):
+            raise Invalid(f"Null and NaN have no order and are in no list: {where.field!r}")
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _measure_path(path: str) -> int:

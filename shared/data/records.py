@@ -20,6 +20,7 @@ from shared.domain.documents import (
 )
 from shared.domain.errors import AlreadyExists, Conflict, NotFound
 from shared.domain.ids import UserId, is_id
+from shared.domain.words import MAX_WORDING_CHARS
 from shared.ports import Documents, Transaction
 
 
@@ -141,8 +142,12 @@ class Records(Generic[R]):
     async def list_by_values(
         self, uid: UserId, field: str, values: Sequence[str], *where: Where
     ) -> list[R]:
-        """Return those with one of these values in a field, at most 100 for 30 values."""
+        """Return those with one of these values in a field, at most 100 for 30 values.
+
+        Values too long for a query are nobody's: other writers may name anything.
+        """
         documents: list[Document] = []
+        values = [value for value in values if len(value) <= MAX_WORDING_CHARS]
         for n in range(0, len(values), _MAX_VALUES_PER_QUERY):
             is_listed = Where(field, "in", list(values[n : n + _MAX_VALUES_PER_QUERY]))
             query = Query(

@@ -1,6 +1,7 @@
 """Documents contract, on SQLite and on Firestore's emulator."""
 
 import asyncio
+import math
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
@@ -419,6 +420,22 @@ async def test_pages_together_equal_the_whole_query(documents: Documents):
         ]
 
 
+async def test_pages_end_where_clients_store_lists_maps_and_long_texts_in_place_of_times(
+    documents: Documents,
+):
+    values = [[1], [1, "a"], ["b"], [], "x" * 1_600, "x" * 1_600 + "y", {"a": 1}, {"b": "\0"}]
+    await store_notes(documents, {f"n{n}": {"rank": value} for n, value in enumerate(values)})
+    query = Query(collection=NOTES, order_by=(Order("rank", "desc"),))
+
+    paged_documents = await query_pages(documents, query, limit=1)
+
+    lists_and_texts = ["n0", "n1", "n2", "n3", "n4", "n5"]
+    assert [d.id for d in paged_documents if d.id in lists_and_texts] == [
+        d.id for d in await documents.query(query) if d.id in lists_and_texts
+    ]
+    assert {*lists_and_texts} <= {d.id for d in paged_documents}
+
+
 async def query_pages(documents: Documents, query: Query, *, limit: int) -> list[Document]:
     documents_found: list[Document] = []
     start_after = None
@@ -702,6 +719,14 @@ async def test_an_update_may_not_grow_a_document_beyond_the_limit(documents: Doc
         {"where": (Where("n", "array_contains_any", ()),)},
         {"where": (Where("n", "array_contains_any", "one"),)},
         {"where": (Where("n", ">", None),)},
+        {"where": (Where("n", "in", (1, None)),)},
+        {"where": (Where("n", "array_contains_any", (1, None)),)},
+        {"where": (Where("n", "==", math.nan),)},
+        {"where": (Where("n", "in", (1, math.nan)),)},
+        {"where": (Where("n", "==", "x" * 1_500),)},
+        {"any_of": (Where("n", ">", b"x" * 1_501), Where("n", "==", 1))},
+        {"where": (Where("n", "array_contains", "ä" * 750),)},
+        {"start_after": ("",)},
         {"where": (Where("n", "==", {"a": 1}),)},
         {"where": (Where("n", ">", datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1)))),)},
         {"limit": 0},

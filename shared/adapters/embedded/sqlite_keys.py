@@ -10,8 +10,11 @@ from urllib.parse import quote
 
 from shared.domain.documents import Fields
 
-MAX_KEY_CHARS = 1_500
-"""Firestore, too, compares only the beginning of a long value."""
+MAX_KEY_CHARS = 1_502
+"""Firestore, too, compares only the beginning of a long value; more than any text that a query may name."""
+
+_END = "\x01\x03"
+"""Of an item of a list or a map: no text has it, as they escape what begins with \\x01."""
 
 Keys = dict[str, str | list[str]]
 
@@ -62,9 +65,9 @@ def build_index_keys(fields: Fields, is_exempt: Callable[[str], bool]) -> Keys:
     for names, value in _iterate_leaves(fields, ()):
         if is_exempt(".".join(names)):
             continue
-        keys[build_field_key(names)] = _build_short_key(value)
+        keys[build_field_key(names)] = build_short_key(value)
         if isinstance(value, list | tuple):
-            keys[build_items_key(names)] = sorted({_build_short_key(item) for item in value})
+            keys[build_items_key(names)] = sorted({build_short_key(item) for item in value})
     return keys
 
 
@@ -84,16 +87,18 @@ def _iterate_leaves(
             yield (*parent_names, name), value
 
 
-def _build_short_key(value: Any) -> str:
+def build_short_key(value: Any) -> str:
+    """Return as much of the key of a value as is stored, and as a cursor compares."""
     return build_sort_key(value)[:MAX_KEY_CHARS]
 
 
 def _encode_collection(value: Any) -> str:
     if isinstance(value, dict):
         return "9" + "".join(
-            f"{_encode_text(name)}\0{build_sort_key(value[name])}\0" for name in sorted(value)
+            f"{_encode_text(name)}{_END}{build_sort_key(value[name])}{_END}"
+            for name in sorted(value)
         )
-    return "8" + "".join(f"{build_sort_key(item)}\0" for item in value)
+    return "8" + "".join(f"{build_sort_key(item)}{_END}" for item in value)
 
 
 def _encode_number(value: float) -> str:

@@ -9,6 +9,7 @@ from shared.adapters.embedded.sqlite_keys import (
     build_field_key,
     build_items_key,
     build_next_type_key,
+    build_short_key,
     build_sort_key,
 )
 from shared.adapters.firestore_indexes import compute_effective_order, split_alternatives
@@ -129,7 +130,7 @@ def _build_order(query: Query) -> list[tuple[str, Direction]]:
 
 def _build_cursor_condition(query: Query, cursor: Sequence[Any]) -> Iterator[Condition]:
     """Compare with a cursor column by column: equal in the earlier ones, after it in one."""
-    keys = [*(build_sort_key(value) for value in cursor[:-1]), cursor[-1]]
+    keys = [*map(build_short_key, cursor[:-1]), cursor[-1]]
     equal_terms: list[str] = []
     branches, values = [], []
     for n, (expression, direction) in enumerate(_build_order(query)):

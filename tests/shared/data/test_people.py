@@ -45,3 +45,10 @@ async def test_a_person_is_renamed_and_deleted_in_many_conversations_of_many_wor
 
     assert [c.assignments[0].speaker.name for c in renamed] == ["Anna"] * COUNT
     assert [(c.assignments, c.person_ids) for c in unnamed] == [((), ())] * COUNT
+
+
+async def test_a_name_too_long_for_a_query_is_nobodys(any_documents):
+    people = Stores(any_documents).people
+    await people.add(ALICE, ANN)
+
+    assert await people.list_by_values(ALICE, "name", ["x" * 2_000, "Ann"]) == [ANN]
