@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shared import telemetry
 from shared.data.codec import type_adapter
@@ -75,7 +75,7 @@ def build_application(
 
 
 class _LateRouter:
-    """A router that is built with its first request."""
+    """A router that is built with its first request; where that fails, with the next one."""
 
     def __init__(self, load: Callable[[], Sequence[routing.BaseRoute]]) -> None:
         self._load = load
@@ -85,7 +85,11 @@ class _LateRouter:
         return routing.Router(self._load())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._router(scope, receive, send)
+        try:
+            answer: ASGIApp = self._router
+        except Exception:  # noqa: BLE001 - as below
+            answer = _answer_unhandled()
+        await answer(scope, receive, send)
 
 
 def _build_cors_middleware(origins: Sequence[str]) -> list[Middleware]:
@@ -111,14 +115,20 @@ async def handle_http_exception(_: Request, error: Exception) -> Response:
 
 
 def _build_routes(
-    function: str, rows: Sequence[Route[DepsT]], deps: DepsT, later: Sequence[LateRoutes]
+    function: str,
+    rows: Sequence[Route[DepsT]],
+    deps: DepsT,
+    later: Sequence[LateRoutes],
+    before: Sequence[routing.BaseRoute] = (),
 ) -> list[routing.BaseRoute]:
+    """Build routes, and those `before` them once more: only who knows every path can refuse a method."""
+
     def load() -> list[routing.BaseRoute]:
         late, *others = later
-        return _build_routes(function, late.load(), late.build_deps(), others)
+        return _build_routes(function, late.load(), late.build_deps(), others, built)
 
-    built = [_build_route(function, row, deps) for row in rows]
-    return [*built, routing.Mount("", _LateRouter(load))] if later else [*built]
+    built = [*(_build_route(function, row, deps) for row in rows), *before]
+    return [*built, routing.Mount("", _LateRouter(load))] if later else built
 
 
 def _build_route(function: str, row: Route[DepsT], deps: DepsT) -> routing.Route:
@@ -138,10 +148,14 @@ def _build_endpoint(
             telemetry.add_fields(error=type(error).__name__)
             return to_problem(error)
         except Exception:  # noqa: BLE001 - the last one who can still answer in our words
-            telemetry.error("unhandled")
-            return build_problem(500, "Internal Server Error")
+            return _answer_unhandled()
 
     return handle
+
+
+def _answer_unhandled() -> Response:
+    telemetry.error("unhandled")
+    return build_problem(500, "Internal Server Error")
 
 
 async def _dispatch(function: str, row: Route[DepsT], deps: DepsT, request: Request) -> Response:

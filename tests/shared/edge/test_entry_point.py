@@ -84,8 +84,19 @@ def load_all():
     loads.append("all")
     return list_orders, delete_orders, change_orders
 
+def load_nothing():
+    return ()
+
+def fail_once():
+    loads.append("failing")
+    if len(loads) == 1:
+        raise ImportError("half of it is there")
+    return (delete_orders,)
+
 later = [LateRoutes(load=load, build_deps=build_deps) for load in (load_deletion, load_all)]
 shop = serve("shop", (list_orders,), build_deps, later=later)
+booth = serve("booth", (list_orders,), build_deps, later=[LateRoutes(load=load_nothing, build_deps=build_deps)])
+stall = serve("stall", (list_orders,), build_deps, later=[LateRoutes(load=fail_once, build_deps=build_deps)])
 archive = serve_late("archive", load_all, build_deps)
 """
 loads: list[str] = []
@@ -116,6 +127,29 @@ async def test_late_routes_are_loaded_with_the_first_request_that_none_before_se
     assert [answer.status_code for answer in refused] == [405, 404]
     assert refused[1].headers["content-type"] == "application/problem+json"
     assert [*loaded, loads] == [[], ["deletion"], ["deletion", "all"]]
+
+
+async def test_paths_of_the_first_routes_are_refused_and_redirected_as_without_late_ones(
+    tmp_path: Path,
+):
+    async with open_late_client(tmp_path, "booth") as client:
+        wrong_method = await client.put("/orders")
+        slash = await client.get("/orders/")
+
+    assert wrong_method.status_code == 405
+    assert sorted(wrong_method.headers["allow"].split(", ")) == ["GET", "HEAD"]
+    assert (slash.status_code, slash.headers["location"]) == (307, "http://shop/orders")
+
+
+async def test_late_routes_whose_load_fails_are_loaded_with_the_next_request(tmp_path: Path):
+    async with open_late_client(tmp_path, "stall") as client:
+        failed = await client.delete("/orders")
+        others = await client.get("/orders")
+        again = await client.delete("/orders")
+
+    assert failed.status_code == 500
+    assert failed.headers["content-type"] == "application/problem+json"
+    assert (others.status_code, again.status_code) == (200, 200)
 
 
 async def test_an_entry_point_of_a_shared_file_loads_its_routes_with_its_first_request(
