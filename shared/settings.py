@@ -45,6 +45,11 @@ class SettingsError(ValueError):
     """Everything that is wrong with the environment, one line each."""
 
 
+def is_openai(base_url: str) -> bool:
+    """Tell whether this address is OpenAI's own, whose models know what others refuse."""
+    return base_url.rstrip("/") == DEFAULT_OPENAI_URL
+
+
 def require(name: str, value: str | None) -> str:
     """Return a setting that the cloud world cannot do without. Raises SettingsError."""
     if not value:
@@ -138,9 +143,7 @@ class Settings:
 
     def uses_flex(self, base_url: str) -> bool:
         """Tell whether what nobody waits for is asked of this server as flex processing."""
-        return self.flex == "on" or (
-            self.flex == "auto" and base_url.rstrip("/") == DEFAULT_OPENAI_URL
-        )
+        return self.flex == "on" or (self.flex == "auto" and is_openai(base_url))
 
     def get_function_url(self, name: str) -> str:
         """Raises SettingsError for a function that FUNCTION_URLS does not name."""

@@ -1,8 +1,10 @@
 """Contexts: the time to build a cycle's input, and the share of it that a provider has cached."""
 
 import asyncio
-from collections.abc import Sequence
-from itertools import chain, takewhile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import ne
 from time import perf_counter
 
 from pydantic_core import to_json
@@ -32,8 +34,10 @@ from tests.functions.chat.library import build_conversation, store_conversations
 MESSAGES = 1_000
 ROUNDS = 50
 LINES = 30
-BLOCK_TOKENS, MIN_CACHED_TOKENS = 128, 1_024
-"""As OpenAI caches prompts: whole blocks of a common beginning, none of a short one."""
+MODEL = "gpt-6-sol"
+MIN_CACHED_TOKENS, MAX_WRITES = 1_024, 4
+READ_PRICE, WRITE_PRICE = 0.1, 1.25
+"""As OpenAI caches prompts of such a model, and what it asks for a token, to one that is only read."""
 TOPICS = (
     "boat",
     "lease",
@@ -48,11 +52,38 @@ TOPICS = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedInput:
+    """Tokens of requests: all, those read from the provider's cache, and those written to it."""
+
+    total: int = 0
+    read: int = 0
+    written: int = 0
+
+    @property
+    def read_share(self) -> float:
+        return self.read / self.total
+
+    @property
+    def price_share(self) -> float:
+        """What they cost, to the same without a cache."""
+        saved = self.read * (1 - READ_PRICE) - self.written * (WRITE_PRICE - 1)
+        return 1 - saved / self.total
+
+    def __add__(self, other: "CachedInput") -> "CachedInput":
+        return CachedInput(
+            total=self.total + other.total,
+            read=self.read + other.read,
+            written=self.written + other.written,
+        )
+
+
 def measure_contexts() -> list[Figure]:
-    share = asyncio.run(_measure_cached_share())
+    cached = asyncio.run(_measure_cached_input())
     return [
         Figure(f"input of a cycle: {MESSAGES:,} messages", _measure_cycle_ms(), "ms", target=2),
-        Figure("input of turns 2 to 10: beginning that was sent before", share * 100, "%"),
+        Figure("input of turns 2 to 10: read from the cache", cached.read_share * 100, "%"),
+        Figure("input of turns 2 to 10: its price, to none cached", cached.price_share),
     ]
 
 
@@ -83,9 +114,9 @@ def _build_earlier(number: int) -> Sequence[ModelMessage]:
     return [AssistantTurn(text="", tool_calls=(call,)), result, AssistantTurn(text=text)]
 
 
-async def _measure_cached_share() -> float:
+async def _measure_cached_input() -> CachedInput:
     with open_folder() as data:
-        return compute_cached_share(await play_chat(open_chat_fixture(data)))
+        return count_cached_input(await play_chat(open_chat_fixture(data)))
 
 
 async def play_chat(world: ChatFixture) -> list[list[ModelCall]]:
@@ -119,27 +150,34 @@ def _script_turn(number: int) -> Sequence[ScriptedTurn]:
     return (answer,) if number % 3 == 2 else (search, answer)
 
 
-def compute_cached_share(calls_by_turn: Sequence[Sequence[ModelCall]]) -> float:
-    """Return the share of all turns' tokens but the first's that an earlier request began with."""
-    earlier: list[str] = []
-    cached = total = 0
+def count_cached_input(calls_by_turn: Sequence[Sequence[ModelCall]]) -> CachedInput:
+    """Count the tokens of all turns but the first, whose beginnings others have sent before or not."""
+    kept: set[str] = set()
+    counted = CachedInput()
     for number, calls in enumerate(calls_by_turn):
         for call in calls:
-            request = _serialise(call)
-            if number:
-                total += estimate_tokens(request)
-                cached += max(_count_cached_tokens(request, other) for other in earlier)
-            earlier.append(request)
-    return cached / total
+            used = _play_cache([*_list_prefixes(call)], kept)
+            counted += used if number else CachedInput()
+    return counted
 
 
-def _serialise(call: ModelCall) -> str:
-    """Return a request as a provider reads it: its tools, then its messages."""
-    tools = [to_wire_tool(tool) for tool in call.tools]
-    return to_json([tools, build_chat_body("", call.messages)["messages"]]).decode()
+def _play_cache(prefixes: Sequence[tuple[str, bool]], kept: set[str]) -> CachedInput:
+    """Read at the longest marked prefix that is kept, and keep those of the latest marks."""
+    marked = [prefix for prefix, is_marked in prefixes if is_marked]
+    long_enough = [text for text in marked if estimate_tokens(text) >= MIN_CACHED_TOKENS]
+    read = max((estimate_tokens(text) for text in long_enough if text in kept), default=0)
+    latest = long_enough[-MAX_WRITES:]
+    kept.update(latest)
+    end = max(map(estimate_tokens, latest), default=0)
+    total = estimate_tokens(prefixes[-1][0])
+    return CachedInput(total=total, read=read, written=max(0, end - read))
 
 
-def _count_cached_tokens(request: str, earlier: str) -> int:
-    common = takewhile(lambda pair: pair[0] == pair[1], zip(request, earlier, strict=False))
-    tokens = estimate_tokens("".join(sign for sign, _ in common))
-    return tokens // BLOCK_TOKENS * BLOCK_TOKENS if tokens >= MIN_CACHED_TOKENS else 0
+def _list_prefixes(call: ModelCall) -> Iterator[tuple[str, bool]]:
+    """Yield a request up to each of its messages, as a provider reads it, and whether it marks the end."""
+    plain = build_chat_body(MODEL, call.messages)["messages"]
+    marked = build_chat_body(MODEL, call.messages, marks_prefixes=True)["messages"]
+    parts = [to_json([to_wire_tool(tool) for tool in call.tools]).decode()]
+    for message, is_marked in zip(plain, map(ne, plain, marked), strict=True):
+        parts.append(to_json(message).decode())
+        yield "\n".join(parts), is_marked

@@ -60,10 +60,14 @@ class Picture:
 
 @value
 class UserText:
-    """A message of the user, or data in its place; `pictures` came with it."""
+    """A message of the user, or data in its place; `pictures` came with it.
+
+    One that `is_fleeting` stands in this call alone: no later one begins with the same.
+    """
 
     text: str
     pictures: tuple[Picture, ...] = ()
+    is_fleeting: bool = False
 
 
 @value
@@ -99,11 +103,13 @@ class ToolSpec:
 class Usage:
     """Tokens, as the provider counted them; 0 where it did not say.
 
-    The cost is in millionths of a US dollar; None where the price of the model is not known.
+    `cached_tokens` were read from the provider's cache and `cache_write_tokens` written to it; both
+    are part of `input_tokens`. The cost is in millionths of a US dollar; None where the price of the model is not known.
     """
 
     input_tokens: int = 0
     cached_tokens: int = 0
+    cache_write_tokens: int = 0
     output_tokens: int = 0
     cost_micro_usd: int | None = None
 

@@ -21,6 +21,9 @@ gpt-6-sol reads as much as the others of gpt-6, at twice the price: what it read
 _SKIPS_REASONING = ("gpt-5.6-", "gpt-6-luna", "gpt-6-sol", "gpt-6.1-terra")
 """OpenAI's reasoning models that know the effort `none`; others of gpt-6 refuse it."""
 
+_TAKES_BREAKPOINTS = ("gpt-5.6", "gpt-6")
+"""Models whose cache keeps what requests mark, and costs for what is written to it."""
+
 
 def find_model_facts(name: str) -> ModelFacts:
     """Return the facts of a model, such as `gpt-6-luna`."""
@@ -32,3 +35,8 @@ def find_model_facts(name: str) -> ModelFacts:
 def can_skip_reasoning(name: str) -> bool:
     """Tell whether a model takes the reasoning effort `none`, without which it reasons first."""
     return name.startswith(_SKIPS_REASONING)
+
+
+def takes_cache_breakpoints(name: str) -> bool:
+    """Tell whether requests mark the beginnings that a model's cache shall keep."""
+    return name.startswith(_TAKES_BREAKPOINTS)

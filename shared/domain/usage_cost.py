@@ -29,5 +29,8 @@ def price_usage(
 def _compute_cost(price: TokenPrice, usage: Usage) -> float:
     """Dollars per million tokens are micro-dollars per token."""
     cached = min(usage.cached_tokens, usage.input_tokens)
-    uncached = usage.input_tokens - cached
-    return uncached * price.input + cached * price.cached + usage.output_tokens * price.output
+    kept = min(usage.cache_write_tokens, usage.input_tokens - cached)
+    cache_write = price.input if price.cache_write is None else price.cache_write
+    read = usage.input_tokens - cached - kept
+    written = usage.output_tokens * price.output
+    return read * price.input + cached * price.cached + kept * cache_write + written

@@ -111,7 +111,8 @@ def read_token_prices(env: Environment) -> TokenPrices:
     refuse(
         [
             f"TOKEN_PRICES: {item!r}: want model=input/cached/output in US dollars per million"
-            " tokens, such as gpt-6-sol=2/0.2/10"
+            " tokens, such as gpt-6-sol=2/0.2/10, perhaps with a price of writing to the cache,"
+            " gpt-6-sol=2/0.2/10/2.5"
             for item in prices
             if not _is_token_price(item)
         ]

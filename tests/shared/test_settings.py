@@ -11,7 +11,7 @@ from shared.domain.quota import EMBEDDED_LIMITS
 from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrice
 from shared.domain.vector_home import Shard
 from shared.environment.model_readers import DEFAULT_MODELS
-from shared.settings import Settings, SettingsError
+from shared.settings import DEFAULT_OPENAI_URL, Settings, SettingsError, is_openai
 from tests.fixtures.settings import RecordingEnvironment, list_settings
 
 TEXTS = st.sampled_from(["", "0", "1", "8000", "on", "cloud", "openai", "agent=m", "0-1023=host"])
@@ -129,6 +129,20 @@ def test_who_names_a_standard_model_and_no_reader_has_that_one_read_d5() -> None
     assert Settings.from_env({"MODEL_STANDARD": "mine"}).models["reader"] == "mine"
     models = Settings.from_env({"MODEL_STANDARD": "mine", "MODEL_READER": "small"}).models
     assert (models["standard"], models["reader"]) == ("mine", "small")
+
+
+@pytest.mark.parametrize(
+    ("url", "is_theirs"),
+    [
+        (DEFAULT_OPENAI_URL, True),
+        (f"{DEFAULT_OPENAI_URL}/", True),
+        ("https://models.example/v1", False),
+    ],
+)
+def test_only_openai_s_own_address_is_asked_what_others_refuse_d5(
+    url: str, *, is_theirs: bool
+) -> None:
+    assert is_openai(url) is is_theirs
 
 
 @pytest.mark.parametrize(

@@ -20,4 +20,6 @@ def build_reminder(
         prompts.render("chat/last_cycle") if is_last else "",
     ]
     text = "\n\n".join(filter(None, parts))
-    return [UserText(text=prompts.render("chat/reminder", text=text))] if text else []
+    if not text:
+        return []
+    return [UserText(text=prompts.render("chat/reminder", text=text), is_fleeting=True)]

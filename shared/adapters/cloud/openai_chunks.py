@@ -70,6 +70,7 @@ class _ChunkChoice:
 @value
 class _CachedTokens:
     cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
 
 @value
@@ -250,5 +251,6 @@ def _to_usage(usage: _Usage) -> Usage:
     return Usage(
         input_tokens=usage.prompt_tokens or 0,
         cached_tokens=(details.cached_tokens if details else 0) or 0,
+        cache_write_tokens=(details.cache_write_tokens if details else 0) or 0,
         output_tokens=usage.completion_tokens or 0,
     )

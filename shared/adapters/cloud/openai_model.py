@@ -58,15 +58,18 @@ class OpenaiModel:
         windows: Mapping[str, int] | None = None,
         prices: TokenPrices = DEFAULT_TOKEN_PRICES,
         is_flex: bool = False,
+        marks_prefixes: bool = False,
     ) -> None:
         """Without a key, every call raises ModelFailed, because some roles are optional.
 
         `windows` are tokens by role, for models whose name does not tell. With `is_flex`, calls ask
         for OpenAI's flex processing and raise TierRefused where it is refused, as for some models.
+        With `marks_prefixes`, they say what its cache shall keep; other servers may refuse that.
         """
         timeout_s = _FLEX_TIMEOUT_S if is_flex else _CHUNK_TIMEOUT_S
         self._http = OpenaiHttp(api_key=api_key, base_url=base_url, timeout_s=timeout_s)
         self._is_flex = is_flex
+        self._marks_prefixes = marks_prefixes
         self._is_local = is_local_url(base_url)
         self._models = models
         self._windows = windows or {}
@@ -115,10 +118,12 @@ class OpenaiModel:
         self, role: ModelRole, messages: Sequence[ModelMessage], options: Mapping[str, Any]
     ) -> AsyncGenerator[ModelEvent, None]:
         reader = ChunkReader(self.name(role), earlier_calls=_count_calls(messages))
-        body = {**openai_requests.build_chat_body(self.name(role), messages), **options}
+        body = openai_requests.build_chat_body(
+            self.name(role), messages, marks_prefixes=self._marks_prefixes
+        )
         with open_model_call("chat", self.name(role)) as call:
             async with AsyncExitStack() as stack:
-                chunks = await self._open(stack, body)
+                chunks = await self._open(stack, {**body, **options})
                 async for chunk in chunks:
                     call.mark_chunk()
                     for event in reader.feed(chunk):

@@ -513,6 +513,24 @@ async def test_the_default_models_call_tools_without_reasoning_first_p19(server,
     assert [request.body["reasoning_effort"] for request in server.requests] == ["none", "none"]
 
 
+@pytest.mark.parametrize("marks_prefixes", [True, False])
+async def test_marks_for_the_cache_are_sent_to_who_takes_them_d5(server, marks_prefixes):
+    server.play(Script(text="Hi"), Script(schema="items", text="{}"))
+    model = OpenaiModel(
+        api_key="our-key",
+        base_url=server.url,
+        models=DEFAULT_MODELS,
+        marks_prefixes=marks_prefixes,
+    )
+
+    await _collect_events(model, role="agent")
+    await model.complete_structured("fast", PROMPT, Items)
+    await model.aclose()
+
+    sent = ["prompt_cache_options" in request.body for request in server.requests]
+    assert sent == [marks_prefixes] * 2
+
+
 @pytest.mark.parametrize(
     "name",
     ["gpt-4.1", "gpt-5", "gpt-5.1", "gpt-6-astra", "gpt-6.1-sol", "openai/gpt-6-luna", "qwen3"],

@@ -42,11 +42,24 @@ def test_flex_processing_costs_half_d5() -> None:
     assert price_usage(PRICES, ("big",), usage, is_flex=True).cost_micro_usd == round(875 / 2)
 
 
-@given(st.integers(1, 10**7), st.integers(0, 10**7), st.integers(0, 10**7))
+@pytest.mark.parametrize(("price", "cost"), [("1/0.1/10", 190), ("1/0.1/10/1.5", 240)])
+def test_what_is_written_to_the_cache_has_a_price_of_its_own_d5(price: str, cost: int) -> None:
+    usage = Usage(input_tokens=1_000, cached_tokens=900, cache_write_tokens=500)
+    prices = {"big": parse_token_price(price)}
+
+    assert price_usage(prices, ("big",), usage).cost_micro_usd == cost
+
+
+@given(*[st.integers(0, 10**7)] * 4)
 def test_no_count_of_a_provider_makes_a_cost_negative_d5(
-    read: int, cached: int, written: int
+    read: int, cached: int, kept: int, written: int
 ) -> None:
-    usage = Usage(input_tokens=read, cached_tokens=cached, output_tokens=written)
+    usage = Usage(
+        input_tokens=read + 1,
+        cached_tokens=cached,
+        cache_write_tokens=kept,
+        output_tokens=written,
+    )
 
     priced = price_usage(DEFAULT_TOKEN_PRICES, ("gpt-6-sol",), usage)
 
@@ -55,7 +68,7 @@ def test_no_count_of_a_provider_makes_a_cost_negative_d5(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1", "1/2", "1/2/3/4", "a/b/c", "-1/2/3", "1e3/2/3", "nan/1/1"]
+    "text", ["", "1", "1/2", "1/2/3/4/5", "1/2/3/", "a/b/c", "-1/2/3", "1e3/2/3", "nan/1/1"]
 )
 def test_what_is_no_price_is_refused_d5(text: str) -> None:
     with pytest.raises(ValueError, match="is no price such as"):
