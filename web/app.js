@@ -56,7 +56,7 @@ function open({ uid, name, getToken }) {
   find("#welcome").hidden = true;
   find("#console").hidden = false;
   find("#account-button").textContent = name;
-  const library = startLibrary({ api, read, open: (folder) => show("library", folder) });
+  const library = startLibrary({ api, read, open: (folder) => show("library", folder), onSettled: () => chat.suggest() });
   startRecordings({ api, onDone: (id) => library.showAdded([id]) });
   startSearch({ api, read });
   startPreferences({ api });

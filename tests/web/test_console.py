@@ -73,13 +73,27 @@ def test_an_empty_library_offers_the_sample_library_and_questions_about_it_u4(
     console.page.get_by_role("button", name="Load the sample library").click()
     expect(console.page.locator(".card[aria-busy=false]")).to_have_count(29, timeout=30_000)
     expect(console.page.locator("#empty")).to_be_hidden()
-    console.page.reload()
     console.page.get_by_role("button", name="What do I have to do?").click()
     expect(console.answers.last).to_contain_text("You have")
     expect(console.page.locator("#suggestions")).to_be_hidden()
 
     console.page.get_by_role("button", name="Remove it").click()
     expect(console.page.locator("#empty")).to_be_visible()
+
+
+def test_a_chat_begins_with_what_the_library_holds_by_now_u4(console: Console) -> None:
+    console.sign_in("grower")
+    suggestions = console.page.locator("#suggestions")
+    expect(suggestions).to_contain_text("Your library is empty")
+
+    card = console.add_transcript("Ann: Please water the tulips.\nMe: Good, I will do it tonight.")
+    expect(suggestions.get_by_role("button", name="What do I have to do?")).to_be_visible()
+
+    card.click()
+    console.page.on("dialog", lambda dialog: dialog.accept())
+    console.page.get_by_role("button", name="Delete this conversation").click()
+    expect(console.page.locator("#empty")).to_be_visible()
+    expect(suggestions).to_contain_text("Your library is empty")
 
 
 def test_hostile_transcripts_run_no_code_and_reach_no_other_origin(console: Console) -> None:

@@ -78,7 +78,7 @@ export function startChat({ api, read, onChange, onNoted }) {
       const newestFirst = [await loaded].flat();
       if (loading !== loaded) return;
       showAll(newestFirst);
-      if (!newestFirst.some(({ sender }) => sender === "human")) suggestions.show();
+      if (isUnasked()) suggestions.show();
       else followUp();
       onChange(session);
       const asked = resume && pending(session, newestFirst);
@@ -185,6 +185,13 @@ export function startChat({ api, read, onChange, onNoted }) {
     if (asked.of) return load(() => api.messages(session), { resume: false });
     onChange(session);
     followUp();
+  }
+
+  const isUnasked = () => !find(".human", messages);
+
+  // What a chat may begin with follows the library.
+  function suggest() {
+    if (isUnasked()) suggestions.show();
   }
 
   // What an answer suggests is shown until the next question.
@@ -347,5 +354,5 @@ export function startChat({ api, read, onChange, onNoted }) {
     load(() => api.clear(session));
   });
   open(sessionStorage.getItem(CHAT) ?? MAIN);
-  return { open };
+  return { open, suggest };
 }

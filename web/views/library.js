@@ -15,9 +15,9 @@ const MAX_SHOWN = 20; // of one import; “Show more” has the others
 
 /**
  * Returns `{update(id, conversation), showAdded(ids), show(folder)}`: a changed conversation, null where it is gone;
- * new ones; and a folder, or all. `open(folder)` goes to one.
+ * new ones; and a folder, or all. `open(folder)` goes to one. `onSettled()` follows a change, once nothing shown is being processed.
  */
-export function startLibrary({ api, read, open }) {
+export function startLibrary({ api, read, open, onSettled }) {
   const list = find("#conversations");
   const more = find("#more");
   const listProblem = find(".list-problem");
@@ -67,6 +67,12 @@ export function startLibrary({ api, read, open }) {
     const item = shown(id);
     if (conversation) item?.replaceChildren(...contents(conversation));
     else item?.remove();
+    settle();
+  }
+
+  function settle() {
+    showEmptiness();
+    if (!find(".card[aria-busy=true]", list)) onSettled();
   }
 
   const contents = (conversation) => [choosing.box(conversation), card(conversation, read)];
@@ -79,7 +85,7 @@ export function startLibrary({ api, read, open }) {
       const conversation = await api.conversation(id).catch(() => null);
       if (conversation && !shown(id)) list.prepend(place(conversation));
     }
-    showEmptiness();
+    settle();
   }
 
   const folders = startFolderChoice({ api, open });
@@ -98,6 +104,7 @@ export function startLibrary({ api, read, open }) {
     try {
       await request();
       await reload();
+      settle();
     } catch (problem) {
       say(listProblem, problem);
     }
