@@ -26,6 +26,7 @@ from functions.process_conversation.library.conversation_schemas import (
     SegmentIn,
 )
 from functions.process_conversation.library.route_calls import format_validation_error
+from shared.domain.derived_ids import build_action_item_id
 from shared.domain.ids import is_id
 from shared.domain.value import value
 
@@ -257,13 +258,18 @@ def _build_edits(draft: Draft) -> dict[str, str]:
 def _list_tasks(
     draft: Draft, imported: ImportedConversation, known: Collection[str]
 ) -> list[dict[str, Any]]:
-    """List the tasks that a file names beside a conversation only."""
+    """List the tasks that a file names beside a conversation only, with the ids that processing gives them."""
+    conversation_id = str(imported.conversation.id)  # an import always has one
     structured = draft.fields.get("structured")
     tasks = structured.get("action_items") if isinstance(structured, dict) else None
     return [
-        {**task, "conversation_id": imported.conversation.id}
+        {
+            "id": build_action_item_id(conversation_id, description),
+            **task,
+            "conversation_id": conversation_id,
+        }
         for task in tasks or ()
-        if isinstance(task, dict) and str(task.get("description")) not in known
+        if isinstance(task, dict) and (description := str(task.get("description"))) not in known
     ]
 
 

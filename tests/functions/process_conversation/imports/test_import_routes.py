@@ -207,6 +207,26 @@ async def test_an_export_brings_records_along(world, deps, alice):
     assert [person["name"] for person in (await alice.get("/v1/users/people")).json()] == ["Hilde"]
 
 
+@pytest.mark.parametrize("is_processed_first", [False, True])
+async def test_a_task_that_a_file_names_and_its_conversation_gives_is_one(
+    world, deps, alice, is_processed_first
+):
+    task = {"description": "Call the printer."}
+    talk = {
+        "id": "launch",
+        "structured": {"title": "Launch", "action_items": [task]},
+        "transcript_segments": [{"text": "I will call the printer. " * 20, "speaker": "Me"}],
+    }
+    bare = {**talk, "structured": {}}
+    for conversation in (bare, talk) if is_processed_first else (talk,):
+        await post_files(alice, {"omi.json": json.dumps(conversation)})
+        await deliver_import_tasks(world, deps)
+        await world.deliver_all()
+
+    tasks = (await alice.get("/v1/action-items")).json()["action_items"]
+    assert [task["conversation_id"] for task in tasks] == ["launch"]
+
+
 async def test_an_import_waits_for_a_quota_and_loses_nothing(world):
     deps = build_library_deps(world, {"ingested_bytes": 60})
     texts = {f"{n}.txt": f"Ann: {'hello ' * 6}{n}\nBo: Hi\n" for n in range(2)}
