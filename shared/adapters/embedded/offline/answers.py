@@ -14,7 +14,12 @@ from shared.adapters.embedded.offline.planner import (
     find_task_person,
     is_english,
 )
-from shared.adapters.embedded.offline.quotes import Quote, quote_passages, select_closest
+from shared.adapters.embedded.offline.quotes import (
+    Quote,
+    is_answered,
+    quote_passages,
+    select_closest,
+)
 from shared.adapters.embedded.offline.task_lines import TASK_TOOLS, format_tasks
 from shared.domain.owner_words import address_owner
 
@@ -32,6 +37,8 @@ NOTHING_FOUND = (
     "I found nothing about that in your conversations and memories. I look for the words of your "
     "question, so it may help to ask with other words, or to add the conversation first."
 )
+NEAREST_ONLY = "I found nothing that clearly answers this. What comes nearest:"
+FOUND = "Here is what I found:"
 SEARCH_DOWN = (
     "I could not search everything just now, so something about that may be missing. Please try "
     "again in a minute."
@@ -54,6 +61,8 @@ _WHO = re.compile(
 )
 _OWNER_NAMES = frozenset({"", "me", "you", "user"})
 _MAX_OVERVIEWS = 10
+_LISTS = frozenset({"get_conversations", "get_memories"})
+"""Tools whose results answer without a word of the question."""
 
 
 def answer(question: str, results: Sequence[tuple[str, str]], *, zone: tzinfo | None = None) -> str:
@@ -66,14 +75,16 @@ def answer(question: str, results: Sequence[tuple[str, str]], *, zone: tzinfo | 
         for name, text in results
         if name not in LIBRARY_TOOLS
     ]
+    lists = any(name in _LISTS for name, _ in results)
     tool_results = [_parse_result(text) for name, text in results if name in LIBRARY_TOOLS]
     is_search_down = any(
         name in LIBRARY_TOOLS and text.startswith("Error: ") for name, text in results
     )
+    quotes = _format_quotes(question, tool_results, lists=lists)
     parts = [
         *([] if is_english(question) else [ENGLISH_ONLY]),
         *filter(None, app_parts),
-        *_format_quotes(question, tool_results),
+        *([] if any(app_parts) and NEAREST_ONLY in quotes else quotes),
         *([SEARCH_DOWN] if is_search_down else []),
     ]
     has_answer = any(part != ENGLISH_ONLY for part in parts)
@@ -117,25 +128,35 @@ def _parse_result(text: str) -> dict[str, Any]:
     return result if isinstance(result, dict) else {}
 
 
-def _format_quotes(question: str, tool_results: Sequence[dict[str, Any]]) -> list[str]:
+def _format_quotes(
+    question: str, tool_results: Sequence[dict[str, Any]], *, lists: bool
+) -> list[str]:
     documents = _deduplicate(
         [result for part in tool_results for result in part.get("results", [])]
     )
     memories = [memory for part in tool_results for memory in part.get("memories", [])]
     all_quotes = [*quote_passages(documents), *_quote_memories(memories)]
     quotes = select_closest(question, all_quotes)
-    if (person := find_person(question)) and documents:
+    texts = [*map(_join_texts, documents), *(memory["text"] for memory in memories)]
+    if not lists and not is_answered(question, texts):
+        heading = NEAREST_ONLY
+    elif (person := find_person(question)) and documents:
         heading = _describe_person(person, documents)
     elif _WHO.match(question.strip()):
         heading = _name_speakers(quotes, all_quotes)
     else:
-        heading = "Here is what I found:"
+        heading = FOUND
     lines = (
         list(map(str, quotes))
         or list(islice(map(_format_overview, documents), _MAX_OVERVIEWS))
         or [str(quote) for quote in _quote_memories(memories)]
     )
     return [heading, "\n".join(f"- {line}" for line in lines)] if lines else []
+
+
+def _join_texts(document: dict[str, Any]) -> str:
+    fields = (document.get("title", ""), document.get("overview", ""))
+    return "\n".join([*fields, *document.get("passages", [])])
 
 
 def _name_speakers(quotes: Sequence[Quote], all_quotes: Sequence[Quote]) -> str:
@@ -147,14 +168,14 @@ def _name_speakers(quotes: Sequence[Quote], all_quotes: Sequence[Quote]) -> str:
         if quote.document in documents and quote.speaker.casefold() not in _OWNER_NAMES
     )
     named = [name for name in names if name]
-    return f"That was with {', '.join(named)}:" if named else "Here is what I found:"
+    return f"That was with {', '.join(named)}:" if named else FOUND
 
 
 def _describe_person(name: str, documents: Sequence[dict[str, Any]]) -> str:
     """Say in which conversations somebody occurs, and quote below what is closest."""
     titles = [f"“{d['title']}”[{d['document']}]" for d in documents if d.get("title")]
     if not titles:
-        return "Here is what I found:"
+        return FOUND
     return f"I know {name} from these conversations: {', '.join(titles)}. What was said:"
 
 

@@ -7,7 +7,7 @@ its reply.
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from shared.adapters.embedded.offline.planner import extract_content_terms
@@ -18,6 +18,8 @@ from shared.retrieval.terms import tokenize
 
 MAX_QUOTES = 3
 _SYNONYM_SHARE = 0.5
+_ANSWER_SHARE = 0.5
+"""Of the weight of a question's terms. Of LoCoMo's questions 5 in 100 find less in their own library, and 73 in another."""
 _CONTEXT_SHARE = 0.25
 _ANSWER_CONTEXT_SHARE = 0.6
 _SAME_TURN_SHARE = 0.8
@@ -97,6 +99,29 @@ def select_closest(question: str, quotes: Sequence[Quote]) -> list[Quote]:
     return [quote for quote in top_quotes if scores[quote] * 2 >= scores[top_quotes[0]]]
 
 
+def is_answered(question: str, texts: Iterable[str]) -> bool:
+    """Tell whether one of the texts has so much of what is asked for that it may be the answer."""
+    weights = {term: get_term_weight(term) for term in _list_asked_terms(question)}
+    return any(
+        _weigh_shared(weights, set(tokenize(text))) >= _ANSWER_SHARE * sum(weights.values())
+        for text in texts
+    )
+
+
+def _weigh_shared(weights: Mapping[str, float], terms: set[str]) -> float:
+    return sum(
+        weight if term in terms else _SYNONYM_SHARE * weight
+        for term, weight in weights.items()
+        if not terms.isdisjoint((term, *list_synonyms(term)))
+    )
+
+
+def _list_asked_terms(question: str) -> set[str]:
+    """Return the terms that an answer has; it need not say that it promises."""
+    asked = extract_content_terms(_ASKS_PROMISE.sub(" ", question))
+    return asked or extract_content_terms(question)
+
+
 def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
     """Score each sentence; a reply inherits the score of the question before it."""
     term_sets = [_list_terms(quote) for quote in quotes]
@@ -143,11 +168,9 @@ def _list_terms(quote: Quote) -> set[str]:
 
 def _weigh_terms(question: str, term_sets: Sequence[set[str]]) -> dict[str, float]:
     """Weigh the terms that answer a question: the rarer among the sentences, the more."""
-    asked = extract_content_terms(_ASKS_PROMISE.sub(" ", question))
-    asked = asked or extract_content_terms(question)
     focus = _find_focus(question)
     weights: dict[str, float] = {}
-    for term in asked:
+    for term in _list_asked_terms(question):
         for other in (term, *list_synonyms(term)):
             share = (1.0 if other == term else _SYNONYM_SHARE) * (_FOCUS if term in focus else 1.0)
             matching = sum(other in terms for terms in term_sets)

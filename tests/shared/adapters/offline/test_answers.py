@@ -4,8 +4,11 @@ import json
 from datetime import UTC
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from shared.adapters.embedded.offline.answers import (
     CONSENT_NEEDED,
+    NEAREST_ONLY,
     NOTHING_FOUND,
     SEARCH_DOWN,
     answer,
@@ -43,9 +46,9 @@ def test_a_speaker_without_a_name_is_not_named():
 
 
 def test_overviews_answer_where_no_sentence_is_close():
-    text = answer(
-        "What did I do yesterday?", [_build_search_result({**GARDEN, "passages": []}, BUDGET)]
-    )
+    listed = _build_search_result({**GARDEN, "passages": []}, BUDGET, name="get_conversations")
+
+    text = answer("What did I do yesterday?", [listed])
 
     assert (
         "- Garden plans: Anna and Ben plan the garden.[1]\n- Budget: The budget was cut.[2]" in text
@@ -85,6 +88,35 @@ def test_an_empty_search_answers_that_nothing_was_found():
     empty = json.dumps({"results": [], "note": "Nothing was found."})
 
     assert answer("Who is Zoe?", [("search_conversations", empty)]) == NOTHING_FOUND
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the budget of the Reykjavik marathon?",
+        "Did Anna sell the motorbike?",
+        "Wie hoch ist das Budget für den Marathon in Reykjavik?",
+    ],
+)
+def test_lines_that_have_less_than_half_of_a_question_are_called_the_nearest(question):
+    text = answer(question, [_build_search_result(GARDEN, BUDGET)])
+
+    assert f"{NEAREST_ONLY}\n\n- " in text
+    assert "Here is what I found" not in text
+
+
+def test_all_that_a_conversation_holds_counts_for_an_answer():
+    text = answer("Which bulbs does the garden need?", [_build_search_result(GARDEN)])
+
+    assert text == "Here is what I found:\n\n- Anna: “I bought forty bulbs.”[1]"
+
+
+def test_lines_that_are_only_near_are_not_added_to_a_list_of_tasks():
+    tasks = ("get_action_items", "- Book the cabin (open, id a1)")
+
+    text = answer("What did I promise?", [tasks, _build_search_result(GARDEN)])
+
+    assert text == "You have 1 task:\n\n- Book the cabin"
 
 
 def test_a_failed_search_is_reported_as_failed_not_as_empty_c55():
