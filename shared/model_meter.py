@@ -35,6 +35,7 @@ def count_model_call(usage: Usage) -> None:
     telemetry.count(
         input_tokens=usage.input_tokens,
         cached_tokens=usage.cached_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
         output_tokens=usage.output_tokens,
         cost_micro_usd=usage.cost_micro_usd or 0,
         unpriced_calls=int(usage.cost_micro_usd is None),

@@ -332,7 +332,7 @@ def _build_usage(script: Script) -> dict[str, Any]:
         "prompt_tokens": 100,
         "completion_tokens": len(_select_words(script)),
         "total_tokens": 100 + len(_select_words(script)),
-        "prompt_tokens_details": {"cached_tokens": 64},
+        "prompt_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 16},
     }
 
 

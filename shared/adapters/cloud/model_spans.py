@@ -25,6 +25,7 @@ class ModelCallSpan:
                 "gen_ai.response.finish_reasons": [event.reason],
                 "gen_ai.usage.input_tokens": event.usage.input_tokens,
                 "gen_ai.usage.cache_read.input_tokens": event.usage.cached_tokens,
+                "gen_ai.usage.cache_creation.input_tokens": event.usage.cache_write_tokens,
                 "gen_ai.usage.output_tokens": event.usage.output_tokens,
             }
         return event

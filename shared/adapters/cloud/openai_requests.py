@@ -71,12 +71,12 @@ def _find_prefix_ends(messages: Sequence[ModelMessage]) -> Sequence[int]:
 
 
 def _stands(message: ModelMessage) -> bool:
-    """Tell whether later calls may repeat it; what a model said itself takes no mark."""
+    """Tell whether later calls may repeat it; what a model said itself takes no mark, nor does nothing."""
     match message:
-        case UserText(is_fleeting=is_fleeting):
-            return not is_fleeting
-        case ToolResult():
-            return True
+        case UserText(text=text, pictures=pictures, is_fleeting=is_fleeting):
+            return not is_fleeting and bool(text or pictures)
+        case ToolResult(text=text):
+            return bool(text)
     return False
 
 

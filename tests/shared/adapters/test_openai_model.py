@@ -97,7 +97,7 @@ async def test_text_reasoning_and_usage_arrive_as_they_were_sent(server, model):
 
     assert "".join(e.text for e in events if isinstance(e, ReasoningDelta)) == "Hm, well."
     assert "".join(e.text for e in events if isinstance(e, TextDelta)) == "Good morning,\n\nfriend."
-    usage = Usage(input_tokens=100, cached_tokens=64, output_tokens=3)
+    usage = Usage(input_tokens=100, cached_tokens=64, cache_write_tokens=16, output_tokens=3)
     assert events[-1] == ModelCallFinished(reason="stop", model="scripted-1", usage=usage)
 
 

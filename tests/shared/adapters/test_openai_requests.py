@@ -46,6 +46,14 @@ def test_instructions_and_all_that_stands_are_kept_and_nothing_else_d5(model: st
     assert list_marked(body) == [1, 2, 4, 6]
 
 
+def test_a_result_without_a_word_takes_no_mark_d5() -> None:
+    result = ToolResult(call_id="call_0", text="")
+
+    body = build_chat_body("gpt-6-sol", [*TURN[:6], result], marks_prefixes=True)
+
+    assert list_marked(body) == [1, 2, 4]
+
+
 def test_a_mark_changes_nothing_that_is_read_d5() -> None:
     plain = build_chat_body("gpt-6-sol", TURN)["messages"]
     marked = build_chat_body("gpt-6-sol", TURN, marks_prefixes=True)["messages"]
