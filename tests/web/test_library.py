@@ -209,6 +209,24 @@ def test_memories_speak_to_their_owner_show_their_source_and_are_edited_u8(
     assert console.page_errors == []
 
 
+def test_a_field_that_is_left_saves_its_text_and_lets_the_next_one_have_the_keys_u8(
+    console: Console,
+) -> None:
+    console.sign_in("wanderer")
+    page = console.page
+    console.show_view("memories")
+    page.get_by_label("A new memory").fill("The spare key is with the bakery.")
+    page.keyboard.press("Enter")
+    memory = find_rows(page, "memories")
+    memory.get_by_role("button", name="Edit").click()
+    page.get_by_label("Memory", exact=True).fill("The spare key is with Nora.")
+
+    page.get_by_label("Your question").click()
+
+    expect(page.get_by_label("Your question")).to_be_focused()
+    expect(memory.locator(".content")).to_have_text("The spare key is with Nora.")
+
+
 def test_memories_are_merged_with_an_edited_text_by_keyboard_p14(console: Console) -> None:
     console.sign_in("merger")
     page = console.page
@@ -277,6 +295,21 @@ def test_tasks_are_added_completed_and_deleted_p5(console: Console) -> None:
 
     task.get_by_role("button", name="Delete").click()
     expect(task).to_have_count(0)
+
+
+def test_a_conversation_tells_its_tasks_that_are_done_from_open_ones_p5(console: Console) -> None:
+    console.sign_in("finisher")
+    card = console.add_transcript("Me: I will book the ferry.\nAnn: I will pack the tent.")
+    expect(card.locator(".todo")).to_have_text(["Book the ferry", "Ann: Pack the tent"])
+    expect(card.locator(".todo s")).to_have_count(0)
+
+    console.show_view("tasks")
+    find_rows(console.page, "tasks").filter(has_text="ferry").get_by_role("checkbox").check()
+    console.show_view("library")
+    card.click()
+
+    expect(console.page.locator("#reader .items s")).to_have_text("Book the ferry")
+    expect(console.page.locator("#reader .items span")).to_have_text("Ann: Pack the tent")
 
 
 def test_a_key_opens_the_library_to_a_program_until_it_is_revoked_t19(

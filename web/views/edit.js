@@ -1,4 +1,4 @@
-// Editing in place: a field replaces the text; Enter saves, Escape cancels.
+// Editing in place: a field replaces the text; Enter saves, and so does leaving it; Escape cancels.
 
 import { el } from "../dom.js";
 
@@ -11,22 +11,29 @@ export function edit(node, { label, text, long = false, maxlength = long ? 1000 
   field.value = text;
 
   const close = () => {
-    if (!open) return;
     open = false;
     form.replaceWith(node);
-    opener?.focus();
   };
-  const submit = (event) => {
-    event?.preventDefault();
-    const edited = field.value.trim();
+  const finish = () => {
+    if (!open) return;
     close();
+    const edited = field.value.trim();
     if (edited && edited !== text) save(edited);
   };
+  const submit = (event) => {
+    event.preventDefault();
+    finish();
+    opener?.focus();
+  };
+  const cancel = () => {
+    close();
+    opener?.focus();
+  };
   form.addEventListener("submit", submit);
-  field.addEventListener("blur", close);
+  field.addEventListener("blur", () => document.hasFocus() && finish()); // another window may have what is to be copied
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
-    if (event.key === "Escape") close();
+    if (event.key === "Escape") cancel();
     event.stopPropagation();
   });
   node.replaceWith(form);

@@ -31,7 +31,7 @@ export function startGoals({ api }) {
     return el("li", { "data-id": goal.id }, title,
       el("div", { class: "tools" },
         iconButton("pen", t("Edit: {title}", { title: goal.title }), () => editGoal(title, goal, (changes) => change(goal, changes))),
-        iconButton("task", t("Finish: {title}", { title: goal.title }), () => finish(goal)),
+        iconButton("done", t("Finish: {title}", { title: goal.title }), () => finish(goal)),
         iconButton("bin", t("Delete: {title}", { title: goal.title }), () => remove(goal))),
       progress(goal));
   }

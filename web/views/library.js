@@ -7,6 +7,7 @@ import { startChoosing } from "./choosing.js";
 import { startFolderChoice } from "./folder_choice.js";
 import { startImports } from "./imports.js";
 import { startMerges } from "./merges.js";
+import { taskLine } from "./task_line.js";
 
 const FIRST_POLL_MS = 300;
 const SLOWEST_POLL_MS = 5000;
@@ -172,7 +173,7 @@ function state({ status, discarded, waiting_since }) {
 
 function tasks(items) {
   if (!items.length) return null;
-  const lines = items.slice(0, 3).map((item) => el("span", { class: "todo" }, icon("task"), el("span", { dir: "auto" }, item.description)));
+  const lines = items.slice(0, 3).map((item) => el("span", { class: "todo" }, ...taskLine(item)));
   const rest = items.length - lines.length;
   return el("span", { class: "todos" }, ...lines, rest > 0 && el("span", { class: "hint" }, tn({ one: "and {n} more task", other: "and {n} more tasks" }, rest)));
 }

@@ -9,6 +9,7 @@ import { moment, offset, speakerName, waitingText } from "../words.js";
 import { copyable } from "./copyable.js";
 import { edit } from "./edit.js";
 import { soundOf } from "./sound.js";
+import { taskLine } from "./task_line.js";
 
 /**
  * Returns `close()` and `read(id, {question, answer, segment})`; the passages that the answer cites, or that segment, are marked.
@@ -159,8 +160,8 @@ function contents(conversation, cited, naming) {
     conversation.waiting_since && el("p", { class: "hint" }, waitingText(conversation.waiting_since)),
     conversation.failure && failed(conversation, naming),
     structured.overview && el("p", { dir: "auto" }, structured.overview),
-    ...list(t("To do"), "task", (structured.action_items ?? []).map((item) => (item.owner === "me" ? "" : `${item.owner_name || t("Somebody")}: `) + item.description)),
-    ...list(t("Coming up"), "open", (structured.events ?? []).map((event) => `${event.title}, ${moment(event.start)}`)),
+    ...list(t("To do"), (structured.action_items ?? []).map(taskLine)),
+    ...list(t("Coming up"), (structured.events ?? []).map((event) => [icon("open"), el("span", { dir: "auto" }, `${event.title}, ${moment(event.start)}`)])),
     el("h3", {}, t("Transcript")),
     el("ol", { class: "transcript" }, ...segments.map((segment) => line(segment, cited.has(segment), speaker(id, segment, firsts.has(segment), naming)))),
   ].filter(Boolean);
@@ -173,10 +174,9 @@ function failed({ id, failure }, { retry }) {
     failure.can_retry && el("button", { type: "button", onclick: ({ currentTarget }) => retry(id, currentTarget) }, t("Try again")));
 }
 
-function list(title, symbol, texts) {
-  if (!texts.length) return [];
-  const items = texts.map((text) => el("li", {}, icon(symbol), el("span", { dir: "auto" }, text)));
-  return [el("h3", {}, title), el("ul", { class: "items" }, ...items)];
+function list(title, lines) {
+  if (!lines.length) return [];
+  return [el("h3", {}, title), el("ul", { class: "items" }, ...lines.map((nodes) => el("li", {}, ...nodes)))];
 }
 
 function line(segment, marked, who) {

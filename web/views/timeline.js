@@ -94,7 +94,7 @@ function fromEvent({ title, start }, source) {
 function fromTask({ description, due_at, completed, conversation_id }) {
   if (!due_at) return [];
   const kind = completed ? t("Task, done") : t("Task due");
-  return [{ at: new Date(due_at), symbol: "task", kind, title: description, source: conversation_id }];
+  return [{ at: new Date(due_at), symbol: completed ? "done" : "task", kind, title: description, source: conversation_id }];
 }
 
 const fromArc = (arc) => ({ at: new Date(arc.ended_at), symbol: "chats", kind: t("What a chat was about"), title: arc.summary, arc });
