@@ -30,7 +30,8 @@ from shared.environment.variables import (
     variable,
 )
 
-FlexProcessing = Literal["auto", "on", "off"]
+Switch = Literal["auto", "on", "off"]
+"""Whether a server is asked for something; `auto`: OpenAI's own address alone."""
 
 DEFAULT_TRANSCRIPTION_MODEL = "gpt-4o-transcribe-diarize"
 """It tells speakers apart. OpenAI ends it on 26 February 2027, and names no other that does."""
@@ -38,16 +39,11 @@ DEFAULT_REALTIME_MODEL = "gpt-realtime-2.1"
 DEFAULT_OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_OPENROUTER_URL = "https://openrouter.ai/api/v1"
 DEFAULT_TOOL_PROXY_URL = "http://127.0.0.1:8081"
-_SWITCH: Mapping[str, FlexProcessing] = {"": "auto", "auto": "auto", "on": "on", "off": "off"}
+_SWITCH: Mapping[str, Switch] = {"": "auto", "auto": "auto", "on": "on", "off": "off"}
 
 
 class SettingsError(ValueError):
     """Everything that is wrong with the environment, one line each."""
-
-
-def is_openai(base_url: str) -> bool:
-    """Tell whether this address is OpenAI's own, whose models know what others refuse."""
-    return base_url.rstrip("/") == DEFAULT_OPENAI_URL
 
 
 def require(name: str, value: str | None) -> str:
@@ -92,7 +88,8 @@ class Settings:
     masking: Masking = setting(choice("MASKING", _SWITCH, "want auto, on or off"))
     models: Mapping[str, str] = setting(model_readers.read_models)
     model_windows: Mapping[str, int] = setting(model_readers.read_model_windows)
-    flex: FlexProcessing = setting(choice("FLEX_PROCESSING", _SWITCH, "want auto, on or off"))
+    flex: Switch = setting(choice("FLEX_PROCESSING", _SWITCH, "want auto, on or off"))
+    cache_marks: Switch = setting(choice("CACHE_MARKS", _SWITCH, "want auto, on or off"))
     tokens_per_minute: int = setting(model_readers.read_tokens_per_minute)
     token_instances: int = setting(model_readers.read_token_instances)
     token_prices: TokenPrices = setting(model_readers.read_token_prices)
@@ -143,10 +140,18 @@ class Settings:
 
     def uses_flex(self, base_url: str) -> bool:
         """Tell whether what nobody waits for is asked of this server as flex processing."""
-        return self.flex == "on" or (self.flex == "auto" and is_openai(base_url))
+        return _is_on(self.flex, base_url)
+
+    def marks_prefixes(self, base_url: str) -> bool:
+        """Tell whether requests to this server mark what its prompt cache shall keep."""
+        return _is_on(self.cache_marks, base_url)
 
     def get_function_url(self, name: str) -> str:
         """Raises SettingsError for a function that FUNCTION_URLS does not name."""
         if name not in self.function_urls:
             raise SettingsError(f"FUNCTION_URLS names no url of {name}")
         return self.function_urls[name]
+
+
+def _is_on(switch: Switch, base_url: str) -> bool:
+    return switch == "on" or (switch == "auto" and base_url.rstrip("/") == DEFAULT_OPENAI_URL)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from shared import ports
-from shared.settings import Settings, is_openai
+from shared.settings import Settings
 from shared.worlds import openai_clients
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class EmbeddedWorld:
                 models=names,
                 prices=self._settings.token_prices,
                 is_flex=asks_flex,
-                marks_prefixes=is_openai(setup.base_url),
+                marks_prefixes=self._settings.marks_prefixes(setup.base_url),
             )
             for asks_flex in ([True, False] if is_flex else [False])
         ]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
 from shared import ports
-from shared.settings import Settings, is_openai, require
+from shared.settings import Settings, require
 
 if TYPE_CHECKING:
     from shared.adapters.cloud.openai_model import OpenaiModel
@@ -77,7 +77,7 @@ def _build_client(
         windows=settings.model_windows,
         prices=settings.token_prices,
         is_flex=is_flex,
-        marks_prefixes=is_openai(base_url),
+        marks_prefixes=settings.marks_prefixes(base_url),
     )
 
 

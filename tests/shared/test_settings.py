@@ -11,7 +11,7 @@ from shared.domain.quota import EMBEDDED_LIMITS
 from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrice
 from shared.domain.vector_home import Shard
 from shared.environment.model_readers import DEFAULT_MODELS
-from shared.settings import DEFAULT_OPENAI_URL, Settings, SettingsError, is_openai
+from shared.settings import DEFAULT_OPENAI_URL, Settings, SettingsError
 from tests.fixtures.settings import RecordingEnvironment, list_settings
 
 TEXTS = st.sampled_from(["", "0", "1", "8000", "on", "cloud", "openai", "agent=m", "0-1023=host"])
@@ -131,35 +131,27 @@ def test_who_names_a_standard_model_and_no_reader_has_that_one_read_d5() -> None
     assert (models["standard"], models["reader"]) == ("mine", "small")
 
 
+OTHER_SERVER = {"OPENAI_BASE_URL": "https://models.example/v1"}
+
+
+@pytest.mark.parametrize("variable", ["FLEX_PROCESSING", "CACHE_MARKS"])
 @pytest.mark.parametrize(
-    ("url", "is_theirs"),
+    ("environment", "switch", "is_used"),
     [
-        (DEFAULT_OPENAI_URL, True),
-        (f"{DEFAULT_OPENAI_URL}/", True),
-        ("https://models.example/v1", False),
+        ({}, "", True),
+        ({"OPENAI_BASE_URL": f"{DEFAULT_OPENAI_URL}/"}, "auto", True),
+        (OTHER_SERVER, "", False),
+        (OTHER_SERVER, "on", True),
+        ({}, "off", False),
     ],
 )
-def test_only_openai_s_own_address_is_asked_what_others_refuse_d5(
-    url: str, *, is_theirs: bool
+def test_what_only_openai_knows_is_asked_of_it_alone_unless_that_is_switched_d5(
+    environment: dict[str, str], switch: str, variable: str, *, is_used: bool
 ) -> None:
-    assert is_openai(url) is is_theirs
+    settings = Settings.from_env({**environment, variable: switch})
 
-
-@pytest.mark.parametrize(
-    ("environment", "is_used"),
-    [
-        ({}, True),
-        ({"OPENAI_BASE_URL": "https://models.example/v1"}, False),
-        ({"OPENAI_BASE_URL": "https://models.example/v1", "FLEX_PROCESSING": "on"}, True),
-        ({"FLEX_PROCESSING": "off"}, False),
-    ],
-)
-def test_flex_processing_is_asked_of_openai_alone_unless_it_is_switched_d5(
-    environment: dict[str, str], *, is_used: bool
-) -> None:
-    settings = Settings.from_env(environment)
-
-    assert settings.uses_flex(settings.openai_base_url) is is_used
+    ask = {"FLEX_PROCESSING": settings.uses_flex, "CACHE_MARKS": settings.marks_prefixes}
+    assert ask[variable](settings.openai_base_url) is is_used
 
 
 def test_a_budget_of_tokens_is_read_with_the_instances_that_share_it_d5() -> None:
