@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from shared.domain.value import positional_value
 
+Match = re.Match[str]
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
@@ -27,6 +28,8 @@ _ORDINALS = (
     "thirtieth", "thirty-first",
 )  # fmt: skip
 
+_RELATIVE_DAYS = {"day after tomorrow": 2, "tomorrow": 1, "tonight": 0, "today": 0, "next week": 7}
+_RELATIVE = re.compile("|".join(_RELATIVE_DAYS))
 _IN = re.compile(rf"\bin (an?|\d{{1,3}}|{'|'.join(_NUMBERS)}) (day|week)s?\b")
 _WEEKDAY = re.compile(rf"\b({_DAY})\b")
 _DAY_OF_NEXT_WEEK = re.compile(rf"\b(?:({_DAY})(?: of)? next week|next week(?: on)? ({_DAY}))\b")
@@ -44,10 +47,11 @@ _HOUR = re.compile(r"\bat (\d{1,2})(?::(\d{2}))?(?:\s*(a\.?m|p\.?m)\b)?")
 
 @positional_value
 class Moment:
-    """A day that was named; `exact` if an hour was named with it."""
+    """A day that was named, with its words in lower case; `exact` if an hour was named with it."""
 
     at: datetime
     exact: bool
+    words: str
 
 
 def parse_start(data: Mapping[str, Any]) -> datetime:
@@ -58,43 +62,37 @@ def parse_start(data: Mapping[str, Any]) -> datetime:
 def parse_moment(text: str, now: datetime) -> Moment | None:
     """Find the first day a sentence names, with its hour; without one, the evening of that day."""
     lower = text.lower()
-    day = next((day for rule in _RULES if (day := rule(lower, now.date()))), None)
-    if day is None:
-        return None
-    hour = _parse_hour(lower)
-    return Moment(datetime.combine(day, hour or EVENING, now.tzinfo), exact=hour is not None)
+    for pattern, read in _RULES:
+        match = pattern.search(lower)
+        day = read(match, now.date()) if match else None
+        if match and day:
+            hour = _parse_hour(lower)
+            at = datetime.combine(day, hour or EVENING, now.tzinfo)
+            return Moment(at, exact=hour is not None, words=match[0])
+    return None
 
 
-def _parse_relative_day(text: str, today: date) -> date | None:
-    days = {"day after tomorrow": 2, "tomorrow": 1, "tonight": 0, "today": 0, "next week": 7}
-    return next((today + timedelta(n) for phrase, n in days.items() if phrase in text), None)
+def _read_relative_day(match: Match, today: date) -> date:
+    return today + timedelta(_RELATIVE_DAYS[match[0]])
 
 
-def _parse_in_days(text: str, today: date) -> date | None:
-    if not (match := _IN.search(text)):
-        return None
+def _read_in_days(match: Match, today: date) -> date:
     number = match[1] if match[1] not in ("a", "an") else "1"
     count = int(number) if number.isdigit() else _NUMBERS.index(number)
     return today + timedelta(count * (7 if match[2] == "week" else 1))
 
 
-def _parse_day_of_next_week(text: str, today: date) -> date | None:
-    if not (match := _DAY_OF_NEXT_WEEK.search(text)):
-        return None
+def _read_day_of_next_week(match: Match, today: date) -> date:
     return today + timedelta(7 - today.weekday() + WEEKDAYS.index(match[1] or match[2]))
 
 
-def _parse_weekday(text: str, today: date) -> date | None:
+def _read_weekday(match: Match, today: date) -> date:
     """Read a weekday as the next one to come, with or without "next"."""
-    if not (match := _WEEKDAY.search(text)):
-        return None
     return today + timedelta((WEEKDAYS.index(match[1]) - today.weekday() - 1) % 7 + 1)
 
 
-def _parse_month_day(text: str, today: date) -> date | None:
+def _read_month_day(match: Match, today: date) -> date | None:
     """Read a day of this year, or of the next where it has passed."""
-    if not (match := _MONTH_DAY.search(text)):
-        return None
     month = MONTHS.index(match[2] or match[3] or match[6]) + 1
     number = match[1] or match[4]
     day = int(number) if number else _ORDINALS.index(match[5]) + 1
@@ -105,10 +103,8 @@ def _parse_month_day(text: str, today: date) -> date | None:
         return None
 
 
-def _parse_numbered_day(text: str, today: date) -> date | None:
+def _read_numbered_day(match: Match, today: date) -> date | None:
     """Read the number of a day as the next day with it."""
-    if not (match := _NUMBERED_DAY.search(text)):
-        return None
     number = int(match[1] or match[2])
     days = (today + timedelta(n) for n in range(_MAX_DAYS_TO_A_NUMBER))
     return next((day for day in days if day.day == number), None)
@@ -129,7 +125,11 @@ def _parse_hour(text: str) -> time | None:
     return time(hour, minute) if hour < 24 and minute < 60 else None
 
 
-_RULES: tuple[Callable[[str, date], date | None], ...] = (
-    _parse_month_day, _parse_numbered_day, _parse_day_of_next_week, _parse_relative_day, _parse_in_days,
-    _parse_weekday,
-)  # fmt: skip
+_RULES: tuple[tuple[re.Pattern[str], Callable[[Match, date], date | None]], ...] = (
+    (_MONTH_DAY, _read_month_day),
+    (_NUMBERED_DAY, _read_numbered_day),
+    (_DAY_OF_NEXT_WEEK, _read_day_of_next_week),
+    (_RELATIVE, _read_relative_day),
+    (_IN, _read_in_days),
+    (_WEEKDAY, _read_weekday),
+)

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from shared.adapters.embedded.offline.calendar import parse_moment
 from shared.adapters.embedded.offline.cast import Cast, build_cast, find_vocative, restate
+from shared.adapters.embedded.offline.day_corrections import correct_day
 from shared.adapters.embedded.offline.speech import Sentence, is_meaningful, split_words
 from shared.domain.value import positional_value
 
@@ -17,6 +18,7 @@ _NEED_TEXT = (
 )
 _COMMITMENT = re.compile(rf"\b(?:{_COMMITMENT_TEXT})\s+(.+)", re.IGNORECASE)
 _PROMISE = re.compile(rf"\b(?:{_COMMITMENT_TEXT}|{_NEED_TEXT})\s+(.+)", re.IGNORECASE)
+_PROMISED_THING = re.compile(r"\b(i promise) (?=you (?:an?|the|my|our|your)\b)", re.IGNORECASE)
 _REQUEST = re.compile(
     r"\b(?:(?:can|could|would|will) you(?: please)?|please|you need to|you have to"
     r"|don(?:'|’)t forget to|make sure (?:to|you)|remember to)\s+(.+)",
@@ -47,6 +49,8 @@ _MIN_TASK_WORDS = 2
 _MAX_TASK_WORDS = 15
 _MAX_APART = 10
 """A promise answers a request within so many tasks."""
+_MAX_TO_CORRECTION = 4
+"""A day is corrected within so many sentences."""
 _DETERMINERS = frozenset(("a", "an", "the", "my"))
 _MAX_PAIR = 2
 """Of so many speakers, each speaks to the other."""
@@ -67,7 +71,7 @@ def extract_action_items(
 ) -> Iterator[dict[str, str | None]]:
     """Yield tasks in the owner's words, without "I'll", due on the day that was named, with whose they are."""
     cast = build_cast(sentences)
-    tasks = list(_find_tasks(sentences, cast, now))
+    tasks = _find_tasks(sentences, cast, now)
     for place, task in enumerate(tasks):
         if not any(_repeats(later, task) for later in tasks[place + 1 : place + _MAX_APART]):
             yield {
@@ -77,13 +81,29 @@ def extract_action_items(
             }
 
 
-def _find_tasks(sentences: Sequence[Sentence], cast: Cast, now: datetime) -> Iterator[Task]:
+def _find_tasks(sentences: Sequence[Sentence], cast: Cast, now: datetime) -> list[Task]:
+    tasks: list[Task] = []
+    last_place = 0
     for place, sentence in enumerate(sentences):
         following = sentences[place + 1] if place + 1 < len(sentences) else None
         task = _find_task(sentence, following, cast, cast.find_listener(place, sentence.speaker))
-        if task:
+        is_near = tasks and place - last_place <= _MAX_TO_CORRECTION
+        if is_near and (moved := _move(tasks[-1], sentence, following, now)):
+            tasks[-1] = moved
+        elif task:
             due = parse_moment(sentence.text, now)
-            yield replace(task, due_at=due.at if due else None)
+            tasks.append(replace(task, due_at=due.at if due else None))
+            last_place = place
+    return tasks
+
+
+def _move(task: Task, sentence: Sentence, following: Sentence | None, now: datetime) -> Task | None:
+    """Return the task on the day to which a sentence moves it, unless it is refused at once."""
+    is_refused = following and _REFUSAL.match(following.text)
+    if task.due_at is None or is_refused:
+        return None
+    moved = correct_day(sentence.text, task.description, task.due_at, now)
+    return replace(task, description=moved[0], due_at=moved[1]) if moved else None
 
 
 def _repeats(later: Task, task: Task) -> bool:
@@ -123,8 +143,9 @@ def _find_task(
         is_open = not box["mark"].strip()
         return Task(_shorten(box["task"]), sentence.speaker, is_listed=True) if is_open else None
     is_own = sentence.speaker in cast.own
-    promise = (_PROMISE if is_own else _COMMITMENT).search(sentence.text)
-    if promise and _is_stated(sentence.text, promise):
+    text = _PROMISED_THING.sub(r"\1 to give ", sentence.text)
+    promise = (_PROMISE if is_own else _COMMITMENT).search(text)
+    if promise and _is_stated(text, promise):
         return _find_promise(sentence, promise, cast, listener)
     if request := _REQUEST.search(sentence.text):
         return _find_request(sentence, request, following, cast, listener)
@@ -135,7 +156,7 @@ def _find_promise(
     sentence: Sentence, promise: re.Match[str], cast: Cast, listener: str | None
 ) -> Task | None:
     """Return what a speaker promises to whoever they call by name, or to the only other speaker."""
-    called = find_vocative(sentence.text[: promise.start()], promise[1])
+    called = find_vocative(promise.string[: promise.start()], promise[1])
     other = listener if len(cast.labels) <= _MAX_PAIR else None
     hearer = cast.find_speaker(called) if called else other
     words = _drop_vocative(promise[1], called)

@@ -13,6 +13,11 @@ OWNER = "Tom"
 def list_tasks(
     lines: list[Line], *, owner: str | None = OWNER
 ) -> list[tuple[str, str | None, str]]:
+    items = extract_items(lines, owner=owner)
+    return [(item["owner"], item["owner_name"], item["description"]) for item in items]
+
+
+def extract_items(lines: list[Line], *, owner: str | None = OWNER) -> list[dict[str, Any]]:
     data: dict[str, Any] = {
         "transcript": [
             {"segment": n, "speaker": speaker, "is_user": speaker == owner, "text": text}
@@ -22,8 +27,10 @@ def list_tasks(
         "time_zone": "Europe/Berlin",
         "language": "en",
     }
-    items = EXTRACTORS["process_conversation/extraction"](data)["structure"]["action_items"]
-    return [(item["owner"], item["owner_name"], item["description"]) for item in items]
+    items: list[dict[str, Any]] = EXTRACTORS["process_conversation/extraction"](data)["structure"][
+        "action_items"
+    ]
+    return items
 
 
 @pytest.mark.parametrize(
@@ -69,6 +76,8 @@ def test_where_nobody_is_the_owner_only_a_note_has_tasks_of_theirs(lines, tasks)
         ([("Ann", "I'll send you my notes."), (OWNER, "Thanks.")], "Send me their notes"),
         ([(OWNER, "Ann, I'll send you the plan."), ("Mara", "Me too?"), ("Ann", "Yes.")], "Send Ann the plan"),
         ([(OWNER, "I'll call Mr. Popescu, the landlord, about 3.5 rooms.")], "Call Mr. Popescu, the landlord, about 3.5 rooms"),
+        ([(OWNER, "I promise you the draft by Friday."), ("Ann", "Good.")], "Give Ann the draft by Friday"),
+        ([("Ann", "Tom, I promise you my notes."), (OWNER, "Good.")], "Give me their notes"),
         ([(OWNER, "I'll ask Dr. J. Klein to sign it, okay?")], "Ask Dr. J. Klein to sign it"),
     ],
 )  # fmt: skip
@@ -115,3 +124,22 @@ def test_a_task_ends_where_another_subject_begins() -> None:
     lines = [("Ann", "I'll bake the walnut cake and you cook."), (OWNER, "Fine.")]
 
     assert list_tasks(lines) == [("other", "Ann", "Bake the walnut cake")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "task"),
+    [
+        ([(OWNER, "I'll send the draft on Thursday."), ("Ann", "No, make it Friday.")], ("Send the draft Friday", "2026-03-06T18")),
+        ([("Ann", "Can you please do it Thursday?"), (OWNER, "I'm away then."), ("Ann", "No, please make it Friday.")], ("Do it Friday", "2026-03-06T18")),
+        ([(OWNER, "I'll send the draft on Thursday at 3. No wait, on Friday.")], ("Send the draft on Friday at 3", "2026-03-06T15")),
+        ([(OWNER, "I'll call Gerda tomorrow."), (OWNER, "Actually, I'll call Gerda in three days.")], ("Call Gerda in three days", "2026-03-05T18")),
+        ([(OWNER, "I'll call Gerda tomorrow."), ("Ann", "Could you make it Friday?"), (OWNER, "Okay, I'll make it Friday.")], ("Call Gerda Friday", "2026-03-06T18")),
+        ([(OWNER, "I'll call Gerda on Monday."), ("Ann", "Can you make it Tuesday?"), (OWNER, "No, sorry."), ("Ann", "No, not on Tuesday.")], ("Call Gerda on Monday", "2026-03-09T18")),
+        ([(OWNER, "I'll call Gerda on Monday."), ("Ann", "No, the concert is on Tuesday.")], ("Call Gerda on Monday", "2026-03-09T18")),
+        ([(OWNER, "I'll call Gerda on Monday."), ("Ann", "See you on Tuesday.")], ("Call Gerda on Monday", "2026-03-09T18")),
+    ],
+)  # fmt: skip
+def test_a_task_is_due_on_the_day_to_which_it_was_moved(lines, task) -> None:
+    [item] = extract_items([*lines, ("Ann", "Hm.")])
+
+    assert (item["description"], item["due_at"][:13]) == task
