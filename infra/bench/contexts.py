@@ -1,13 +1,10 @@
 """Contexts: the time to build a cycle's input, and the share of it that a provider has cached."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import chain
-from operator import ne
 from time import perf_counter
-
-from pydantic_core import to_json
+from typing import Any
 
 from functions.chat.context.blocks import build_earlier_message
 from functions.chat.context.context import Context
@@ -16,6 +13,7 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from infra.bench.figures import Figure
 from infra.bench.processes import open_folder
+from infra.bench.prompt_cache import CachedInput, PromptCache
 from shared.adapters.cloud.openai_requests import build_chat_body, to_wire_tool
 from shared.domain.conversation import Conversation
 from shared.domain.model import (
@@ -26,7 +24,6 @@ from shared.domain.model import (
     ToolResult,
     UserText,
 )
-from shared.domain.tokens import estimate_tokens
 from tests.fakes import ModelCall, ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
 from tests.functions.chat.library import build_conversation, store_conversations
@@ -35,9 +32,6 @@ MESSAGES = 1_000
 ROUNDS = 50
 LINES = 30
 MODEL = "gpt-6-sol"
-MIN_CACHED_TOKENS, MAX_WRITES = 1_024, 4
-READ_PRICE, WRITE_PRICE = 0.1, 1.25
-"""As OpenAI caches prompts of such a model, and what it asks for a token, to one that is only read."""
 TOPICS = (
     "boat",
     "lease",
@@ -50,32 +44,6 @@ TOPICS = (
     "launch",
     "dog",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CachedInput:
-    """Tokens of requests: all, those read from the provider's cache, and those written to it."""
-
-    total: int = 0
-    read: int = 0
-    written: int = 0
-
-    @property
-    def read_share(self) -> float:
-        return self.read / self.total
-
-    @property
-    def price_share(self) -> float:
-        """What they cost, to the same without a cache."""
-        saved = self.read * (1 - READ_PRICE) - self.written * (WRITE_PRICE - 1)
-        return 1 - saved / self.total
-
-    def __add__(self, other: "CachedInput") -> "CachedInput":
-        return CachedInput(
-            total=self.total + other.total,
-            read=self.read + other.read,
-            written=self.written + other.written,
-        )
 
 
 def measure_contexts() -> list[Figure]:
@@ -152,32 +120,11 @@ def _script_turn(number: int) -> Sequence[ScriptedTurn]:
 
 def count_cached_input(calls_by_turn: Sequence[Sequence[ModelCall]]) -> CachedInput:
     """Count the tokens of all turns but the first, whose beginnings others have sent before or not."""
-    kept: set[str] = set()
-    counted = CachedInput()
-    for number, calls in enumerate(calls_by_turn):
-        for call in calls:
-            used = _play_cache([*_list_prefixes(call)], kept)
-            counted += used if number else CachedInput()
-    return counted
+    cache = PromptCache()
+    used_by_turn = [[cache.take(_to_wire(call)) for call in calls] for calls in calls_by_turn]
+    return sum(chain(*used_by_turn[1:]), CachedInput())
 
 
-def _play_cache(prefixes: Sequence[tuple[str, bool]], kept: set[str]) -> CachedInput:
-    """Read at the longest marked prefix that is kept, and keep those of the latest marks."""
-    marked = [prefix for prefix, is_marked in prefixes if is_marked]
-    long_enough = [text for text in marked if estimate_tokens(text) >= MIN_CACHED_TOKENS]
-    read = max((estimate_tokens(text) for text in long_enough if text in kept), default=0)
-    latest = long_enough[-MAX_WRITES:]
-    kept.update(latest)
-    end = max(map(estimate_tokens, latest), default=0)
-    total = estimate_tokens(prefixes[-1][0])
-    return CachedInput(total=total, read=read, written=max(0, end - read))
-
-
-def _list_prefixes(call: ModelCall) -> Iterator[tuple[str, bool]]:
-    """Yield a request up to each of its messages, as a provider reads it, and whether it marks the end."""
-    plain = build_chat_body(MODEL, call.messages)["messages"]
-    marked = build_chat_body(MODEL, call.messages, marks_prefixes=True)["messages"]
-    parts = [to_json([to_wire_tool(tool) for tool in call.tools]).decode()]
-    for message, is_marked in zip(plain, map(ne, plain, marked), strict=True):
-        parts.append(to_json(message).decode())
-        yield "\n".join(parts), is_marked
+def _to_wire(call: ModelCall) -> Mapping[str, Any]:
+    tools = [to_wire_tool(tool) for tool in call.tools]
+    return {**build_chat_body(MODEL, call.messages, marks_prefixes=True), "tools": tools}

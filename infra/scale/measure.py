@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from infra.bench.processes import (
     run_keepsake_on,
     run_scripted_model,
 )
+from infra.bench.prompt_cache import CachedInput, PromptCache
 from infra.bench.sessions import generate_sessions
 from infra.scale.work import Counters, Tokens, Work
 from shared.domain.tokens import estimate_tokens
@@ -85,7 +86,7 @@ async def measure() -> Counters:
     with (
         open_folder() as folder,
         run_scripted_model() as model,
-        run_keepsake_on(folder, **build_model_environment(model)) as server,
+        run_keepsake_on(folder, CACHE_MARKS="on", **build_model_environment(model)) as server,
     ):
         await _script(model)
         meter = _Meter(server, model, folder)
@@ -225,11 +226,19 @@ def _build_work(before: Reading, after: Reading, count: int, embedded_tokens: fl
 
 
 def _sum_tokens(calls: Sequence[Mapping[str, Any]], count: int) -> dict[str, Tokens]:
-    read: Counter[str] = Counter()
+    caches: defaultdict[str, PromptCache] = defaultdict(PromptCache)
+    read: defaultdict[str, CachedInput] = defaultdict(CachedInput)
     written: Counter[str] = Counter()
     for call in calls:
-        body = call["body"]
-        parts = [body["messages"], body.get("tools", []), body.get("response_format", {})]
-        read[body["model"]] += estimate_tokens(json.dumps(parts, ensure_ascii=False))
-        written[body["model"]] += call["sent_tokens"]
-    return {name: Tokens(input=read[name] / count, output=written[name] / count) for name in read}
+        model = call["body"]["model"]
+        read[model] += caches[model].take(call["body"])
+        written[model] += call["sent_tokens"]
+    return {
+        model: Tokens(
+            input=each.total / count,
+            output=written[model] / count,
+            cached=each.read / count,
+            cache_write=each.written / count,
+        )
+        for model, each in read.items()
+    }

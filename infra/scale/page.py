@@ -49,7 +49,8 @@ prices of vendors. Nothing of it was measured in a cloud. Change an assumption i
 
 A user asks {USAGE.turns_a_day:g} questions a day and records {USAGE.conversations_a_day:g} conversations, which is {minutes:.0f} minutes of speech; {USAGE.notifications_a_day:g}
 notifications arrive. At the peak, everything comes {USAGE.peak_factor:g} times as often. A library holds {USAGE.months_stored:g} months. Every
-question searches once, no prompt is cached by the model's provider, and both indexes of Pinecone are in use.
+question searches once, beginnings of prompts that were sent before are still in the cache of the model's provider, which keeps
+them for half an hour, and both indexes of Pinecone are in use.
 """
 
 
@@ -210,14 +211,14 @@ def _list_work_rows(counters: Counters) -> Iterable[Sequence[str]]:
             yield (f"`{each.name}`", *(f"{getattr(work, each.name):,.4g}" for work in works))
     for model in sorted({model for work in works for model in work.tokens}):
         yield (
-            f"tokens read, written: `{model}`",
+            f"tokens read, of them from the cache, and written: `{model}`",
             *(_describe_tokens(work, model) for work in works),
         )
 
 
 def _describe_tokens(work: Work, model: str) -> str:
     tokens = work.tokens.get(model)
-    return f"{tokens.input:,.0f}, {tokens.output:,.0f}" if tokens else ""
+    return f"{tokens.input:,.0f}, {tokens.cached:,.0f}, {tokens.output:,.0f}" if tokens else ""
 
 
 def _to_fact_row(fact: Fact) -> Sequence[str]:

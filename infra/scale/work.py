@@ -10,10 +10,12 @@ COUNTERS = Path(__file__).with_name("counters.json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
-    """What a model reads and writes."""
+    """What a model reads and writes; of its `input` some is read from its cache, or written to it."""
 
     input: float
     output: float
+    cached: float = 0.0
+    cache_write: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

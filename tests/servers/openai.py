@@ -197,7 +197,7 @@ def _parse_marker(messages: Sequence[Mapping[str, Any]]) -> Script | None:
     question_index = max(
         (n for n, message in enumerate(messages) if is_question(message)), default=0
     )
-    match = _SCRIPT_MARKER.search(str(messages[question_index]["content"]))
+    match = _SCRIPT_MARKER.search(read_text(messages[question_index]))
     if match is None:
         return None
     parsed_script = _SCRIPTS_ADAPTER.validate_json(match[1])
@@ -208,7 +208,15 @@ def _parse_marker(messages: Sequence[Mapping[str, Any]]) -> Script | None:
 
 def is_question(message: Mapping[str, Any]) -> bool:
     """Tell whether the owner wrote a message; a reminder of ours may follow it."""
-    return message["role"] == "user" and not str(message["content"]).startswith("<reminder>")
+    return message["role"] == "user" and not read_text(message).startswith("<reminder>")
+
+
+def read_text(message: Mapping[str, Any]) -> str:
+    """Return the words of a message, which may be in parts."""
+    content = message["content"]
+    if not isinstance(content, list):
+        return str(content)
+    return "".join(part["text"] for part in content if part["type"] == "text")
 
 
 async def _answer(script: Script, record: RecordedRequest, receive: Receive, send: Send) -> bool:

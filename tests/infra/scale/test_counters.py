@@ -26,7 +26,7 @@ def _list_amounts(work: Work) -> dict[str, float]:
     tokens = {
         f"{model} {name}": getattr(used, name)
         for model, used in work.tokens.items()
-        for name in ("input", "output")
+        for name in ("input", "cached", "cache_write", "output")
     }
     return {name: getattr(work, name) for name in COUNTED} | tokens
 
