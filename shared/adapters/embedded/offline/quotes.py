@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from shared.adapters.embedded.offline.planner import extract_content_terms
+from shared.adapters.embedded.offline.speech import split_sentences
 from shared.domain.value import value
 from shared.retrieval.synonyms import list_synonyms
 from shared.retrieval.term_weights import get_term_weight
@@ -27,7 +28,6 @@ _FOCUS = 2.0
 _KIND_BONUS = 4.0
 _OWNER_BONUS = 2.0
 _PROMISE_BONUS = 8.0
-_SENTENCE_END = re.compile(r"(?<=[.!?…])(?<!\b(?:Dr|Mr|Ms|St)\.)(?<!\bMrs\.)\s+|(?<=[。！？])")
 _UNNAMED_SPEAKER = re.compile(r"(SPEAKER|Speaker)[_ ]?\d*")
 _NUMBER = r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand)\b"
 _TIME = (
@@ -87,7 +87,7 @@ def _split_line(line: str, document: int) -> Iterator[Quote]:
         speaker, speech = "", line
     speaker_name = "" if _UNNAMED_SPEAKER.fullmatch(speaker) else speaker
     speaker_name = "You" if speaker_name == "User" else speaker_name
-    for text in filter(None, map(str.strip, _SENTENCE_END.split(speech))):
+    for text in split_sentences(speech):
         yield Quote(text=text, speaker=speaker_name, document=document)
 
 

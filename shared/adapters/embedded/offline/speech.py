@@ -6,15 +6,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from shared.domain.value import value
+from shared.retrieval.term_weights import FUNCTION_WEIGHT, get_term_weight, list_english_terms
+from shared.retrieval.terms import tokenize
 
 _MAX_SENTENCE_CHARS = 1_000
 """The rules compare the parts of a sentence with one another."""
 _END = re.compile(r"(?<=[.!?…。！？])\s+|(?<=[。！？])|\n+")
-_MAX_ABBREVIATION_CHARS = 6
+_MAX_TAIL_CHARS = 24
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?![HhMm]+\.)(?:[^\W\d_aeiouyAEIOUI][b-df-hj-np-tv-xz]{0,3}|[AEOU])\.$"
+    r"(?:^|[\s(])(?<!\d\s)(?![HhMm]+\.)(?:[^\W\d_aeiouyAEIOUI][b-df-hj-np-tv-xz]{0,3}|[AEOU])\.$"
 )
-"""How a piece ends that goes on behind its full stop: a capital letter alone, or one without a vowel ("Mr.")."""
+"""How a piece ends that goes on behind its full stop: a capital letter alone, or one without a vowel ("Mr."), but no unit ("3 pm.")."""
+_ORDINAL = re.compile(r"(\w+),? \d{1,2}\.$")
+_NOT_ONLY_ENGLISH = frozenset(("am", "im"))
+"""English has these words; German says them before the number of a day or of a floor."""
 _PIECE = re.compile(
     rf"\S(?:.{{0,{_MAX_SENTENCE_CHARS - 1}}}(?!\S)|.{{0,{_MAX_SENTENCE_CHARS - 1}}})"
 )
@@ -66,15 +71,33 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _split_at_ends(text: str) -> Iterator[str]:
-    """Yield what stands between the ends of sentences; the full stop of "Mr." is none."""
+    """Yield what stands between the ends of sentences; the full stops of "Mr." and "am 15. Mai" are none."""
     start = 0
     for end in _END.finditer(text):
-        tail = text[max(start, end.start() - _MAX_ABBREVIATION_CHARS) : end.start()]
-        if end[0].isspace() and "\n" not in end[0] and _ABBREVIATION.search(tail):
+        tail = text[max(start, end.start() - _MAX_TAIL_CHARS) : end.start()]
+        goes_on = _ABBREVIATION.search(tail) or _is_ordinal(tail, _WORD.match(text, end.end()))
+        if end[0].isspace() and "\n" not in end[0] and goes_on:
             continue
         yield text[start : end.start()]
         start = end.end()
     yield text[start:]
+
+
+def _is_ordinal(tail: str, following: re.Match[str] | None) -> bool:
+    """Tell "am 15. Mai" from "at 5. Ann": English has no ordinals with a full stop.
+
+    A new sentence mostly begins with a capital letter and a word of grammar.
+    """
+    ordinal = _ORDINAL.search(tail)
+    if ordinal is None or following is None:
+        return False
+    before, after = ordinal[1].lower(), following[0]
+    is_english = before not in _NOT_ONLY_ENGLISH and before in list_english_terms()
+    return after.islower() or not (is_english or _is_of_grammar(after))
+
+
+def _is_of_grammar(word: str) -> bool:
+    return all(get_term_weight(term) == FUNCTION_WEIGHT for term in tokenize(word))
 
 
 def split_words(text: str) -> list[str]:

@@ -119,6 +119,36 @@ def test_lines_that_are_only_near_are_not_added_to_a_list_of_tasks():
     assert text == "You have 1 task:\n\n- Book the cabin"
 
 
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("Wann fliegen wir nach Lissabon?", "Wir fliegen am 15. Dezember nach Lissabon."),
+        ("Wann ist die Messe?", "Die Messe ist vom 3. bis zum 5. März."),
+        ("Wann ist das Konzert?", "Das Konzert ist Montag, 8. Juni, um sieben."),
+        ("What does Mr. Ng bring?", "Mr. Ng brings the tent."),
+    ],
+)
+def test_a_number_with_a_full_stop_does_not_cut_its_sentence(question, line):
+    talk = {"document": 1, "passages": [f"Ann: {line} Sonst nichts."]}
+
+    assert answer(question, [_build_search_result(talk)]).endswith(f"- Ann: “{line}”[1]")
+
+
+@pytest.mark.parametrize(
+    "passage",
+    [
+        "Ann: The train leaves at 5. Ben takes it.",
+        "Ann: The train is number 12. That is late.",
+        "Ann: The train leaves at 3 pm. Ben takes it.",
+    ],
+)
+def test_a_number_ends_a_sentence_where_another_begins(passage):
+    talk = {"document": 1, "passages": [passage]}
+    first = passage.partition(": ")[2].partition(". ")[0]
+
+    assert f"“{first}.”[1]" in answer("When does the train leave?", [_build_search_result(talk)])
+
+
 def test_a_failed_search_is_reported_as_failed_not_as_empty_c55():
     failed_search = ("search_conversations", "Error: search is unavailable.")
 
