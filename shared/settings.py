@@ -19,6 +19,7 @@ from shared.environment.readers import World
 from shared.environment.shard_readers import read_shards
 from shared.environment.variables import (
     Environment,
+    address,
     choice,
     is_on,
     items,
@@ -38,6 +39,7 @@ DEFAULT_TRANSCRIPTION_MODEL = "gpt-4o-transcribe-diarize"
 DEFAULT_REALTIME_MODEL = "gpt-realtime-2.1"
 DEFAULT_OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_OPENROUTER_URL = "https://openrouter.ai/api/v1"
+_MODEL_SERVER = "http://127.0.0.1:11434/v1"
 DEFAULT_TOOL_PROXY_URL = "http://127.0.0.1:8081"
 _SWITCH: Mapping[str, Switch] = {"": "auto", "auto": "auto", "on": "on", "off": "off"}
 
@@ -74,13 +76,17 @@ class Settings:
     project: str = setting(string("GOOGLE_CLOUD_PROJECT", "keepsake-local"))
     google_stand_ins: Mapping[str, str] = setting(pairs("GOOGLE_STAND_INS", "service=address"))
     openai_api_key: str | None = setting(optional("OPENAI_API_KEY"))
-    openai_base_url: str = setting(string("OPENAI_BASE_URL", DEFAULT_OPENAI_URL))
+    openai_base_url: str = setting(address("OPENAI_BASE_URL", DEFAULT_OPENAI_URL, _MODEL_SERVER))
     transcription_model: str = setting(string("TRANSCRIPTION_MODEL", DEFAULT_TRANSCRIPTION_MODEL))
-    transcription_base_url: str | None = setting(optional("TRANSCRIPTION_BASE_URL"))
+    transcription_base_url: str | None = setting(
+        address("TRANSCRIPTION_BASE_URL", None, _MODEL_SERVER)
+    )
     transcription_api_key: str | None = setting(optional("TRANSCRIPTION_API_KEY"))
     realtime_model: str = setting(string("REALTIME_MODEL", DEFAULT_REALTIME_MODEL))
     openrouter_api_key: str | None = setting(optional("OPENROUTER_API_KEY"))
-    openrouter_base_url: str = setting(string("OPENROUTER_BASE_URL", DEFAULT_OPENROUTER_URL))
+    openrouter_base_url: str = setting(
+        address("OPENROUTER_BASE_URL", DEFAULT_OPENROUTER_URL, _MODEL_SERVER)
+    )
     pinecone_api_key: str | None = setting(optional("PINECONE_API_KEY"))
     pinecone_shards: tuple[Shard, ...] = setting(read_shards)
     embedder: EmbedderKind | None = setting(model_readers.read_embedder)
@@ -94,7 +100,7 @@ class Settings:
     token_instances: int = setting(model_readers.read_token_instances)
     token_prices: TokenPrices = setting(model_readers.read_token_prices)
     fallback_models: Mapping[str, str] = setting(model_readers.read_fallback_models)
-    fallback_base_url: str | None = setting(optional("FALLBACK_BASE_URL"))
+    fallback_base_url: str | None = setting(address("FALLBACK_BASE_URL", None, _MODEL_SERVER))
     fallback_api_key: str | None = setting(model_readers.read_fallback_key)
     tool_proxy_url: str = setting(string("TOOL_PROXY_URL", DEFAULT_TOOL_PROXY_URL))
     egress_dev_origins: tuple[str, ...] = setting(readers.read_dev_origins)

@@ -15,6 +15,7 @@ from shared.domain.safety import SafetyThresholds
 from shared.environment.variables import (
     Environment,
     Reader,
+    address,
     choice,
     each,
     is_cloud,
@@ -74,12 +75,8 @@ read_port = number("PORT", 8080, "want a number up to 65535", most=65_535)
 
 def read_public_url(env: Environment) -> str:
     """Read the address of the console, without a slash at its end."""
-    return variable(
-        "PUBLIC_URL",
-        parse_if(re.compile("https?://").match),
-        f"http://127.0.0.1:{read_port(env)}",
-        "want an address such as https://keep.example.org",
-    )(env).rstrip("/")
+    own = f"http://127.0.0.1:{read_port(env)}"
+    return address("PUBLIC_URL", own, "https://keep.example.org")(env).rstrip("/")
 
 
 _ORIGIN = re.compile(r"https?://[^\s/?#@]+|\*")
@@ -180,7 +177,7 @@ def read_oauth_clients(env: Environment) -> Mapping[str, OauthClient]:
         name.lower(): OauthClient(
             id=env.get(f"{name}_CLIENT_ID", ""),
             secret=env.get(f"{name}_CLIENT_SECRET") or env.get(f"{name}_API_KEY", ""),
-            base_url=env.get(f"{name}_BASE_URL") or None,
+            base_url=address(f"{name}_BASE_URL", None, "http://127.0.0.1:9100")(env),
         )
         for name in _PROVIDERS
         if env.get(f"{name}_CLIENT_ID") or env.get(f"{name}_API_KEY")

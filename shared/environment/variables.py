@@ -4,6 +4,7 @@ A reader takes the whole environment, so that one setting may depend on others. 
 with a line for each thing that is wrong.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from math import inf
@@ -91,9 +92,15 @@ def choice(name: str, choices: Mapping[str, T], sentence: str, *, unset: str = "
     return read
 
 
+def address(name: str, default: T, example: str) -> Reader[T | str]:
+    """Read the address of a server; it may have a password in it, so it is not shown."""
+    parse = parse_if(re.compile(r"https?://\S+").fullmatch)
+    return variable(name, parse, default, f"want an address such as {example}", shows_text=False)
+
+
 def is_on(name: str) -> Reader[bool]:
     """Read a switch that only 1 turns on."""
-    return lambda env: env.get(name) == "1"
+    return choice(name, {"1": True, "0": False, "": False}, "want 1, or nothing")
 
 
 def items(name: str) -> Reader[tuple[str, ...]]:

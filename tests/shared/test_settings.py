@@ -208,6 +208,19 @@ def test_what_is_no_origin_fails_at_start(text: str) -> None:
         Settings.from_env({"CORS_ORIGINS": text})
 
 
+@pytest.mark.parametrize("name", ["OPENAI", "OPENROUTER", "TRANSCRIPTION", "FALLBACK", "GOOGLE"])
+@pytest.mark.parametrize("text", ["foo", "localhost:11434/v1", "http://a b"])
+def test_what_is_no_address_of_a_server_fails_at_start_p19(name: str, text: str) -> None:
+    accounts = {"GOOGLE_CLIENT_ID": "id", "GOOGLE_CLIENT_SECRET": "s", "FALLBACK_API_KEY": "k"}
+    with pytest.raises(SettingsError, match=f"^{name}_BASE_URL: want an address such as http"):
+        Settings.from_env({**accounts, f"{name}_BASE_URL": text})
+
+
+def test_a_switch_that_is_neither_on_nor_off_fails_at_start_u6() -> None:
+    with pytest.raises(SettingsError, match=r"^ALLOW_REMOTE='true': want 1, or nothing"):
+        Settings.from_env({"ALLOW_REMOTE": "true"})
+
+
 def test_origins_are_taken_as_browsers_send_them() -> None:
     settings = Settings.from_env({"CORS_ORIGINS": "https://a.org, http://localhost:3000"})
 
