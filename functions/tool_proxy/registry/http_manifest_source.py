@@ -39,8 +39,9 @@ class HttpManifestSource:
             integration = replace(app.external_integration, chat_tools_manifest_url=url)
             return await run_in_thread(read_manifest, response.body, integration)
         except NotAllowed as refusal:
-            name = "chat_tools_manifest_url" if declared_url else "app_home_url"
-            raise NoManifest(f"{name} is refused: {refusal}") from refusal
+            if not declared_url:
+                raise ManifestFailed(f"app_home_url is refused: {refusal}") from refusal
+            raise NoManifest(f"chat_tools_manifest_url is refused: {refusal}") from refusal
         except (Unavailable, TooLarge, InvalidManifest) as failure:
             raise ManifestFailed(f"The manifest could not be read: {failure}") from failure
 

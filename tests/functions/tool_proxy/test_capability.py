@@ -116,6 +116,16 @@ async def test_a_home_page_without_a_usable_manifest_is_no_error_t2(
     assert (list_tool_names(app), app["refused_tools"]) == ([], refused_tools)
 
 
+async def test_a_home_page_that_may_not_be_asked_is_named_t2(world: NotesFixture):
+    home = "http://notes.example.com"
+
+    app = (await register(world, ["external_integration"], app_home_url=home)).json()
+
+    assert app["refused_tools"] == [
+        "/.well-known/omi-tools.json: app_home_url is refused: The address must start with https://."
+    ]
+
+
 async def test_only_an_integration_is_asked_for_its_well_known_manifest_t2(world: NotesFixture):
     app = (await register(world, ["chat"], app_home_url=world.notes_url)).json()
 
