@@ -108,10 +108,15 @@ def _build_cors_middleware(origins: Sequence[str]) -> list[Middleware]:
     ]
 
 
-async def handle_http_exception(_: Request, error: Exception) -> Response:
+async def handle_http_exception(request: Request, error: Exception) -> Response:
     """Answer what the router refuses, an unknown path or method, as a problem."""
     assert isinstance(error, HTTPException)
-    return build_problem(error.status_code, error.detail, headers=error.headers)
+    details = {
+        404: "There is no such route. docs/openapi.json describes all of them.",
+        405: f"This route does not take {request.method}. docs/openapi.json says what it takes.",
+    }
+    detail = details.get(error.status_code, error.detail)
+    return build_problem(error.status_code, detail, headers=error.headers)
 
 
 def _build_routes(

@@ -126,6 +126,10 @@ async def test_late_routes_are_loaded_with_the_first_request_that_none_before_se
     assert [answer.status_code for answer in last] == [200, 200]
     assert [answer.status_code for answer in refused] == [405, 404]
     assert refused[1].headers["content-type"] == "application/problem+json"
+    assert [answer.json()["detail"] for answer in refused] == [
+        "This route does not take PUT. docs/openapi.json says what it takes.",
+        "There is no such route. docs/openapi.json describes all of them.",
+    ]
     assert [*loaded, loads] == [[], ["deletion"], ["deletion", "all"]]
 
 
