@@ -55,9 +55,11 @@ class FairQueue:
         self._set_end(uid, self._find_start(uid) + tokens)
 
     def leave(self, ticket: Ticket) -> None:
-        """Give up: the user had no tokens for it."""
+        """Give up: the user had no tokens for it. A question that was first had its turn: others waited behind it."""
+        had_turn = ticket.urgency == "now" and self.is_first(ticket)
         self._waiting.remove(ticket)
-        self._set_end(ticket.uid, self._ends.get(ticket.uid, 0.0) - ticket.tokens)
+        if not had_turn:
+            self._set_end(ticket.uid, self._ends.get(ticket.uid, 0.0) - ticket.tokens)
 
     def find_longest_wait(self, uid: UserId) -> datetime | None:
         """Return since when the oldest call of a user waits; None where none does."""

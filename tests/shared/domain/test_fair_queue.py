@@ -107,6 +107,17 @@ def test_what_did_not_wait_brings_its_user_no_nearer_to_the_front_d5(
     assert last.start >= flood * 1_000 + at_once * tokens
 
 
+def test_a_question_that_gave_up_as_the_first_had_its_turn_d5() -> None:
+    queue = FairQueue()
+    large = queue.join(ANN, "now", 9_000, NOW)
+    waiting = [queue.join(BOB, "now", 1_000, NOW) for _ in range(5)]
+    queue.leave(large)
+
+    again = queue.join(ANN, "now", 9_000, NOW)
+
+    assert serve_all(queue, [*waiting, again]) == [*waiting, again]
+
+
 def test_who_gave_up_is_served_as_if_they_had_not_asked_d5() -> None:
     queue = FairQueue()
     first = queue.join(ANN, "now", 1_000, NOW)

@@ -173,6 +173,27 @@ async def test_a_user_with_one_question_is_served_while_another_floods_d5() -> N
     assert sum(at >= asked_at for uid, at in served) > 1
 
 
+async def test_users_with_small_questions_are_served_while_others_ask_for_too_much_again_and_again_d5() -> (
+    None
+):
+    clock = FixedClock(START)
+    admission = start_instance(LocalPool().lease, clock)
+    served: list[UserId] = []
+
+    async def ask(uid: str, tokens: int) -> None:
+        while True:
+            with suppress(ModelBusy):
+                await admission.admit(UserId(uid), "now", tokens)
+                served.append(UserId(uid))
+            await clock.sleep(1)
+
+    greedy = [ask(f"greedy{n}", 150_000) for n in range(3)]
+    async with running(*greedy, *(ask(f"user{n}", 4_000) for n in range(4))):
+        await pass_time(clock, seconds=180)
+
+    assert sum(uid.startswith("user") for uid in served) > 150
+
+
 async def test_whether_somebody_is_in_a_crisis_is_judged_at_once_while_everybody_waits_d5(
     clock: InstantSleepClock,
 ) -> None:
