@@ -18,28 +18,35 @@ def correct_day(
 ) -> tuple[str, datetime] | None:
     """Return the task as a sentence after it moves it, with its new moment; None if it does not.
 
-    Such a sentence names another day, and nothing that the task does not name.
+    Such a sentence names another day, and nothing else that the task does not name before its next comma.
     """
     opening = None if spoken.endswith("?") else _OPENING.match(spoken)
     is_correction = opening or _REQUEST.search(spoken)
     if not is_correction or _NEGATION.search(spoken):
         return None
     moment = parse_moment(spoken, now)
-    rest = spoken[opening.end() :] if opening else spoken
-    if moment is None or _list_meanings(rest, moment.words) - _list_meanings(task):
+    day = _find_day(moment).search(spoken) if moment else None
+    if moment is None or day is None:
         return None
-    return _replace_day(task, spoken, moment, now), _move(due_at, moment)
+    before = spoken[opening.end() if opening else 0 : day.start()]
+    after = spoken[day.end() :].partition(",")[0]
+    if _list_meanings(before + after) - _list_meanings(task):
+        return None
+    return _replace_day(task, day[0], now), _move(due_at, moment)
 
 
-def _list_meanings(text: str, day: str = "") -> set[str]:
-    """Return the words with meaning, without those of a day."""
-    return set(filter(is_meaningful, split_words(text.lower()))) - set(split_words(day))
+def _list_meanings(text: str) -> set[str]:
+    return set(filter(is_meaningful, split_words(text.lower())))
 
 
-def _replace_day(task: str, spoken: str, moment: Moment, now: datetime) -> str:
-    old = parse_moment(task, now)
-    new_words = _find_day(moment).search(spoken)
-    return _find_day(old).sub(new_words[0], task, count=1) if old and new_words else task
+def _replace_day(task: str, words: str, now: datetime) -> str:
+    """Put other words in the place of the day: "by Monday" becomes "by Friday", also by "on Friday"."""
+    moment = parse_moment(task, now)
+    old = _find_day(moment).search(task) if moment else None
+    if old is None:
+        return task
+    new = words if old[0].startswith("on ") else words.removeprefix("on ")
+    return task[: old.start()] + new + task[old.end() :]
 
 
 def _find_day(moment: Moment) -> re.Pattern[str]:

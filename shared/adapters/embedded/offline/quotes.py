@@ -28,6 +28,7 @@ _FOCUS = 2.0
 _KIND_BONUS = 4.0
 _OWNER_BONUS = 2.0
 _PROMISE_BONUS = 8.0
+_ANAPHOR = re.compile(r"(?:he|she|it|they|this|that)\b", re.IGNORECASE)
 _UNNAMED_SPEAKER = re.compile(r"(SPEAKER|Speaker)[_ ]?\d*")
 _NUMBER = r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand)\b"
 _TIME = (
@@ -51,7 +52,7 @@ _KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
 """How a question begins, and what a sentence that answers it contains."""
 _ASKS_OWNER = re.compile(r"\b(do|did|am|have|can|should) i\b|\bmy\b", re.IGNORECASE)
 _ASKS_THING = re.compile(
-    r"(?:what|where)(?:['’]s| is| are| was| were) (?:the|my|our) (\w+)", re.IGNORECASE
+    r"(?:what|where)(?:['’]s| is| are| was| were) (?:the|my|our) (?:\w+['’]s )?(\w+)", re.IGNORECASE
 )
 _OWN_FACT = re.compile(r"Your? ")
 _ASKS_PROMISE = re.compile(r"\b(promise|agree to|offer|say \w+ (would|will))", re.IGNORECASE)
@@ -139,7 +140,8 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
     for quote, terms in zip(quotes, term_sets, strict=True):
         own_score = _sum_weights(weights, terms)
         score = max(own_score if extract_content_terms(quote.text) else 0.0, inherited_score)
-        if before and _continues(before, quote) and _gives_kind(question, quote):
+        is_detail = _gives_kind(question, quote) or _refers_back(quote, weights)
+        if before and is_detail and _continues(before, quote):
             score = max(score, _SAME_TURN_SHARE * score_before)
         before, score_before = quote, own_score
         inherited_score = own_score if quote.is_question else 0.0
@@ -153,6 +155,12 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
 def _continues(before: Quote, quote: Quote) -> bool:
     """Tell whether a sentence goes on with the one before: "The discs are rusty. Both, 90 pounds."."""
     return (before.speaker, before.document) == (quote.speaker, quote.document)
+
+
+def _refers_back(quote: Quote, weights: Mapping[str, float]) -> bool:
+    """Tell whether a sentence says something of whom the one before names: "I saw Dr. Weber. He said six weeks."."""
+    shares_words = not extract_content_terms(quote.text).isdisjoint(weights)
+    return shares_words and _ANAPHOR.match(quote.text) is not None
 
 
 def _gives_kind(question: str, quote: Quote) -> bool:

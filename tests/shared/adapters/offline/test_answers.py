@@ -171,6 +171,28 @@ def test_the_reply_to_a_close_question_is_quoted_with_it():
     )
 
 
+def test_a_sentence_that_goes_on_about_somebody_is_quoted_with_them():
+    knee = {
+        "document": 1,
+        "passages": ["Me: I saw Dr. Weber about my knee. He said six weeks without running."],
+    }
+
+    text = answer("What did Dr. Weber say about my knee?", [_build_search_result(knee)])
+
+    assert "- Me: “He said six weeks without running.”[1]" in text
+
+
+def test_a_question_for_a_thing_of_somebody_asks_for_the_thing():
+    leak = {
+        "document": 1,
+        "passages": ["Paul: The plumber found a leak.\nPaul: His name is Giorgio, by the way."],
+    }
+
+    text = answer("What is the plumber's name?", [_build_search_result(leak)])
+
+    assert "- Paul: “His name is Giorgio, by the way.”[1]" in text
+
+
 TASKS = (
     "- Book the cabin (open, due 2026-03-06T01:00+00:00, id a1)\n"
     "- Send it (to Ines) (done, due 2026-03-05T17:00+00:00, id b2)\n"

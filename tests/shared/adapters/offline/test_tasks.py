@@ -130,6 +130,8 @@ def test_a_task_ends_where_another_subject_begins() -> None:
     ("lines", "task"),
     [
         ([(OWNER, "I'll send the draft on Thursday."), ("Ann", "No, make it Friday.")], ("Send the draft Friday", "2026-03-06T18")),
+        ([(OWNER, "I will sign the form on Monday."), ("Ann", "No, please make it Friday, the list closes then.")], ("Sign the form Friday", "2026-03-06T18")),
+        ([(OWNER, "I'll send it by Thursday."), ("Ann", "No, on Friday.")], ("Send it by Friday", "2026-03-06T18")),
         ([("Ann", "Can you please do it Thursday?"), (OWNER, "I'm away then."), ("Ann", "No, please make it Friday.")], ("Do it Friday", "2026-03-06T18")),
         ([(OWNER, "I'll send the draft on Thursday at 3. No wait, on Friday.")], ("Send the draft on Friday at 3", "2026-03-06T15")),
         ([(OWNER, "I'll call Gerda tomorrow."), (OWNER, "Actually, I'll call Gerda in three days.")], ("Call Gerda in three days", "2026-03-05T18")),
