@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from shared.domain.account import Erasure, TokenCheck, VerifiedToken
-from shared.domain.documents import Create, Delete, Document, Query, Write
+from shared.domain.documents import Create, Delete, Document, Query, Update, Write, lookup
 from shared.domain.errors import AccountErased, NotAuthenticated
 from shared.domain.ids import UserId
 from shared.domain.vectors import Filter, Hit, Row, SparseVector
@@ -236,11 +236,15 @@ def _list_owners(writes: Sequence[Write]) -> set[str]:
 
 
 def _find_owner(write: Write) -> str | None:
-    """Return whose document is written; None for a deletion, and beside the users' own for all but new ones."""
+    """Return whose document is written, or whom it names; None for a deletion, and for changes to an app.
+
+    Others' calls change an app, and go on without its owner.
+    """
     if isinstance(write, Delete) or write.path.endswith(_REFRESH_CLAIM):
         return None
     collection, _, rest = write.path.partition("/")
     if collection == "users":
         return rest.partition("/")[0]
-    fields = write.fields if isinstance(write, Create) else {}
-    return fields.get("uid") or fields.get("owner")
+    fields = {} if isinstance(write, Update) else write.fields
+    names = ("owner", "uid", "ids.uid") if isinstance(write, Create) else ("uid", "ids.uid")
+    return next(filter(None, (lookup(fields, name) for name in names)), None)

@@ -264,6 +264,7 @@ WRITES = (
     Update(PATH, {"n": 1}),
     Create("apps/a1", {"owner": ZAPHOD}),
     Create("task_shares/s1", {"uid": ZAPHOD}),
+    Set("dead_letters/d1", {"ids": {"uid": ZAPHOD}}),
 )
 
 
