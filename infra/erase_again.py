@@ -18,6 +18,7 @@ from shared import wiring
 from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 from shared.adapters.store_clock import StoreClock
 from shared.data.accounts import Accounts
+from shared.data.crisis_log import CrisisLog
 from shared.data.erasures import Erasures
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
@@ -47,7 +48,9 @@ async def _erase_in(database: str, snapshot: datetime) -> list[UserId]:
     project = wiring.settings().project
     with closing(AsyncClient(project=project, database=database)) as client:
         restored = FirestoreDocuments(client, StoreClock(wiring.machine_clock()))
-        return await erase_again(restored, list_users(client), wiring.erasures(), snapshot)
+        crisis_log = CrisisLog(restored, wiring.pseudonyms())
+        users = list_users(client)
+        return await erase_again(restored, users, wiring.erasures(), crisis_log, snapshot)
 
 
 async def list_users(client: AsyncClient) -> AsyncIterator[UserId]:
@@ -60,16 +63,19 @@ async def erase_again(
     restored: Documents,
     users: AsyncIterator[UserId],
     erasures: Erasures,
+    crisis_log: CrisisLog,
     snapshot: datetime,
 ) -> list[UserId]:
     """Delete the documents of whoever was erased after the snapshot; return who that was.
 
+    The crisis log first: whose documents are gone, the next run does not find.
     Who was erased before it, and began anew, stays.
     """
     erased = []
     async for uid in users:
         erasure = await erasures.get(uid)
         if erasure and (erasure.done_at is None or erasure.done_at > snapshot):
+            await crisis_log.forget_user(uid)
             await Accounts(restored).delete(uid)
             erased.append(uid)
     return erased

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from shared.domain.ids import UserId
     from shared.domain.vector_home import VectorHome
     from shared.security.delegations import Delegations
+    from shared.security.pseudonyms import Pseudonyms
     from shared.worlds.embedded import EmbeddedWorld
     from shared.worlds.world import AllDocuments, World
 
@@ -192,17 +193,22 @@ def _all_documents() -> "AllDocuments":
 @cache
 def erasures() -> "Erasures":
     from shared.data.erasures import Erasures
-    from shared.security.pseudonyms import Pseudonyms
 
-    return Erasures(_metered_documents(), Pseudonyms(world().read_pseudonym_key()))
+    return Erasures(_metered_documents(), pseudonyms())
 
 
 @cache
 def crisis_log() -> "CrisisLog":
     from shared.data.crisis_log import CrisisLog
+
+    return CrisisLog(documents(), pseudonyms())
+
+
+@cache
+def pseudonyms() -> "Pseudonyms":
     from shared.security.pseudonyms import Pseudonyms
 
-    return CrisisLog(documents(), Pseudonyms(world().read_pseudonym_key()))
+    return Pseudonyms(world().read_pseudonym_key())
 
 
 def erasure_note() -> str:

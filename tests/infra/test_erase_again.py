@@ -14,8 +14,9 @@ from infra.erase_again import erase_again, list_users
 from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 from shared.adapters.store_clock import StoreClock
 from shared.adapters.system_clock import SystemClock
+from shared.data.crisis_log import CrisisLog
 from shared.data.erasures import Erasures
-from shared.domain.documents import Set
+from shared.domain.documents import Query, Set
 from shared.domain.ids import UserId
 from shared.security.pseudonyms import Pseudonyms
 
@@ -52,19 +53,23 @@ async def test_who_was_erased_after_the_backup_is_erased_again_d12(
 ) -> None:
     used, restored_client = databases
     restored = FirestoreDocuments(restored_client, StoreClock(SystemClock()))
-    erasures = Erasures(
-        FirestoreDocuments(used, StoreClock(SystemClock())), Pseudonyms(b"a key of the tests")
-    )
+    pseudonyms = Pseudonyms(b"a key of the tests")
+    erasures = Erasures(FirestoreDocuments(used, StoreClock(SystemClock())), pseudonyms)
     for uid in ("stays", "left", "leaves", "returned"):
         await restored.write(
             Set(f"users/{uid}/conversations/talk", {"title": uid}),
             Set(f"users/{uid}/memories/tea", {"content": uid}),
+            Set(f"crisis_log/{uid}", {"user": pseudonyms.hash(UserId(uid))}),
         )
     await erase(erasures, "left", AFTER, is_done=True)
     await erase(erasures, "leaves", AFTER, is_done=False)
     await erase(erasures, "returned", BEFORE, is_done=True)
 
-    erased = await erase_again(restored, list_users(restored_client), erasures, SNAPSHOT)
+    erased = await erase_again(
+        restored, list_users(restored_client), erasures, CrisisLog(restored, pseudonyms), SNAPSHOT
+    )
 
     assert sorted(erased) == ["leaves", "left"]
     assert {uid async for uid in list_users(restored_client)} == {"stays", "returned"}
+    events = await restored.query(Query(collection="crisis_log"))
+    assert {event.id for event in events if event.fields["user"]} == {"stays", "returned"}
