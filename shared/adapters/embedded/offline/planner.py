@@ -208,7 +208,8 @@ def _build_arguments(tool: ToolSpec, question: str) -> Mapping[str, Any]:
 
 def _plan_task_calls(question: str, now: datetime | None) -> Iterator[PlannedCall]:
     if match := _NEW_TASK.fullmatch(question.strip()):
-        yield "create_action_item", {"description": match[1], **_parse_due(match[1], now)}
+        description = match[1][:1].upper() + match[1][1:]
+        yield "create_action_item", {"description": description, **_parse_due(match[1], now)}
     elif match := _REMEMBER.fullmatch(question.strip()):
         yield "remember", {"fact": match[1]}
     elif _DONE_TASKS.search(question):

@@ -73,7 +73,10 @@ def extract_action_items(
     cast = build_cast(sentences)
     tasks = _find_tasks(sentences, cast, now)
     for place, task in enumerate(tasks):
-        if not any(_repeats(later, task) for later in tasks[place + 1 : place + _MAX_APART]):
+        others = tasks[place + 1 : place + _MAX_APART]
+        earlier = tasks[max(0, place + 1 - _MAX_APART) : place]
+        is_repeated = any(_repeats(later, task) for later in others)
+        if not is_repeated and not any(_points_back(task, other) for other in earlier):
             yield {
                 "description": task.description,
                 "due_at": task.due_at.isoformat() if task.due_at else None,
@@ -111,6 +114,15 @@ def _repeats(later: Task, task: Task) -> bool:
     if task.is_listed or task.doer != later.doer or task.due_at not in (None, later.due_at):
         return False
     return _list_words(task) <= _list_words(later)
+
+
+def _points_back(task: Task, earlier: Task) -> bool:
+    """Tell whether a task only takes up an earlier one: "Bring them" after "Bring the payslips"."""
+    is_listed = task.is_listed or earlier.is_listed
+    if is_listed or task.doer != earlier.doer or task.due_at not in (None, earlier.due_at):
+        return False
+    words, earlier_words = _list_words(task), _list_words(earlier)
+    return words != earlier_words and set(filter(is_meaningful, words)) <= earlier_words
 
 
 def _list_words(task: Task) -> frozenset[str]:

@@ -95,10 +95,11 @@ def test_an_empty_search_answers_that_nothing_was_found():
     [
         "What is the budget of the Reykjavik marathon?",
         "Did Anna sell the motorbike?",
+        "What is Anna's birthday?",
         "Wie hoch ist das Budget für den Marathon in Reykjavik?",
     ],
 )
-def test_lines_that_have_less_than_half_of_a_question_are_called_the_nearest(question):
+def test_lines_that_have_at_most_half_of_a_question_are_called_the_nearest(question):
     text = answer(question, [_build_search_result(GARDEN, BUDGET)])
 
     assert f"{NEAREST_ONLY}\n\n- " in text
@@ -191,6 +192,17 @@ def test_a_question_for_a_thing_of_somebody_asks_for_the_thing():
     text = answer("What is the plumber's name?", [_build_search_result(leak)])
 
     assert "- Paul: “His name is Giorgio, by the way.”[1]" in text
+
+
+def test_lines_that_share_only_their_speaker_are_not_added_to_an_answer():
+    dinner = {
+        "document": 1,
+        "passages": ["Lena: I am vegetarian since the summer.\nLena: Lovely. My kitten sleeps."],
+    }
+
+    text = answer("Is Lena vegetarian?", [_build_search_result(dinner)])
+
+    assert text == "Here is what I found:\n\n- Lena: “I am vegetarian since the summer.”[1]"
 
 
 TASKS = (

@@ -137,13 +137,13 @@ TASK_TOOLS = [
 @pytest.mark.parametrize(
     ("question", "expected_call"),
     [
-        ("Remind me to call Ann.", ("create_action_item", {"description": "call Ann"})),
-        ("please add a task: buy milk", ("create_action_item", {"description": "buy milk"})),
+        ("Remind me to call Ann.", ("create_action_item", {"description": "Call Ann"})),
+        ("please add a task: buy milk", ("create_action_item", {"description": "Buy milk"})),
         (
             "Remind me to call Ann tomorrow",
             (
                 "create_action_item",
-                {"description": "call Ann tomorrow", "due_at": "2026-03-05T18:00:00+01:00"},
+                {"description": "Call Ann tomorrow", "due_at": "2026-03-05T18:00:00+01:00"},
             ),
         ),
         ("What are my to-dos?", ("get_action_items", {"completed": False})),

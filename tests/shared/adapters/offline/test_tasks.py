@@ -112,6 +112,7 @@ def test_a_question_about_how_things_are_is_no_task(speaker, spoken) -> None:
         ([(OWNER, "I'll call Gerda on Monday."), ("Ann", "Good."), (OWNER, "I'll call Gerda on Tuesday.")], ["Call Gerda on Monday", "Call Gerda on Tuesday"]),
         ([(OWNER, "I'll call Gerda tomorrow."), ("Ann", "Good."), (OWNER, "I'll call Gerda on Friday.")], ["Call Gerda tomorrow", "Call Gerda on Friday"]),
         ([(OWNER, "- [ ] Call Ann\n- [ ] Call Ann about the party\n- [ ] Air room 1\n- [ ] Air room 2")], ["Call Ann", "Call Ann about the party", "Air room 1", "Air room 2"]),
+        ([("Ann", "Please bring the payslips by Friday."), (OWNER, "I'll bring them.")], ["Bring the payslips by Friday"]),
         ([(OWNER, "I'll read chapter one."), ("Ann", "Good."), (OWNER, "I'll read chapter two.")], ["Read chapter one", "Read chapter two"]),
         ([("Ann", "I'll call Gerda."), (OWNER, "I'll call Gerda on Sunday.")], ["Call Gerda", "Call Gerda on Sunday"]),
     ],
