@@ -123,10 +123,10 @@ def _select(fields: Mapping[str, Any], names: Any) -> dict[str, Any]:
 
 
 def _check_size(fields: Mapping[str, Any]) -> None:
-    """Raises TooLarge."""
-    beside = {k: v for k, v in fields.items() if k not in ("transcript_segments", "photos")}
-    record = beside.get("record") or {}
-    size = len(json.dumps({**beside, "record": {**record, "recorded": None}}))
+    """Count what is kept: an export shows much of it twice. Raises TooLarge."""
+    kept = _select(fields, {*_Shown.model_fields, *TAKEN_FIELDS})
+    record = fields.get("record") or {}
+    size = len(json.dumps({**kept, "record": {**record, "recorded": None}}, ensure_ascii=False))
     if size > MAX_RECORD_CHARS:
         raise TooLarge(f"more than {MAX_RECORD_CHARS:,} characters beside the transcript")
 

@@ -273,6 +273,15 @@ def test_a_conversation_with_a_huge_record_is_refused():
         parse_restored(huge, NOW)
 
 
+def test_a_conversation_of_which_an_export_shows_much_twice_is_taken():
+    much = copy.deepcopy(CONVERSATION)
+    events = [{"title": "船", "start": AT, "description": "船" * 1_500}] * 100
+    for shown in (much["structured"], much["record"]["structured"]):
+        shown["events"] = events
+
+    assert len(parse_restored(much, NOW).conversation.structured.events) == 100
+
+
 def test_a_conversation_of_which_much_was_deleted_is_taken():
     much = copy.deepcopy(CONVERSATION)
     much["record"]["forgotten"] = {f"m{n}": "memories" for n in range(1_000)}
