@@ -14,6 +14,7 @@ from datetime import datetime
 
 from google.cloud.firestore import AsyncClient
 
+from infra.arguments import parse_moment
 from shared import wiring
 from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 from shared.adapters.store_clock import StoreClock
@@ -30,10 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; on an error print one line and return 1."""
     parser = argparse.ArgumentParser(prog="make erase-again", description=__doc__)
     parser.add_argument("database", help="the restored database, such as `restored`")
-    parser.add_argument("snapshot", type=datetime.fromisoformat, help="when the backup was made")
+    parser.add_argument("snapshot", type=parse_moment, help="when the backup was made")
     options = parser.parse_args(arguments)
-    if options.snapshot.tzinfo is None:
-        parser.error("the time needs a zone: 2026-03-01T00:00:00Z")
     os.environ["KEEPSAKE_WORLD"] = "cloud"  # noqa: TID251  the command concerns the cloud alone
     try:
         erased = asyncio.run(_erase_in(options.database, options.snapshot))
