@@ -54,6 +54,22 @@ def test_a_card_stays_under_the_pointer_that_clicks_it_beside_the_open_form_u7(
     expect(console.page.locator("#reader")).to_contain_text("lemon cake")
 
 
+@pytest.mark.parametrize("width", [320, 900, 1151, 1152])
+def test_an_open_conversation_leaves_room_to_read_and_to_ask_u7(
+    console: Console, width: int
+) -> None:
+    console.sign_in("wide")
+    console.page.set_viewport_size({"width": width, "height": 700})
+    console.show_view("library")
+    console.add_transcript(TRANSCRIPT).click()
+    reader = console.page.locator("#reader").bounding_box()
+    question = console.page.get_by_label("Your question").bounding_box()
+
+    assert reader is not None
+    assert reader["width"] >= 300
+    assert width == 320 or (question is not None and question["width"] >= 200)
+
+
 def test_more_hits_are_shown_and_the_first_of_them_is_focused_u7(
     console: Console, context: BrowserContext
 ) -> None:
