@@ -138,8 +138,9 @@ def _format_quotes(
     all_quotes = [*quote_passages(documents), *_quote_memories(memories)]
     quotes = select_closest(question, all_quotes)
     texts = [*map(_join_texts, documents), *(memory["text"] for memory in memories)]
+    max_overviews = _MAX_OVERVIEWS
     if not lists and not is_answered(question, texts):
-        heading = NEAREST_ONLY
+        heading, max_overviews = NEAREST_ONLY, 1
     elif (person := find_person(question)) and documents:
         heading = _describe_person(person, documents)
     elif _WHO.match(question.strip()):
@@ -148,7 +149,7 @@ def _format_quotes(
         heading = FOUND
     lines = (
         list(map(str, quotes))
-        or list(islice(map(_format_overview, documents), _MAX_OVERVIEWS))
+        or list(islice(map(_format_overview, documents), max_overviews))
         or [str(quote) for quote in _quote_memories(memories)]
     )
     return [heading, "\n".join(f"- {line}" for line in lines)] if lines else []

@@ -140,10 +140,10 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
     inherited_score = score_before = 0.0
     before: Quote | None = None
     for quote, terms in zip(quotes, term_sets, strict=True):
-        own_score = _sum_weights(weights, terms)
         spoken_terms = extract_content_terms(quote.text)
         said_share = _SPEAKER_SHARE if spoken_terms.isdisjoint(weights) else 1.0
-        score = max(said_share * own_score if spoken_terms else 0.0, inherited_score)
+        own_score = said_share * _sum_weights(weights, terms)
+        score = max(own_score if spoken_terms else 0.0, inherited_score)
         is_detail = _gives_kind(question, quote) or _refers_back(quote, weights)
         if before and is_detail and _continues(before, quote):
             score = max(score, _SAME_TURN_SHARE * score_before)

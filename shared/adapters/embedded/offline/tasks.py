@@ -37,6 +37,7 @@ _CLAUSE_END = re.compile(
     r"|(?:,| and) (?:i|you|we|he|she|they)\b",
     re.IGNORECASE,
 )
+_FILLER = re.compile(r"^(?:(?:also|just|please|then)\s+)+", re.IGNORECASE)
 _REFUSAL = re.compile(r"(?:no|sorry)\b|.*\b(?:can(?:'|’)t|cannot|won(?:'|’)t)\b", re.IGNORECASE)
 _NON_TASK_VERB_TEXT = (
     "not never be see hear feel think believe understand want like hate guess say admit tell go have"
@@ -215,7 +216,7 @@ def _drop_vocative(words: str, called: str | None) -> str:
 def _build_task(
     words: str, cast: Cast, speaker: str, *, listener: str | None, doer: str
 ) -> Task | None:
-    task = _CLAUSE_END.split(words)[0].split()
+    task = _CLAUSE_END.split(_FILLER.sub("", words))[0].split()
     head = task[0].lower() if task else ""
     if len(task) < _MIN_TASK_WORDS or head in _NON_TASK_VERBS or head.endswith(("n't", "n’t")):
         return None

@@ -106,6 +106,14 @@ def test_lines_that_have_at_most_half_of_a_question_are_called_the_nearest(quest
     assert "Here is what I found" not in text
 
 
+def test_one_conversation_is_the_nearest_where_no_line_is():
+    found = [{**GARDEN, "passages": []}, {**BUDGET, "passages": []}]
+
+    text = answer("Did I ever visit Iceland?", [_build_search_result(*found)])
+
+    assert text == f"{NEAREST_ONLY}\n\n- Garden plans: Anna and Ben plan the garden.[1]"
+
+
 def test_all_that_a_conversation_holds_counts_for_an_answer():
     text = answer("Which bulbs does the garden need?", [_build_search_result(GARDEN)])
 
@@ -197,7 +205,9 @@ def test_a_question_for_a_thing_of_somebody_asks_for_the_thing():
 def test_lines_that_share_only_their_speaker_are_not_added_to_an_answer():
     dinner = {
         "document": 1,
-        "passages": ["Lena: I am vegetarian since the summer.\nLena: Lovely. My kitten sleeps."],
+        "passages": [
+            "Lena: I am vegetarian since the summer.\nLena: Lovely. Are you ready?\nMe: Almost."
+        ],
     }
 
     text = answer("Is Lena vegetarian?", [_build_search_result(dinner)])

@@ -76,6 +76,8 @@ def test_where_nobody_is_the_owner_only_a_note_has_tasks_of_theirs(lines, tasks)
         ([("Ann", "I'll send you my notes."), (OWNER, "Thanks.")], "Send me their notes"),
         ([(OWNER, "Ann, I'll send you the plan."), ("Mara", "Me too?"), ("Ann", "Yes.")], "Send Ann the plan"),
         ([(OWNER, "I'll call Mr. Popescu, the landlord, about 3.5 rooms.")], "Call Mr. Popescu, the landlord, about 3.5 rooms"),
+        ([("Ann", "Could you also write the report?")], "Write the report"),
+        ([(OWNER, "I'll then also call Ben.")], "Call Ben"),
         ([(OWNER, "I promise you the draft by Friday."), ("Ann", "Good.")], "Give Ann the draft by Friday"),
         ([("Ann", "Tom, I promise you my notes."), (OWNER, "Good.")], "Give me their notes"),
         ([(OWNER, "I'll ask Dr. J. Klein to sign it, okay?")], "Ask Dr. J. Klein to sign it"),
