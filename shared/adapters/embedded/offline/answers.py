@@ -20,6 +20,7 @@ from shared.adapters.embedded.offline.quotes import (
     quote_passages,
     select_closest,
 )
+from shared.adapters.embedded.offline.spans import drop_past_span
 from shared.adapters.embedded.offline.task_lines import TASK_TOOLS, format_tasks
 from shared.domain.owner_words import address_owner
 
@@ -75,12 +76,14 @@ def answer(question: str, results: Sequence[tuple[str, str]], *, zone: tzinfo | 
         for name, text in results
         if name not in LIBRARY_TOOLS
     ]
-    lists = any(name in _LISTS for name, _ in results)
+    names = {name for name, _ in results}
+    lists = not names.isdisjoint(_LISTS)
     tool_results = [_parse_result(text) for name, text in results if name in LIBRARY_TOOLS]
     is_search_down = any(
         name in LIBRARY_TOOLS and text.startswith("Error: ") for name, text in results
     )
-    quotes = _format_quotes(question, tool_results, lists=lists)
+    asks_topic = not lists or "search_conversations" in names
+    quotes = _format_quotes(question, tool_results, lists=lists, asks_topic=asks_topic)
     parts = [
         *([] if is_english(question) else [ENGLISH_ONLY]),
         *filter(None, app_parts),
@@ -129,7 +132,7 @@ def _parse_result(text: str) -> dict[str, Any]:
 
 
 def _format_quotes(
-    question: str, tool_results: Sequence[dict[str, Any]], *, lists: bool
+    question: str, tool_results: Sequence[dict[str, Any]], *, lists: bool, asks_topic: bool
 ) -> list[str]:
     documents = _deduplicate(
         [result for part in tool_results for result in part.get("results", [])]
@@ -138,9 +141,10 @@ def _format_quotes(
     all_quotes = [*quote_passages(documents), *_quote_memories(memories)]
     quotes = select_closest(question, all_quotes)
     texts = [*map(_join_texts, documents), *(memory["text"] for memory in memories)]
-    max_overviews = _MAX_OVERVIEWS
-    if not lists and not is_answered(question, texts):
-        heading, max_overviews = NEAREST_ONLY, 1
+    is_found = not asks_topic or is_answered(drop_past_span(question), texts)
+    max_overviews = _MAX_OVERVIEWS if lists or is_found else 1
+    if not is_found:
+        heading = NEAREST_ONLY
     elif (person := find_person(question)) and documents:
         heading = _describe_person(person, documents)
     elif _WHO.match(question.strip()):

@@ -20,7 +20,7 @@ from shared.retrieval.terms import tokenize
 MAX_QUOTES = 3
 _SYNONYM_SHARE = 0.5
 _ANSWER_SHARE = 0.5
-"""Of the weight of a question's terms. Of LoCoMo's questions 6 in 100 find no more in their own library, and 76 in another."""
+"""Of the weight of a question's terms. Of LoCoMo's questions 6 in 100 find no more in their own library, and 76 in that of somebody else."""
 _CONTEXT_SHARE = 0.25
 _ANSWER_CONTEXT_SHARE = 0.6
 _SAME_TURN_SHARE = 0.8

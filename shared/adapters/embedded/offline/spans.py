@@ -45,6 +45,11 @@ def find_past_span(question: str, now: datetime) -> Span | None:
     return _build_span(match[0], *days, now)
 
 
+def drop_past_span(question: str) -> str:
+    """Return what is asked of a stretch of time, without the words for it."""
+    return _PAST.sub(" ", question, count=1)
+
+
 def find_coming_span(question: str, now: datetime) -> Span | None:
     """Return the days to come, today among them; a weekday is the next one."""
     today = now.date()

@@ -106,6 +106,21 @@ def test_lines_that_have_at_most_half_of_a_question_are_called_the_nearest(quest
     assert "Here is what I found" not in text
 
 
+@pytest.mark.parametrize(
+    ("question", "heading"),
+    [
+        ("What did I say about skiing last week?", NEAREST_ONLY),
+        ("What did I say about bulbs last week?", "Here is what I found:"),
+    ],
+)
+def test_what_was_said_of_a_topic_in_a_time_is_more_than_the_time(question, heading):
+    listed = _build_search_result({**GARDEN, "passages": []}, name="get_conversations")
+
+    text = answer(question, [listed, _build_search_result(GARDEN)])
+
+    assert text.startswith(f"{heading}\n\n- ")
+
+
 def test_one_conversation_is_the_nearest_where_no_line_is():
     found = [{**GARDEN, "passages": []}, {**BUDGET, "passages": []}]
 
