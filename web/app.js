@@ -18,8 +18,6 @@ import { startFolders } from "./views/folders.js";
 import { startInbox } from "./views/inbox.js";
 import { startLanguageChoice } from "./views/language.js";
 import { startLibrary } from "./views/library.js";
-import { startOwnNames } from "./views/own_names.js";
-import { startPeople } from "./views/people.js";
 import { startPreferences } from "./views/preferences.js";
 import { startRecordings } from "./views/recordings.js";
 import { reader } from "./views/reader.js";
@@ -65,15 +63,12 @@ function open({ uid, name, getToken }) {
     await show("developer", id);
     find("#own-app").focus();
   } });
-  const people = startPeople({ api });
-  const ownNames = startOwnNames({ api });
   const views = {
     apps: apps.reload,
     inbox: startInbox({ api }).look,
     tasks: startTasks({ api, read }).reload,
     library: library.show,
     folders: startFolders({ api, open: (folder) => show("library", folder) }).reload,
-    people: () => Promise.all([people.reload(), ownNames.reload()]),
   };
   const later = {
     account: once(async () => (await import("./views/account.js")).startAccount({ api, uid, signOut }).show),
@@ -83,6 +78,11 @@ function open({ uid, name, getToken }) {
     goals: once(async () => (await import("./views/goals.js")).startGoals({ api }).reload),
     summaries: once(async () =>
       (await import("./views/summaries.js")).startSummaries({ api, read, open: (day) => show("summaries", day) }).show),
+    people: once(async () => {
+      const people = (await import("./views/people.js")).startPeople({ api });
+      const ownNames = (await import("./views/own_names.js")).startOwnNames({ api });
+      return () => Promise.all([people.reload(), ownNames.reload()]);
+    }),
     developer: once(async () => {
       const openApp = (await import("./views/developer.js")).startDeveloper({ api, onChange: apps.reload });
       return (id) => {
