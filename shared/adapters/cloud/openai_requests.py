@@ -30,8 +30,6 @@ from shared.security.fencing import fence_untrusted
 _MARK = {"mode": "explicit"}
 _UNSUPPORTED_KEYWORDS = frozenset({"default", "title", "minLength", "maxLength", "uniqueItems"})
 """Keywords that strict mode refuses; the answer is parsed by the whole schema."""
-
-
 _LATEST_MARKS = 20
 """The cache is read at the latest 50 marks of a request, and written at the latest four."""
 
