@@ -55,7 +55,7 @@ def test_a_refused_registration_says_why_and_keeps_the_input_t20(
 
     page.get_by_role("button", name="Register").click()
 
-    expect(console.problem).to_contain_text("chat_tools_manifest_url is refused")
+    expect(console.problem).to_contain_text("`chat_tools_manifest_url` is refused")
     expect(page.get_by_label("Name of the app")).to_have_value("Intranet")
 
 

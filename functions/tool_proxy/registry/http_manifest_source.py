@@ -40,8 +40,8 @@ class HttpManifestSource:
             return await run_in_thread(read_manifest, response.body, integration)
         except NotAllowed as refusal:
             if not declared_url:
-                raise ManifestFailed(f"app_home_url is refused: {refusal}") from refusal
-            raise NoManifest(f"chat_tools_manifest_url is refused: {refusal}") from refusal
+                raise ManifestFailed(f"`app_home_url` is refused: {refusal}") from refusal
+            raise NoManifest(f"`chat_tools_manifest_url` is refused: {refusal}") from refusal
         except (Unavailable, TooLarge, InvalidManifest) as failure:
             raise ManifestFailed(f"The manifest could not be read: {failure}") from failure
 

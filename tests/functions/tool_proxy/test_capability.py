@@ -122,7 +122,7 @@ async def test_a_home_page_that_may_not_be_asked_is_named_t2(world: NotesFixture
     app = (await register(world, ["external_integration"], app_home_url=home)).json()
 
     assert app["refused_tools"] == [
-        "/.well-known/omi-tools.json: app_home_url is refused: The address must start with https://."
+        "/.well-known/omi-tools.json: `app_home_url` is refused: The address must start with https://."
     ]
 
 
