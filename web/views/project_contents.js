@@ -18,6 +18,7 @@ export function projectContents({ api, id, open }) {
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
   const attempt = attempting(problem);
   let timer;
+  let latest = 0;
   const node = el("div", { class: "wide", hidden: true },
     el("h3", {}, t("Files")), files,
     el("label", { class: "file quiet" }, t("Add files"), chooser), known, status,
@@ -26,8 +27,11 @@ export function projectContents({ api, id, open }) {
 
   const reload = () => attempt(load);
 
+  // A list that arrives after a later one is old.
   async function load() {
+    const ticket = ++latest;
     const [{ items: own }, { items: all }, sessions] = await Promise.all([api.projectFiles(id), api.files(), api.chats()]);
+    if (ticket !== latest) return;
     const ownIds = own.map((file) => file.id);
     files.replaceChildren(...own.map(fileRow));
     offer(known, t("Add a file that you gave before"), all.filter((file) => !ownIds.includes(file.id)).map((file) => [file.id, file.name]));
