@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from infra.scale.deployment import Deployment, Size
 from infra.scale.usage import DAY_S, MONTH_DAYS, USAGE, Usage
 from infra.scale.vendors import CONTRACTS, LIMITS, PRICES
-from infra.scale.work import Counters, Tokens, Work
-from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrice
+from infra.scale.work import Counters, Work
+from shared.domain.token_prices import DEFAULT_TOKEN_PRICES
+from shared.domain.usage_cost import compute_cost
 from shared.environment.model_readers import SHORTENED_DIMENSIONS
 from shared.retrieval.dense_windows import WINDOW_TURNS
 
@@ -281,20 +282,9 @@ _MOVED_BY_SETTING = {
 def compute_token_costs(work: Work) -> dict[str, float]:
     """Return US dollars of one piece of work, by model."""
     return {
-        model: _compute_token_cost(DEFAULT_TOKEN_PRICES[model], tokens) / 1e6
+        model: compute_cost(DEFAULT_TOKEN_PRICES[model], tokens.to_usage()) / 1e6
         for model, tokens in work.tokens.items()
     }
-
-
-def _compute_token_cost(price: TokenPrice, tokens: Tokens) -> float:
-    """Return micro-dollars."""
-    cache_write = price.input if price.cache_write is None else price.cache_write
-    return (
-        (tokens.input - tokens.cached - tokens.cache_write) * price.input
-        + tokens.cached * price.cached
-        + tokens.cache_write * cache_write
-        + tokens.output * price.output
-    )
 
 
 def _price(name: str) -> float:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from shared.domain.model import Usage
+
 COUNTERS = Path(__file__).with_name("counters.json")
 
 
@@ -16,6 +18,15 @@ class Tokens:
     output: float
     cached: float = 0.0
     cache_write: float = 0.0
+
+    def to_usage(self) -> Usage:
+        """Return them as whole tokens, as a provider counts them."""
+        return Usage(
+            input_tokens=round(self.input),
+            cached_tokens=round(self.cached),
+            cache_write_tokens=round(self.cache_write),
+            output_tokens=round(self.output),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,12 +22,12 @@ def price_usage(
     price = next((prices[name] for name in names if name in prices), None)
     if price is None or not usage.input_tokens:
         return usage
-    cost = _compute_cost(price, usage) * (FLEX_SHARE if is_flex else 1)
+    cost = compute_cost(price, usage) * (FLEX_SHARE if is_flex else 1)
     return replace(usage, cost_micro_usd=round(cost))
 
 
-def _compute_cost(price: TokenPrice, usage: Usage) -> float:
-    """Dollars per million tokens are micro-dollars per token."""
+def compute_cost(price: TokenPrice, usage: Usage) -> float:
+    """Return micro-dollars: dollars per million tokens are micro-dollars per token."""
     cached = min(usage.cached_tokens, usage.input_tokens)
     kept = min(usage.cache_write_tokens, usage.input_tokens - cached)
     cache_write = price.input if price.cache_write is None else price.cache_write

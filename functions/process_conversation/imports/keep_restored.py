@@ -37,11 +37,8 @@ async def keep_restored(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -
         await ingest(deps, uid, conversation, also=_build_writes(deps, uid, restored))
     except Conflict:
         telemetry.add_fields(outcome="known")
-    except (
-        Invalid,
-        TooLarge,
-    ) as error:  # what stands beside its transcript is too much for a commit
-        _log_refusal(error)
+    except (Invalid, TooLarge) as error:
+        _log_refusal(error)  # what stands beside its transcript is too much for a commit
 
 
 def _log_refusal(error: Exception) -> None:
