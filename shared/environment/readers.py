@@ -79,12 +79,9 @@ def read_public_url(env: Environment) -> str:
     return address("PUBLIC_URL", own, "https://keep.example.org")(env).rstrip("/")
 
 
-_ORIGIN = re.compile(r"https?://[^\s/?#@]+|\*")
-
-
 def _parse_origins(text: str) -> tuple[str, ...]:
     origins = parse_items(text)
-    if not all(map(_ORIGIN.fullmatch, origins)):
+    if not all(re.fullmatch(r"https?://[^\s/?#@]+|\*", origin) for origin in origins):
         raise ValueError(text)
     return origins
 
@@ -100,7 +97,7 @@ read_cors_origins: Reader[tuple[str, ...]] = variable(
 def read_local_key(env: Environment) -> str | None:
     return variable(
         "LOCAL_KEY",
-        parse_if(re.compile("[!-~]*").fullmatch),
+        parse_if(lambda key: re.fullmatch("[!-~]*", key)),
         None,
         "use ASCII letters, digits and signs, without spaces: it is sent in a header",
         shows_text=False,

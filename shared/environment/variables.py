@@ -94,7 +94,7 @@ def choice(name: str, choices: Mapping[str, T], sentence: str, *, unset: str = "
 
 def address(name: str, default: T, example: str) -> Reader[T | str]:
     """Read the address of a server; it may have a password in it, so it is not shown."""
-    parse = parse_if(re.compile(r"https?://\S+").fullmatch)
+    parse = parse_if(lambda text: re.fullmatch(r"https?://\S+", text))
     return variable(name, parse, default, f"want an address such as {example}", shows_text=False)
 
 

@@ -13,7 +13,6 @@ from shared.domain.consent import Grant, build_tool_key
 PIN_CHARS = 22
 """132 bits: nobody finds two tools with the same pin."""
 _SHOWN_KEYWORDS = ("type", "required", "properties", "items", "anyOf", "oneOf", "allOf")
-_IDENTIFIER = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 def compute_pin(app: App, tool: ChatTool) -> str:
@@ -56,7 +55,7 @@ def _strip(keyword: str, part: Any) -> Any:
         return {
             name: strip_schema_texts(property_schema)
             for name, property_schema in part.items()
-            if _IDENTIFIER.fullmatch(name) and isinstance(property_schema, Mapping)
+            if _is_identifier(name) and isinstance(property_schema, Mapping)
         }
     if isinstance(part, list):
         return [strip_schema_texts(item) for item in part if isinstance(item, Mapping)]
@@ -65,5 +64,9 @@ def _strip(keyword: str, part: Any) -> Any:
 
 def _keep_identifiers(part: Any) -> Any:
     names = part if isinstance(part, list) else [part]
-    kept = [name for name in names if isinstance(name, str) and _IDENTIFIER.fullmatch(name)]
+    kept = [name for name in names if isinstance(name, str) and _is_identifier(name)]
     return kept if isinstance(part, list) else "".join(kept) or "object"
+
+
+def _is_identifier(name: str) -> bool:
+    return re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name) is not None
