@@ -3,18 +3,20 @@
 A key of the settings comes before one that the world may have. Vendors are imported inside the functions.
 """
 
+from __future__ import annotations
+
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from shared import ports
 from shared.domain.local_address import is_local_url
 from shared.settings import SettingsError
 from shared.wiring import clock, documents, new_id, settings, world
 from shared.worlds import openai_clients
 
 if TYPE_CHECKING:
+    from shared import ports
     from shared.domain.model_failure import ModelPlace
 
 
@@ -99,7 +101,7 @@ def moderator() -> ports.Moderator:
     return world().build_keyless_moderator()
 
 
-def model_place() -> "ModelPlace":
+def model_place() -> ModelPlace:
     """Say where the model is set, for those who ask it."""
     return world().model_place
 

@@ -4,6 +4,8 @@ The world (KEEPSAKE_WORLD) builds the adapters; here they get what is the same i
 imported inside the functions, so that an entry point loads only what it uses.
 """
 
+from __future__ import annotations
+
 import json
 from datetime import timedelta
 from functools import cache
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from shared import ports, telemetry
+from shared import telemetry
 from shared.adapters.erasure_guard import (
     ErasureFence,
     FencedBlobs,
@@ -29,6 +31,7 @@ from shared.domain.service_calls import ServiceCalls, parse_service_calls
 from shared.settings import Settings, SettingsError, require
 
 if TYPE_CHECKING:
+    from shared import ports
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
     from shared.adapters.sharded_vectors import ShardedVectors
     from shared.adapters.web_push_keys import WebPushKeys
@@ -97,7 +100,7 @@ def new_id() -> ports.NewId:
 
 
 @cache
-def world() -> "World":
+def world() -> World:
     if settings().world == "cloud":
         from shared.worlds.cloud import CloudWorld
 
@@ -106,13 +109,13 @@ def world() -> "World":
 
 
 @cache
-def _embedded_world() -> "EmbeddedWorld":
+def _embedded_world() -> EmbeddedWorld:
     from shared.worlds.embedded import EmbeddedWorld
 
     return EmbeddedWorld(settings(), machine_clock(), routes(), INDEXES)
 
 
-def queue() -> "SqliteQueue":
+def queue() -> SqliteQueue:
     """Return the queue of the embedded world; in the cloud, vendors deliver."""
     return _embedded_world().queue
 
@@ -164,7 +167,7 @@ def _sealed_documents() -> ports.Documents:
 
 
 @cache
-def data_keys() -> "DataKeys":
+def data_keys() -> DataKeys:
     from shared.data.data_keys import DataKeys
 
     return DataKeys(documents(), sealing_keys, clock())
@@ -179,33 +182,33 @@ def _open_memory_documents() -> ports.Documents:
 
 
 @cache
-def quotas() -> "Quotas":
+def quotas() -> Quotas:
     from shared.data.quotas import Quotas
 
     return Quotas(documents(), settings().quotas)
 
 
 @cache
-def _all_documents() -> "AllDocuments":
+def _all_documents() -> AllDocuments:
     return world().build_documents()
 
 
 @cache
-def erasures() -> "Erasures":
+def erasures() -> Erasures:
     from shared.data.erasures import Erasures
 
     return Erasures(_metered_documents(), pseudonyms())
 
 
 @cache
-def crisis_log() -> "CrisisLog":
+def crisis_log() -> CrisisLog:
     from shared.data.crisis_log import CrisisLog
 
     return CrisisLog(documents(), pseudonyms())
 
 
 @cache
-def pseudonyms() -> "Pseudonyms":
+def pseudonyms() -> Pseudonyms:
     from shared.security.pseudonyms import Pseudonyms
 
     return Pseudonyms(world().read_pseudonym_key())
@@ -222,17 +225,17 @@ def erasure_grace() -> timedelta:
 
 
 @cache
-def _erasure_cache() -> "ErasureCache":
+def _erasure_cache() -> ErasureCache:
     from shared.data.erasures import ErasureCache
 
     return ErasureCache(erasures(), clock(), world().erasure_staleness)
 
 
-async def _find_erasure(uid: "UserId") -> "Erasure | None":
+async def _find_erasure(uid: UserId) -> Erasure | None:
     return await _erasure_cache().get(uid)
 
 
-async def _read_erasure(uid: "UserId") -> "Erasure | None":
+async def _read_erasure(uid: UserId) -> Erasure | None:
     return await erasures().get(uid)
 
 
@@ -261,18 +264,18 @@ def _unfenced_vectors() -> ports.Vectors:
     return world().build_vectors(_find_vector_home)
 
 
-async def _find_vector_home(uid: "UserId") -> "VectorHome":
+async def _find_vector_home(uid: UserId) -> VectorHome:
     return await _vector_home_cache().get(uid)
 
 
 @cache
-def _vector_home_cache() -> "VectorHomeCache":
+def _vector_home_cache() -> VectorHomeCache:
     from shared.data.vector_homes import VectorHomeCache
 
     return VectorHomeCache(vector_homes(), clock(), _HOME_STALENESS)
 
 
-def sharded_vectors() -> "ShardedVectors":
+def sharded_vectors() -> ShardedVectors:
     """Return the index of many shards. Raises SettingsError where there are none to move users between."""
     from shared.adapters.sharded_vectors import ShardedVectors
 
@@ -283,7 +286,7 @@ def sharded_vectors() -> "ShardedVectors":
 
 
 @cache
-def vector_homes() -> "VectorHomes":
+def vector_homes() -> VectorHomes:
     from shared.data.vector_homes import VectorHomes
 
     return VectorHomes(stores().profiles)
@@ -318,7 +321,7 @@ def push() -> ports.Push:
 
 
 @cache
-def _read_web_push_keys() -> "WebPushKeys":
+def _read_web_push_keys() -> WebPushKeys:
     return world().read_web_push_keys()
 
 
@@ -339,7 +342,7 @@ def service_identity() -> ports.ServiceIdentity:
 
 
 @cache
-def delegations() -> "Delegations":
+def delegations() -> Delegations:
     """Build what signs and verifies for whom a function calls the tool proxy."""
     from shared.security.delegations import Delegations
 

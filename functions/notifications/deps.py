@@ -1,11 +1,18 @@
 """Dependencies of the notifications function: the ports and stores that its stories use."""
 
-from collections.abc import Callable
+# Annotations are not evaluated: a process imports what it uses of these, with the first request that does.
+from __future__ import annotations
 
-from shared.data.cached_apps import CallingApps
-from shared.data.stores import Stores
+from typing import TYPE_CHECKING
+
 from shared.domain.value import value
-from shared.ports import Clock, Identity, NewId, Push, ServiceIdentity, Tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shared.data.cached_apps import CallingApps
+    from shared.data.stores import Stores
+    from shared.ports import Clock, Identity, NewId, Push, ServiceIdentity, Tasks
 
 
 @value

@@ -1,18 +1,20 @@
 """Outbound quota: each request to a third party for a user is counted before it is made."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from shared.data.quotas import Quotas
 from shared.domain.errors import QuotaExceeded, ToolFailed
 from shared.domain.ids import UserId
-from shared.ports import Clock
+
+if TYPE_CHECKING:
+    from shared.ports import Clock
 
 
 class QuotaDeps(Protocol):
     """The part of the function's dependencies that counting needs."""
 
     @property
-    def clock(self) -> Clock: ...
+    def clock(self) -> "Clock": ...
 
     @property
     def quotas(self) -> Quotas: ...

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol
 
 from shared.domain.app import App, ChatTool
-from shared.domain.attachments import Geolocation
 from shared.domain.ids import UserId
+from shared.domain.place import Geolocation
 from shared.domain.tool_data import ToolData
 from shared.domain.value import value
 

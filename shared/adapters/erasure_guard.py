@@ -4,19 +4,27 @@ Erasures are looked up in a cache, so a process may notice a request late, by th
 most. An erasure waits for longer than that before it says `done`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from __future__ import annotations
 
-from shared.domain.account import Erasure, TokenCheck, VerifiedToken
-from shared.domain.documents import Create, Delete, Document, Query, Update, Write, lookup
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from shared.domain.documents import Create, Delete, Update, lookup
 from shared.domain.errors import AccountErased, NotAuthenticated
 from shared.domain.ids import UserId
-from shared.domain.vectors import Filter, Hit, Row, SparseVector
-from shared.ports import Blobs, Clock, Documents, Events, Identity, Tasks, Transaction, Vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from shared.domain.account import Erasure, TokenCheck, VerifiedToken
+    from shared.domain.documents import Document, Query, Write
+    from shared.domain.vectors import Filter, Hit, Row, SparseVector
+    from shared.ports import Blobs, Clock, Documents, Events, Identity, Tasks, Transaction, Vectors
 
 T = TypeVar("T")
-FindErasure = Callable[[UserId], Awaitable[Erasure | None]]
+FindErasure = Callable[[UserId], Awaitable["Erasure | None"]]
 ERASED = "This account was erased"
 ACCOUNT_ERASED = "This account was erased. Sign in again to start anew."
 _REFRESH_CLAIM = "/claims/refresh"

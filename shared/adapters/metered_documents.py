@@ -1,11 +1,13 @@
 """Documents with a meter: reads and writes, counted into the request's log line as Firestore bills."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from shared import telemetry
 from shared.domain.documents import Document, Query, Write
-from shared.ports import Documents, Transaction
+
+if TYPE_CHECKING:
+    from shared.ports import Documents, Transaction
 
 T = TypeVar("T")
 
@@ -16,7 +18,7 @@ INDEX_ENTRIES_PER_READ = 1_000
 class MeteredDocuments:
     """Counts any Documents: a document read or missing is one read, a query at least one."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self._documents = documents
 
     async def get(self, path: str) -> Document | None:
@@ -46,11 +48,11 @@ class MeteredDocuments:
         await self._documents.write(*writes)
         telemetry.count(writes=len(writes))
 
-    async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def transaction(self, work: "Callable[[Transaction], Awaitable[T]]") -> T:
         """Reads count on every attempt, writes on the one that commits."""
         attempts: list[_MeteredTransaction] = []
 
-        async def run_metered(transaction: Transaction) -> T:
+        async def run_metered(transaction: "Transaction") -> T:
             attempts.append(_MeteredTransaction(transaction))
             return await work(attempts[-1])
 
@@ -65,7 +67,7 @@ class MeteredDocuments:
 
 
 class _MeteredTransaction:
-    def __init__(self, transaction: Transaction) -> None:
+    def __init__(self, transaction: "Transaction") -> None:
         self._transaction = transaction
         self.writes = 0
 

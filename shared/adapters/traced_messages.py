@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shared.ports import Events, Tasks
 from shared.spans import describe_message, open_span
+
+if TYPE_CHECKING:
+    from shared.ports import Events, Tasks
 
 
 class TracedEvents:
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: "Events") -> None:
         self._events = events
 
     async def publish(self, topic: str, event: Mapping[str, Any]) -> None:
@@ -19,7 +21,7 @@ class TracedEvents:
 
 
 class TracedTasks:
-    def __init__(self, tasks: Tasks) -> None:
+    def __init__(self, tasks: "Tasks") -> None:
         self._tasks = tasks
 
     async def create(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from shared.data.apps import app_path, installed_path, load_app, load_installed_apps
 from shared.data.call_log import build_log_entry
@@ -14,7 +15,9 @@ from shared.domain.errors import PreconditionFailed
 from shared.domain.ids import AppId, UserId
 from shared.domain.place import PlaceSharing
 from shared.domain.value import value
-from shared.ports import Documents
+
+if TYPE_CHECKING:
+    from shared.ports import Documents
 
 
 @value
@@ -30,7 +33,7 @@ class AppCallContext:
 class AppCalls:
     """Counts calls in one document an hour and user, so that users never contend for it."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self._documents = documents
 
     async def load_context(self, uid: UserId, app_id: AppId, hour: datetime) -> AppCallContext:

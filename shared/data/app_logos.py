@@ -1,15 +1,19 @@
 """Logo store: the picture of each app, in a document of its own under the hash of its content."""
 
+from typing import TYPE_CHECKING
+
 from shared.domain.app import App, AppLogo
 from shared.domain.documents import Delete, Set, Write
 from shared.domain.ids import AppId
-from shared.ports import Documents
+
+if TYPE_CHECKING:
+    from shared.ports import Documents
 
 
 class AppLogos:
     """Pictures of apps; they are written together with their app."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self._documents = documents
 
     async def find(self, app_id: AppId, logo_hash: str) -> AppLogo | None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shared.data.app_logos import build_logo_writes
 from shared.data.codec import MalformedDocument, dump, load, load_all
@@ -26,7 +26,9 @@ from shared.domain.documents import (
 )
 from shared.domain.errors import Conflict, NotFound, PreconditionFailed
 from shared.domain.ids import AppId, UserId
-from shared.ports import Documents, Transaction
+
+if TYPE_CHECKING:
+    from shared.ports import Documents, Transaction
 
 MAX_INSTALLED = 100
 """A chat offers the tools of so many."""
@@ -35,7 +37,7 @@ MAX_INSTALLED = 100
 class Apps:
     """Registered apps and their keys."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self._documents = documents
 
     async def get(self, app_id: AppId) -> App:
@@ -96,7 +98,7 @@ class Apps:
         """
         path = app_path(app_id)
 
-        async def work(transaction: Transaction) -> App:
+        async def work(transaction: "Transaction") -> App:
             document = await transaction.get(path)
             if document is None:
                 raise NotFound("App not found")
@@ -147,7 +149,7 @@ class Apps:
 class InstalledApps:
     """The apps that a user installed, in one document, so that a turn reads only one."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self._documents = documents
 
     async def list_all(self, uid: UserId) -> list[InstalledApp]:
@@ -166,7 +168,7 @@ class InstalledApps:
         Raises Conflict if `limit` others are installed.
         """
 
-        async def work(transaction: Transaction, *, is_counted: bool) -> None:
+        async def work(transaction: "Transaction", *, is_counted: bool) -> None:
             document = await transaction.get(installed_path(uid))
             others = load_installed_apps(document, excluded_id=installed_app.app_id)
             if len(others) >= limit:
@@ -180,7 +182,7 @@ class InstalledApps:
         await self._commit(work)
 
     async def remove(self, uid: UserId, app_id: AppId) -> None:
-        async def work(transaction: Transaction, *, is_counted: bool) -> None:
+        async def work(transaction: "Transaction", *, is_counted: bool) -> None:
             document = await transaction.get(installed_path(uid))
             others = load_installed_apps(document, excluded_id=app_id)
             transaction.write(
@@ -199,7 +201,7 @@ class InstalledApps:
         apps = await self._documents.get_many([app_path(app_id) for app_id in ids])
         existing_ids = {app.id for app in apps if app}
 
-        async def work(transaction: Transaction, *, is_counted: bool) -> None:
+        async def work(transaction: "Transaction", *, is_counted: bool) -> None:
             installed_apps = load_installed_apps(await transaction.get(installed_path(uid)))
             transaction.write(Delete(installed_path(uid)))
             if is_counted:

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from shared.data.apps import Apps
 from shared.domain.app import App
 from shared.domain.ids import AppId
 from shared.domain.value import value
-from shared.ports import Clock
 from shared.security.tool_pin import compute_pins
+
+if TYPE_CHECKING:
+    from shared.ports import Clock
 
 OFFERED_TTL = timedelta(seconds=60)
 CALLING_TTL = timedelta(seconds=30)
@@ -30,7 +32,7 @@ class _AppCache(Generic[T]):
     """Returns what `build` makes of apps, up to `ttl` old."""
 
     def __init__(
-        self, apps: Apps, clock: Clock, *, ttl: timedelta, build: Callable[[App], T]
+        self, apps: Apps, clock: "Clock", *, ttl: timedelta, build: Callable[[App], T]
     ) -> None:
         self._apps = apps
         self._clock = clock
@@ -66,14 +68,14 @@ class _AppCache(Generic[T]):
 class CachedApps(_AppCache[PinnedApp]):
     """Apps that turns offer, up to a minute old; a call to an app reads it from the store again."""
 
-    def __init__(self, apps: Apps, clock: Clock) -> None:
+    def __init__(self, apps: Apps, clock: "Clock") -> None:
         super().__init__(apps, clock, ttl=OFFERED_TTL, build=_pin_app)
 
 
 class CallingApps(_AppCache[App]):
     """Apps that call us, up to half a minute old."""
 
-    def __init__(self, apps: Apps, clock: Clock) -> None:
+    def __init__(self, apps: Apps, clock: "Clock") -> None:
         super().__init__(apps, clock, ttl=CALLING_TTL, build=lambda app: app)
 
 

@@ -1,12 +1,15 @@
 """Call log of an app for its developer, from which it is also decided whether the app works."""
 
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from shared.data.codec import dump, load_all
 from shared.domain.app import AppCall, CallKind
 from shared.domain.documents import Create, Order, Query, Where
 from shared.domain.ids import AppId
-from shared.ports import Documents
+
+if TYPE_CHECKING:
+    from shared.ports import Documents
 
 CALL_LOG_TTL = timedelta(days=7)
 
@@ -14,7 +17,7 @@ CALL_LOG_TTL = timedelta(days=7)
 class CallLog:
     """Tool calls, MCP calls and webhook deliveries by app; an entry is one write."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self._documents = documents
 
     async def add(self, app_id: AppId, call: AppCall) -> None:

@@ -2,12 +2,15 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from shared.domain.documents import Create, Document, Update
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.operation import OPERATION_TTL
-from shared.ports import Documents
+
+if TYPE_CHECKING:
+    from shared.ports import Documents
 
 LimitWrite = Create | Update
 LimitWriter = Callable[[LimitWrite], Awaitable[None]]
@@ -16,7 +19,7 @@ LimitWriter = Callable[[LimitWrite], Awaitable[None]]
 class HourlyLimits:
     """Who takes of an hour writes its document as it was read: of two who do at once, one reads again."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self._documents = documents
 
     async def consume(

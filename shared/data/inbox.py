@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, build_page, parse_cursor
@@ -12,7 +12,9 @@ from shared.domain.documents import Create, Order, Query, Update, Where, Write
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import UserId, is_id
 from shared.domain.notification import Delivery, Digest, DigestId, Notification, NotificationId
-from shared.ports import Documents, Transaction
+
+if TYPE_CHECKING:
+    from shared.ports import Documents, Transaction
 
 _BATCH_SIZE = 400
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
@@ -21,7 +23,7 @@ _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 class Inbox:
     """Every notification; those with a `delivered_at` are listed."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self._documents = documents
 
     async def add(
@@ -85,7 +87,7 @@ class Inbox:
 class Digests:
     """Digests of what quiet hours defer, by when they are due."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self._documents = documents
 
     async def defer(self, uid: UserId, digest: Digest, notification_id: NotificationId) -> bool:
@@ -98,7 +100,7 @@ class Digests:
             _notification_path(uid, notification_id),
         )
 
-        async def work(tx: Transaction) -> bool:
+        async def work(tx: "Transaction") -> bool:
             stored, document = await tx.get_many([path, notification_path])
             if document is None or load(Notification, document).delivery.is_over:
                 return True
@@ -115,7 +117,7 @@ class Digests:
         """Close it to further notifications and return it; None where there is none."""
         path = _digest_path(uid, digest_id)
 
-        async def work(tx: Transaction) -> Digest | None:
+        async def work(tx: "Transaction") -> Digest | None:
             document = await tx.get(path)
             if document is None:
                 return None

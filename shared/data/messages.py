@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, build_page, parse_cursor
@@ -25,7 +25,9 @@ from shared.domain.documents import (
 from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed, Unavailable
 from shared.domain.ids import MessageId, SessionId, UserId, is_id
 from shared.domain.steps import Step
-from shared.ports import Documents, Transaction
+
+if TYPE_CHECKING:
+    from shared.ports import Documents, Transaction
 
 MAX_PREVIEW_CHARS = 120
 
@@ -33,7 +35,7 @@ MAX_PREVIEW_CHARS = 120
 class Messages:
     """A user's messages; a document's id is the message's id."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self._documents = documents
 
     async def get(self, uid: UserId, message_id: MessageId) -> Message:
@@ -150,7 +152,7 @@ class Messages:
         """Store a message of an export, and count it; one that is stored under its id stays as it is."""
         paths = [message_path(uid, message.id), session_path(uid, message.session_id)]
 
-        async def work(tx: Transaction) -> None:
+        async def work(tx: "Transaction") -> None:
             known, document = await tx.get_many(paths)
             if known is not None:
                 return
@@ -179,7 +181,7 @@ class Messages:
         Raises AlreadyExists as `add` does, and PreconditionFailed when the session was deleted.
         """
 
-        async def work(tx: Transaction) -> None:
+        async def work(tx: "Transaction") -> None:
             session = await load_stored_session(tx, uid, session_id)
             forks = dump(replace(session, forks=add_fork(session.forks, fork)))["forks"]
             tx.write(Update(session_path(uid, session_id), {"forks": forks}))
@@ -198,7 +200,7 @@ class Messages:
         """
         paths = [session_path(uid, session.id), message_path(uid, correction.id)]
 
-        async def work(tx: Transaction) -> bool:
+        async def work(tx: "Transaction") -> bool:
             stored, known = await tx.get_many(paths)
             if stored is None or known is not None:
                 return True

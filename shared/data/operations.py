@@ -1,17 +1,21 @@
 """Idempotency records: requests made under idempotency keys, and their responses."""
 
+from typing import TYPE_CHECKING
+
 from shared.data.codec import dump, load
 from shared.domain.documents import Create, Delete, Document, Set
 from shared.domain.errors import AlreadyExists
 from shared.domain.ids import UserId
 from shared.domain.operation import Operation, StoredResponse, resume_or_reject
-from shared.ports import Documents, Transaction
+
+if TYPE_CHECKING:
+    from shared.ports import Documents, Transaction
 
 
 class Operations:
     """One document a key, stored with the user whom it concerns."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self._documents = documents
 
     async def begin(self, uid: UserId, operation: Operation) -> Operation:
@@ -24,7 +28,7 @@ class Operations:
         return operation
 
     async def _resume(self, path: str, operation: Operation) -> Operation:
-        async def work(tx: Transaction) -> Operation:
+        async def work(tx: "Transaction") -> Operation:
             resumed_operation = resume_or_reject(_load_operation(await tx.get(path)), operation)
             if resumed_operation.answer is None:
                 tx.write(Set(path, dump(resumed_operation)))
@@ -38,7 +42,7 @@ class Operations:
         """Store the response and return it; concurrent attempts both return the first one's."""
         path = _document_path(uid, operation)
 
-        async def work(tx: Transaction) -> StoredResponse:
+        async def work(tx: "Transaction") -> StoredResponse:
             stored = _load_operation(await tx.get(path))
             if stored is None or stored.name != operation.name:
                 return response  # its user was erased, or the record expired
@@ -59,7 +63,7 @@ class Operations:
         await self._write_unless_taken_over(operation, Delete(_document_path(uid, operation)))
 
     async def _write_unless_taken_over(self, operation: Operation, write: Set | Delete) -> None:
-        async def work(tx: Transaction) -> None:
+        async def work(tx: "Transaction") -> None:
             if _load_operation(await tx.get(write.path)) == operation:
                 tx.write(write)
 

@@ -5,13 +5,15 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from shared.domain.documents import Document, Query, build_cursor
 from shared.domain.errors import Invalid
 from shared.domain.ids import is_id
 from shared.domain.value import value
-from shared.ports import Documents
+
+if TYPE_CHECKING:
+    from shared.ports import Documents
 
 T = TypeVar("T")
 
@@ -24,7 +26,7 @@ class Page(Generic[T]):
     next: str | None
 
 
-async def iter_documents(documents: Documents, query: Query) -> AsyncIterator[Document]:
+async def iter_documents(documents: "Documents", query: Query) -> AsyncIterator[Document]:
     """Yield every document of a query, in pages of its limit."""
     while page := await documents.query(query):
         for document in page:

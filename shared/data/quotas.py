@@ -4,12 +4,15 @@ import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from shared.domain.documents import Create, Document, Increment, Set, Update
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.quota import DAILY_QUOTAS, MAX_QUOTA_ANSWERS, QuotaName, build_refusal
-from shared.ports import Documents
+
+if TYPE_CHECKING:
+    from shared.ports import Documents
 
 MAX_ATTEMPTS = 50
 """In each of them another process wrote the same document first."""
@@ -44,7 +47,7 @@ class Quotas:
     quota; one that is missing has no limit and is counted all the same.
     """
 
-    def __init__(self, documents: Documents, limits: Mapping[QuotaName, int]) -> None:
+    def __init__(self, documents: "Documents", limits: Mapping[QuotaName, int]) -> None:
         self.limits = limits
         self._documents = documents
         self._counters: OrderedDict[tuple[UserId, QuotaName, date], _Counter] = OrderedDict()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json, to_json
 
@@ -43,7 +43,9 @@ from shared.domain.run import (
     VoiceEvent,
     VoicesStarted,
 )
-from shared.ports import Documents
+
+if TYPE_CHECKING:
+    from shared.ports import Documents
 
 _EVENT_CLASSES: Mapping[str, type[PlainEvent]] = {
     "Stage": Stage,
@@ -85,7 +87,7 @@ MAX_SIGNAL_ATTEMPTS = 5
 class Runs:
     """A user's runs; a run's id is the id of the message it writes."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self._documents = documents
         self._messages = Messages(documents)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, build_page, parse_cursor
@@ -13,7 +13,9 @@ from shared.domain.documents import Create, Order, Query, Set, Update, Where
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.exercise import ActiveExercise
 from shared.domain.ids import AppId, FocusModeId, ProjectId, SessionId, UserId, is_id
-from shared.ports import Documents, Transaction
+
+if TYPE_CHECKING:
+    from shared.ports import Documents, Transaction
 
 _MAX_COMPARED_TAGS = 10
 """Three spellings of each are the alternatives that a query may have."""
@@ -22,7 +24,7 @@ _MAX_COMPARED_TAGS = 10
 class Sessions:
     """A user's chat sessions."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self._documents = documents
 
     async def get(self, uid: UserId, session_id: SessionId) -> Session | None:
@@ -85,7 +87,7 @@ class Sessions:
         """Store a chat without its messages; one that is stored gets the versions that it lacks."""
         path = session_path(uid, session.id)
 
-        async def work(tx: Transaction) -> None:
+        async def work(tx: "Transaction") -> None:
             document = await tx.get(path)
             if document is None:
                 tx.write(Set(path, dump(session)))
@@ -136,7 +138,7 @@ class Sessions:
         Raises NotFound, and what `change` raises.
         """
 
-        async def work(tx: Transaction) -> Session:
+        async def work(tx: "Transaction") -> Session:
             session = await load_stored_session(tx, uid, session_id)
             changed = replace(session, requests=change(session.requests))
             if changed != session:
@@ -154,7 +156,7 @@ class Sessions:
     ) -> Session:
         path = session_path(uid, session.id)
 
-        async def work(tx: Transaction) -> Session:
+        async def work(tx: "Transaction") -> Session:
             document = await tx.get(path)
             if document is None and not session.is_main:
                 raise NotFound("Chat session not found")
@@ -179,7 +181,7 @@ class Sessions:
     ) -> Session:
         """Change which versions are shown, and return the whole. Raises NotFound."""
 
-        async def work(tx: Transaction) -> Session:
+        async def work(tx: "Transaction") -> Session:
             session = await load_stored_session(tx, uid, session_id)
             changed = replace(session, forks=change(session.forks))
             if changed != session:
@@ -201,7 +203,7 @@ class Sessions:
         """
         path = session_path(uid, expected_session.id)
 
-        async def work(tx: Transaction) -> Session | None:
+        async def work(tx: "Transaction") -> Session | None:
             stored, message = await tx.get_many([path, f"users/{uid}/messages/{source.id}"])
             if stored is None or message is None:
                 return None
@@ -231,7 +233,7 @@ class Sessions:
         """
         paths = [session_path(uid, session_id), f"users/{uid}/messages/{answer.id}"]
 
-        async def work(tx: Transaction) -> None:
+        async def work(tx: "Transaction") -> None:
             stored, message = await tx.get_many(paths)
             if stored is None or message is None or load(Message, message).notes is not None:
                 return
@@ -245,7 +247,7 @@ class Sessions:
         await self._documents.transaction(work)
 
 
-async def load_stored_session(tx: Transaction, uid: UserId, session_id: SessionId) -> Session:
+async def load_stored_session(tx: "Transaction", uid: UserId, session_id: SessionId) -> Session:
     """Read a session in a transaction. Raises PreconditionFailed where it was deleted."""
     document = await tx.get(session_path(uid, session_id))
     if document is None:

@@ -7,8 +7,6 @@ that need more than documents (tokens, search, caches) are not here.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from shared.ports import Documents
-
 if TYPE_CHECKING:
     from shared.data.accounts import Accounts
     from shared.data.action_items import ActionItems
@@ -68,6 +66,7 @@ if TYPE_CHECKING:
     from shared.data.uploads import Uploads
     from shared.data.voice_sessions import VoiceSessions
     from shared.data.webhook_deliveries import WebhookDeliveries
+    from shared.ports import Documents
 
 _MODULES = {
     "devices": "profiles",
@@ -145,7 +144,7 @@ class Stores:
     daily_summaries: "DailySummaries"
     dead_letters: "DeadLetters"
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: "Documents") -> None:
         self.documents = documents
 
     if not TYPE_CHECKING:  # type checkers shall still find a misspelled store

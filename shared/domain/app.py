@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from shared.domain.ids import AppId, UserId
 from shared.domain.provenance import Source
 from shared.domain.value import value
-from shared.domain.webhook import APP_TRIGGERS, AppTrigger
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Permission = Literal[
@@ -21,6 +20,8 @@ Permission = Literal[
     "hear_conversations",
 ]
 """What an app may do with a user's library by itself."""
+AppTrigger = Literal["memory_creation", "conversation_updated"]
+"""What an app may hear of: a new conversation (in the old product's word), and its later versions."""
 CallKind = Literal["tool", "webhook", "mcp"]
 INTEGRATION_CAPABILITY = "external_integration"
 SUMMARY_CAPABILITY = "memories"
@@ -74,7 +75,7 @@ class ExternalIntegration:
     def triggers(self) -> frozenset[AppTrigger]:
         """Return what its webhook is called for; the wire's text may name several, with commas."""
         names = {name.strip() for name in (self.triggers_on or "").split(",")}
-        return frozenset(trigger for trigger in APP_TRIGGERS if trigger in names)
+        return frozenset(trigger for trigger in get_args(AppTrigger) if trigger in names)
 
     @property
     def permissions(self) -> frozenset[Permission]:

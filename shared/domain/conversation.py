@@ -9,11 +9,12 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple, Self
 
 from shared.domain.action_item import TaskOwner
-from shared.domain.attachments import AppResult, Geolocation, Photo
+from shared.domain.attachments import AppResult, Photo
 from shared.domain.claim import Claim
 from shared.domain.failure import Failure, FailureReason
 from shared.domain.figures import MAX_SECONDS, ConversationFigures
 from shared.domain.ids import ActionItemId, AppId, ConversationId, FolderId, PersonId
+from shared.domain.place import Geolocation
 from shared.domain.segment_ids import complete_ids
 from shared.domain.speaker_labels import build_label, is_name, number_speakers
 from shared.domain.value import value

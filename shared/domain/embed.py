@@ -13,12 +13,8 @@ from pydantic_core import from_json
 
 from shared.domain.ids import EmbedId, MessageId, SessionId
 from shared.domain.provenance import Source
+from shared.domain.tool_data import EmbedType
 from shared.domain.value import value
-
-EmbedType = Literal[
-    "tool_result", "record", "website", "place", "event", "code", "sheet", "image", "document"
-]
-"""How a client draws it: `tool_result` is any result or a parent, `record` any entry of a list."""
 
 EmbedStatus = Literal["processing", "finished", "error", "cancelled"]
 

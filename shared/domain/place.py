@@ -1,12 +1,37 @@
-"""The place of a user: where they were last, and who may know it."""
+"""Places: where something was, where a user was last, and who may know it."""
 
+import math
+from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Self
 
-from shared.domain.attachments import Geolocation
 from shared.domain.value import value
 
 PLACE_VALIDITY = timedelta(minutes=30)
 """For so long a phone is taken to be where it was."""
+
+
+@value
+class Geolocation:
+    """A place: degrees, and metres for `altitude` and `accuracy`; `time` is when it was measured."""
+
+    latitude: float | None = None
+    longitude: float | None = None
+    altitude: float | None = None
+    accuracy: float | None = None
+    google_place_id: str | None = None
+    address: str | None = None
+    location_type: str | None = None
+    time: datetime | None = None
+
+    def __post_init__(self) -> None:
+        numbers = (self.latitude, self.longitude, self.altitude, self.accuracy)
+        if not all(number is None or math.isfinite(number) for number in numbers):
+            raise ValueError("a place lies somewhere")
+
+    def with_time(self, now: datetime) -> Self:
+        """Return it with the time of its measurement, `now` where that is unknown or still to come."""
+        return replace(self, time=min(self.time or now, now))
 
 
 @value

@@ -5,10 +5,14 @@ Who reads it decides how it is written: a model, the API, or the screen of its o
 
 import json
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, Literal
 
-from shared.domain.embed import EmbedType
 from shared.domain.value import value
+
+EmbedType = Literal[
+    "tool_result", "record", "website", "place", "event", "code", "sheet", "image", "document"
+]
+"""How a client draws it: `tool_result` is any result or a parent, `record` any entry of a list."""
 
 MAX_DEPTH = 32
 """Levels of lists and objects; what nests deeper is text."""

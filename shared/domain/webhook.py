@@ -5,18 +5,16 @@ from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
+from shared.domain.app import AppTrigger
 from shared.domain.ids import AppId, ConversationId, UserId
 from shared.domain.value import value
 
-AppTrigger = Literal["memory_creation", "conversation_updated"]
-"""What an app may hear of: a new conversation (in the old product's word), and its later versions."""
 DeveloperTrigger = Literal["memory_created", "day_summary"]
 Trigger = AppTrigger | DeveloperTrigger
 DeveloperWebhookType = Literal[
     "memory_created", "realtime_transcript", "audio_bytes", "day_summary"
 ]
 """A user's own webhooks, by the names of the old product. The live ones are kept and never called."""
-APP_TRIGGERS: tuple[AppTrigger, ...] = get_args(AppTrigger)
 DEVELOPER_WEBHOOK_TYPES: tuple[DeveloperWebhookType, ...] = get_args(DeveloperWebhookType)
 OWN_WEBHOOK = AppId("")
 """Stands for the user's own webhook among the apps that receive something."""

@@ -5,7 +5,7 @@ Every repeat within 24 hours gets the answer of the first.
 
 import hashlib
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from pydantic import Field
 from starlette.responses import Response
@@ -19,7 +19,9 @@ from shared.domain.operation import Operation, StoredResponse, build_operation
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call
 from shared.edge.schemas import Wire
-from shared.ports import Clock, NewId
+
+if TYPE_CHECKING:
+    from shared.ports import Clock, NewId
 
 MAX_KEY_CHARS = 255
 REPLAYED_HEADER = "Idempotency-Replayed"
@@ -43,10 +45,10 @@ class IdempotencyDeps(Protocol):
     def stores(self) -> Stores: ...
 
     @property
-    def clock(self) -> Clock: ...
+    def clock(self) -> "Clock": ...
 
     @property
-    def new_id(self) -> NewId: ...
+    def new_id(self) -> "NewId": ...
 
 
 Work = Callable[[Operation], Awaitable[Response]]

@@ -5,7 +5,7 @@ ours. No problem repeats what was sent.
 """
 
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import ValidationError
 from starlette.datastructures import Headers
@@ -17,7 +17,9 @@ from shared.domain.ids import UserId
 from shared.edge.bodies import build_validation_problem, parse_json, read_body, read_query
 from shared.edge.problems import RequestRejected, build_problem
 from shared.edge.routes import Call, Route
-from shared.ports import Clock, Identity, ServiceIdentity
+
+if TYPE_CHECKING:
+    from shared.ports import Clock, Identity, ServiceIdentity
 
 MAX_AGE_S = 300
 MAX_SHOWN_SKEW_S = 1e9
@@ -27,13 +29,13 @@ class AuthDeps(Protocol):
     """The part of every function's Deps that verifies callers."""
 
     @property
-    def identity(self) -> Identity: ...
+    def identity(self) -> "Identity": ...
 
     @property
-    def service_identity(self) -> ServiceIdentity: ...
+    def service_identity(self) -> "ServiceIdentity": ...
 
     @property
-    def clock(self) -> Clock: ...
+    def clock(self) -> "Clock": ...
 
 
 async def parse_call(
@@ -64,7 +66,7 @@ async def parse_call(
     return replace(call, body=await read_body(row, request))
 
 
-def _check_age(headers: Headers, clock: Clock) -> None:
+def _check_age(headers: Headers, clock: "Clock") -> None:
     """Refuse what the app sent over MAX_AGE_S ago: it may have been sent again since.
 
     The app also reads from the answer how far its clock is off. A header that is no number says

@@ -1,11 +1,9 @@
-"""Request and response bodies that several functions share, and the base class of all."""
+"""The base class of request and response bodies, and the patterns of their texts."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-MAX_CURSOR_CHARS = 400
 ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
 OPTIONAL_ID_PATTERN = r"^[A-Za-z0-9_-]{0,64}$"
 COLOR_PATTERN = r"^#[0-9A-Fa-f]{6}$"
@@ -43,24 +41,6 @@ class Wire(BaseModel):
         defer_build=True,
         hide_input_in_errors=True,
     )
-
-
-class OkOut(Wire):
-    """The request is done."""
-
-    status: Literal["ok"] = "ok"
-
-
-class CapitalOkOut(Wire):
-    """The request is done, in the spelling that released apps compare with."""
-
-    status: Literal["Ok"] = "Ok"
-
-
-class PageQuery(Wire):
-    """`cursor` is the one that the previous page returned; without it, the list begins."""
-
-    cursor: Annotated[str, Field(max_length=MAX_CURSOR_CHARS)] | None = None
 
 
 def clear_blank(text: object) -> object:

@@ -16,9 +16,8 @@ from pydantic_core import to_json
 
 from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Service, Tokens
-from shared.domain.embed import EmbedType
 from shared.domain.errors import KeepsakeError
-from shared.domain.tool_data import ToolData, to_compact_json
+from shared.domain.tool_data import EmbedType, ToolData, to_compact_json
 from shared.domain.value import positional_value, value
 from shared.ports import EgressRequest, EgressResponse
 from shared.security.tool_class import ToolClass

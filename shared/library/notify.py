@@ -11,13 +11,13 @@ from shared.domain.errors import TooLarge
 from shared.domain.ids import UserId
 from shared.domain.notification import APP_POST, Delivery, Notification, NotificationId
 from shared.domain.value import value
-from shared.ports import Clock, Tasks
 from shared.resilience.hour_windows import floor_to_hour
 from shared.resilience.rate_limit_status import RateLimitStatus, check_limit
 from shared.security.visible_text import strip_invisible
 
 if TYPE_CHECKING:
     from shared.domain.chat import Card
+    from shared.ports import Clock, Tasks
 
 MAX_TEXT_CHARS = 4000
 MAX_PER_HOUR = 10
@@ -30,10 +30,10 @@ class NotifyDeps(Protocol):
     """The part of a function's dependencies that a post needs."""
 
     @property
-    def clock(self) -> Clock: ...
+    def clock(self) -> "Clock": ...
 
     @property
-    def tasks(self) -> Tasks: ...
+    def tasks(self) -> "Tasks": ...
 
     @property
     def stores(self) -> Stores: ...

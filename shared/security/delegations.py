@@ -6,13 +6,15 @@ it and from nowhere else. Keys have a purpose: who can sign tool calls cannot di
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from itsdangerous import BadData, URLSafeSerializer
 
 from shared.domain.errors import NotAllowed
 from shared.domain.ids import UserId
-from shared.ports import Clock
+
+if TYPE_CHECKING:
+    from shared.ports import Clock
 
 Purpose = Literal["tool_call", "disconnect"]
 DELEGATION_HEADER = "Keepsake-Delegation"
@@ -28,7 +30,7 @@ class Delegations:
     A purpose without keys can be neither signed nor verified.
     """
 
-    def __init__(self, keys: Mapping[Purpose, Sequence[str]], clock: Clock) -> None:
+    def __init__(self, keys: Mapping[Purpose, Sequence[str]], clock: "Clock") -> None:
         self._serializers = {
             purpose: _build_serializer(purpose, secrets)
             for purpose, secrets in keys.items()

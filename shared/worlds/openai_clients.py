@@ -1,12 +1,14 @@
 """OpenAI in both worlds: clients by an address and a key, from the settings or the console."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
-from shared import ports
 from shared.settings import Settings, require
 
 if TYPE_CHECKING:
+    from shared import ports
     from shared.adapters.cloud.openai_model import OpenaiModel
     from shared.domain.model import ModelRole
 
@@ -32,7 +34,7 @@ def build_model(
 
 def _build_models(
     settings: Settings, models: Mapping[str, str], *, is_flex: bool = False
-) -> dict["ModelRole", "OpenaiModel"]:
+) -> dict[ModelRole, OpenaiModel]:
     """Build a client for each role: persona roles use OpenRouter, the others share one client."""
     from shared.domain.model import ModelRole
 
@@ -48,7 +50,7 @@ def _build_models(
     }
 
 
-def _build_fallbacks(settings: Settings) -> dict["ModelRole", "OpenaiModel"]:
+def _build_fallbacks(settings: Settings) -> dict[ModelRole, OpenaiModel]:
     """Build the fallback of each role, at the role's provider or at FALLBACK_BASE_URL."""
     models = settings.fallback_models
     models_by_role = _build_models(settings, models)
@@ -67,7 +69,7 @@ def _build_client(
     base_url: str,
     *,
     is_flex: bool = False,
-) -> "OpenaiModel":
+) -> OpenaiModel:
     from shared.adapters.cloud.openai_model import OpenaiModel
 
     return OpenaiModel(

@@ -48,6 +48,10 @@ AFTER_ANSWER_MODULES = {
 """What follows an answer or reads a conversation: no question waits for it."""
 
 
+ANNOTATION_MODULES = {"shared.ports"}
+"""What annotations alone name: nothing runs of it."""
+
+
 def list_loaded_modules(
     folder: str, entry: str, also: Sequence[str] = (), **environment: str
 ) -> set[str]:
@@ -66,7 +70,7 @@ def list_loaded_modules(
 @pytest.mark.parametrize(
     ("folder", "entry", "never"),
     [
-        ("chat", "chat", VENDOR_MODULES | LAZY_MODULES | LATER_MODULES),
+        ("chat", "chat", VENDOR_MODULES | LAZY_MODULES | LATER_MODULES | ANNOTATION_MODULES),
         ("process_conversation/library", "library", VENDOR_MODULES | LAZY_MODULES),
         ("process_conversation", "mcp", VENDOR_MODULES | LAZY_MODULES),
         ("process_conversation", "integrations", VENDOR_MODULES | LAZY_MODULES),
@@ -75,7 +79,9 @@ def list_loaded_modules(
             "tool_proxy",
             VENDOR_MODULES
             | LAZY_MODULES
-            | {"shared.retrieval", "shared.data.conversations", *MANAGEMENT_MODULES},
+            | {"shared.retrieval", "shared.data.conversations"}
+            | MANAGEMENT_MODULES
+            | ANNOTATION_MODULES,
         ),
         (
             "tool_proxy/registry",
@@ -94,6 +100,7 @@ def list_loaded_modules(
             "notifications",
             VENDOR_MODULES
             | LAZY_MODULES
+            | ANNOTATION_MODULES
             | {"shared.retrieval", "shared.adapters.embedded.offline"},
         ),
     ],

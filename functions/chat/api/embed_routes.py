@@ -11,18 +11,13 @@ from starlette.responses import Response
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.chat_sessions import get_session
 from functions.chat.turn.resent_embeds import ResentEmbed, keep_resent
-from shared.domain.embed import (
-    MAX_CONTENT_CHARS,
-    Embed,
-    EmbedStatus,
-    EmbedType,
-    list_ids,
-    parse_content,
-)
+from shared.domain.embed import MAX_CONTENT_CHARS, Embed, EmbedStatus, list_ids, parse_content
 from shared.domain.ids import EmbedId, MessageId, SessionId
+from shared.domain.tool_data import EmbedType
+from shared.edge.common_schemas import PageQuery
 from shared.edge.pagination import build_array_response
 from shared.edge.routes import Call, route
-from shared.edge.schemas import PageQuery, Wire
+from shared.edge.schemas import Wire
 
 MAX_EMBED_BYTES = 4 * MAX_CONTENT_CHARS
 

@@ -15,7 +15,6 @@ from shared.domain.embed import (
     MAX_CONTENT_CHARS,
     Embed,
     EmbedRef,
-    EmbedType,
     build_preview,
     build_ref,
     compute_content_hash,
@@ -26,6 +25,7 @@ from shared.domain.provenance import LIBRARY, Source
 from shared.domain.run import QUESTION_SUFFIX, build_question_id
 from shared.domain.sealed_chat import require_own_ids
 from shared.domain.steps import MAX_ARGUMENTS_CHARS, CallStep
+from shared.domain.tool_data import EmbedType
 from shared.edge.schemas import ID_PATTERN, Wire
 
 MAX_CLOCK_DIFFERENCE = timedelta(minutes=1)

@@ -11,9 +11,9 @@ from typing_extensions import TypeAliasType, TypedDict
 
 from functions.chat.api.message_schemas import ChartOut, MessageOut
 from shared.domain.confirmation import ConfirmationReason, Decision
-from shared.domain.embed import EmbedType
 from shared.domain.history_reason import HistoryReason
 from shared.domain.run import Outcome, StageName
+from shared.domain.tool_data import EmbedType
 
 _CONFIG = ConfigDict(extra="forbid")
 

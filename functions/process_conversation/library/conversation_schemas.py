@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from shared.domain.action_item import TaskOwner
-from shared.domain.attachments import Geolocation, Photo
+from shared.domain.attachments import Photo
 from shared.domain.conversation import (
     Conversation,
     ConversationStatus,
@@ -27,6 +27,7 @@ from shared.domain.conversation import (
 from shared.domain.errors import NotFound
 from shared.domain.failure import FailureReason
 from shared.domain.ids import ConversationId, is_id
+from shared.domain.place import Geolocation
 from shared.edge.schemas import ID_PATTERN, PATTERN_WORDS, Wire
 
 SOURCES = frozenset(

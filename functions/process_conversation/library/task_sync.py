@@ -19,8 +19,8 @@ from functions.process_conversation.library.task_sync_schemas import (
 )
 from shared.domain.errors import NotFound
 from shared.domain.ids import is_id
+from shared.edge.common_schemas import OkOut
 from shared.edge.routes import Call, route
-from shared.edge.schemas import OkOut
 
 MAX_OPEN = 500
 MAX_COMPLETED = 100

@@ -5,9 +5,8 @@ from typing import Any, Self
 
 from pydantic import Field
 
-from shared.domain.embed import EmbedType
 from shared.domain.ids import AppId, UserId
-from shared.domain.tool_data import ToolData
+from shared.domain.tool_data import EmbedType, ToolData
 from shared.edge.schemas import ID_PATTERN, Wire
 
 

@@ -28,9 +28,9 @@ from shared.domain.app import App, InstalledApp
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, is_id
 from shared.edge.app_schemas import AppOut, AppViewer
+from shared.edge.common_schemas import OkOut, PageQuery
 from shared.edge.pagination import build_array_response
 from shared.edge.routes import Call, Form, route
-from shared.edge.schemas import OkOut, PageQuery
 
 AnyApp = OwnedAppOut | AppOut
 MAX_APP_BYTES = 131_072

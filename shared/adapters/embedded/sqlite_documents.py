@@ -6,7 +6,7 @@ import random
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from uuid import uuid4
 
 from shared.adapters import firestore_limits as limits
@@ -30,8 +30,10 @@ from shared.adapters.firestore_indexes import (
 from shared.domain.documents import Create, Delete, Document, Fields, Query, Set, Update, Write
 from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.ports import Transaction
 from shared.resilience.retry import retry
+
+if TYPE_CHECKING:
+    from shared.ports import Transaction
 
 T = TypeVar("T")
 
@@ -153,7 +155,7 @@ class SqliteDocuments:
             lambda connection: self._apply(connection, writes), is_brief=len(writes) <= MAX_BRIEF
         )
 
-    async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+    async def transaction(self, work: "Callable[[Transaction], Awaitable[T]]") -> T:
         async def attempt() -> T:
             transaction = _SqliteTransaction(self)
             value = await work(transaction)

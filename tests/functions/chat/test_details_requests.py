@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.details_tools import SHOWN
-from shared.domain.attachments import Geolocation
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.details_request import (
     DetailKey,
@@ -24,6 +23,7 @@ from shared.domain.details_request import (
 from shared.domain.errors import Conflict
 from shared.domain.ids import MessageId
 from shared.domain.model import ModelFacts
+from shared.domain.place import Geolocation
 from tests.fakes import CountingIds, ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.chats import load_session

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.attachments import Geolocation
+from shared.domain.place import Geolocation
 from shared.domain.profile import Profile
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

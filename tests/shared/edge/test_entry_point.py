@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 SOURCE = """
 from shared.edge.entry_point import serve
 from shared.edge.routes import Call, route
-from shared.edge.schemas import OkOut
+from shared.edge.common_schemas import OkOut
 from tests.shared.edge.test_entry_point import build_deps
 
 @route("GET", "/orders", "List orders", access="anyone")
@@ -61,7 +61,7 @@ async def test_an_entry_point_serves_its_routes_and_builds_its_deps_with_the_fir
 LATE_SOURCE = """
 from shared.edge.entry_point import serve, serve_late
 from shared.edge.routes import Call, LateRoutes, route
-from shared.edge.schemas import OkOut
+from shared.edge.common_schemas import OkOut
 from tests.shared.edge.test_entry_point import build_deps, loads
 
 @route("GET", "/orders", "List orders", access="anyone")

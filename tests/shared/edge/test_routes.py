@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from starlette.responses import JSONResponse, Response
 
+from shared.edge.common_schemas import OkOut, PageQuery
 from shared.edge.routes import Call, Route, route
-from shared.edge.schemas import OkOut, PageQuery, Wire
+from shared.edge.schemas import Wire
 
 Deps = object
 

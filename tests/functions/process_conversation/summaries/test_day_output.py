@@ -18,10 +18,10 @@ from functions.process_conversation.summaries.day_output import (
 )
 from shared.data.codec import dump
 from shared.domain.action_item import ActionItem
-from shared.domain.attachments import Geolocation
 from shared.domain.conversation import Structured
 from shared.domain.daily_summary import DailySummary
 from shared.domain.ids import ActionItemId
+from shared.domain.place import Geolocation
 from tests.fixtures.processing import START, TALK, build_test_conversation
 
 TASK = ActionItem(
