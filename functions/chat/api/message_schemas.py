@@ -7,7 +7,7 @@ from typing import Any, Literal
 from shared.data.answer_changes import METADATA_FIELD, load_changes
 from shared.domain.branches import find_answering_run, list_versions
 from shared.domain.chart import ChartType
-from shared.domain.chat import FileCitation, Message, Session
+from shared.domain.chat import Card, FileCard, FileCitation, Message, Session
 from shared.domain.ids import MessageId
 from shared.domain.library_change import LibraryChange
 from shared.edge.schemas import Wire
@@ -106,22 +106,8 @@ class MessageOut(Wire):
     metadata: dict[str, Any]
 
 
-def _to_file_citation(citation: FileCitation) -> dict[str, Any]:
-    file = citation.file
-    return {"number": citation.number, "id": file.id, "name": file.name, "page": file.page}
-
-
 def to_message_out(message: Message) -> MessageOut:
     """Convert a message to the fields that released apps read."""
-    metadata = dict(message.metadata)
-    if message.marked_text is not None and (message.cards or message.file_citations):
-        metadata["marked_text"] = message.marked_text
-    if message.file_citations:
-        metadata["file_citations"] = list(map(_to_file_citation, message.file_citations))
-    if message.voices:
-        metadata |= {"voices": list(message.voices), "voice": message.voice}
-    if changes := load_changes(message):
-        metadata[METADATA_FIELD] = [to_library_change_out(c).model_dump() for c in changes]
     return MessageOut(
         id=message.id,
         text=message.text,
@@ -133,34 +119,51 @@ def to_message_out(message: Message) -> MessageOut:
         from_integration=message.from_integration,
         type=message.type,
         memories_id=list(message.memories_id),
-        memories=[
-            CardOut(
-                id=card.id,
-                created_at=card.created_at,
-                structured=CardStructuredOut(title=card.title, emoji=card.emoji),
-            )
-            for card in message.cards[:MAX_CARDS]
-        ],
+        memories=list(map(_to_card_out, message.cards[:MAX_CARDS])),
         reported=message.reported,
         report_reason=message.report_reason,
         files_id=[file.id for file in message.files],
-        files=[
-            MessageFileOut(
-                id=file.id,
-                openai_file_id=file.id,
-                name=file.name,
-                mime_type=file.media_type,
-                created_at=file.created_at,
-                thumbnail=file.thumbnail,
-            )
-            for file in message.files
-        ],
+        files=list(map(_to_file_out, message.files)),
         chat_session_id=message.session_id,
         rating=message.rating,
         chart_data=ChartOut.model_validate(message.chart) if message.chart else None,
         ask_for_nps=False,
-        metadata=metadata,
+        metadata=_build_metadata(message),
     )
+
+
+def _to_card_out(card: Card) -> CardOut:
+    structured = CardStructuredOut(title=card.title, emoji=card.emoji)
+    return CardOut(id=card.id, created_at=card.created_at, structured=structured)
+
+
+def _to_file_out(file: FileCard) -> MessageFileOut:
+    return MessageFileOut(
+        id=file.id,
+        openai_file_id=file.id,
+        name=file.name,
+        mime_type=file.media_type,
+        created_at=file.created_at,
+        thumbnail=file.thumbnail,
+    )
+
+
+def _build_metadata(message: Message) -> dict[str, Any]:
+    metadata = dict(message.metadata)
+    if message.marked_text is not None and (message.cards or message.file_citations):
+        metadata["marked_text"] = message.marked_text
+    if message.file_citations:
+        metadata["file_citations"] = list(map(_to_file_citation, message.file_citations))
+    if message.voices:
+        metadata |= {"voices": list(message.voices), "voice": message.voice}
+    if changes := load_changes(message):
+        metadata[METADATA_FIELD] = [to_library_change_out(c).model_dump() for c in changes]
+    return metadata
+
+
+def _to_file_citation(citation: FileCitation) -> dict[str, Any]:
+    file = citation.file
+    return {"number": citation.number, "id": file.id, "name": file.name, "page": file.page}
 
 
 def to_shown_messages_out(session: Session, newest_first: Sequence[Message]) -> list[MessageOut]:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
@@ -50,57 +51,66 @@ def build_context(
     summary: str = "",
     profile: Profile,
     app: App | None,
+    texts: FileTexts = NO_TEXTS,
+    forgotten: Sequence[FileNote] = (),
+    results: EarlierResults = NO_RESULTS,
+    caution: str = "",
+    notes: ChatNotes = NO_NOTES,
+    warning: str = "",
+    now: datetime,
+    facts: ModelFacts = UNKNOWN_MODEL,
+) -> Context:
+    """Build what every chat gives the model before its first call. A persona, its maker's alone, is given no more."""
+    return Context(
+        rules=_build_rules(app),
+        app_prompt=_build_app_prompt(app),
+        summary=_build_summary(summary),
+        history=build_history(history, texts, results),
+        forgotten_files=tuple(forgotten),
+        lines=(
+            *_build_lines(profile, app, now, choose_answer_language(profile, notes)),
+            *filter(None, [caution]),
+        ),
+        question=question,
+        warning=warning,
+        facts=facts,
+    )
+
+
+def add_owner_blocks(
+    context: Context,
+    *,
+    profile: Profile,
     chat_id: str = MAIN_SESSION,
     focus: FocusMode | None = None,
     agent: CustomAgent | None = None,
     details: str = "",
     page: str = "",
     files: Sequence[FileText] = (),
-    texts: FileTexts = NO_TEXTS,
-    forgotten: Sequence[FileNote] = (),
-    results: EarlierResults = NO_RESULTS,
     exercise: str = "",
-    caution: str = "",
     notes: ChatNotes = NO_NOTES,
     project_overview: str = "",
     similar_chats: str = "",
-    warning: str = "",
     now: datetime,
-    facts: ModelFacts = UNKNOWN_MODEL,
 ) -> Context:
-    """Build the context of a question before the first model call; a persona is its maker's alone."""
-    is_persona = app is not None and app.persona_prompt is not None
-    return Context(
-        rules=_build_rules(app),
-        focus="" if is_persona else _build_focus(focus),
-        guidance="" if is_persona else _build_guidance(notes),
-        own_prompt="" if is_persona else _build_own_prompt(profile, agent),
-        owner_rules="" if is_persona else _build_owner_rules(profile),
-        agent_prompt="" if is_persona else _build_agent_prompt(agent),
-        app_prompt=_build_app_prompt(app),
-        summary=_build_summary(summary),
-        history=build_history(history, texts, results),
-        forgotten_files=tuple(forgotten),
-        files=() if is_persona else tuple(number_documents(files)),
-        lines=(
-            *_build_lines(profile, app, now, choose_answer_language(profile, notes)),
-            *(
-                ()
-                if is_persona
-                else _build_owner_lines(profile, question, chat_id, now, has_details=bool(details))
-            ),
-            *([exercise] if exercise and not is_persona else []),
-            *([caution] if caution else []),
-            *([project_overview] if project_overview and not is_persona else []),
-        ),
-        details="" if is_persona else details,
-        similar_chats="" if is_persona else similar_chats,
-        page="" if is_persona else page,
-        question=question,
-        reminder="" if is_persona else profile.chat_reminder,
-        warning=warning,
-        pictures=() if is_persona else tuple(list_pictures(files)),
-        facts=facts,
+    """Add what the owner wrote, chose, allowed and brought along: all that no persona is given."""
+    owner_lines = _build_owner_lines(
+        profile, context.question, chat_id, now, has_details=bool(details)
+    )
+    return replace(
+        context,
+        focus=_build_focus(focus),
+        guidance=_build_guidance(notes),
+        own_prompt=_build_own_prompt(profile, agent),
+        owner_rules=_build_owner_rules(profile),
+        agent_prompt=_build_agent_prompt(agent),
+        files=tuple(number_documents(files)),
+        pictures=tuple(list_pictures(files)),
+        lines=(*context.lines, *owner_lines, *filter(None, [exercise, project_overview])),
+        details=details,
+        similar_chats=similar_chats,
+        page=page,
+        reminder=profile.chat_reminder,
     )
 
 

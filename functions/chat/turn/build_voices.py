@@ -91,31 +91,41 @@ class VoiceBuilder:
 
     def _build_context(self, role: ModelRole) -> Context:
         documents = self.documents
-        profile, session, files = documents.profile, documents.session, documents.files
-        facts = self.deps.model.describe(role)
-        return prompt.build_context(
+        session, files = documents.session, documents.files
+        context = prompt.build_context(
             self.text,
             history=window.select_window(documents.newest_messages, session),
             summary=session.summary,
-            profile=profile,
+            profile=documents.profile,
             app=documents.app,
-            chat_id=session.id,
-            focus=profile.find_focus_mode(session.focus),
-            agent=documents.answering_agent,
-            details=build_details_text(documents.details, facts.window_tokens),
-            page=build_page_text(self.page, documents.page_item, profile.zone),
-            files=[files.texts[file.id] for file in files.of_question],
             texts=files.texts,
             forgotten=files.forgotten,
             results=documents.results,
-            exercise=describe_exercise(session.exercise, documents.newest_messages),
             caution=describe_caution(session.safety, self.now),
+            notes=session.notes,
+            warning=self._describe_warning(),
+            now=self.now,
+            facts=self.deps.model.describe(role),
+        )
+        return context if documents.persona is not None else self._add_owner_blocks(context)
+
+    def _add_owner_blocks(self, context: Context) -> Context:
+        documents = self.documents
+        profile, session, files = documents.profile, documents.session, documents.files
+        return prompt.add_owner_blocks(
+            context,
+            profile=profile,
+            chat_id=session.id,
+            focus=profile.find_focus_mode(session.focus),
+            agent=documents.answering_agent,
+            details=build_details_text(documents.details, context.facts.window_tokens),
+            page=build_page_text(self.page, documents.page_item, profile.zone),
+            files=[files.texts[file.id] for file in files.of_question],
+            exercise=describe_exercise(session.exercise, documents.newest_messages),
             notes=session.notes,
             project_overview=self._describe_project(),
             similar_chats=build_similar_text(documents.similar_chats),
-            warning=self._describe_warning(),
             now=self.now,
-            facts=facts,
         )
 
     def _describe_project(self) -> str:
