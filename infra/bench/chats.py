@@ -11,6 +11,7 @@ from statistics import median
 from functions.chat.deps import AfterTurnDeps, ChatDeps
 from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from infra.bench.client import TimedResponse, request, sign_in
 from infra.bench.figures import Figure
 from infra.bench.processes import (
@@ -102,7 +103,7 @@ async def _count_reads(
     deps: ChatDeps, counting: CountingDocuments, session_id: SessionId | None
 ) -> int:
     before = counting.reads
-    turn = await prepare_turn(deps, ADA, "When is it?", None, session_id)
+    turn = await prepare_turn(deps, ADA, Question("When is it?", session_id=session_id))
     reads = counting.reads - before
     await turn.slot.release()
     return reads

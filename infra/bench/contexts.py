@@ -11,6 +11,7 @@ from functions.chat.context.context import Context
 from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from infra.bench.figures import Figure
 from infra.bench.processes import open_folder
 from infra.bench.prompt_cache import CachedInput, PromptCache
@@ -96,7 +97,7 @@ async def play_chat(world: ChatFixture) -> list[list[ModelCall]]:
         deps = world.deps(model)
         for topic in TOPICS:
             before = len(model.calls)
-            turn = await prepare_turn(deps, ADA, f"What did we say about the {topic}?", None)
+            turn = await prepare_turn(deps, ADA, Question(f"What did we say about the {topic}?"))
             await answer_turn(deps, turn, Journal())
             calls_by_turn.append(model.calls[before:])
             world.clock.advance(seconds=60)

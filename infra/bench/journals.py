@@ -9,6 +9,7 @@ from statistics import median
 from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from infra.bench.figures import Figure
 from infra.bench.processes import open_folder
 from shared.adapters.system_clock import SystemClock
@@ -97,7 +98,7 @@ async def _measure_turn(tokens: int) -> Sequence[Commit]:
             clock=SystemClock(),
             stores=Stores(recorder),
         )
-        await answer_turn(deps, await prepare_turn(deps, ADA, "Tell me.", None), Journal())
+        await answer_turn(deps, await prepare_turn(deps, ADA, Question("Tell me.")), Journal())
     return recorder.commits
 
 

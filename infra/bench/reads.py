@@ -5,6 +5,7 @@ from dataclasses import replace
 from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from infra.bench.figures import Figure
 from infra.bench.processes import open_folder
 from tests.fakes import CountingDocuments, ScriptedModel, script_answer
@@ -24,7 +25,7 @@ async def measure_reads_before_first_call() -> list[Figure]:
         deps = replace(world, documents=counting).deps(
             ScriptedModel([record_counts, *script_answer("Hi")])
         )
-        await answer_turn(deps, await prepare_turn(deps, ADA, "Hello", None), Journal())
+        await answer_turn(deps, await prepare_turn(deps, ADA, Question("Hello")), Journal())
     rounds, reads = counts[0]
     return [
         Figure("rounds of reads before the first model call", rounds, target=2),

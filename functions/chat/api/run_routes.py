@@ -30,6 +30,7 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey, QuestionKey
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.question import Question
 from shared import telemetry
 from shared.domain.errors import (
     CallerError,
@@ -118,22 +119,19 @@ async def _prepare_turn(
     query: SendQuery,
     key: QuestionKey | None,
 ) -> PreparedTurn:
-    prepare = partial(
-        prepare_turn,
-        deps,
-        call.uid,
+    asked = Question(
         question.text,
         query.app,
         query.session,
-        key=key,
-        can_confirm=query.protocol is not None,
         follows=MessageId(question.follows) if question.follows else None,
         models=question.list_models(),
         page=question.context.to_page() if question.context else None,
         file_ids=question.file_ids or (),
-        client_language=choose_accepted(call.headers.get("accept-language")),
         similar_chats=question.list_similar(),
+        client_language=choose_accepted(call.headers.get("accept-language")),
+        can_confirm=query.protocol is not None,
     )
+    prepare = partial(prepare_turn, deps, call.uid, asked, key=key)
     with telemetry.measure_stage("prepare"):
         return await retry(prepare, sleep=deps.clock.sleep)
 

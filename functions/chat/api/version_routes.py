@@ -19,6 +19,7 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.question import Question
 from shared import telemetry
 from shared.domain.custom_agent import AgentRole
 from shared.domain.ids import MessageId, SessionId
@@ -80,19 +81,16 @@ async def _prepare_version(
     deps: ChatDeps, call: Call[VersionIn], key: IdempotencyKey | None
 ) -> PreparedTurn:
     wanted = await load_wanted(deps, call.uid, MessageId(call.path["id"]), call.body.text)
-    prepare = partial(
-        prepare_turn,
-        deps,
-        call.uid,
+    question = Question(
         wanted.text,
         wanted.session.app_id,
         wanted.session.id,
-        key=key,
-        can_confirm=True,
         version=wanted,
-        client_language=choose_accepted(call.headers.get("accept-language")),
         models=[call.body.model] if call.body.model else [],
+        client_language=choose_accepted(call.headers.get("accept-language")),
+        can_confirm=True,
     )
+    prepare = partial(prepare_turn, deps, call.uid, question, key=key)
     with telemetry.measure_stage("prepare"):
         return await retry(prepare, sleep=deps.clock.sleep)
 

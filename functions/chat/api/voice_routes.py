@@ -19,6 +19,7 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.question import Question
 from functions.chat.voice.voice_messages import (
     NO_FILE,
     VoiceUpload,
@@ -97,16 +98,9 @@ async def _answer(
     key: IdempotencyKey,
 ) -> Response:
     query = call.query
-    prepare = partial(
-        prepare_turn,
-        deps,
-        call.uid,
-        text,
-        query.app,
-        query.session,
-        key=key,
-        client_language=choose_accepted(call.headers.get("accept-language")),
-    )
+    client_language = choose_accepted(call.headers.get("accept-language"))
+    question = Question(text, query.app, query.session, client_language=client_language)
+    prepare = partial(prepare_turn, deps, call.uid, question, key=key)
     try:
         turn = await retry(prepare, sleep=deps.clock.sleep)
     except DuplicateQuestion as duplicate:

@@ -1,31 +1,29 @@
 """Preparation of a turn: a question is accepted with all that its answer needs, or refused."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from functions.chat.commands.command import Command, read_command
-from functions.chat.context.page import Page
-from functions.chat.context.similar_chats import SimilarChat
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
 from functions.chat.safety.first_verdict import judge_question
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.sessions.open_chat import WatchedQuestion, check_open
-from functions.chat.sessions.versions import WantedVersion
 from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
 from functions.chat.turn.build_voices import VoiceBuilder, choose_model
 from functions.chat.turn.files import build_card
 from functions.chat.turn.idempotency import QuestionKey, check_unused
 from functions.chat.turn.prepared_turn import PreparedTurn, Voice
+from functions.chat.turn.question import Question
 from functions.chat.turn.question_tools import QuestionTools, list_owner_texts
 from functions.chat.turn.reply import accept_reply
-from functions.chat.turn.turn_context import QuestionPlace, TurnContext, load_context
-from shared.domain.chat import Message, build_main_session_id
+from functions.chat.turn.turn_context import TurnContext, load_context
+from shared.domain.chat import Fork, Message
 from shared.domain.confirmation import Confirmation
 from shared.domain.crisis import CLEAR, CrisisVerdict
-from shared.domain.custom_agent import AgentRole
 from shared.domain.errors import Invalid, TooLarge
-from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
+from shared.domain.ids import RunId, UserId
 from shared.domain.model import ModelRole
 from shared.domain.run import build_question_id
 from shared.domain.storage_mode import name_within
@@ -39,61 +37,26 @@ MAX_QUESTION_CHARS = 20_000
 
 
 async def prepare_turn(
-    deps: ChatDeps,
-    uid: UserId,
-    text: str,
-    app_id: AppId | None,
-    session_id: SessionId | None = None,
-    *,
-    key: QuestionKey | None = None,
-    can_confirm: bool = False,
-    follows: MessageId | None = None,
-    version: WantedVersion | None = None,
-    models: Sequence[AgentRole] = (),
-    page: Page | None = None,
-    file_ids: Sequence[str] = (),
-    client_language: str | None = None,
-    similar_chats: Sequence[SimilarChat] = (),
+    deps: ChatDeps, uid: UserId, question: Question, *, key: QuestionKey | None = None
 ) -> PreparedTurn:
     """Accept a question or refuse it: reads documents in two rounds, and takes a slot beside them.
 
     It writes nothing else but the decision of an owner whose message replies to a question of ours,
     and the pins of apps that were installed before there were any.
 
-    `can_confirm` says that the client can show its owner a question while the answer goes on. `follows` is the
-    message that its owner saw last, and `version` the one that gets another. `models` are those that the owner
-    chose for this question, which answer at once; a persona answers with its own, and a reply to a question of
-    ours is answered by the first. `page` is what the owner looks at, `file_ids` name the files that come with the
-    question; another version keeps those of its message. Our own texts are in `client_language` where the owner
-    chose no language. `similar_chats` are those that the client of a sealed chat found.
-
     Raises Invalid (empty text, several models for a persona), TooLarge (over MAX_QUESTION_CHARS, a file that the
     model cannot read whole, or more than it takes), NotFound (no such app or chat session), Conflict (the chat
     shows another version), QuotaExceeded, ChatLocked and TooMany (by what was asked in the chat), HistoryMissing
     for a sealed chat, and DuplicateQuestion.
     """
-    text = _clean_question(text)
-    chosen_id = session_id or build_main_session_id(app_id)
-    run_id = RunId(name_within(chosen_id, key.run_id(uid) if key else deps.new_id()))
+    question = _complete(question)
+    name = key.run_id(uid) if key else deps.new_id()
     asked = _Asked(
         uid=uid,
-        run_id=run_id,
-        text=text,
-        finding=find_crisis(text),
+        run_id=RunId(name_within(question.chat_id, name)),
+        question=question,
+        finding=find_crisis(question.text),
         at=deps.clock.now(),
-        place=QuestionPlace(
-            app_id=app_id,
-            session_id=chosen_id,
-            fork=version.build_fork(run_id) if version else None,
-            follows=follows,
-            page=page,
-            file_ids=version.file_ids if version else file_ids,
-            language=client_language,
-            similar_chats=similar_chats,
-        ),
-        version=version,
-        models=models,
-        can_confirm=can_confirm,
         fingerprint=key.fingerprint if key else "",
     )
     return await _admit(deps, asked, key)
@@ -105,14 +68,20 @@ class _Asked:
 
     uid: UserId
     run_id: RunId
-    text: str
+    question: Question
     finding: CrisisFinding
     at: datetime
-    place: QuestionPlace
-    version: WantedVersion | None
-    models: Sequence[AgentRole]
-    can_confirm: bool
     fingerprint: str
+
+    @property
+    def text(self) -> str:
+        return self.question.text
+
+    @property
+    def fork(self) -> Fork | None:
+        """Where another version leaves what is there."""
+        version = self.question.version
+        return version.build_fork(self.run_id) if version else None
 
 
 async def _admit(deps: ChatDeps, asked: _Asked, key: QuestionKey | None) -> PreparedTurn:
@@ -120,7 +89,8 @@ async def _admit(deps: ChatDeps, asked: _Asked, key: QuestionKey | None) -> Prep
     uid, run_id = asked.uid, asked.run_id
     if not asked.finding.level:
         deps.model.check_room(uid)
-    load = load_context(deps, uid, asked.place, check=check_unused(deps, uid, run_id, key))
+    check = check_unused(deps, uid, run_id, key)
+    load = load_context(deps, uid, asked.question, asked.fork, check=check)
     is_urgent = asked.finding.is_plain
     documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=is_urgent)
     async with withdraw_on_failure(deps, uid, slot, asked.at):
@@ -134,7 +104,7 @@ async def _build_turn(
     verdict = await _judge(asked, documents, is_admitted=slot.is_held)
     earlier_texts = list_owner_texts(documents.newest_messages)
     await _check_open(deps, asked, documents, verdict, earlier_texts)
-    choice = choose_model(deps, asked.text, asked.models, documents)
+    choice = choose_model(deps, asked.text, asked.question.models, documents)
     decided = await accept_reply(
         deps, asked.uid, asked.run_id, asked.text, documents.newest_messages
     )
@@ -146,7 +116,7 @@ async def _build_turn(
         accepted_at=asked.at,
         session=documents.session,
         branch=documents.path.tip,
-        question=_build_question(asked, documents),
+        question=_build_message(asked, documents),
         voices=_build_voices(deps, asked, documents, decided, roles),
         output_gate=OutputGate(
             is_stored=False,
@@ -155,11 +125,11 @@ async def _build_turn(
         ),
         finding=asked.finding,
         earlier_texts=earlier_texts,
-        can_confirm=asked.can_confirm,
+        can_confirm=asked.question.can_confirm,
         slot=slot,
         language=documents.language,
         fingerprint=asked.fingerprint,
-        fork=asked.place.fork,
+        fork=asked.fork,
         decided=decided,
         command=command,
         zone=documents.profile.zone,
@@ -227,14 +197,21 @@ def _build_voices(
         deps=deps,
         text=asked.text,
         documents=documents,
-        page=asked.place.page,
+        page=asked.question.page,
         now=asked.at,
         tools=tools,
     )
     return builder.build(roles)
 
 
-def _clean_question(text: str) -> str:
+def _complete(question: Question) -> Question:
+    """Return a question in visible text; another version keeps the files of its message."""
+    version = question.version
+    file_ids = version.file_ids if version else question.file_ids
+    return replace(question, text=_clean_text(question.text), file_ids=file_ids)
+
+
+def _clean_text(text: str) -> str:
     if len(text) > MAX_QUESTION_CHARS:
         raise TooLarge(
             f"Your message is too long: {len(text)} characters, at most {MAX_QUESTION_CHARS}."
@@ -245,9 +222,9 @@ def _clean_question(text: str) -> str:
     return text
 
 
-def _build_question(asked: _Asked, documents: TurnContext) -> Message:
+def _build_message(asked: _Asked, documents: TurnContext) -> Message:
     """Return the message to answer; the one that is stored where it is asked again."""
-    version = asked.version
+    version = asked.question.version
     if version is not None and version.target.sender == "ai":
         return version.question
     return Message(

@@ -6,7 +6,7 @@ from dataclasses import field, replace
 
 from functions.chat.context import window
 from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
-from functions.chat.context.page import Page, PageItem
+from functions.chat.context.page import PageItem
 from functions.chat.context.project_files import ProjectFiles
 from functions.chat.context.resolve_embeds import build_earlier_results, select_refs
 from functions.chat.context.result_text import load_encoder
@@ -17,6 +17,7 @@ from functions.chat.sealed import cached_chats
 from functions.chat.sessions.chat_sessions import require_visible_app, resolve_session
 from functions.chat.sessions.page_item import find_item
 from functions.chat.turn.files import TurnFiles, find_files, load_files, load_project
+from functions.chat.turn.question import Question
 from shared.data.cached_apps import PinnedApp
 from shared.domain.app import App
 from shared.domain.branches import (
@@ -34,29 +35,11 @@ from shared.domain.details_request import list_accepted
 from shared.domain.embed import list_ids
 from shared.domain.errors import Conflict
 from shared.domain.file import File
-from shared.domain.ids import AppId, MessageId, SessionId, UserId
+from shared.domain.ids import AppId, UserId
 from shared.domain.profile import Profile
 from shared.domain.storage_mode import is_private, is_sealed
 from shared.domain.value import value
 from shared.library.allowed_details import Details, load_details
-
-
-@value
-class QuestionPlace:
-    """The place of a question: a chat and, for another version, where it leaves what is there.
-
-    `language` is that of its client, which holds where the owner chose none.
-    `similar_chats` are those that its client found, for a chat of which the server knows no notes.
-    """
-
-    app_id: AppId | None
-    session_id: SessionId
-    fork: Fork | None
-    follows: MessageId | None
-    page: Page | None = None
-    file_ids: Sequence[str] = ()
-    language: str | None = None
-    similar_chats: Sequence[SimilarChat] = ()
 
 
 @value
@@ -97,13 +80,15 @@ class TurnContext:
 
 
 async def load_context(
-    deps: ChatDeps, uid: UserId, place: QuestionPlace, *, check: Awaitable[None]
+    deps: ChatDeps, uid: UserId, question: Question, fork: Fork | None, *, check: Awaitable[None]
 ) -> TurnContext:
     """Read in two rounds; `check` runs beside the first and may refuse the question.
 
+    Another version leaves what is in its chat at `fork`.
+
     Where both refuse it, the refusal of `check` counts: a repeated question is no new one.
     """
-    first = await _read_first_round(deps, uid, place, check)
+    first = await _read_first_round(deps, uid, question, fork, check)
     session, newest_messages = first.session, first.newest_messages
     (app, offered_apps), agent, files, project, (details, results, similar_chats) = await gather(
         _load_apps(deps, uid, session.app_id, first.installed_ids),
@@ -113,11 +98,11 @@ async def load_context(
         gather(
             load_details(deps.stores.memories, uid, first.profile, list_accepted(session.requests)),
             _load_results(deps, uid, session, newest_messages),
-            _find_similar(deps, uid, place, session, first.profile),
+            _find_similar(deps, uid, question, session, first.profile),
         ),
     )
     return TurnContext(
-        profile=_speak_for_client(first.profile, place.language),
+        profile=_speak_for_client(first.profile, question.client_language),
         session=session,
         path=first.path,
         newest_messages=newest_messages,
@@ -151,18 +136,22 @@ class _FirstRound:
 
 
 async def _read_first_round(
-    deps: ChatDeps, uid: UserId, place: QuestionPlace, check: Awaitable[None]
+    deps: ChatDeps,
+    uid: UserId,
+    question: Question,
+    fork: Fork | None,
+    check: Awaitable[None],
 ) -> _FirstRound:
     """Read all that the question itself names. A refusal of `check` comes before others."""
     reads = gather(
         deps.stores.profiles.get(uid),
-        _load_history(deps, uid, place),
+        _load_history(deps, uid, question, fork),
         deps.stores.installed_apps.list_all(uid),
         gather(
             deps.stores.connections.list_all(uid),
             deps.stores.grants.load(uid),
-            find_item(deps.stores, uid, place.page),
-            find_files(deps, uid, place.file_ids, may_be_gone=place.fork is not None),
+            find_item(deps.stores, uid, question.page),
+            find_files(deps, uid, question.file_ids, may_be_gone=question.version is not None),
         ),
     )
     refusal, _ = await gather(check, reads, return_exceptions=True)
@@ -188,29 +177,29 @@ def _speak_for_client(profile: Profile, client_language: str | None) -> Profile:
     return profile if profile.language else replace(profile, language=client_language)
 
 
-async def _resolve(deps: ChatDeps, uid: UserId, place: QuestionPlace) -> Session:
+async def _resolve(deps: ChatDeps, uid: UserId, question: Question) -> Session:
     """Return the chat of a question.
 
     Raises NotFound, Conflict for one that holds no more, and HistoryMissing for a sealed one that is not cached.
     """
-    if is_sealed(place.session_id) and place.app_id is None:
-        return await cached_chats.find_cached(deps, uid, place.session_id)
-    session = await resolve_session(deps, uid, place.app_id, place.session_id)
-    check_question(session, place.file_ids)
+    if is_sealed(question.chat_id) and question.app_id is None:
+        return await cached_chats.find_cached(deps, uid, question.chat_id)
+    session = await resolve_session(deps, uid, question.app_id, question.chat_id)
+    check_question(session, question.file_ids)
     return session
 
 
 async def _load_history(
-    deps: ChatDeps, uid: UserId, place: QuestionPlace
+    deps: ChatDeps, uid: UserId, question: Question, fork: Fork | None
 ) -> tuple[Session, Path, Sequence[Message]]:
     """Read a chat and its newest messages before the question, those of one path alone.
 
     A chat without versions costs one round. Raises NotFound and Conflict.
     """
-    messages, fork = deps.stores.messages, place.fork
+    messages = deps.stores.messages
     session, newest = await gather(
-        _resolve(deps, uid, place),
-        messages.list_newest(uid, place.session_id, limit=window.MAX_READ),
+        _resolve(deps, uid, question),
+        messages.list_newest(uid, question.chat_id, limit=window.MAX_READ),
     )
     cached_chats.require_complete(session, newest)
     path = build_shown_path(session.forks)
@@ -219,12 +208,12 @@ async def _load_history(
     if session.forks or fork is not None:
         newest = await messages.list_newest(
             uid,
-            place.session_id,
+            question.chat_id,
             limit=window.MAX_READ,
             before=fork.question if fork else None,
             path=path,
         )
-    if place.follows is not None and place.follows not in {message.id for message in newest}:
+    if question.follows is not None and question.follows not in {message.id for message in newest}:
         raise Conflict("This chat was changed in another window. Please look at it and ask again.")
     session = replace(session, notes=get_notes_on(session, path))
     return omit_foreign_summary(session, path), path, newest
@@ -263,7 +252,7 @@ async def _load_agent(deps: ChatDeps, uid: UserId, session: Session) -> CustomAg
 
 
 async def _find_similar(
-    deps: ChatDeps, uid: UserId, place: QuestionPlace, session: Session, profile: Profile
+    deps: ChatDeps, uid: UserId, question: Question, session: Session, profile: Profile
 ) -> Sequence[SimilarChat]:
     """Return the chats most like this one, unless their owner wants none.
 
@@ -272,7 +261,7 @@ async def _find_similar(
     if not (profile.recalls_chats and profile.recalls_memories):
         return ()
     if is_private(session.id):
-        return place.similar_chats if is_sealed(session.id) else ()
+        return question.similar_chats if is_sealed(session.id) else ()
     if not session.notes.tags:
         return ()
     tagged = await deps.stores.sessions.list_tagged(uid, session.notes.tags, limit=MAX_COMPARED)

@@ -10,6 +10,7 @@ from functions.chat.runs.journal import Journal
 from functions.chat.runs.run_events import stream_events
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared import telemetry
 from shared.adapters.metered_documents import MeteredDocuments
 from shared.domain.ids import RunId
@@ -63,7 +64,7 @@ async def _play(
     is_followed: bool,
 ) -> None:
     deps = processes[0].build_run_deps()
-    turn = await prepare_turn(deps, ADA, "Tell me.", None)
+    turn = await prepare_turn(deps, ADA, Question("Tell me."))
     began_at, has_ended = world.clock.now(), anyio.Event()
 
     async def answer() -> None:

@@ -25,6 +25,7 @@ from functions.chat.tools.app_tools import (
 from functions.chat.tools.parsed_call import parse_call
 from functions.chat.tools.toolkit import Tool, Toolkit, ToolSearchResult
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared import telemetry
 from shared.data.codec import dump
 from shared.domain.app import App, ChatTool, Deactivation, InstalledApp, Method
@@ -355,7 +356,7 @@ async def test_a_tool_found_by_a_search_can_be_called_in_the_next_cycle_m103(wor
     ]
     with ScriptedModel(*script) as model:
         deps = world.deps(model)
-        await run_turn(deps, await prepare_turn(deps, ADA, "Who is Ann?", None))
+        await run_turn(deps, await prepare_turn(deps, ADA, Question("Who is Ann?")))
 
     first, second, _ = model.calls
     names_before, names_after = ([spec.name for spec in call.tools] for call in (first, second))
@@ -381,7 +382,7 @@ async def install_apps(world: ChatFixture, apps: Sequence[App]) -> None:
 
 async def count_reads(deps: Any) -> int:
     with telemetry.log_request("test") as record:
-        turn = await prepare_turn(deps, ADA, "Archive the invoice", None)
+        turn = await prepare_turn(deps, ADA, Question("Archive the invoice"))
     await turn.slot.release()
     return int(record.collect_fields()["reads"])
 
@@ -412,10 +413,10 @@ async def test_reads_do_not_grow_with_apps_registered_or_installed_m102(world: C
 async def test_a_newly_installed_app_is_offered_and_a_removed_app_is_not_p9(world: ChatFixture):
     await install_apps(world, [SLACK_APP])
     deps = world.deps()
-    await prepare_turn(deps, ADA, "Hi", None)
+    await prepare_turn(deps, ADA, Question("Hi"))
     await install_apps(world, [build_desk_app(1)])
     await deps.stores.installed_apps.remove(ADA, SLACK_APP.id)
 
-    turn = await prepare_turn(deps, ADA, "Hi", None)
+    turn = await prepare_turn(deps, ADA, Question("Hi"))
 
     assert {tool.app_id for tool in turn.tools if tool.app_id} == {build_desk_app(1).id}

@@ -21,6 +21,7 @@ from functions.chat.runs.run_events import stream_events
 from functions.chat.tools.app_tools import build_model_name
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from infra.eval.obedience import build_obedient_model
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.confirmation import Confirmation
@@ -143,7 +144,7 @@ async def run_until_confirmation(
     ) as model:
         process = KillableDocuments(world.documents)
         deps = replace(world, documents=process).deps(model)  # type: ignore[arg-type]
-        turn = await prepare_turn(deps, ADA, QUESTION, None, can_confirm=True)
+        turn = await prepare_turn(deps, ADA, Question(QUESTION, can_confirm=True))
         journal = Journal()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer_turn, deps, turn, journal)
@@ -354,7 +355,7 @@ async def test_a_call_with_arguments_too_long_to_confirm_does_not_run(
         script_calls((read_tool, {})), script_calls((send, long)), script_answer("Hm.")
     ) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, QUESTION, None, can_confirm=True)
+        turn = await prepare_turn(deps, ADA, Question(QUESTION, can_confirm=True))
         await answer_turn(deps, turn, Journal())
 
     assert [called[2] for called in world.toolbox.calls] == ["read_mail"]
@@ -386,7 +387,7 @@ async def _check_steps(world: ChatFixture, steps: list[str]) -> None:
     deps = killable_world.deps(
         build_obedient_model([(read_tool, {}), (send_tool, INJECTED_ARGUMENTS)])
     )
-    turn = await prepare_turn(deps, ADA, QUESTION, None, can_confirm=True)
+    turn = await prepare_turn(deps, ADA, Question(QUESTION, can_confirm=True))
     journal = Journal()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(answer_turn, deps, turn, journal)

@@ -13,6 +13,7 @@ import pytest
 from functions.chat.deps import ChatDeps, Limits
 from functions.chat.sessions.alternatives import list_alternatives
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.data.day_counts import DayCounts
 from shared.domain.chat import Message
@@ -65,7 +66,7 @@ async def never_end() -> None:
 async def ask(
     deps: ChatDeps, text: str, app_id: AppId | None = None
 ) -> tuple[Message, list[RunEvent]]:
-    events = await run_turn(deps, await prepare_turn(deps, ADA, text, app_id))
+    events = await run_turn(deps, await prepare_turn(deps, ADA, Question(text, app_id)))
     end = events[-1]
     assert isinstance(end, RunEnded)
     return end.message, events
@@ -420,7 +421,7 @@ async def test_an_event_is_counted_once_however_often_it_is_recorded_c48(
     world: ChatFixture,
 ) -> None:
     deps = world.deps()
-    turn = await prepare_turn(deps, ADA, CERTAIN, None)
+    turn = await prepare_turn(deps, ADA, Question(CERTAIN))
     verdict = turn.output_gate.verdict
     assert verdict is not None
     now = world.clock.now()
@@ -480,7 +481,7 @@ async def test_several_models_give_way_to_one_plan_c43(world: ChatFixture, text:
     turns = {} if text == CERTAIN else {role: [[never_end]] for role in roles}
     with ScriptedModel(answers=answers, by_role=turns) as model:  # type: ignore[arg-type]
         deps = world.deps(model)
-        events = await run_turn(deps, await prepare_turn(deps, ADA, text, None, models=roles))  # type: ignore[arg-type]
+        events = await run_turn(deps, await prepare_turn(deps, ADA, Question(text, models=roles)))  # type: ignore[arg-type]
 
     end = events[-1]
     assert isinstance(end, RunEnded)

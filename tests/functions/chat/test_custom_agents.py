@@ -7,6 +7,7 @@ import pytest
 
 from functions.chat.context.prompt import render_rules
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.ids import AppId, SessionId
 from shared.domain.model import ModelMessage, SystemText
@@ -144,7 +145,7 @@ async def test_the_text_of_a_shared_agent_is_quoted_as_words_of_others_x6(
                 token = (await eve.put(f"{AGENTS}/{theirs}/share")).json()["share_token"]
                 copy = (await ada.post(f"{AGENTS}/from-link", json={"token": token})).json()
                 chat = await begin_chat(ada, copy["id"])
-                turn = await prepare_turn(deps, ADA, "Hello", None, SessionId(chat))
+                turn = await prepare_turn(deps, ADA, Question("Hello", session_id=SessionId(chat)))
                 assert not turn.voices[0].tool_policy.is_known_url("https://evil.example/x")
                 assert not turn.voices[0].tool_policy._own_words_only
                 await turn.slot.release()

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.file import File, FileStatus, Page
 from shared.domain.ids import FileId
@@ -57,7 +58,7 @@ def list_texts(messages: list[ModelMessage]) -> list[str]:
 async def test_files_stand_above_their_question_in_one_message_x16(world: ChatFixture) -> None:
     names = [await store_file(world, name, f"About {name}.") for name in ("keel", "mast", "sail")]
 
-    turn = await prepare_turn(world.deps(), ADA, "What is it about?", None, file_ids=names)
+    turn = await prepare_turn(world.deps(), ADA, Question("What is it about?", file_ids=names))
 
     documents, question = list_texts(turn.context.for_cycle(1))[-2:]
     assert [f'"document": {n}' in documents for n in (1, 2, 3, 4)] == [True, True, True, False]
@@ -73,13 +74,13 @@ async def test_a_file_stays_above_its_question_in_later_turns_x10(world: ChatFix
             shown = await chat.list_shown()
 
     assert [file["name"] for file in shown[-2]["files"]] == ["keel.pdf"]
-    turn = await prepare_turn(world.deps(), ADA, "And now?", None)
+    turn = await prepare_turn(world.deps(), ADA, Question("And now?"))
     file, question, *_ = list_texts(turn.context.for_cycle(1))
     assert "[page 2]\\nIt is long." in file
     assert question == "What is it of?"
 
     await world.deps().stores.files.take_out(ADA, keel)
-    turn = await prepare_turn(world.deps(), ADA, "And now?", None)
+    turn = await prepare_turn(world.deps(), ADA, Question("And now?"))
     assert list_texts(turn.context.for_cycle(1))[0] == "What is it of?"
 
 
@@ -95,7 +96,7 @@ async def test_a_file_of_a_deleted_chat_stays_in_the_other_chats_p16(world: Chat
             assert len(await chat.list_shown(chat_session_id=other)) == 2
             await chat.http.delete(f"/v2/chat-sessions/{other}")
 
-    turn = await prepare_turn(world.deps(), ADA, "And now?", None)
+    turn = await prepare_turn(world.deps(), ADA, Question("And now?"))
     assert "The keel is of oak." in list_texts(turn.context.for_cycle(1))[0]
 
 
@@ -123,7 +124,7 @@ async def test_large_files_of_long_ago_are_named_and_not_read_x28(world: ChatFix
                 world.clock.advance(seconds=1)
                 await chat.ask("Is it here?", file_ids=[name])
 
-    turn = await prepare_turn(world.deps(), ADA, "And now?", None)
+    turn = await prepare_turn(world.deps(), ADA, Question("And now?"))
 
     texts = list_texts(turn.context.for_cycle(1))
     [notice] = [text for text in texts if "read_file reads it by its id" in text]
@@ -153,7 +154,7 @@ async def test_a_picture_comes_with_its_message_for_models_that_see_x11(
         async with open_chat(world, model) as chat:
             await chat.ask("What is it?", file_ids=[roof])
             first = model.calls[0].messages[-1]
-        turn = await prepare_turn(world.deps(model=model), ADA, "And now?", None)
+        turn = await prepare_turn(world.deps(model=model), ADA, Question("And now?"))
 
     earlier = next(m for m in turn.context.for_cycle(1) if isinstance(m, UserText))
     for message in (first, earlier):
@@ -169,7 +170,7 @@ async def test_a_picture_that_was_deleted_is_not_in_the_question_any_more_x11(
     roof = await store_picture(world)
     await world.deps().blobs.delete_tree(picture_path(ADA, roof))
 
-    turn = await prepare_turn(world.deps(), ADA, "What is it?", None, file_ids=[roof])
+    turn = await prepare_turn(world.deps(), ADA, Question("What is it?", file_ids=[roof]))
 
     assert list_texts(turn.context.for_cycle(1))[-1].endswith("What is it?")
 
@@ -189,14 +190,14 @@ async def test_a_file_that_cannot_be_given_refuses_its_question(
         await store_file(world, "keel", status=status, reason="It is broken.")
 
     with pytest.raises(error, match=told):
-        await prepare_turn(world.deps(), ADA, "What is it of?", None, file_ids=["keel"])
+        await prepare_turn(world.deps(), ADA, Question("What is it of?", file_ids=["keel"]))
 
 
 async def test_files_of_others_are_not_there(world: ChatFixture) -> None:
     keel = await store_file(world, "keel", "The keel is of oak.")
 
     with pytest.raises(NotFound):
-        await prepare_turn(world.deps(), EVE, "What is it of?", None, file_ids=[keel])
+        await prepare_turn(world.deps(), EVE, Question("What is it of?", file_ids=[keel]))
 
 
 async def ask_with_tool(world: ChatFixture, name: str, **arguments: object) -> object:

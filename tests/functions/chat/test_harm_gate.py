@@ -14,6 +14,7 @@ from functions.chat.runs.journal import Journal
 from functions.chat.safety.rate_question import rate_question
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.chat import MAIN_SESSION, Message, build_session
 from shared.domain.errors import ModelFailed, Unavailable
@@ -61,7 +62,7 @@ def rate(harm: float = 0.0, **scores: Any) -> Mapping[str, Any]:
 
 
 async def ask(deps: ChatDeps, text: str = "How is it done?") -> tuple[Message, list[RunEvent]]:
-    events = await run_turn(deps, await prepare_turn(deps, ADA, text, None))
+    events = await run_turn(deps, await prepare_turn(deps, ADA, Question(text)))
     end = events[-1]
     assert isinstance(end, RunEnded)
     return end.message, events
@@ -120,7 +121,7 @@ async def test_a_clear_question_waits_for_no_rating_m97(world: ChatFixture) -> N
     moderator, journal = HeldModerator(0.0), Journal()
     with ScriptedModel(script_answer("Like this.")) as model:
         deps = replace(world.deps(model), moderator=moderator)
-        turn = await prepare_turn(deps, ADA, "How is it done?", None)
+        turn = await prepare_turn(deps, ADA, Question("How is it done?"))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer_turn, deps, turn, journal)
             events = [numbered.event async for numbered in journal.tail()]
@@ -140,7 +141,7 @@ async def test_in_a_chat_that_went_towards_harm_no_word_goes_out_before_the_rati
     moderator, journal = HeldModerator(0.0), Journal()
     with ScriptedModel(script_answer("Like this."), answers={RATING: [rate(1)]}) as model:
         deps = replace(world.deps(model), moderator=moderator)
-        turn = await prepare_turn(deps, ADA, "How is it done?", None)
+        turn = await prepare_turn(deps, ADA, Question("How is it done?"))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer_turn, deps, turn, journal)
             await wait_stored(deps)
@@ -158,7 +159,7 @@ async def test_a_rating_that_comes_late_ends_the_answer_where_it_is_m97(
     turn_of_model: ScriptedTurn = [TextDelta("First, "), never_end]
     with ScriptedModel(turn_of_model, answers={RATING: [rate(9)]}) as model:
         deps = replace(world.deps(model), moderator=moderator)
-        turn = await prepare_turn(deps, ADA, "How is it done?", None)
+        turn = await prepare_turn(deps, ADA, Question("How is it done?"))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer_turn, deps, turn, journal)
             await wait_stored(deps)
@@ -269,7 +270,7 @@ async def test_all_voices_give_way_to_a_refusal_m97(world: ChatFixture) -> None:
     voices: Mapping[ModelRole, Any] = {"agent": [script_answer("A")], "fast": [script_answer("B")]}
     with ScriptedModel(by_role=voices, answers={RATING: [rate(9)]}) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, "How?", None, models=["agent", "fast"])
+        turn = await prepare_turn(deps, ADA, Question("How?", models=["agent", "fast"]))
         events = await run_turn(deps, turn)
 
     end = events[-1]
@@ -404,7 +405,7 @@ async def test_in_every_order_of_verdicts_and_words_each_question_gets_its_own_r
         },
     )
     deps = replace(world.deps(model), moderator=moderator)
-    turn = await prepare_turn(deps, ADA, PLAIN, None)
+    turn = await prepare_turn(deps, ADA, Question(PLAIN))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(answer_turn, deps, turn, journal)
         await wait_stored(deps)
@@ -500,7 +501,7 @@ async def test_a_command_keeps_words_once_they_are_rated_m97(world: ChatFixture,
     moderator = HeldModerator(0.0)
     with ScriptedModel() as model:
         deps = replace(world.deps(model), moderator=moderator)
-        turn = await prepare_turn(deps, ADA, text, None)
+        turn = await prepare_turn(deps, ADA, Question(text))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer_turn, deps, turn, Journal())
             await wait_stored(deps)

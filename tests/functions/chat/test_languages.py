@@ -20,6 +20,7 @@ from functions.chat.tools.recall_tools import PAUSED, RESUMED
 from functions.chat.tools.task_tools import CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.domain.day_words import DAY_AND_TIME, describe_time
 from shared.domain.model_failure import ADVICE, CAUSES
 from shared.domain.quota import NOUNS
@@ -66,7 +67,7 @@ def list_fixed_texts() -> Iterator[str]:
 
 
 async def list_own_tools(world: ChatFixture) -> list[Tool]:
-    return list((await prepare_turn(world.deps(), ADA, "Hello", None)).tools)
+    return list((await prepare_turn(world.deps(), ADA, Question("Hello"))).tools)
 
 
 def test_there_are_at_least_seven_languages_p17() -> None:

@@ -16,6 +16,7 @@ from functions.chat.tools.toolkit import ResultRenderer
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.question import Question
 from shared.domain.crisis import CLEAR, CrisisLevel
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import ModelRole, Prompt, TextDelta
@@ -61,7 +62,7 @@ async def hold_moderation(
     """Let a question be answered as far as it goes; moderated when the block ends, and then resumed."""
     moderator, journal = HeldModerator(DANGER), Journal()
     deps = replace(deps, moderator=moderator)
-    turn = turn or await prepare_turn(deps, ADA, MISSED, None)
+    turn = turn or await prepare_turn(deps, ADA, Question(MISSED))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(answer_turn, deps, turn, journal)
         await wait_stored(deps)
@@ -114,7 +115,7 @@ async def test_a_call_under_way_is_cancelled_and_none_follows_c43(world: ChatFix
         await anyio.sleep_forever()
         raise AssertionError
 
-    turn = await prepare_turn(world.deps(), ADA, MISSED, None)
+    turn = await prepare_turn(world.deps(), ADA, Question(MISSED))
     (voice,) = turn.voices
     turn = replace(turn, voices=(replace(voice, tools=(build_tool("a", wait_forever),)),))
     with ScriptedModel(script_calls(("a", {})), answers={JUDGE: [read(3)]}) as model:
@@ -139,7 +140,7 @@ async def test_a_call_that_was_asked_for_waits_while_a_crisis_is_judged_c43(
     model._turns = [[TextDelta(WORD), anyio.wait_all_tasks_blocked, *call]]
     world.moderator.ratings = [DANGER]
     deps, journal = world.deps(model), Journal()
-    turn = await prepare_turn(deps, ADA, MISSED, None)
+    turn = await prepare_turn(deps, ADA, Question(MISSED))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(answer_turn, deps, turn, journal)
         await wait_stored(deps)
@@ -172,7 +173,7 @@ async def test_an_answer_that_is_ready_waits_for_a_judgement_under_way_c43(
         script_answer(WORD), events={JUDGE: anyio.Event()}, answers={JUDGE: [read(3)]}
     )
     deps, journal = world.deps(model), Journal()
-    turn = await prepare_turn(deps, ADA, MISSED, None)
+    turn = await prepare_turn(deps, ADA, Question(MISSED))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(answer_turn, deps, turn, journal)
         await wait_stored(deps)
@@ -334,7 +335,7 @@ async def test_every_voice_gets_what_the_verdict_adds_c43(
     world: ChatFixture, level: CrisisLevel
 ) -> None:
     resume = anyio.Event()
-    turn = await prepare_turn(world.deps(), ADA, MISSED, None, models=["agent", "fast"])
+    turn = await prepare_turn(world.deps(), ADA, Question(MISSED, models=["agent", "fast"]))
     voices: Mapping[ModelRole, Any] = {
         "agent": [script_answer("A.")],
         "fast": [[TextDelta("B."), resume.wait, *script_answer()]],
@@ -377,7 +378,7 @@ async def test_in_every_order_a_question_has_one_end_and_its_level_is_known_c43(
         answers={JUDGE: [read(level)]},
     )
     deps = replace(world.deps(model), moderator=moderator)
-    turn = await prepare_turn(deps, ADA, MISSED, None)
+    turn = await prepare_turn(deps, ADA, Question(MISSED))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(answer_turn, deps, turn, journal)
         await wait_stored(deps)
@@ -402,7 +403,7 @@ async def test_a_cry_for_help_in_words_to_keep_gets_the_plan_and_is_not_kept_c43
 ) -> None:
     with ScriptedModel(answers={JUDGE: [read(3)]}) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, f"/remember {MISSED}", None)
+        turn = await prepare_turn(deps, ADA, Question(f"/remember {MISSED}"))
         async with hold_moderation(deps, turn) as journal:
             pass
 

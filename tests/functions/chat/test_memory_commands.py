@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from functions.chat.commands.command import read_command
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.domain.arc import Arc, Statement
 from shared.domain.chat import LISTED_KEY, Message
 from shared.domain.ids import ArcId, MemoryId, MessageId, SessionId
@@ -200,7 +201,7 @@ async def test_a_yes_that_comes_twice_forgets_once_c50(world: ChatFixture, deps:
     await store_memories(world, ADA, FACTS)
     await say(deps, "/forget Bello")
 
-    turns = [await prepare_turn(deps, ADA, "yes", None) for _ in range(2)]
+    turns = [await prepare_turn(deps, ADA, Question("yes")) for _ in range(2)]
 
     assert [turn.command is not None for turn in turns] == [True, False]
 

@@ -17,6 +17,7 @@ from functions.chat.context.similar_chats import (
 )
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.question import Question
 from shared import prompts
 from shared.domain.app import App
 from shared.domain.chat import MAIN_SESSION, Session, build_session
@@ -54,7 +55,9 @@ async def prepare(
     world: ChatFixture, session_id: str = MAIN_SESSION, **changes: Any
 ) -> PreparedTurn:
     return await prepare_turn(
-        world.deps(ScriptedModel()), ADA, "👍?", None, SessionId(session_id), **changes
+        world.deps(ScriptedModel()),
+        ADA,
+        Question("👍?", session_id=SessionId(session_id), **changes),
     )
 
 
@@ -128,7 +131,7 @@ async def test_a_persona_is_told_nothing_of_what_was_noted_m95(world: ChatFixtur
     await store_chat(world, persona.id, tags=TAGS, category="software", needs_project_overview=True)
     await _let_belong(world, persona)
 
-    turn = await prepare_turn(deps, ADA, "And now?", persona.id)
+    turn = await prepare_turn(deps, ADA, Question("And now?", persona.id))
 
     texts = read_all(turn.context.for_cycle(1))
     assert texts.startswith("You are Poe.")
@@ -365,7 +368,7 @@ async def test_the_cached_beginning_stays_the_same_beside_what_was_noted_m100(
     with ScriptedModel(*turns) as model:
         deps = world.deps(model)
         for text in ("And?", "And now?"):
-            await run_turn(deps, await prepare_turn(deps, ADA, text, None))
+            await run_turn(deps, await prepare_turn(deps, ADA, Question(text)))
             world.clock.advance(seconds=9)
 
     first, second = (call.messages for call in model.calls)

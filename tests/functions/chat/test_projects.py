@@ -8,6 +8,7 @@ import pytest
 
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.question import Question
 from shared.data.projects import Projects
 from shared.domain.chat import Session
 from shared.domain.documents import Delete, Document, Query
@@ -51,7 +52,7 @@ async def begin_project_chat(world: ChatFixture, *file_ids: FileId) -> SessionId
 async def prepare(world: ChatFixture, session_id: SessionId, **changes: Any) -> PreparedTurn:
     model = ScriptedModel(facts=ModelFacts(window_tokens=WINDOW))
     return await prepare_turn(
-        world.deps(model), ADA, "What is it of?", None, session_id=session_id, **changes
+        world.deps(model), ADA, Question("What is it of?", session_id=session_id, **changes)
     )
 
 
@@ -215,7 +216,7 @@ async def test_each_of_several_models_gets_what_its_window_holds_x13(world: Chat
     model = SizedModel(facts=ModelFacts(window_tokens=100_000))
 
     turn = await prepare_turn(
-        world.deps(model), ADA, "Well?", None, session_id=session_id, models=["agent", "fast"]
+        world.deps(model), ADA, Question("Well?", session_id=session_id, models=["agent", "fast"])
     )
 
     large, small = ("\n".join(list_texts(voice.context.for_cycle(1))) for voice in turn.voices)

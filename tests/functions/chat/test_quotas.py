@@ -16,6 +16,7 @@ from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn, build_run
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.question import Question
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.data.turn_slots import MAX_CONCURRENT_TURNS
 from shared.domain.documents import Query
@@ -67,7 +68,10 @@ def open_instance(
 async def prepare_many(*instances: ChatDeps, count: int) -> tuple[list[PreparedTurn], list[Any]]:
     """Ask `count` questions at once, spread over instances; return the turns and the refusals."""
     results = await asyncio.gather(
-        *(prepare_turn(instances[n % len(instances)], ADA, "Hello", None) for n in range(count)),
+        *(
+            prepare_turn(instances[n % len(instances)], ADA, Question("Hello"))
+            for n in range(count)
+        ),
         return_exceptions=True,
     )
     turns = [result for result in results if isinstance(result, PreparedTurn)]
@@ -132,7 +136,7 @@ async def test_the_slot_of_a_killed_process_is_free_when_its_lease_lapses_s5(
     survivor = open_instance(world, "b")
 
     with pytest.raises(QuotaExceeded):
-        await prepare_turn(survivor, ADA, "Hello", None)
+        await prepare_turn(survivor, ADA, Question("Hello"))
     world.clock.advance(seconds=LEASE_TTL.total_seconds())
     again, _ = await prepare_many(survivor, count=20)
 
@@ -277,7 +281,7 @@ async def test_of_two_hundred_followers_of_an_answer_twenty_follow_s5(world: Cha
     release = anyio.Event()
     with ScriptedModel([TextDelta("Hi"), release.wait]) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, Question("Hello"))
         statuses: list[int] = []
 
         async def follow(http: httpx.AsyncClient) -> None:
@@ -380,7 +384,7 @@ async def test_a_turn_that_waits_for_its_owner_frees_its_slot_and_takes_one_agai
     world: ChatFixture,
 ) -> None:
     deps = open_instance(world, "a")
-    turn = await prepare_turn(deps, ADA, "Hello", None)
+    turn = await prepare_turn(deps, ADA, Question("Hello"))
     await turn.slot.release()
     others, _ = await prepare_many(open_instance(world, "b"), count=20)
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from functions.chat.turn.result_summaries import MAX_SUMMARY_TOKENS, trim_summary
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed
@@ -39,7 +40,7 @@ async def answer_and_follow_up(
             await chat.ask("What does Ann like?")
         for _ in range(2):
             await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER)
-    turn = await prepare_turn(world.deps(), ADA, "And now?", None)
+    turn = await prepare_turn(world.deps(), ADA, Question("And now?"))
     messages = [each for earlier in turn.context.history for each in earlier.messages]
     return model, [each.text for each in messages if isinstance(each, ToolResult)]
 

@@ -21,6 +21,7 @@ from functions.chat.sessions.delete_chat import delete_chat
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.documents import Write
 from shared.domain.errors import NotFound, Unavailable
@@ -69,7 +70,7 @@ class WatchedDocuments:
 @asynccontextmanager
 async def run_until_first_text(deps: ChatDeps, text: str = "Hello") -> AsyncIterator[RunId]:
     """Run a turn until its first text; it goes on while the block lasts."""
-    turn = await prepare_turn(deps, ADA, text, None)
+    turn = await prepare_turn(deps, ADA, Question(text))
     journal = Journal()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(answer_turn, deps, turn, journal)
@@ -121,7 +122,7 @@ async def test_another_process_streams_the_same_events_from_the_store_x36(
         script_calls(("get_memories", {}), text="Let me see."), script_answer("Hi ", "Ada")
     ) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, Question("Hello"))
         journal = Journal()
         await answer_turn(deps, turn, journal)
 
@@ -180,7 +181,7 @@ async def test_an_answer_stopped_before_its_first_word_is_stored_as_stopped_x34(
 ) -> None:
     with ScriptedModel([anyio.sleep_forever]) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, Question("Hello"))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer_turn, deps, turn, Journal())
             await anyio.wait_all_tasks_blocked()
@@ -200,7 +201,7 @@ async def test_a_process_that_shuts_down_interrupts_its_current_and_later_runs(
             run_until_first_text(deps, "Again") as second,
         ):
             deps.active_runs.close()
-        late_turn = await prepare_turn(deps, ADA, "Late", None)
+        late_turn = await prepare_turn(deps, ADA, Question("Late"))
         await answer_turn(deps, late_turn, Journal())
 
     outcomes = [
@@ -218,7 +219,7 @@ async def run_in_dead_process(
     documents = WatchedDocuments(world)
     with ScriptedModel([*script, anyio.sleep_forever]) as model:
         deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
-        turn = await prepare_turn(deps, ADA, "Hello", None, session_id)
+        turn = await prepare_turn(deps, ADA, Question("Hello", session_id=session_id))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer_turn, deps, turn, Journal())
             await documents.wait_for_flush(world)
@@ -335,7 +336,7 @@ async def test_two_processes_that_begin_the_same_question_give_one_answer(
             replace(world.deps(spare), new_id=CountingIds("b")),
         )
         turns = [
-            await prepare_turn(deps, ADA, "Hello", None, key=key)
+            await prepare_turn(deps, ADA, Question("Hello"), key=key)
             for deps in (first_deps, second_deps)
         ]
         journals = [Journal(), Journal()]
@@ -369,7 +370,7 @@ async def test_a_process_that_wakes_up_after_its_run_was_closed_streams_the_stor
     documents, release = WatchedDocuments(world), anyio.Event()
     with ScriptedModel([TextDelta("Half"), release.wait, TextDelta(" more")]) as model:
         deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, Question("Hello"))
         journal = Journal()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer_turn, deps, turn, journal)
@@ -476,7 +477,7 @@ async def test_the_last_attempt_stores_the_end_when_a_part_of_it_is_already_stor
 async def test_a_closing_task_is_scheduled_for_every_run(world: ChatFixture) -> None:
     with ScriptedModel(script_answer("Hi")) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, Question("Hello"))
         await answer_turn(deps, turn, Journal())
 
     due = turn.question.created_at + timedelta(seconds=180)
@@ -487,7 +488,7 @@ async def test_a_closing_task_is_scheduled_for_every_run(world: ChatFixture) -> 
 async def test_another_users_run_is_not_found(world: ChatFixture) -> None:
     with ScriptedModel(script_answer("Hi")) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, Question("Hello"))
         await answer_turn(deps, turn, Journal())
 
     with pytest.raises(NotFound):
@@ -504,7 +505,7 @@ async def test_a_run_whose_question_was_not_stored_fails_as_not_saved(
 
     with ScriptedModel([anyio.sleep_forever]) as model:
         deps = replace(world, documents=RefusingDocuments(world)).deps(model)  # type: ignore[arg-type]
-        turn = await prepare_turn(world.deps(model), ADA, "Hello", None)
+        turn = await prepare_turn(world.deps(model), ADA, Question("Hello"))
         journal = Journal()
         await answer_turn(deps, turn, journal)
 
@@ -526,7 +527,7 @@ async def test_no_event_is_streamed_before_the_question_is_stored(world: ChatFix
 
     with ScriptedModel([signal_call, *script_answer("Hi")]) as model:
         deps = replace(world, documents=SlowDocuments(world)).deps(model)  # type: ignore[arg-type]
-        turn = await prepare_turn(world.deps(model), ADA, "Hello", None)
+        turn = await prepare_turn(world.deps(model), ADA, Question("Hello"))
         journal = Journal()
         events: list[SequencedEvent] = []
 
@@ -577,7 +578,7 @@ async def test_a_journal_larger_than_a_document_is_split_into_batches(world: Cha
     reasoning = [ReasoningDelta("x" * 400_000)] * 5
     with ScriptedModel([*reasoning, TextDelta(long), TextDelta(long)]) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, Question("Hello"))
         journal = Journal()
         await answer_turn(deps, turn, journal)
 

@@ -9,6 +9,7 @@ import pytest
 from functions.chat.tools.app_tools import MAX_ALWAYS_OFFERED, MAX_PER_SEARCH, MAX_SEARCHES
 from functions.chat.tools.service_tools import build_service_tools
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.adapters.embedded.local_keys import LocalKeys
 from shared.data.token_store import AccountTokenStore
 from shared.domain.connection import Connection, Health, Service, Tokens
@@ -39,7 +40,7 @@ async def connect_services(world: ChatFixture, *services: Service, uid: UserId =
 
 
 async def list_offered_names(world: ChatFixture, uid: UserId = ADA) -> list[str]:
-    turn = await prepare_turn(world.deps(), uid, "Hello", None)
+    turn = await prepare_turn(world.deps(), uid, Question("Hello"))
     return [tool.spec.name for tool in turn.tools]
 
 
@@ -78,7 +79,7 @@ async def test_tools_are_ordered_by_service_and_not_by_the_time_of_connection(
 async def test_connections_are_read_in_the_same_round_as_the_other_documents(world: ChatFixture):
     counting = CountingDocuments(world.documents)
 
-    await prepare_turn(replace(world, documents=counting).deps(), ADA, "Hello", None)
+    await prepare_turn(replace(world, documents=counting).deps(), ADA, Question("Hello"))
 
     assert counting.rounds <= 2
 

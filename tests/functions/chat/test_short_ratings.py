@@ -13,6 +13,7 @@ from functions.chat.deps import ChatDeps, Limits
 from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import RateLimited
 from shared.domain.run import RunEnded
@@ -66,7 +67,7 @@ class ShortTurn:
 
     async def answer(self, text: str, *steps: Step) -> str:
         """Answer it and return the words; each step follows once everybody went as far as they can."""
-        turn = await prepare_turn(self.deps, ADA, text, None)
+        turn = await prepare_turn(self.deps, ADA, Question(text))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer_turn, self.deps, turn, self.journal)
             await wait_stored(self.deps)

@@ -14,6 +14,7 @@ from functions.chat.context.tool_pairs import drop_orphans
 from functions.chat.runs.build_message import build_message
 from functions.chat.runs.collect_steps import collect_steps
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.data.codec import dump, load
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.documents import Document
@@ -226,7 +227,7 @@ async def test_the_next_turn_reads_the_query_that_was_searched_but_not_what_was_
         async with open_chat(world, model) as chat:
             await chat.ask("What does Ann like?")
 
-    turn = await prepare_turn(world.deps(), ADA, "And now?", None)
+    turn = await prepare_turn(world.deps(), ADA, Question("And now?"))
     messages = [each for earlier in turn.context.history for each in earlier.messages]
     _, call, result, answer = messages
     assert isinstance(call, AssistantTurn)

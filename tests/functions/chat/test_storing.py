@@ -9,6 +9,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.documents import Create, Write
 from shared.domain.errors import Unavailable
@@ -43,7 +44,7 @@ class BrokenDocuments(ReplyLosingDocuments):
 
 
 async def run_to_end(deps: ChatDeps) -> RunEnded:
-    turn = await prepare_turn(deps, ADA, "Hello", None)
+    turn = await prepare_turn(deps, ADA, Question("Hello"))
     journal = Journal()
     await answer_turn(deps, turn, journal)
     *_, last = [sequenced.event async for sequenced in journal.tail()]

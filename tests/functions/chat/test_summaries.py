@@ -11,6 +11,7 @@ import pytest
 from functions.chat.context import window
 from functions.chat.turn.after_turn import after_turn, trim_summary
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.domain.chat import MAIN_SESSION, build_session
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import SessionId
@@ -219,8 +220,8 @@ async def test_a_restart_does_not_change_the_prompt_of_the_next_turn_c72(
     with ScriptedModel(answers=script_summaries("Numbers.")) as model:
         await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER)
 
-    turn_before = await prepare_turn(world.deps(), ADA, "And now?", None)
-    turn_after = await prepare_turn(restarted.deps(), ADA, "And now?", None)
+    turn_before = await prepare_turn(world.deps(), ADA, Question("And now?"))
+    turn_after = await prepare_turn(restarted.deps(), ADA, Question("And now?"))
 
     assert turn_before.context == turn_after.context
 

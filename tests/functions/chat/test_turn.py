@@ -12,6 +12,7 @@ from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import MAX_QUESTION_CHARS, prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.question import Question
 from shared.data.turn_slots import MAX_CONCURRENT_TURNS
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.chat import MAIN_SESSION, Message
@@ -48,7 +49,7 @@ async def ask(
     app_id: AppId | None = None,
     session_id: SessionId | None = None,
 ) -> list[RunEvent]:
-    turn = await prepare_turn(deps, ADA, text, app_id, session_id)
+    turn = await prepare_turn(deps, ADA, Question(text, app_id, session_id))
     return await run_turn(deps, turn)
 
 
@@ -141,7 +142,7 @@ async def test_a_pending_citation_marker_is_stored_when_the_run_ends_x34(
     search = script_calls(("search_conversations", {"query": "Lisbon"}))
     with ScriptedModel(search, [TextDelta("Lisbon"), TextDelta(" [1]"), end_stream]) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, Question("Hello"))
         end = require_end(await run_turn(deps, turn))
 
     ending = {"failed": f"\n\n{user_texts.INTERNAL_ERROR}", "stopped": ""}[outcome]
@@ -204,7 +205,7 @@ async def test_a_cancelled_run_stores_its_text_so_far(world: ChatFixture) -> Non
     release = anyio.Event()
     with ScriptedModel([TextDelta("Half"), release.wait]) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, Question("Hello"))
         journal = Journal()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer_turn, deps, turn, journal)
@@ -295,7 +296,7 @@ async def test_an_invalid_question_is_refused_before_any_model_call_x30(
     deps = world.deps()
 
     with pytest.raises(error):
-        await prepare_turn(deps, ADA, text, None)
+        await prepare_turn(deps, ADA, Question(text))
 
     assert await list_stored(deps) == []
 
@@ -335,7 +336,7 @@ async def test_another_users_private_app_is_not_found(world: ChatFixture) -> Non
     await deps.stores.apps.create(build_app(world, owner=EVE, private=True))
 
     with pytest.raises(NotFound, match="App not found"):
-        await prepare_turn(deps, ADA, "Hello", AppId("APP1"))
+        await prepare_turn(deps, ADA, Question("Hello", AppId("APP1")))
 
 
 TOOL = ChatTool(
@@ -352,17 +353,17 @@ async def test_an_installed_apps_tools_are_offered_and_called_by_their_own_names
 ) -> None:
     deps = world.deps()
     await deps.stores.apps.create(build_app(world, chat_tools=(TOOL,)))
-    assert "find_slack" not in str((await prepare_turn(deps, ADA, "Hi", None)).tools)
+    assert "find_slack" not in str((await prepare_turn(deps, ADA, Question("Hi"))).tools)
     installation = InstalledApp(app_id=AppId("APP1"), installed_at=world.clock.now())
     await deps.stores.installed_apps.add(ADA, installation)
 
-    turn = await prepare_turn(deps, ADA, "Hi", None)
+    turn = await prepare_turn(deps, ADA, Question("Hi"))
     app_tool = turn.tools[-1]
     with ScriptedModel(
         script_calls((app_tool.spec.name, {"channel": "#a"})), script_answer("Sent.")
     ) as model:
         asking = world.deps(model)
-        events = await run_turn(asking, await prepare_turn(asking, ADA, "Hi", None))
+        events = await run_turn(asking, await prepare_turn(asking, ADA, Question("Hi")))
 
     assert app_tool.spec.name.startswith("find_slack_message_")
     assert app_tool.spec.parameters == TOOL.parameters
@@ -370,7 +371,7 @@ async def test_an_installed_apps_tools_are_offered_and_called_by_their_own_names
     assert Status("Sending…", AppId("APP1")) in events
     await deps.stores.installed_apps.remove(ADA, AppId("APP1"))
     assert app_tool.spec.name not in [
-        t.spec.name for t in (await prepare_turn(deps, ADA, "Hi", None)).tools
+        t.spec.name for t in (await prepare_turn(deps, ADA, Question("Hi"))).tools
     ]
 
 
@@ -412,7 +413,7 @@ async def test_a_run_cancelled_before_its_first_word_is_stored_as_interrupted(
 ) -> None:
     with ScriptedModel([anyio.sleep_forever]) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, Question("Hello"))
         journal = Journal()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer_turn, deps, turn, journal)

@@ -14,6 +14,7 @@ from functions.chat.context.context import Context
 from functions.chat.tools.parsed_call import parse_call
 from functions.chat.tools.toolkit import ResultRenderer, Tool, Toolkit, ToolOutcome
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.domain.chat import Card
 from shared.domain.ids import ConversationId
 from shared.domain.model import AssistantTurn, ToolCall, ToolResult, ToolSpec
@@ -28,7 +29,7 @@ COUNT = 4
 
 async def test_nothing_of_a_turn_can_be_changed_c71(world: ChatFixture) -> None:
     with ScriptedModel() as model:
-        turn = await prepare_turn(world.deps(model), ADA, "Hello", None)
+        turn = await prepare_turn(world.deps(model), ADA, Question("Hello"))
 
     for state in (turn, turn.context, turn.voices[0]):
         for field in fields(state):

@@ -15,6 +15,7 @@ from functions.chat.sessions.versions import load_wanted
 from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.answer_turn import answer_turn, build_run
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.domain.chat import MAIN_SESSION, Message, build_session
 from shared.domain.ids import MessageId
 from shared.domain.model import AssistantTurn, ModelMessage, UserText
@@ -189,7 +190,7 @@ async def test_a_chat_has_a_bounded_number_of_versions(world: ChatFixture) -> No
     count = versions.MAX_VERSIONS
     with ScriptedModel(*[script_answer("Hi")] * (count + 1)) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, Question("Hello"))
         await answer_turn(deps, turn, Journal())
         for _ in range(count):
             await add_answer(world, deps, turn.run_id)
@@ -207,7 +208,9 @@ async def add_answer(world: ChatFixture, deps: ChatDeps, message_id: str) -> str
     world.clock.advance(minutes=10)
     wanted = await load_wanted(deps, ADA, MessageId(message_id), None)
     turn = await prepare_turn(
-        deps, ADA, wanted.text, None, wanted.session.id, can_confirm=True, version=wanted
+        deps,
+        ADA,
+        Question(wanted.text, session_id=wanted.session.id, can_confirm=True, version=wanted),
     )
     await answer_turn(deps, turn, Journal())
     return turn.run_id
@@ -218,11 +221,13 @@ async def test_a_version_whose_process_died_is_closed_by_its_next_reader(
 ) -> None:
     with ScriptedModel(script_answer("One")) as model:
         deps = world.deps(model)
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, Question("Hello"))
         await answer_turn(deps, turn, Journal())
         world.clock.advance(seconds=1)
         wanted = await load_wanted(deps, ADA, MessageId(turn.run_id), None)
-        dying = await prepare_turn(deps, ADA, "Hello", None, MAIN_SESSION, version=wanted)
+        dying = await prepare_turn(
+            deps, ADA, Question("Hello", session_id=MAIN_SESSION, version=wanted)
+        )
         run = build_run(deps, dying)
         await deps.stores.runs.begin(ADA, run, dying.session, dying.question, dying.fork)
         async with open_chat(world, model) as chat:

@@ -15,6 +15,7 @@ from functions.chat.tools.app_tools import build_model_name
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.question import Question
 from shared.data.accounts import Accounts
 from shared.data.model_usage import list_days
 from shared.domain.chat import MAIN_SESSION
@@ -50,7 +51,7 @@ def script_answers(*texts: str) -> ScriptedModel:
 
 
 async def prepare_voices(deps: ChatDeps, *roles: Any) -> PreparedTurn:
-    return await prepare_turn(deps, ADA, "Hello", None, models=roles or ROLES)  # type: ignore[arg-type]
+    return await prepare_turn(deps, ADA, Question("Hello", models=roles or ROLES))  # type: ignore[arg-type]
 
 
 async def run_voices(deps: ChatDeps, *roles: Any) -> tuple[PreparedTurn, Journal]:
@@ -268,7 +269,7 @@ async def test_models_that_answer_at_once_get_tools_that_only_read_x31(world: Ch
     ) as model:
         deps = world.deps(model)
         turn, _ = await run_voices(deps, "agent", "fast")
-        alone = await prepare_turn(deps, ADA, "Hello", None)
+        alone = await prepare_turn(deps, ADA, Question("Hello"))
 
     classes = {tool.tool_class for voice in turn.voices for tool in voice.tools}
     assert classes == {"read"}

@@ -8,6 +8,7 @@ import pytest
 
 from functions.chat.api.routes import ROUTES
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.domain.confirmation import NO_ALWAYS
 from shared.domain.consent import Grant
 from shared.domain.model import ToolResult
@@ -99,7 +100,7 @@ async def test_pages_are_read_only_where_the_operator_lets_the_chat_search_the_w
 ) -> None:
     async def list_names(*, web_search: bool) -> set[str]:
         deps = replace(world.deps(), web_search=web_search)
-        return {t.spec.name for t in (await prepare_turn(deps, ADA, "Hi", None)).tools}
+        return {t.spec.name for t in (await prepare_turn(deps, ADA, Question("Hi"))).tools}
 
     assert "read_web_page" not in await list_names(web_search=False)
     assert "read_web_page" in await list_names(web_search=True)

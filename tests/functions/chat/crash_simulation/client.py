@@ -11,6 +11,7 @@ from functions.chat.runs.run_events import stream_events
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.run import RunEnded, SequencedEvent
 from tests.fakes import FixedClock
@@ -80,7 +81,7 @@ class Client:
             return stream_events(process.deps, ADA, RUN_ID, split_after_seq=self._last_seq)
         deps, journal = process.build_run_deps(), Journal()
         try:
-            turn = await prepare_turn(deps, ADA, "Where is the offsite?", None, key=KEY)
+            turn = await prepare_turn(deps, ADA, Question("Where is the offsite?"), key=KEY)
         except DuplicateQuestion as duplicate:
             return stream_events(deps, ADA, duplicate.run.id)
         self.tasks.start_soon(process.run, lambda: answer_turn(deps, turn, journal))
