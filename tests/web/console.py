@@ -38,9 +38,12 @@ class Console:
 
     def add_transcript(self, transcript: str) -> Locator:
         """Paste a transcript; returns its card once it is processed."""
+        first = self.page.locator("#conversations > li").first
+        before = first.get_attribute("data-id") if first.count() else None
         self.page.get_by_label("Transcript", exact=True).fill(transcript)
         self.page.get_by_role("button", name="Add", exact=True).click()
-        card = self.page.locator("#conversations .card").first
+        expect(first).not_to_have_attribute("data-id", before or "")
+        card = first.locator(".card")
         expect(card).to_have_attribute("aria-busy", "false")
         return card
 
