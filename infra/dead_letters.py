@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from shared import wiring
-from shared.adapters.embedded.sqlite_database import LayoutMismatch
+from shared.adapters.embedded.sqlite_database import DatabaseUnusable
 from shared.data.dead_letters import DeadLetters
 from shared.domain.dead_letter import DeadLetter
 from shared.domain.errors import Unavailable
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         asyncio.run(_run(options.show, options.replay))
-    except (LayoutMismatch, SettingsError, Unavailable, UsageError) as error:
+    except (DatabaseUnusable, SettingsError, Unavailable, UsageError) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 1
     except PermissionError as error:

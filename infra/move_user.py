@@ -15,6 +15,7 @@ from datetime import timedelta
 from infra.arguments import parse_number_between
 from infra.reindex import reindex_user
 from shared import wiring
+from shared.adapters.embedded.sqlite_database import DatabaseUnusable
 from shared.data.vector_homes import VectorHomes
 from shared.domain.errors import Conflict, KeepsakeError
 from shared.domain.ids import UserId
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         asyncio.run(move_user(_build_deps(), UserId(options.uid), options.bucket))
-    except (SettingsError, Conflict) as error:
+    except (DatabaseUnusable, SettingsError, Conflict) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 1
     except KeepsakeError as error:

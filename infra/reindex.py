@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from shared import model_wiring, wiring
+from shared.adapters.embedded.sqlite_database import DatabaseUnusable
 from shared.data.file_index import FileIndex
 from shared.data.files import Files
 from shared.data.library_index import LibraryIndex
@@ -32,6 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         count, file_count = asyncio.run(reindex_user(uid))
     except (SettingsError, Unavailable) as error:
         print(f"keepsake: {error}; run it again, nothing is doubled", file=sys.stderr)
+        return 1
+    except DatabaseUnusable as error:
+        print(f"keepsake: {error}", file=sys.stderr)
         return 1
     except PermissionError as error:
         print(f"keepsake: {error.filename}: {error.strerror}", file=sys.stderr)

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from infra.progress import draw_progress_bar
 from shared import model_wiring, wiring
+from shared.adapters.embedded.sqlite_database import DatabaseUnusable
 from shared.data.library_index import LibraryIndex
 from shared.data.reindexings import Reindexings
 from shared.domain.errors import Unavailable
@@ -37,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asyncio.run(_run(options.users_per_second, is_asked=options.progress))
     except (SettingsError, Unavailable) as error:
         print(f"keepsake: {error}; run it again, nothing is doubled", file=sys.stderr)
+        return 1
+    except DatabaseUnusable as error:
+        print(f"keepsake: {error}", file=sys.stderr)
         return 1
     except PermissionError as error:
         print(f"keepsake: {error.filename}: {error.strerror}", file=sys.stderr)

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from infra.arguments import parse_number_between
 from infra.dead_letters import UsageError, check_data_exists
 from shared import wiring
-from shared.adapters.embedded.sqlite_database import LayoutMismatch
+from shared.adapters.embedded.sqlite_database import DatabaseUnusable
 from shared.data.day_counts import DayCounts
 from shared.domain.errors import Unavailable
 from shared.settings import SettingsError
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         lines = asyncio.run(build_report(options.days))
-    except (LayoutMismatch, SettingsError, Unavailable, UsageError) as error:
+    except (DatabaseUnusable, SettingsError, Unavailable, UsageError) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 1
     print(*lines, sep="\n")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from infra.dead_letters import UsageError, check_data_exists
 from shared import wiring
-from shared.adapters.embedded.sqlite_database import LayoutMismatch
+from shared.adapters.embedded.sqlite_database import DatabaseUnusable
 from shared.domain.errors import Unavailable
 from shared.domain.safety import SafetyReview
 from shared.settings import SettingsError
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         lines = asyncio.run(_run(options.close, options.unlock))
-    except (LayoutMismatch, SettingsError, Unavailable, UsageError) as error:
+    except (DatabaseUnusable, SettingsError, Unavailable, UsageError) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 1
     print(*lines, sep="\n")

@@ -33,7 +33,7 @@ from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
 from shared.adapters.embedded.model_file import ModelFile
 from shared.adapters.embedded.offline.offline_model import MODEL_NAME as OFFLINE_MODEL_NAME
 from shared.adapters.embedded.password_file import PasswordFile
-from shared.adapters.embedded.sqlite_database import LayoutMismatch
+from shared.adapters.embedded.sqlite_database import DatabaseUnusable
 from shared.domain.local_address import is_loopback
 from shared.domain.model_failure import describe_model_failure
 from shared.security.egress_rules import EgressRules
@@ -65,7 +65,7 @@ def main() -> int:
         back = listen("127.0.0.1", 0)
         _set_environment(settings, back)
         asyncio.run(_serve(settings, key, made_password, front, back))
-    except (SettingsError, LayoutMismatch) as error:
+    except (DatabaseUnusable, SettingsError) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 2
     return 0
@@ -100,7 +100,7 @@ def _prepare_sign_in(settings: Settings) -> tuple[LocalKey, str | None]:
             return key, None
         return key, prepare_accounts(settings, PasswordFile(settings.data_dir), wiring.clock())
     except OSError as error:
-        raise SettingsError(f"DATA_DIR={settings.data_dir}: {error.strerror}") from error
+        raise SettingsError(f"{error.filename}: {error.strerror}") from error
 
 
 def _open_public_port(settings: Settings) -> socket.socket:

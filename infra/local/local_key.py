@@ -1,6 +1,7 @@
 """Local key: the secret of a server's own account, sent to `POST /local/token` as X-Local-Key."""
 
 import hmac
+import re
 import secrets
 
 from infra.local.attempts import AttemptLimits
@@ -27,9 +28,10 @@ def open_local_key(settings: Settings) -> LocalKey:
         place = "the LOCAL_KEY with which the server was started"
         return LocalKey(secret=settings.local_key, place=place)
     path = settings.data_dir / FILE
-    secret = read_or_create(path, lambda: secrets.token_urlsafe(32).encode()).decode().strip()
-    if not secret:
-        raise SettingsError(f"{path} is empty: delete it, and the next start makes a new key")
+    content = read_or_create(path, lambda: secrets.token_urlsafe(32).encode())
+    secret = content.decode(errors="replace").strip()
+    if not re.fullmatch("[!-~]+", secret):
+        raise SettingsError(f"{path} holds no key: delete it, and the next start makes a new one")
     return LocalKey(secret=secret, place=f"the content of {path.resolve()}")
 
 

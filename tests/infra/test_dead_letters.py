@@ -134,7 +134,7 @@ def test_a_folder_that_others_share_is_reported_in_one_line_s9(tmp_path: Path) -
         assert result.returncode == 1
         assert result.stderr == (
             f"keepsake: {tmp_path}: other accounts can open it: close it with chmod 700, or choose "
-            "another folder\n"
+            "another folder with DATA_DIR=elsewhere\n"
         )
 
 

@@ -16,20 +16,30 @@ _OTHERS = 0o077
 def prepare_folder(folder: Path) -> None:
     """Create the folder, or close an existing one to other accounts.
 
-    Raises PermissionError, with what to do, for a folder whose mode is not ours to change: one of
+    Raises OSError, with what to do. A folder is refused whose mode is not ours to change: one of
     another account, a common one as /tmp, or one that holds more than Keepsake's files.
     """
-    folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    _create_folder(folder)
     status = folder.stat()
     if not status.st_mode & _OTHERS:
         return
     if not _is_ours(status) or status.st_mode & stat.S_ISVTX or _has_folders(folder):
         raise PermissionError(
             errno.EPERM,
-            "other accounts can open it: close it with chmod 700, or choose another folder",
+            "other accounts can open it: close it with chmod 700, or choose another folder with DATA_DIR=elsewhere",
             str(folder),
         )
     folder.chmod(FOLDER_MODE)
+
+
+def _create_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    except OSError as error:
+        is_file = isinstance(error, FileExistsError | NotADirectoryError)
+        reason = "a file is in its place" if is_file else error.strerror
+        sentence = f"{reason}: choose another folder with DATA_DIR=elsewhere"
+        raise OSError(error.errno, sentence, str(folder)) from error
 
 
 def prepare_file(path: Path) -> None:

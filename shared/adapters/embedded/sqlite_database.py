@@ -5,9 +5,9 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -24,9 +24,23 @@ BUSY_TIMEOUT_S = 10.0
 WRITES_PER_CHECKPOINT = 200
 """So many brief writes, of some five pages each, then one in a thread, which copies a log of 1,000 pages into the file."""
 BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_RESTORE = "restore a backup (docs/operate.md), or choose another place with DATA_DIR=elsewhere"
+_LET_WRITE = "let this account write it and its folder"
+_REPAIRS = {
+    sqlite3.SQLITE_CORRUPT: _RESTORE,
+    sqlite3.SQLITE_NOTADB: _RESTORE,
+    sqlite3.SQLITE_CANTOPEN: _LET_WRITE,
+    sqlite3.SQLITE_READONLY: _LET_WRITE,
+    sqlite3.SQLITE_FULL: "make room on the disk",
+}
+"""What an operator does about an error, by its code."""
 
 
-class LayoutMismatch(Exception):
+class DatabaseUnusable(Exception):
+    """The file cannot be read or written; the message says why, and what to do."""
+
+
+class LayoutMismatch(DatabaseUnusable):
     """The file has the tables of another version; the message says what to do."""
 
     def __init__(self, path: Path, layout: int) -> None:
@@ -54,11 +68,12 @@ class SqliteDatabase:
     Work runs in threads, so that the event loop never waits for the disk. What is brief runs in the event
     loop: to hand it to a thread and back takes longer than most of it. It waits there for nobody: where the
     file is busy, a thread goes on. Both `read` and `write` raise Unavailable when another process keeps the
-    file busy, and OtherLayout.
+    file busy, and DatabaseUnusable.
     """
 
     def __init__(self, path: Path) -> None:
         _prepare_files(path)
+        self._path = path
         self._pending_schema: list[str] = []
         self._connections: Connections = _Connections(path)
         self._brief_connections: Connections = _Connections(path, waits=False)
@@ -133,21 +148,13 @@ class SqliteDatabase:
             return _transact(connection, begin, work)
 
         context = copy_context()  # a trigger's job belongs to the trace of who wrote
-        try:
+        with _explain_errors(self._path):
             return await asyncio.get_running_loop().run_in_executor(threads, context.run, run)
-        except sqlite3.OperationalError as error:
-            if _is_busy(error):
-                raise Unavailable("The database is busy") from error
-            raise
 
     async def _run_briefly(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in the event loop, then let others have a turn. Raises _Busy."""
-        try:
+        with _explain_errors(self._path, busy=_Busy):
             value = _transact(self._brief_connections.get_for_this_thread(), begin, work)
-        except sqlite3.OperationalError as error:
-            if _is_busy(error):
-                raise _Busy from error
-            raise
         await asyncio.sleep(0)
         return value
 
@@ -206,7 +213,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _check_layout(connection: sqlite3.Connection, path: Path) -> None:
-    """Stamp a new file with our layout. Raises OtherLayout."""
+    """Stamp a new file with our layout. Raises LayoutMismatch."""
     if _read_layout(connection) == LAYOUT_VERSION:
         return
 
@@ -240,9 +247,26 @@ def _use_wal(connection: sqlite3.Connection) -> None:
             return
 
 
-def _is_busy(error: sqlite3.OperationalError) -> bool:
-    # The lower byte is the kind of error, the rest says more about it.
-    return error.sqlite_errorcode & 0xFF in BUSY_CODES
+@contextmanager
+def _explain_errors(path: Path, *, busy: type[Exception] = Unavailable) -> Iterator[None]:
+    """Raises `busy` where another connection holds the file, and DatabaseUnusable."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if _is_busy(error):
+            raise busy("The database is busy") from error
+        if repair := _REPAIRS.get(_find_kind(error)):
+            raise DatabaseUnusable(f"{path}: {error}: {repair}") from error
+        raise
+
+
+def _is_busy(error: sqlite3.DatabaseError) -> bool:
+    return _find_kind(error) in BUSY_CODES
+
+
+def _find_kind(error: sqlite3.DatabaseError) -> int:
+    """Return the lower byte of the code; the rest says more. Errors of Python's module have none."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def _transact(

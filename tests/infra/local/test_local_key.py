@@ -39,10 +39,11 @@ def test_a_key_edited_by_hand_may_end_with_a_newline_s9(tmp_path: Path) -> None:
     assert build_key_header(settings) == {"X-Local-Key": "mine"}
 
 
-def test_an_empty_key_file_is_refused_at_start_s9(tmp_path: Path) -> None:
-    (tmp_path / "local_key").write_text("\n")
+@pytest.mark.parametrize("content", [b"\n", b"two words", b"\xff\xfe"])
+def test_a_file_without_a_key_is_refused_at_start_s9(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "local_key").write_bytes(content)
 
-    with pytest.raises(SettingsError, match="local_key is empty: delete it"):
+    with pytest.raises(SettingsError, match="local_key holds no key: delete it"):
         open_local_key(Settings(data_dir=tmp_path))
 
 

@@ -13,6 +13,7 @@ from shared.adapters.embedded import sqlite_documents, sqlite_queue, sqlite_vect
 from shared.adapters.embedded.sqlite_database import (
     LAYOUT_VERSION,
     WRITES_PER_CHECKPOINT,
+    DatabaseUnusable,
     LayoutMismatch,
     SqliteDatabase,
 )
@@ -158,6 +159,23 @@ async def test_a_file_of_another_layout_version_is_refused_and_not_changed(
     with closing(sqlite3.connect(path)) as raw_connection:
         assert raw_connection.execute("SELECT name FROM sqlite_master").fetchall() == [("seen",)]
         assert raw_connection.execute("PRAGMA user_version").fetchone() == (layout,)
+
+
+@pytest.mark.parametrize("is_brief", [False, True])
+async def test_a_file_that_no_longer_fits_its_tables_is_called_damaged(
+    tmp_path: Path, *, is_brief: bool
+):
+    path = tmp_path / "keepsake.db"
+    with closing(SqliteDatabase(path)) as database:
+        database.add_schema(TABLE)
+        await database.write(lambda connection: connection.execute(INSERT))
+    path.write_bytes(path.read_bytes()[:4096] + b"damaged" * 1000)
+
+    with (
+        closing(SqliteDatabase(path)) as database,
+        pytest.raises(DatabaseUnusable, match=r"keepsake\.db: .*malformed: restore a backup"),
+    ):
+        await database.read(count_rows, is_brief=is_brief)
 
 
 def test_every_change_of_a_table_raises_the_layout_version():
