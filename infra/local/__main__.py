@@ -34,6 +34,7 @@ from shared.adapters.embedded.model_file import ModelFile
 from shared.adapters.embedded.offline.offline_model import MODEL_NAME as OFFLINE_MODEL_NAME
 from shared.adapters.embedded.password_file import PasswordFile
 from shared.adapters.embedded.sqlite_database import DatabaseUnusable
+from shared.domain.errors import Unavailable
 from shared.domain.local_address import is_loopback
 from shared.domain.model_failure import describe_model_failure
 from shared.security.egress_rules import EgressRules
@@ -65,7 +66,7 @@ def main() -> int:
         back = listen("127.0.0.1", 0)
         _set_environment(settings, back)
         asyncio.run(_serve(settings, key, made_password, front, back))
-    except (DatabaseUnusable, SettingsError) as error:
+    except (DatabaseUnusable, SettingsError, Unavailable) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 2
     return 0

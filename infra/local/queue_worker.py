@@ -36,6 +36,7 @@ class QueueWorker:
         self._queue = queue
         self._deliver = deliver
         self._running = Counter[str]()
+        self._is_reached = True
 
     async def run(self, *, idle_s: float = math.inf) -> None:
         """Deliver until cancelled or idle for `idle_s`; unfinished jobs return to the queue."""
@@ -68,10 +69,14 @@ class QueueWorker:
         full = [t for t, count in self._running.items() if count >= MAX_CONCURRENT_PER_TARGET]
         most = max((count for t, count in self._running.items() if t not in full), default=0)
         try:
-            return await self._queue.claim(MAX_CONCURRENT_PER_TARGET - most, skip_targets=full)
-        except Unavailable:
-            telemetry.warning("queue_busy")
+            jobs = await self._queue.claim(MAX_CONCURRENT_PER_TARGET - most, skip_targets=full)
+        except Unavailable as error:
+            if self._is_reached:  # it is asked again soon; one line tells of the whole outage
+                telemetry.warning("queue_unavailable", reason=str(error))
+            self._is_reached = False
             return []
+        self._is_reached = True
+        return jobs
 
     async def _handle(self, job: Job) -> None:
         try:

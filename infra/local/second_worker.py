@@ -17,6 +17,7 @@ from infra.local.routing import load_entry_points
 from infra.local.terminal_log import TerminalFormatter
 from shared import telemetry
 from shared.adapters.embedded.sqlite_queue import SqliteQueue
+from shared.domain.errors import Unavailable
 from shared.settings import Settings
 
 MANY_JOBS = 4
@@ -37,12 +38,18 @@ async def run_second_worker_when_busy(queue: SqliteQueue) -> None:
     busy_checks = 0
     while True:
         await asyncio.sleep(CHECK_S)
-        is_busy = await queue.count_unfinished(MANY_JOBS) == MANY_JOBS
-        busy_checks = busy_checks + 1 if is_busy else 0
+        busy_checks = busy_checks + 1 if await _is_busy(queue) else 0
         if busy_checks == CHECKS:
             telemetry.info("second_worker_started")
             await _run_child()
             busy_checks = 0
+
+
+async def _is_busy(queue: SqliteQueue) -> bool:
+    try:
+        return await queue.count_unfinished(MANY_JOBS) == MANY_JOBS
+    except Unavailable:
+        return False
 
 
 async def _run_child() -> None:

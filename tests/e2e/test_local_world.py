@@ -87,26 +87,3 @@ def test_a_folder_that_others_share_is_refused_with_what_to_do_s9(tmp_path: Path
 
     assert (code, message.count("\n")) == (2, 1)
     assert message.startswith(f"keepsake: {shared}: other accounts can open it: close it")
-
-
-def test_a_data_folder_that_cannot_be_one_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    file = tmp_path / "README.md"
-    file.touch()
-
-    code, message = run_refused_start(file)
-
-    assert (code, message) == (
-        2,
-        f"keepsake: {file}: a file is in its place: choose another folder with DATA_DIR=elsewhere\n",
-    )
-
-
-def test_a_damaged_database_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    folder.mkdir(mode=0o700)
-    (folder / "keepsake.db").write_text("no database, but long enough to be taken for one" * 99)
-
-    code, message = run_refused_start(folder)
-
-    assert (code, message.count("\n")) == (2, 1)
-    assert f"{folder / 'keepsake.db'}: file is not a database: restore a backup" in message

@@ -1,8 +1,10 @@
 """`make run` as a process: its start, its refusals, and the data that survives its end."""
 
+import resource
 import signal
 import socket
 import sqlite3
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +16,7 @@ from infra.local.routing import load_entry_points
 from tests.e2e.product import (
     EXIT_TIMEOUT_S,
     Product,
+    add_conversation,
     ask,
     build_conversation_body,
     build_model_environment,
@@ -83,13 +86,27 @@ def test_other_invalid_settings_are_reported_in_one_line(
     assert next(iter(broken.values())) in message
 
 
-def test_an_unusable_data_directory_is_reported_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
+@pytest.mark.parametrize("below", ["", "data"])
+def test_a_data_folder_where_a_file_stands_is_refused_with_what_to_do(
+    tmp_path: Path, below: str
+) -> None:
+    folder = tmp_path / "README.md" / below
+    (tmp_path / "README.md").write_text("in the way")
 
-    code, message = run_refused_start(tmp_path, DATA_DIR=str(tmp_path / "file" / "data"))
+    assert run_refused_start(folder) == (
+        2,
+        f"keepsake: {folder}: a file is in its place: choose another folder with DATA_DIR=elsewhere\n",
+    )
 
-    assert (code, message.count("\n"), message[:10]) == (2, 1, "keepsake: ")
-    assert "DATA_DIR" in message
+
+def test_a_damaged_database_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "keepsake.db"
+    file.write_text("a text, as long as the head of a database at least" * 99)
+
+    code, message = run_refused_start(tmp_path)
+
+    assert (code, message.count("\n")) == (2, 1)
+    assert message.startswith(f"keepsake: {file}: file is not a database: restore a backup")
 
 
 def test_data_of_another_version_is_reported_in_one_line_with_what_to_do(tmp_path: Path) -> None:
@@ -224,3 +241,22 @@ def test_a_conversation_added_before_a_crash_is_processed_after_it(tmp_path: Pat
     assert stored["status"] == "completed"
     assert answer.done is not None
     assert answer.done["memories_id"] == ["offsite"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a running process")
+def test_a_full_disk_refuses_what_is_written_until_there_is_room(tmp_path: Path) -> None:
+    with run_product(tmp_path) as product, product.client("alice") as http:
+        add_conversation(http, {**CONVERSATION, "id": "before"})
+        limit_files(product, 1)
+        read = http.get("/v1/conversations/before")
+        refused = http.post("/v1/conversations", json=CONVERSATION)
+        limit_files(product, resource.RLIM_INFINITY)
+        stored = add_conversation(http, CONVERSATION)
+
+    assert (read.status_code, refused.status_code, stored["status"]) == (200, 503, "completed")
+
+
+def limit_files(product: Product, size_bytes: int) -> None:
+    """Let the product write no file beyond this size, as on a disk that is full."""
+    _, most = resource.prlimit(product.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(product.process.pid, resource.RLIMIT_FSIZE, (size_bytes, most))

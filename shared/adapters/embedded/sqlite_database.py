@@ -31,9 +31,9 @@ _REPAIRS = {
     sqlite3.SQLITE_NOTADB: _RESTORE,
     sqlite3.SQLITE_CANTOPEN: _LET_WRITE,
     sqlite3.SQLITE_READONLY: _LET_WRITE,
-    sqlite3.SQLITE_FULL: "make room on the disk",
 }
-"""What an operator does about an error, by its code."""
+"""What an operator does about an error that stays, by its code."""
+_DISK_CODES = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 
 
 class DatabaseUnusable(Exception):
@@ -68,7 +68,7 @@ class SqliteDatabase:
     Work runs in threads, so that the event loop never waits for the disk. What is brief runs in the event
     loop: to hand it to a thread and back takes longer than most of it. It waits there for nobody: where the
     file is busy, a thread goes on. Both `read` and `write` raise Unavailable when another process keeps the
-    file busy, and DatabaseUnusable.
+    file busy or the disk is full, and DatabaseUnusable.
     """
 
     def __init__(self, path: Path) -> None:
@@ -249,12 +249,14 @@ def _use_wal(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def _explain_errors(path: Path, *, busy: type[Exception] = Unavailable) -> Iterator[None]:
-    """Raises `busy` where another connection holds the file, and DatabaseUnusable."""
+    """Raises `busy` where another connection holds the file, Unavailable, and DatabaseUnusable."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         if _is_busy(error):
             raise busy("The database is busy") from error
+        if _find_kind(error) in _DISK_CODES:
+            raise Unavailable(f"{path}: {error}: make room on its disk") from error
         if repair := _REPAIRS.get(_find_kind(error)):
             raise DatabaseUnusable(f"{path}: {error}: {repair}") from error
         raise

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from shared.domain.rate_budget import build_instance_budget
 from shared.resilience.admission import Admission
 from shared.telemetry import log_request
 from tests.fakes import AutoAdvanceClock, CreatedTask, RecordingTasks, ScriptedModel
+from tests.fault_injection import FaultyPort, raise_unavailable
 from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY
 from tests.fixtures.processing import (
     ALICE,
@@ -407,3 +409,14 @@ async def test_processes_that_share_their_data_sweep_once_a_minute_d6():
         await schedule_minute(tasks, noon + timedelta(seconds=seconds))
 
     assert [task.target for task in tasks.created] == ["sweep"] * 2
+
+
+async def test_a_minute_in_which_the_queue_takes_nothing_does_not_end_the_clock_d6():
+    recorded = RecordingTasks()
+    tasks: Any = FaultyPort(recorded, create=[raise_unavailable])
+    noon = datetime.fromisoformat("2026-03-02T12:00:10+00:00")
+
+    for minute in range(2):
+        await schedule_minute(tasks, noon + timedelta(minutes=minute))
+
+    assert [task.name for task in recorded.created] == ["minute-20260302T1201"]
