@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from functions.process_conversation.imports.stamps import CLOCK, DATE
+from functions.process_conversation.imports.stamps import CHAT_CLOCK, CLOCK, DATE, WORD
 from shared.domain.value import value
 
 _NAME = r"(?P<name>(?:[^\W\d_]|\+\d)[^:\n]{0,79}?)"
@@ -53,14 +53,17 @@ class Layout:
         return Header(**{"name": "", **groups, "clock": clock})
 
 
-CHAT = Layout(
+_DAY = rf"(?P<date>{DATE})(?:\s{WORD},)?,?\s+"
+_CHAT_CLOCK = rf"(?P<clock>{CHAT_CLOCK})"
+_SENDER_WORDS = r"(?:(?P<name>[^:\n]{1,80}?):(?:\s+|$))?(?P<words>.*)"
+BRACKET_CHAT = Layout(
     kind="chat",
-    pattern=re.compile(
-        rf"\u200e?\[?(?P<date>{DATE}),?\s+{_CLOCK}\]?,?\s*(?:-\s+)?"
-        r"(?:(?P<name>[^:\n]{1,80}?):(?:\s+|$))?(?P<words>.*)",
-        re.DOTALL,
-    ),
+    pattern=re.compile(rf"\u200e?\[{_DAY}{_CHAT_CLOCK}\]\s*(?:-\s+)?{_SENDER_WORDS}"),
 )
+DASH_CHAT = Layout(
+    kind="chat", pattern=re.compile(rf"\u200e?{_DAY}{_CHAT_CLOCK},?\s*[-–]\s+{_SENDER_WORDS}")
+)
+BARE_CHAT = Layout(kind="chat", pattern=re.compile(rf"\u200e?{_DAY}{_CLOCK},?\s*{_SENDER_WORDS}"))
 LINKED = Layout(
     kind="line",
     pattern=re.compile(
@@ -97,7 +100,7 @@ NAME_WORDS = Layout(
     pattern=re.compile(r"(?P<name>[^\W\d_][\w .'’,()-]{0,63}?)\s*:\s+(?P<words>\S.*)"),
 )
 LAYOUTS = (
-    LINKED, CHAT, COLUMNS, NAME_TIME_WORDS, NAME_COLON_TIME, TIME_NAME_WORDS, FROM_TO,
+    LINKED, BRACKET_CHAT, DASH_CHAT, BARE_CHAT, COLUMNS, NAME_TIME_WORDS, NAME_COLON_TIME, TIME_NAME_WORDS, FROM_TO,
     TIME_DASH_NAME, NAME_TIME, TIME_NAME,
 )  # fmt: skip
 """The layouts with times, the more specific first."""

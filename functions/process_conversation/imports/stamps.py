@@ -1,21 +1,29 @@
 """Stamps: dates and times of day in transcripts, their names and their first lines."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 
 from shared.domain.value import value
 
 _HALF = r"[AaPp]\.?\s?[Mm]\.?|上午|下午|午前|午後|오전|오후|[صم]"
+_KNOWN_HALF = re.compile(_HALF)
 _AFTERNOON = re.compile(r"[Pp]|下午|午後|오후|م")
 _TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
 CLOCK = rf"(?:(?:{_HALF})\s?{_TIME}|{_TIME}(?:\s?(?:{_HALF})(?!\w))?)"
 DATE = r"\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}\.?"
+WORD = r"[^\W\d_][^\s\d:,\[\]-]{0,15}"
+"""What stands beside a time in some language: a half of the day, or `at`."""
+CHAT_CLOCK = (
+    rf"(?:(?:{_HALF}|{WORD})\s?)?\d{{1,2}}(?:[:.]|\s?h\s?)\d{{2}}(?:[:.]\d{{2}})?"
+    rf"(?:\s?(?:(?:{_HALF})(?!\w)|{WORD}(?=\]|\s+-\s)))?"
+)
 _CLOCK_PARTS = re.compile(
-    rf"(?P<before>{_HALF})?\s?(\d{{1,2}}):(\d{{2}})(?::(\d{{2}}))?(?:[.,](\d{{1,3}}))?\s?(?P<after>{_HALF})?"
+    r"(?P<before>\D*?)\s?(\d{1,2})(?P<colon>[:.]|\s?h\s?)(\d{2})(?:(?P=colon)(\d{2}))?"
+    r"(?:[.,](\d{1,3}))?\s?(?P<after>\D*)"
 )
 _DATE_PARTS = re.compile(r"(\d{1,4})[./-]\s?(\d{1,2})[./-]\s?(\d{1,4})")
 _NAMED_DATE = re.compile(
@@ -25,12 +33,28 @@ _NAMED_DATE = re.compile(
 _AMERICAN = re.compile(r"\d{1,2}/\d{1,2}/\d{2,4} .*\d\s?[AP]M")
 _GMT_DATE = re.compile(r"GMT(\d{8})-(\d{6})")
 
+FIRST_THAI_YEAR = 2500
+THAI_YEARS = 543
+"""Thailand counts years from 543 BC."""
+MAX_OTHER_HALVES = 4
+
 Parts = tuple[int, int, int]
 _ORDERS: Sequence[Callable[[int, int, int], Parts]] = (
     lambda d, m, y: (y, m, d),
     lambda m, d, y: (y, m, d),
     lambda y, m, d: (y, m, d),
 )
+
+
+@value
+class ClockParts:
+    """The numbers of a time as a file writes them, and the word beside it."""
+
+    first: str
+    second: str
+    third: str
+    fraction: str
+    half: str
 
 
 @value
@@ -43,41 +67,77 @@ class Stamp:
 
 def parse_clock(clock: str) -> float:
     """Return the seconds of an offset, `1:02` are 62, or of a time of day with AM or PM."""
-    first, second, third, fraction, half = _parse_parts(clock)
-    if half or third is not None:
-        whole = _to_hour(first, half) * 3600 + int(second) * 60 + int(third or 0)
+    parts = _parse_parts(clock)
+    if parts.half or parts.third:
+        whole = _to_time_of_day(parts, {parts.half: _is_afternoon(parts.half)}).total_seconds()
     else:
-        whole = int(first) * 60 + int(second)
+        whole = int(parts.first) * 60 + int(parts.second)
+    fraction = parts.fraction
     return whole + (float(f"0.{int(fraction):0{len(fraction)}}") if fraction else 0.0)
 
 
-def _parse_parts(clock: str) -> tuple[str, str, str | None, str | None, str]:
+def _parse_parts(clock: str) -> ClockParts:
     match = _CLOCK_PARTS.fullmatch(clock)
     if match is None:
         raise ValueError(f"{clock!r} is no time")
-    before, first, second, third, fraction, after = match.groups()
-    return first, second, third, fraction, before or after or ""
+    before, first, _, second, third, fraction, after = match.groups()
+    return ClockParts(
+        first=first,
+        second=second,
+        third=third or "",
+        fraction=fraction or "",
+        half=(before or after).strip(),
+    )
 
 
-def _to_hour(hours: str, half: str) -> int:
-    if not half:
-        return int(hours)
-    return int(hours) % 12 + (12 if _AFTERNOON.match(half) else 0)
+def _is_afternoon(half: str) -> bool:
+    return bool(_AFTERNOON.match(half))
+
+
+def _to_time_of_day(parts: ClockParts, afternoons: Mapping[str, bool]) -> timedelta:
+    """Read a time of day: `10:04` are hours and minutes here."""
+    hours = int(parts.first)
+    if parts.half and parts.half in afternoons:
+        hours = hours % 12 + 12 * afternoons[parts.half]
+    return timedelta(hours=hours, minutes=int(parts.second), seconds=int(parts.third or 0))
 
 
 def parse_stamps(stamps: Sequence[Stamp]) -> list[datetime]:
     """Return the times of all stamps of a file, without zone; together they tell day and month.
 
-    An order of the parts holds for the whole file: it gives real days, and time goes forward, by as
-    little as possible.
+    An order of the parts holds for the whole file, and so does what the words beside its times mean:
+    it gives real days, and time goes forward, by as little as possible.
     Raises ValueError where none does.
     """
-    clocks = [_parse_time_of_day(stamp.clock) for stamp in stamps]
-    parts = [_parse_date_parts(stamp.date) for stamp in stamps]
-    readings = [times for order in _order(stamps) if (times := _read(parts, clocks, order))]
+    clocks = [_parse_parts(stamp.clock) for stamp in stamps]
+    days = [_parse_date_parts(stamp.date) for stamp in stamps]
+    readings = [
+        times
+        for afternoons in _list_afternoons(clocks)
+        for order in _order(stamps)
+        if (times := _read(days, [_to_time_of_day(c, afternoons) for c in clocks], order))
+    ]
     if not readings:
         raise ValueError("no order of day, month and year fits all dates")
     return min(readings, key=lambda times: (_count_steps_back(times), times[-1] - times[0]))
+
+
+def _list_afternoons(clocks: Iterable[ClockParts]) -> list[dict[str, bool]]:
+    """List what the words beside times may mean: whether each is the afternoon, or says nothing.
+
+    Two words that nobody here knows are halves of the day, if no hour contradicts that.
+    """
+    hours: dict[str, list[int]] = {}
+    for parts in clocks:
+        if parts.half:
+            hours.setdefault(parts.half, []).append(int(parts.first))
+    known = {half: _is_afternoon(half) for half in hours if _KNOWN_HALF.fullmatch(half)}
+    others = [half for half in hours if half not in known]
+    are_halves = all(1 <= hour <= 12 for half in others for hour in hours[half])
+    if not are_halves or len(hours) < 2 or len(others) > MAX_OTHER_HALVES:
+        return [known]
+    meanings = product((False, True), repeat=len(others))
+    return [{**known, **dict(zip(others, meaning, strict=True))} for meaning in meanings]
 
 
 def _order(stamps: Sequence[Stamp]) -> list[Callable[[int, int, int], Parts]]:
@@ -105,6 +165,8 @@ def _read(
 def _widen_year(year: int, month: int, day: int) -> Parts:
     if 100 <= year < 1900:
         raise ValueError("no year of a recording")
+    if year >= FIRST_THAI_YEAR:
+        return year - THAI_YEARS, month, day
     return (2000 + year if year < 100 else year), month, day
 
 
@@ -118,12 +180,6 @@ def _parse_date_parts(date: str) -> Parts:
         raise ValueError(f"{date!r} is no date")
     first, second, third = match.groups()
     return int(first), int(second), int(third)
-
-
-def _parse_time_of_day(clock: str) -> timedelta:
-    """Read a time of day: `10:04` are hours and minutes here."""
-    hours, minutes, seconds, _, half = _parse_parts(clock)
-    return timedelta(hours=_to_hour(hours, half), minutes=int(minutes), seconds=int(seconds or 0))
 
 
 def find_date(text: str) -> datetime | None:

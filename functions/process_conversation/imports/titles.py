@@ -10,7 +10,9 @@ from functions.process_conversation.imports.stamps import DATE, cut_at_date, fin
 MAX_TITLE_CHARS = 200
 MIN_COMMON_CHARS = 4
 _OTTER_SUFFIX = re.compile(r"[_ ]otter[_. ]ai$", re.IGNORECASE)
-_WHATSAPP = re.compile(r".*?WhatsApp\s*(?:[-–]\s*)?(?:[Cc]hat\s*)?(?:[-–]\s*|[^\W\d_A-Z]{2,5}\s+)?")
+_WHATSAPP = re.compile(
+    r".*?WhatsApp\s*(?:\S{1,15}\s+[-–]\s+|(?:[-–]\s*)?(?:[Cc]hat\s*)?(?:[-–]\s*|[^\W\d_A-Z]{2,5}\s+)?)"
+)
 _QUOTED = re.compile(r"[\"“„«](?P<name>[^\"”“»\n]{1,100})[\"”“»]")
 _HEADING = re.compile(r"#{1,6}\s+(?P<text>.+)")
 _LEADING_DATE = re.compile(r"(?:\d{2}|\d{4})-\d{2}(?:-\d{2})?\s+")

@@ -28,7 +28,8 @@ _NO_STOPS = frozenset("@#%&*\\/:;,")
 """Punctuation that ends no sentence."""
 _CLOSING = "\"'”’»)]}*_"
 _MARKDOWN = re.compile(r"(?:#{1,6}|[-*+•]|\d{1,3}[.)]|>)\s+\S")
-_EMPHASIS = re.compile(r"\*\*|__")
+_UNSEEN = re.compile(r"\*\*|__|[\u200f\u061c\u202a-\u202e\u2066-\u2069]")
+"""Emphasis of Markdown, and marks of the direction of writing, which stand inside dates and numbers."""
 _HEADING = re.compile(r"#{1,6}\s.*")
 _EDIT_MARK = re.compile(r"\s*\u200e?<[^<>\n]{1,60}>$")
 _FILE_LINE = re.compile(r"\u200e?\S.{0,80}\.\w{2,4} \([^()\n]{1,40}\)")
@@ -51,7 +52,7 @@ class Block:
 
 def read_transcript(name: str, text: str) -> Contents:
     """Read a transcript, a chat or notes; `name` is the file's, without suffix."""
-    lines = [_EMPHASIS.sub("", line.strip()) for line in text.splitlines()]
+    lines = [_UNSEEN.sub("", line.strip()) for line in text.splitlines()]
     layout = choose_layout(lines)
     if layout is None:
         return Contents(

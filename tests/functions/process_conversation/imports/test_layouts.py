@@ -258,12 +258,47 @@ def test_a_chat_that_rests_overnight_is_two_conversations():
         (["07.02.26, 17:05 - A: x"], "2026-02-07 17:05:00"),
         (["2026. 2. 7. 오후 5:05, A : x"], "2026-02-07 17:05:00"),
         (["2026/02/07 17:05 - A: x"], "2026-02-07 17:05:00"),
+        (["07/02/2026 à 17:05 - A: x"], "2026-02-07 17:05:00"),
+        (["7.2.2026 klo 17.05 - A: x"], "2026-02-07 17:05:00"),
+        (["[07.02.2026 17.05.00] A: x"], "2026-02-07 17:05:00"),
+        (["7.02.26 г., 17:05 - A: x"], "2026-02-07 17:05:00"),
+        (["2026-02-07 17 h 05 - A: x"], "2026-02-07 17:05:00"),
+        (["7/2/2569 17:05 - A: x"], "2026-02-07 17:05:00"),
+        (["\u200e٧\u200f/٢\u200f/٢٠٢٦, ٥:٠٥ م - A: x"], "2026-02-07 17:05:00"),
+        (["7/2/26, 11:05 SA - A: x", "7/2/26, 1:05 CH - A: x"], "2026-02-07 11:05:00"),
+        (["7/2/26, 5:05 μ.μ. - A: x", "8/2/26, 9:06 π.μ. - A: x"], "2026-02-07 17:05:00"),
+        (["2026/2/7 晚上11:05 - A: x", "2026/2/8 凌晨12:06 - A: x"], "2026-02-07 23:05:00"),
+        (["7/2/26, 11:50 Uhr - A: x", "7/2/26, 12:10 Uhr - A: x"], "2026-02-07 11:50:00"),
     ],
 )
 def test_all_dates_of_a_chat_together_tell_day_and_month(lines, day):
     drafts = read_file("chat.txt", "\n".join(lines).encode()).conversations
 
     assert str(drafts[0].started_at) == day
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("WhatsApp Chat - Flat 12.txt", "Flat 12"),
+        ("WhatsApp チャット - 山田.txt", "山田"),
+        ("Discussion WhatsApp avec Léa - Max.txt", "Léa - Max"),
+    ],
+)
+def test_a_chat_is_called_as_its_file(name, title):
+    assert read(name, "7/2/26, 17:05 - A: x\n")[0] == title
+
+
+def test_a_date_within_a_message_begins_no_other():
+    lines = ["7/2/26, 17:05 - A: When?", "7/2/26, 17:06 - B: Two days:", "9/2/26 at 10:30: tea"]
+    [draft] = read_file(
+        "chat.txt", "\n".join([*lines, "11/2/26 at 9:00 lunch"]).encode()
+    ).conversations
+
+    assert [turn.text for turn in draft.turns] == [
+        "When?",
+        "Two days:\n9/2/26 at 10:30: tea\n11/2/26 at 9:00 lunch",
+    ]
 
 
 @pytest.mark.parametrize(
