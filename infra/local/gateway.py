@@ -79,8 +79,18 @@ def load_entry_point(function: EntryPoint) -> ASGIApp:
     return app
 
 
+class _ConsoleFiles(StaticFiles):
+    """Answers 404 where there is no file, whatever the method; 405 would say that GET finds one."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        found = await super().get_response(path, {**scope, "method": "GET"})
+        if scope["method"] not in {"GET", "HEAD"}:
+            raise HTTPException(405)
+        return found
+
+
 def _build_console() -> ASGIApp:
-    files = GZipMiddleware(StaticFiles(directory=ROOT / "web", html=True))
+    files = GZipMiddleware(_ConsoleFiles(directory=ROOT / "web", html=True))
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         await files(scope, receive, _add_headers(send, (REVALIDATED,)))

@@ -79,7 +79,7 @@ def test_a_stranger_sees_only_the_sign_in_page_u6(product: Product) -> None:
 
     assert 'id="sign-in"' in page.text
     assert config.json()["sign_in"] == "password"
-    assert {answer.status_code for answer in internal} == {405}
+    assert {answer.status_code for answer in internal} == {404}
 
 
 def test_the_password_signs_in_and_opens_one_library_u6(product: Product) -> None:

@@ -108,7 +108,9 @@ async def test_the_console_allows_no_foreign_scripts_and_no_framing(http):
     ("method", "path", "status"),
     [
         ("GET", "/v9/nothing", 404),
-        ("POST", "/v9/nothing", 405),
+        ("POST", "/v9/nothing", 404),
+        ("DELETE", "/v9/nothing", 404),
+        ("POST", "/app.js", 405),
         ("DELETE", "/v1/apps/%0A/keys/k", 404),
     ],
 )
