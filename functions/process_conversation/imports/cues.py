@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from functions.process_conversation.imports.drafts import (
     Contents,
@@ -19,8 +19,12 @@ MIN_NAMED_SHARE = 0.5
 _TIME = r"(?:([0-9]{1,3}):)?([0-9]{1,2}):([0-9]{2})[.,]([0-9]{3})"
 TIMING_LINE = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
 _VOICE = re.compile(r"<v(?:\.[^\s>]{0,100})?\s{1,9}([^<>\n]{1,200})>")
-_TAG = re.compile(r"</?[A-Za-z0-9][^<>]*>")
-_NAMED = re.compile(r"(?P<name>[^\W\d_][^:\n]{0,199}?)\s*:\s+(?P<words>\S.*)", re.DOTALL)
+_TAG = re.compile(r"</?[A-Za-z0-9][^<>]*>|\{\\[^{}]*\}")
+_NAMED = re.compile(
+    r"(?:>>\s*)?(?:\[(?P<label>[^\[\]\n]{1,200})\](?:\s*:\s*|\n)"
+    r"|(?P<name>(?:[^\W\d_]|\+\d)[^:\n]{0,199}?)\s*:\s+)(?P<words>\S.*)",
+    re.DOTALL,
+)
 
 
 @value
@@ -84,12 +88,31 @@ def _build_turn(words: str, speaker: str, times: Cue | Turn) -> Turn:
 
 
 def _name_speakers(turns: Sequence[Turn]) -> list[Turn]:
-    """Take names before colons, if most cues have one; a cue without one goes on."""
-    matches = [_NAMED.fullmatch(turn.text) for turn in turns]
-    if any(t.speaker for t in turns) or sum(map(bool, matches)) < MIN_NAMED_SHARE * len(turns):
+    """Take names before colons or in brackets, if most cues have one; a cue without one goes on."""
+    matches = [match for turn in turns if (match := _NAMED.fullmatch(turn.text))]
+    if any(t.speaker for t in turns) or len(matches) < MIN_NAMED_SHARE * len(turns):
         return list(turns)
+    names = {_get_name(match) for match in matches}
     named: list[Turn] = []
-    for turn, match in zip(turns, matches, strict=True):
-        speaker = match["name"] if match else named[-1].speaker if named else ""
-        named.append(_build_turn(match["words"] if match else turn.text, speaker, turn))
+    for turn in turns:
+        for text in _divide(turn.text, names):
+            match = _NAMED.fullmatch(text)
+            speaker = _get_name(match) if match else named[-1].speaker if named else ""
+            named.append(_build_turn(match["words"] if match else text, speaker, turn))
     return named
+
+
+def _get_name(match: re.Match[str]) -> str:
+    return str(match["label"] or match["name"])
+
+
+def _divide(text: str, names: Collection[str]) -> list[str]:
+    """Divide the words of a cue at the lines with which other speakers begin."""
+    parts: list[str] = []
+    for line in text.split("\n"):
+        match = _NAMED.fullmatch(line)
+        if not parts or (match and _get_name(match) in names):
+            parts.append(line)
+        else:
+            parts[-1] += f"\n{line}"
+    return parts

@@ -81,6 +81,29 @@ def test_notes_that_begin_with_a_heading_have_it_as_title(text, title):
     assert imported.edits.get("title") == title
 
 
+def build_srt(*cues: str) -> str:
+    return "\n".join(
+        f"{at}\n00:00:0{at},000 --> 00:00:0{at},900\n{cue}\n" for at, cue in enumerate(cues)
+    )
+
+
+@pytest.mark.parametrize(
+    ("cues", "expected"),
+    [
+        (["Ann: Hi", "+49 171 234: Yes", "Ann: So"], [("Ann", "Hi"), ("+49 171 234", "Yes"), ("Ann", "So")]),
+        (["[Speaker 1]\nHi", "[Speaker 2]\nYes"], [("Speaker 1", "Hi"), ("Speaker 2", "Yes")]),
+        (["[SPEAKER_00]: Hi", "[SPEAKER_01]: Yes"], [("SPEAKER_00", "Hi"), ("SPEAKER_01", "Yes")]),
+        ([">> ANN: Hi", ">> BO: Yes"], [("ANN", "Hi"), ("BO", "Yes")]),
+        (["Ann: Hi\nBo: Yes", "Bo: At: ten", "Ann: So"], [("Ann", "Hi"), ("Bo", "Yes"), ("Bo", "At: ten"), ("Ann", "So")]),
+        (["{\\an8}Hi", "[music]\nHo", "Hu"], [("SPEAKER_00", "Hi"), ("SPEAKER_00", "[music]\nHo"), ("SPEAKER_00", "Hu")]),
+    ],
+)  # fmt: skip
+def test_speakers_of_cues_are_read(cues, expected):
+    found = read_segments("a.srt", build_srt(*cues))
+
+    assert [(speaker, text) for speaker, text, _, _ in found] == expected
+
+
 def test_webvtt_voices_are_read_and_notes_are_not():
     assert read_segments("a.vtt", VTT) == [
         ("Ann", "Hello you & me", False, 1),
