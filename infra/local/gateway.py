@@ -60,8 +60,11 @@ def build_public_app(
             app = load_entry_point(function)
             routes += [Route(to_starlette_path(path), app) for path in function.paths]
     routes.append(Route("/openapi.json", _send_api_document))
-    routes.append(Mount("/", _build_console()))
     app = Starlette(routes=routes, exception_handlers={HTTPException: handle_http_exception})
+    app.router.redirect_slashes = False
+    app.router.default = (
+        _build_console()
+    )  # a route would also take the other methods of those above
     return GuardedHost(app, hosts=hosts)
 
 

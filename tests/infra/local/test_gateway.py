@@ -111,6 +111,8 @@ async def test_the_console_allows_no_foreign_scripts_and_no_framing(http):
         ("POST", "/v9/nothing", 404),
         ("DELETE", "/v9/nothing", 404),
         ("POST", "/app.js", 405),
+        ("POST", "/healthz", 405),
+        ("GET", "/v9/nothing/", 404),
         ("DELETE", "/v1/apps/%0A/keys/k", 404),
     ],
 )
