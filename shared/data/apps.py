@@ -196,19 +196,19 @@ class InstalledApps:
         await self._commit(work)
 
     async def remove_all(self, uid: UserId) -> None:
-        """Uninstall everything, for an account that is erased; idempotent."""
-        ids = [installed_app.app_id for installed_app in await self.list_all(uid)]
-        apps = await self._documents.get_many([app_path(app_id) for app_id in ids])
-        existing_ids = {app.id for app in apps if app}
+        """Uninstall everything, for an account that is erased; idempotent.
 
-        async def work(transaction: "Transaction", *, is_counted: bool) -> None:
+        It reads the apps too: of many that are counted at once, one that is gone would cost the others.
+        """
+
+        async def work(transaction: "Transaction") -> None:
             installed_apps = load_installed_apps(await transaction.get(installed_path(uid)))
-            transaction.write(Delete(installed_path(uid)))
-            if is_counted:
-                counted_ids = {entry.app_id for entry in installed_apps} & existing_ids
-                transaction.write(*(_build_count(app_id, -1) for app_id in sorted(counted_ids)))
+            paths = [app_path(installed_app.app_id) for installed_app in installed_apps]
+            apps = await transaction.get_many(paths)
+            counts = [_build_count(AppId(app.id), -1) for app in apps if app]
+            transaction.write(Delete(installed_path(uid)), *counts)
 
-        await self._commit(work)
+        await self._documents.transaction(work)
 
     async def _commit(self, work: Callable[..., Awaitable[None]]) -> None:
         """Store an installation and count it on its app, unless the app was deleted."""

@@ -16,6 +16,7 @@ from shared.domain.errors import Conflict, NotFound, PreconditionFailed
 from shared.domain.ids import AppId, UserId
 from shared.ports import Documents
 from tests.fakes import CountingDocuments
+from tests.fault_injection import FaultyPort
 
 ANN = UserId("ann")
 NOTES = AppId("NOTES")
@@ -49,6 +50,27 @@ async def test_removing_the_last_app_deletes_the_document_t4(documents: Document
     await apps.remove(ANN, AppId("A"))
 
     assert await documents.get("users/ann/installed_apps/all") is None
+
+
+async def test_an_erasure_counts_what_is_installed_and_deleted_at_the_same_moment(
+    any_documents: Documents,
+):
+    apps, installed = Apps(any_documents), InstalledApps(any_documents)
+    for app_id in ("A", "B", "C"):
+        await apps.create(App(id=AppId(app_id), owner=ANN, name="n", created_at=NOON))
+    for app_id in ("A", "B"):
+        await installed.add(ANN, build_installed_app(app_id))
+
+    async def be_overtaken(call: Any) -> Any:
+        await installed.add(ANN, build_installed_app("C"))
+        await apps.remove(AppId("A"))
+        return await call()
+
+    documents: Any = FaultyPort(any_documents, transaction=[be_overtaken])
+    await InstalledApps(documents).remove_all(ANN)
+
+    assert [(await apps.get(AppId(app_id))).installs for app_id in ("B", "C")] == [0, 0]
+    assert await installed.list_all(ANN) == []
 
 
 async def test_concurrent_installs_lose_no_app_and_respect_the_limit_t4(documents: Documents):
