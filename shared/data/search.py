@@ -4,7 +4,7 @@ import asyncio
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
 
@@ -30,6 +30,7 @@ from shared.ports import Documents, Embedder, Vectors
 from shared.retrieval.fusion import fuse_ranks, fuse_scores
 from shared.retrieval.packing import Passage, TurnScores, build_excerpts
 from shared.retrieval.query import ParsedQuery, parse_query, rescore
+from shared.retrieval.sparse import build_speaker_vector
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
 from shared.spans import open_retrieval
@@ -141,6 +142,45 @@ class Search:
             fallback_without_filters=falls_back,
             total=len(rows),
         )
+
+    async def list_spoken(
+        self,
+        uid: UserId,
+        speaker: str,
+        *,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        limit: int,
+    ) -> list[Conversation]:
+        """List the conversations in which somebody speaks by start, newest first, with transcripts."""
+        filters = Filters(start=start, end=end, people=(speaker,))
+        with open_retrieval("conversations"):
+            hits = await self._query_newest(uid, build_speaker_vector(speaker), limit, filters)
+        rows = _group_by_conversation(sorted(hits, key=_get_start, reverse=True))
+        candidates = await self._load_with_overfetch(uid, speaker, rows, limit)
+        found = await self._complete(uid, candidates, limit)
+        return sorted(
+            (hit.conversation for hit in found), key=lambda one: one.started_at, reverse=True
+        )
+
+    async def _query_newest(
+        self, uid: UserId, query: SparseVector, limit: int, filters: Filters
+    ) -> list[Hit]:
+        """Return rows of summaries, the newest `limit` among them.
+
+        They come by score: where more fit than an answer holds, the later ones are asked for again.
+        """
+        hits: list[Hit] = []
+        for _ in range(MAX_QUERIES):
+            where: Filter = {"kind": {"$eq": "summary"}, **_build_filter(filters)}
+            hits = await self._vectors.query_sparse(
+                uid, query, limit=MAX_ROWS_PER_QUERY, where=where
+            )
+            if len(hits) < MAX_ROWS_PER_QUERY:
+                break
+            least = sorted(map(_get_start, hits), reverse=True)[limit - 1]
+            filters = replace(filters, start=datetime.fromtimestamp(least, UTC))
+        return hits
 
     async def _rank(
         self, uid: UserId, query: str, filters: Filters, limit: int
@@ -274,6 +314,10 @@ def _bound_texts(
 
 def _is_up_to_date(memory: Memory, indexed_hash: object) -> bool:
     return memory.is_current and memory_hash(memory) == indexed_hash
+
+
+def _get_start(hit: Hit) -> int:
+    return int(str(hit.metadata["created_at"]))
 
 
 def _build_filter(filters: Filters) -> Filter:

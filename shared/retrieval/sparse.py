@@ -71,6 +71,11 @@ def speaker_term(name: str) -> str:
     return f"by:{name}"
 
 
+def build_speaker_vector(name: str) -> SparseVector:
+    """Ask for rows of conversations in which somebody speaks."""
+    return build_vector({speaker_term(term): MARKER_WEIGHT for term in _tokenize_name(name)})
+
+
 def build_vector(weights: Mapping[str, float]) -> SparseVector:
     """Build a vector of the MAX_TERMS heaviest terms; of equal hashes the last one wins."""
     selected_weights = weights

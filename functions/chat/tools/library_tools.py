@@ -46,11 +46,18 @@ class GetConversations(Arguments):
     """List the owner's conversations of a stretch of time, newest first.
 
     Use it for a question about a time. Turn words such as “yesterday”, “last week” or “in May” into a
-    start and an end in the owner's time zone, counted from the current time.
+    start and an end in the owner's time zone, counted from the current time. Use it, with a speaker,
+    for when the owner last talked to somebody.
     """
 
     start_date: Date = None
     end_date: Date = None
+    speaker: Annotated[
+        str,
+        Field(
+            max_length=100, description="Only conversations in which somebody of this name speaks."
+        ),
+    ] = ""
     limit: Annotated[int, Field(ge=1, le=50, description="How many at most.")] = 20
     include_transcript: Annotated[
         bool, Field(description="Only when the exact words are needed.")
@@ -168,15 +175,42 @@ async def _get_conversations(
     *,
     language: str | None,
 ) -> ResultRenderer:
-    conversations = await deps.stores.conversations.list_between(
+    list_conversations = partial(_list_spoken if arguments.speaker else _list_between, deps, uid)
+    conversations = await list_conversations(arguments)
+    return _render_conversations(
+        [
+            (one, _to_transcript_lines(one) if arguments.include_transcript else [])
+            for one in conversations
+        ],
+        zone,
+        language,
+    )
+
+
+async def _list_between(
+    deps: ChatDeps, uid: UserId, arguments: GetConversations
+) -> list[Conversation]:
+    return await deps.stores.conversations.list_between(
         uid,
         start=arguments.start_date,
         end=arguments.end_date,
         limit=arguments.limit,
         with_segments=arguments.include_transcript,
     )
-    hits = [(c, _to_transcript_lines(c)) for c in conversations]
-    return _render_conversations(hits, zone, language)
+
+
+async def _list_spoken(
+    deps: ChatDeps, uid: UserId, arguments: GetConversations
+) -> list[Conversation]:
+    list_spoken = partial(
+        deps.search.list_spoken,
+        uid,
+        arguments.speaker,
+        start=arguments.start_date,
+        end=arguments.end_date,
+        limit=arguments.limit,
+    )
+    return await _search_with_retry(deps, list_spoken)
 
 
 async def _search_conversations(

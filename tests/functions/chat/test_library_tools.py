@@ -12,7 +12,7 @@ from functions.chat.tools.library_tools import FILTERS_DROPPED, build_library_to
 from shared.adapters.cloud.openai_requests import build_chat_body
 from shared.data.conversations import conversation_path
 from shared.data.memories import memory_path
-from shared.domain.conversation import Topics
+from shared.domain.conversation import Speaker, Topics
 from shared.domain.documents import Update
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import ConversationId, MemoryId
@@ -62,6 +62,28 @@ async def test_get_conversations_brings_transcripts_only_when_asked_p4(
     answer = await call_tool(library, "get_conversations", limit=1, include_transcript=True)
 
     assert answer["results"][0]["passages"] == ["Me: We spoke about topic199.\nAnn: Yes."]
+
+
+async def test_get_conversations_lists_those_in_which_somebody_speaks_p4(
+    library: ChatFixture,
+) -> None:
+    cara = {"Ann": Speaker(name="Cara Lind")}
+    of_cara = [
+        replace(build_conversation(n, "Ask Dana.", "Fine."), speakers=cara) for n in (210, 211)
+    ]
+    about_cara = build_conversation(212, "Cara Lind called.", "Did she?")
+    await store_conversations(library, ADA, *of_cara, about_cara)
+
+    one = await call_tool(library, "get_conversations", speaker="cara", limit=1)
+    both = await call_tool(
+        library, "get_conversations", speaker="Cara Lind", include_transcript=True
+    )
+    nobody = await call_tool(library, "get_conversations", speaker="Cara Berg")
+
+    assert [(r["title"], r["passages"]) for r in one["results"]] == [("Talk 211", [])]
+    assert [r["title"] for r in both["results"]] == ["Talk 211", "Talk 210"]
+    assert both["results"][0]["passages"] == ["Me: Ask Dana.\nCara Lind: Fine."]
+    assert nobody["results"] == []
 
 
 @pytest.mark.parametrize(

@@ -370,6 +370,19 @@ async def test_a_long_conversation_does_not_crowd_out_the_others(library: Search
     assert set(await library.search_ids(ANN, "launch", limit=4)) == {"long", "c0", "c1", "c2"}
 
 
+async def test_the_newest_of_very_many_conversations_with_somebody_are_listed_first(
+    library: SearchFixture,
+) -> None:
+    days = [(n * 7) % 450 for n in range(450)]  # stored in no order of time
+    await library.store(ANN, *(talk(f"d{n}", "Hi", at=NOON + timedelta(days=n)) for n in days))
+
+    listed = await library.search.list_spoken(ANN, "Bea", limit=2)
+    earlier = await library.search.list_spoken(ANN, "Bea", end=NOON + timedelta(days=400), limit=1)
+
+    assert [one.id for one in listed] == ["d449", "d448"]
+    assert [one.id for one in earlier] == ["d399"]
+
+
 @pytest.fixture
 async def launches(library: SearchFixture) -> SearchFixture:
     """Hold three talks of one subject: about Zoë, about printing, and with Bea as Bob."""
