@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from shared.domain.value import value
@@ -68,6 +68,10 @@ def parse_query(text: str) -> ParsedQuery:
     )
 
 
+def asks_when(question: str) -> bool:
+    return _has_when(tokenize(question))
+
+
 def rescore(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
     """Score hits of `query.vector` anew; best first, equal ones keep their order.
 
@@ -126,8 +130,12 @@ def _list_implied_terms(question_terms: Mapping[str, None]) -> Iterator[QueryTer
             weight=FREQUENT_WEIGHT,
             shares={speaker_term(name): 1.0 for name in tokenize(OWNER_LABEL)},
         )
-    if not _tokenize_once(_WHEN_WORDS).isdisjoint(question_terms):
+    if _has_when(question_terms):
         yield QueryTerm(weight=EVERYDAY_WEIGHT, shares={TIME_MARKER: 1.0})
+
+
+def _has_when(terms: Iterable[str]) -> bool:
+    return not _tokenize_once(_WHEN_WORDS).isdisjoint(terms)
 
 
 @cache

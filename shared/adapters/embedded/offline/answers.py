@@ -1,14 +1,12 @@
 """Answers of the offline model: cited quotations of what the tools returned; pure."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
-from itertools import islice
 from typing import Any
 
+from shared.adapters.embedded.offline.last_talk import Results, read_last_talk
 from shared.adapters.embedded.offline.planner import (
-    LIBRARY_TOOLS,
     find_person,
     find_task_owner,
     find_task_person,
@@ -20,9 +18,18 @@ from shared.adapters.embedded.offline.quotes import (
     quote_passages,
     select_closest,
 )
+from shared.adapters.embedded.offline.results import (
+    LIBRARY_TOOLS,
+    collect_documents,
+    collect_memories,
+    format_day,
+    format_overview,
+    list_texts,
+)
 from shared.adapters.embedded.offline.spans import drop_past_span
 from shared.adapters.embedded.offline.task_lines import TASK_TOOLS, format_tasks
 from shared.domain.owner_words import address_owner
+from shared.retrieval.query import asks_when
 
 GREETING = (
     "Hello! I am Keepsake's offline model: I do not write answers of my own, I quote your "
@@ -66,7 +73,7 @@ _LISTS = frozenset({"get_conversations", "get_memories"})
 """Tools whose results answer without a word of the question."""
 
 
-def answer(question: str, results: Sequence[tuple[str, str]], *, zone: tzinfo | None = None) -> str:
+def answer(question: str, results: Results, *, zone: tzinfo | None = None) -> str:
     """Answer from `(tool name, text)` pairs: the apps' texts and the sentences closest to the question.
 
     Days are those of `zone`, the owner's.
@@ -76,14 +83,10 @@ def answer(question: str, results: Sequence[tuple[str, str]], *, zone: tzinfo | 
         for name, text in results
         if name not in LIBRARY_TOOLS
     ]
-    names = {name for name, _ in results}
-    lists = not names.isdisjoint(_LISTS)
-    tool_results = [_parse_result(text) for name, text in results if name in LIBRARY_TOOLS]
     is_search_down = any(
         name in LIBRARY_TOOLS and text.startswith("Error: ") for name, text in results
     )
-    asks_topic = not lists or "search_conversations" in names
-    quotes = _format_quotes(question, tool_results, lists=lists, asks_topic=asks_topic)
+    quotes = _answer_from_library(question, results)
     parts = [
         *([] if is_english(question) else [ENGLISH_ONLY]),
         *filter(None, app_parts),
@@ -122,26 +125,26 @@ def _format_app_text(text: str) -> str:
     return text.replace("Error: ", "That did not work: ", 1) if text.startswith("Error: ") else text
 
 
-def _parse_result(text: str) -> dict[str, Any]:
-    """Parse a library tool's answer; an error text is no JSON and has no results."""
-    try:
-        result = json.loads(text)
-    except ValueError:
-        return {}
-    return result if isinstance(result, dict) else {}
+def _answer_from_library(question: str, results: Results) -> list[str]:
+    """Quote what is closest, and add the last talk with whom a question names, or tell it alone."""
+    last = read_last_talk(question, results)
+    if last is None:
+        return _format_quotes(question, results)
+    talk, conversation = last
+    if talk.is_topic_found:
+        return [*_format_quotes(question, results[:-1]), talk.describe(conversation)]
+    is_nearest = talk.has_topic and not talk.is_when
+    return [*([NEAREST_ONLY] if is_nearest else []), talk.describe(conversation)]
 
 
-def _format_quotes(
-    question: str, tool_results: Sequence[dict[str, Any]], *, lists: bool, asks_topic: bool
-) -> list[str]:
-    documents = _deduplicate(
-        [result for part in tool_results for result in part.get("results", [])]
-    )
-    memories = [memory for part in tool_results for memory in part.get("memories", [])]
+def _format_quotes(question: str, results: Results) -> list[str]:
+    names = {name for name, _ in results}
+    lists = not names.isdisjoint(_LISTS)
+    asks_topic = not lists or "search_conversations" in names
+    documents, memories = collect_documents(results), collect_memories(results)
     all_quotes = [*quote_passages(documents), *_quote_memories(memories)]
     quotes = select_closest(question, all_quotes)
-    texts = [*map(_join_texts, documents), *(memory["text"] for memory in memories)]
-    is_found = not asks_topic or is_answered(drop_past_span(question), texts)
+    is_found = not asks_topic or is_answered(drop_past_span(question), list_texts(results))
     max_overviews = _MAX_OVERVIEWS if lists or is_found else 1
     if not is_found:
         heading = NEAREST_ONLY
@@ -151,17 +154,19 @@ def _format_quotes(
         heading = _name_speakers(quotes, all_quotes)
     else:
         heading = FOUND
+    days = {d["document"]: format_day(d) for d in documents} if asks_when(question) else {}
     lines = (
-        list(map(str, quotes))
-        or list(islice(map(_format_overview, documents), max_overviews))
+        [_put_day(str(quote), days.get(quote.document)) for quote in quotes]
+        or [
+            _put_day(format_overview(d), days.get(d["document"])) for d in documents[:max_overviews]
+        ]
         or [str(quote) for quote in _quote_memories(memories)]
     )
     return [heading, "\n".join(f"- {line}" for line in lines)] if lines else []
 
 
-def _join_texts(document: dict[str, Any]) -> str:
-    fields = (document.get("title", ""), document.get("overview", ""))
-    return "\n".join([*fields, *document.get("passages", [])])
+def _put_day(line: str, day: str | None) -> str:
+    return f"{day}, {line}" if day else line
 
 
 def _name_speakers(quotes: Sequence[Quote], all_quotes: Sequence[Quote]) -> str:
@@ -184,20 +189,6 @@ def _describe_person(name: str, documents: Sequence[dict[str, Any]]) -> str:
     return f"I know {name} from these conversations: {', '.join(titles)}. What was said:"
 
 
-def _deduplicate(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Keep one result per document, the one with passages if there is any."""
-    by_document: dict[int, dict[str, Any]] = {}
-    for result in results:
-        if not by_document.get(result["document"], {}).get("passages"):
-            by_document[result["document"]] = result
-    return list(by_document.values())
-
-
 def _quote_memories(memories: Sequence[dict[str, Any]]) -> Iterator[Quote]:
     for memory in memories:
         yield Quote(text=address_owner(memory["text"]), document=memory.get("document"))
-
-
-def _format_overview(result: dict[str, Any]) -> str:
-    title, overview = result.get("title", ""), result.get("overview", "")
-    return f"{': '.join(filter(None, [title, overview]))}[{result['document']}]"

@@ -14,12 +14,14 @@ from pydantic import ValidationError
 
 from shared.adapters.embedded.offline import answers
 from shared.adapters.embedded.offline.general import is_general
+from shared.adapters.embedded.offline.last_talk import plan_last_talk
 from shared.adapters.embedded.offline.planner import (
     PlannedCall,
     is_goodbye,
     is_small_talk,
     is_thanks,
     plan,
+    select_offered,
 )
 from shared.data.codec import type_adapter
 from shared.domain.errors import ModelFailed
@@ -107,7 +109,9 @@ def _reply(messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> Itera
     position = _find_question(messages)
     context, question = _split_context(messages[position])
     results = _pair_results(messages[position + 1 :])
-    if results:
+    if results and (requests := select_offered(plan_last_talk(question, results), tools)):
+        yield from _request_tools(requests, earlier=_count_calls(messages))
+    elif results:
         now = _parse_current_time(context)
         yield from _stream_text(answers.answer(question, results, zone=now.tzinfo if now else None))
     elif is_thanks(question):

@@ -4,12 +4,13 @@ A question asks for tasks, for what is known of its owner, for a stretch of time
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from shared.adapters.embedded.offline.calendar import parse_moment
 from shared.adapters.embedded.offline.general import is_general
+from shared.adapters.embedded.offline.results import LIBRARY_TOOLS
 from shared.adapters.embedded.offline.spans import Span, find_coming_span, find_past_span
 from shared.domain.model import ToolSpec
 from shared.retrieval.term_weights import (
@@ -22,9 +23,6 @@ from shared.retrieval.terms import tokenize
 
 PlannedCall = tuple[str, Mapping[str, Any]]
 
-LIBRARY_TOOLS = frozenset(
-    {"search_conversations", "get_conversations", "search_memories", "get_memories"}
-)
 _TASK_TOOLS = frozenset({"get_action_items", "create_action_item", "update_action_item"})
 _SETTING_TOOLS = frozenset({"remember", "manage_daily_summary"})
 _MANUAL_TOOLS = frozenset({"get_product_info", "read_web_page"})
@@ -83,7 +81,8 @@ _ABOUT_OWNER = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _LATEST = re.compile(
-    r"\b(my|the) (last|latest|most recent|newest) (conversation|meeting|talk|call|recording)\b",
+    r"\b(?:my|the|our) (?:last|latest|most recent|newest) (?:conversation|meeting|talk|call|recording)\b"
+    r"(?: with (?P<speaker>\w+))?",
     re.IGNORECASE,
 )
 _SUMMARY = re.compile(
@@ -160,13 +159,17 @@ def plan(question: str, now: datetime | None, tools: Sequence[ToolSpec]) -> list
     app_calls = [
         (tool.name, _build_arguments(tool, question)) for tool in _select_best(tools, question)
     ]
-    offered_names = {tool.name for tool in tools}
     own_calls = (
         [*_plan_task_calls(question, now)]
-        or [call for call in _plan_manual_calls(question) if call[0] in offered_names]
+        or select_offered(_plan_manual_calls(question), tools)
         or [*_plan_library_calls(question, now)]
     )
-    return app_calls or [call for call in own_calls if call[0] in offered_names]
+    return app_calls or select_offered(own_calls, tools)
+
+
+def select_offered(calls: Iterable[PlannedCall], tools: Sequence[ToolSpec]) -> list[PlannedCall]:
+    names = {tool.name for tool in tools}
+    return [call for call in calls if call[0] in names]
 
 
 def _select_best(tools: Sequence[ToolSpec], question: str) -> Iterator[ToolSpec]:
@@ -253,8 +256,9 @@ def _plan_library_calls(question: str, now: datetime | None) -> Iterator[Planned
         yield "search_memories", {"query": name}
     elif _ABOUT_OWNER.search(question):
         yield "get_memories", {"limit": LISTED_MEMORIES}
-    elif span is None and _LATEST.search(question):
-        yield "get_conversations", {"limit": 1}
+    elif span is None and (latest := _LATEST.search(question)):
+        speaker = latest["speaker"]
+        yield "get_conversations", {"limit": 1, **({"speaker": speaker} if speaker else {})}
     else:
         yield from _plan_search(question, span)
 

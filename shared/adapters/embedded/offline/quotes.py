@@ -102,6 +102,11 @@ def select_closest(question: str, quotes: Sequence[Quote]) -> list[Quote]:
     return [quote for quote in top_quotes if scores[quote] * 2 >= scores[top_quotes[0]]]
 
 
+def asks_of_owner(question: str) -> bool:
+    """Tell whether a question is about what its owner does or has: "did I", "my"."""
+    return _ASKS_OWNER.search(question) is not None
+
+
 def is_answered(question: str, texts: Iterable[str]) -> bool:
     """Tell whether one of the texts has more than half of what is asked for, so that it may be the answer."""
     weights = {term: get_term_weight(term) for term in _list_asked_terms(question)}
@@ -207,7 +212,7 @@ def _find_bonus(question: str, quote: Quote) -> float:
     """Prefer the kind of answer that is asked for, in words about whom it is asked."""
     text = question.strip()
     bonus = _KIND_BONUS if _gives_kind(text, quote) else 0.0
-    if _ASKS_OWNER.search(text) and (quote.speaker == "You" or _OWN_FACT.match(quote.text)):
+    if asks_of_owner(text) and (quote.speaker == "You" or _OWN_FACT.match(quote.text)):
         bonus += _OWNER_BONUS
     return bonus + (_PROMISE_BONUS if _is_promise_asked_for(text, quote) else 0.0)
 
@@ -216,6 +221,6 @@ def _is_promise_asked_for(question: str, quote: Quote) -> bool:
     """Tell whether a sentence promises something, and its speaker is who the question is about."""
     if not (_ASKS_PROMISE.search(question) and _PROMISE.search(quote.text)):
         return False
-    if _ASKS_OWNER.search(question):
+    if asks_of_owner(question):
         return quote.speaker == "You"
     return not extract_content_terms(quote.speaker).isdisjoint(extract_content_terms(question))

@@ -8,11 +8,13 @@ import pytest
 
 from shared.adapters.embedded.offline.answers import (
     CONSENT_NEEDED,
+    ENGLISH_ONLY,
     NEAREST_ONLY,
     NOTHING_FOUND,
     SEARCH_DOWN,
     answer,
 )
+from shared.adapters.embedded.offline.last_talk import plan_last_talk
 
 GARDEN = {
     "document": 1,
@@ -228,6 +230,66 @@ def test_lines_that_share_only_their_speaker_are_not_added_to_an_answer():
     text = answer("Is Lena vegetarian?", [_build_search_result(dinner)])
 
     assert text == "Here is what I found:\n\n- Lena: “I am vegetarian since the summer.”[1]"
+
+
+MOVE = {
+    "document": 1,
+    "title": "Moving to Leipzig",
+    "overview": "Lena's mother moves.",
+    "started_at": "2026-11-22T16:00:00+01:00",
+    "passages": ["Lena: The flat has three rooms.\nMe: Good."],
+}
+DAY = "Sunday 22 November 2026"
+LAST_TALK = (
+    f"Your latest conversation with Lena was on {DAY}:\n\n"
+    "- Moving to Leipzig: Lena's mother moves.[1]"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("When did I last talk to Lena?", LAST_TALK),
+        ("when did I last see lena", LAST_TALK),
+        ("What did Lena say?", LAST_TALK),
+        ("Wann habe ich zuletzt mit Lena gesprochen?", f"{ENGLISH_ONLY}\n\n{LAST_TALK}"),
+        ("What is Lena's shoe size?", f"{NEAREST_ONLY}\n\n{LAST_TALK}"),
+        (
+            "When did I talk to Lena about the flat?",
+            f"Here is what I found:\n\n- {DAY}, Lena: “The flat has three rooms.”[1]\n\n{LAST_TALK}",
+        ),
+    ],
+)
+def test_the_last_talk_with_somebody_is_told_with_its_day(question, expected):
+    searched = [_build_search_result(MOVE), ("search_memories", '{"memories": []}')]
+
+    assert plan_last_talk(question, searched) == [
+        ("get_conversations", {"speaker": "Lena", "limit": 1})
+    ]
+    listed = _build_search_result({**MOVE, "passages": []}, name="get_conversations")
+    assert answer(question, [*searched, listed]) == expected
+    assert plan_last_talk(question, [*searched, listed]) == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many rooms does Lena's flat have?",
+        "When did I last talk to Zoe?",
+        "Who is Lena?",
+        "When will Lena move into the flat?",
+    ],
+)
+def test_no_last_talk_is_looked_for_where_more_or_nobody_known_is_asked_for(question):
+    assert plan_last_talk(question, [_build_search_result(MOVE)]) == []
+
+
+def test_a_listed_conversation_has_its_day_where_the_question_is_when():
+    listed = _build_search_result({**MOVE, "passages": []}, name="get_conversations")
+
+    assert answer("When was my last talk with Lena?", [listed]).endswith(
+        f"- {DAY}, Moving to Leipzig: Lena's mother moves.[1]"
+    )
 
 
 TASKS = (

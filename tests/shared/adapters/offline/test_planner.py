@@ -197,6 +197,12 @@ def test_the_last_conversation_is_the_newest_one():
     assert calls == [("get_conversations", {"limit": 1})]
 
 
+def test_the_last_conversation_with_somebody_is_the_newest_in_which_they_speak():
+    calls = plan("What did we say in our last conversation with Lena?", NOW, LIBRARY_TOOLS)
+
+    assert calls == [("get_conversations", {"limit": 1, "speaker": "Lena"})]
+
+
 def test_a_summary_of_a_stretch_of_time_lists_it():
     calls = plan("Summarize my meetings last week", NOW, LIBRARY_TOOLS)
 
