@@ -411,7 +411,94 @@ def test_a_telegram_chat_is_read_with_its_owner():
             },
             ("Walk", "2026-01-24T11:15:00+00:00", [("Ann", 0, "Nice"), ("Bo", 4, "It is")]),
         ),
+        (
+            [{"sentence": "Hola", "startTime": "00:01", "speaker_name": "Lucía"}],
+            ("", "", [("Lucía", 1, "Hola")]),
+        ),
+        (
+            {
+                "words": [{"text": "Guten", "start": 100}, {"text": "Tag.", "start": 300}],
+                "utterances": [{"speaker": "A", "text": "Guten Tag.", "start": 100, "end": 500}],
+            },
+            ("", "", [("A", 0.1, "Guten Tag.")]),
+        ),
+        (
+            {
+                "paragraphs": [
+                    {"speaker": 0, "sentences": [{"text": "Hi.", "start": 0.5}]},
+                    {"speaker": 1, "sentences": [{"text": "Ho.", "start": 2}]},
+                ]
+            },
+            ("", "", [("Speaker 0", 0.5, "Hi."), ("Speaker 1", 2, "Ho.")]),
+        ),
+        (
+            [{"user": "U1", "text": "Morning", "ts": "1770109200.000100"}],
+            ("", "2026-02-03T09:00:00.000100+00:00", [("", 0, "Morning")]),
+        ),
     ],
 )
 def test_the_output_of_a_transcriber_is_read(content, expected):
     assert read("a.json", json.dumps(content)) == expected
+
+
+def test_each_recording_of_a_file_is_a_conversation():
+    lifelogs = [
+        {
+            "title": title,
+            "startTime": f"2026-02-03T0{hour}:00:00Z",
+            "contents": [{"content": f"{title}?", "speakerName": "You"}],
+        }
+        for title, hour in (("Breakfast", 8), ("Bus", 9))
+    ]
+
+    drafts = read_file(
+        "a.json", json.dumps({"data": {"lifelogs": lifelogs}}).encode()
+    ).conversations
+
+    assert [(d.title, str(d.started_at), d.turns[0].text) for d in drafts] == [
+        ("Breakfast", "2026-02-03 08:00:00+00:00", "Breakfast?"),
+        ("Bus", "2026-02-03 09:00:00+00:00", "Bus?"),
+    ]
+
+
+def build_node(parent: str | None, role: str, text: str) -> dict[str, object]:
+    content = {"content_type": "text", "parts": [text]}
+    message = {"author": {"role": role}, "create_time": 1770109201.0, "content": content}
+    return {"message": message, "parent": parent, "children": []}
+
+
+CHATGPT = {
+    "title": "Bread",
+    "create_time": 1770109200.0,
+    "current_node": "d",
+    "mapping": {
+        "a": {"message": None, "parent": None},
+        "b": build_node("a", "user", "Why is it flat?"),
+        "c": build_node("b", "assistant", "An answer that was not wanted."),
+        "d": build_node("b", "assistant", "The starter is weak."),
+    },
+}
+CLAUDE = {
+    "name": "Bread",
+    "created_at": "2026-02-03T09:00:00Z",
+    "chat_messages": [
+        {"text": "Why is it flat?", "sender": "human", "created_at": "2026-02-03T09:00:01Z"},
+        {
+            "text": "",
+            "content": [{"type": "text", "text": "The starter is weak."}],
+            "sender": "assistant",
+            "created_at": "2026-02-03T09:00:01Z",
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize("chat", [CHATGPT, CLAUDE])
+def test_a_chat_with_an_assistant_is_read(chat):
+    [draft] = read_file("conversations.json", json.dumps([chat]).encode()).conversations
+
+    assert (draft.title, str(draft.started_at)) == ("Bread", "2026-02-03 09:00:00+00:00")
+    assert [(turn.text, turn.start, turn.is_user) for turn in draft.turns] == [
+        ("Why is it flat?", 0, True),
+        ("The starter is weak.", 0, False),
+    ]
