@@ -13,11 +13,13 @@ from shared.adapters.embedded.offline.planner import (
     is_english,
 )
 from shared.adapters.embedded.offline.quotes import (
+    OWNER_NAMES,
     Quote,
     is_answered,
     quote_passages,
     select_closest,
 )
+from shared.adapters.embedded.offline.requests import select_requests
 from shared.adapters.embedded.offline.results import (
     LIBRARY_TOOLS,
     collect_documents,
@@ -67,7 +69,6 @@ _PAGE = "From the page "
 _WHO = re.compile(
     r"(with )?who(m)? (did|have|was|were|talked|spoke|said|mentioned|told)\b", re.IGNORECASE
 )
-_OWNER_NAMES = frozenset({"", "me", "you", "user"})
 _MAX_OVERVIEWS = 10
 _LISTS = frozenset({"get_conversations", "get_memories"})
 """Tools whose results answer without a word of the question."""
@@ -143,10 +144,13 @@ def _format_quotes(question: str, results: Results) -> list[str]:
     asks_topic = not lists or "search_conversations" in names
     documents, memories = collect_documents(results), collect_memories(results)
     all_quotes = [*quote_passages(documents), *_quote_memories(memories)]
-    quotes = select_closest(question, all_quotes)
+    asker, requests = select_requests(question, all_quotes)
+    quotes = requests or select_closest(question, all_quotes)
     is_found = not asks_topic or is_answered(drop_past_span(question), list_texts(results))
     max_overviews = _MAX_OVERVIEWS if lists or is_found else 1
-    if not is_found:
+    if requests:
+        heading = f"{asker} asked:"
+    elif not is_found:
         heading = NEAREST_ONLY
     elif (person := find_person(question)) and documents:
         heading = _describe_person(person, documents)
@@ -175,7 +179,7 @@ def _name_speakers(quotes: Sequence[Quote], all_quotes: Sequence[Quote]) -> str:
     names = dict.fromkeys(
         quote.speaker
         for quote in all_quotes
-        if quote.document in documents and quote.speaker.casefold() not in _OWNER_NAMES
+        if quote.document in documents and quote.speaker.casefold() not in OWNER_NAMES
     )
     named = [name for name in names if name]
     return f"That was with {', '.join(named)}:" if named else FOUND

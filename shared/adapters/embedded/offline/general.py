@@ -33,7 +33,7 @@ _WORLD = re.compile(
 """General in spite of a name, a "the" or an "I"."""
 _LIFE = re.compile(
     r"""
-    \b(i|me|my|mine|we|us|our|ours|yesterday|today|tonight|tomorrow|last|next|this|ago|now
+    \b(i|me|my|mine|we|us|our|ours|s?he|him|her|his|hers|yesterday|today|tonight|tomorrow|last|next|this|ago|now
     |did|was|were|had|(has|have)\ been|happen(ed)?|said|told|talk(ed)?|spoke|mention(ed)?|decided|promised
     |(any|some|every)(body|one)|conversations?|meetings?|new)\b
     | \bthe\ (?!\w+est\b|most\b|best\b|sky\b|sea\b|sun\b|moon\b|earth\b|world\b|universe\b|(?-i:[A-Z]))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shared.adapters.embedded.offline.planner import PlannedCall, find_person, is_english
-from shared.adapters.embedded.offline.quotes import asks_of_owner, quote_passages
+from shared.adapters.embedded.offline.quotes import asks_of_owner, find_speaker, quote_passages
 from shared.adapters.embedded.offline.results import (
     collect_documents,
     format_day,
@@ -16,6 +16,7 @@ from shared.adapters.embedded.offline.results import (
 )
 from shared.domain.value import value
 from shared.retrieval.query import asks_when
+from shared.retrieval.synonyms import list_synonyms
 from shared.retrieval.term_weights import EVERYDAY_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
@@ -23,7 +24,6 @@ Results = Sequence[tuple[str, str]]
 
 LAST_TALK = "Your latest conversation with {speaker} was on {day}:"
 _SEARCHES = frozenset({"search_conversations", "search_memories"})
-_OWNER_NAMES = frozenset({"", "me", "you", "user"})
 
 
 @value
@@ -58,29 +58,16 @@ def read_last_talk(question: str, results: Results) -> tuple[LastTalk, dict[str,
 
 def _find_last_talk(question: str, results: Results) -> LastTalk | None:
     """Return the last talk that a question asks for, or that is the nearest to what it asks for."""
-    speaker = _find_speaker(question, results)
+    speaker = find_speaker(question, quote_passages(collect_documents(results)))
     topic = _list_topic(question, speaker)
     found = {term for text in list_texts(results) for term in tokenize(text)}
-    is_topic_found = not topic.isdisjoint(found)
+    is_topic_found = any(not found.isdisjoint((term, *list_synonyms(term))) for term in topic)
     is_when = asks_when(question) and (asks_of_owner(question) or not is_english(question))
     if not speaker or find_person(question) or (is_topic_found and not is_when):
         return None
     return LastTalk(
         speaker=speaker, has_topic=bool(topic), is_topic_found=is_topic_found, is_when=is_when
     )
-
-
-def _find_speaker(question: str, results: Results) -> str:
-    """Return the words of a question that name who speaks in what was found, but for the owner."""
-    asked = set(tokenize(question))
-    quotes = quote_passages(collect_documents(results))
-    speakers = dict.fromkeys(quote.speaker for quote in quotes)
-    names = (
-        " ".join(word for word in speaker.split() if not asked.isdisjoint(tokenize(word)))
-        for speaker in speakers
-        if speaker.casefold() not in _OWNER_NAMES
-    )
-    return max(names, key=len, default="")
 
 
 def _list_topic(question: str, speaker: str) -> set[str]:

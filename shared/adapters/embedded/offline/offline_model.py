@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, M
 from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from functools import partial
+from itertools import pairwise
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -13,6 +14,7 @@ from anyio import CapacityLimiter, to_thread
 from pydantic import ValidationError
 
 from shared.adapters.embedded.offline import answers
+from shared.adapters.embedded.offline.follow_ups import complete
 from shared.adapters.embedded.offline.general import is_general
 from shared.adapters.embedded.offline.last_talk import plan_last_talk
 from shared.adapters.embedded.offline.planner import (
@@ -107,7 +109,8 @@ async def _stream_events(
 def _reply(messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> Iterator[ModelEvent]:
     """Ask for tools first, answer when their results are there."""
     position = _find_question(messages)
-    context, question = _split_context(messages[position])
+    context, text = _split_context(messages[position])
+    question = complete(text, _list_questions(messages[:position]))
     results = _pair_results(messages[position + 1 :])
     if results and (requests := select_offered(plan_last_talk(question, results), tools)):
         yield from _request_tools(requests, earlier=_count_calls(messages))
@@ -135,6 +138,15 @@ def _find_question(messages: Sequence[ModelMessage]) -> int:
         for n, message in enumerate(messages)
         if isinstance(message, UserText) and not message.text.startswith("<reminder>")
     )
+
+
+def _list_questions(messages: Sequence[ModelMessage]) -> list[str]:
+    """Return the owner's earlier questions: an answer of ours comes right behind each."""
+    return [
+        message.text
+        for message, following in pairwise(messages)
+        if isinstance(message, UserText) and isinstance(following, AssistantTurn)
+    ]
 
 
 def _split_context(message: ModelMessage) -> tuple[str, str]:

@@ -52,6 +52,11 @@ _WAITING = re.compile(
     r"|\bwho (?:owes|promised) me\b",
     re.IGNORECASE,
 )
+_REQUESTS_OF_PERSON = re.compile(
+    r"\bwhat (?:else )?(?:did|does|has|had|would) (?P<name>.{1,40}?) (?:still )?"
+    r"(?:\w+ (?:me|us) to\b|\w+ (?:from|of) (?:me|us)\b|ask(?:ed)? (?:me|us)\b)",
+    re.IGNORECASE,
+)
 _THANKS = re.compile(r"\s*(many )?(thanks|thank you|thx|cheers)\b[^?]{0,60}", re.IGNORECASE)
 _GOODBYE = re.compile(r"\s*(good ?bye|bye( bye)?|see you|good night)\b[^?]{0,40}", re.IGNORECASE)
 _NEW_TASK = re.compile(
@@ -100,6 +105,8 @@ _GREETING = re.compile(
 )
 _PERSONAL_PRONOUN = re.compile(r"\b(i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 LISTED_MEMORIES = 20
+_ASKING_TALKS = 5
+"""The newest conversations with somebody in which it is looked for what they asked."""
 _MIN_SHARED_TERMS = 2
 
 
@@ -112,6 +119,10 @@ def is_thanks(question: str) -> bool:
     return _THANKS.fullmatch(question) is not None
 
 
+def is_greeting(question: str) -> bool:
+    return _GREETING.fullmatch(question.strip()) is not None
+
+
 def is_goodbye(question: str) -> bool:
     return _GOODBYE.fullmatch(question) is not None
 
@@ -120,6 +131,12 @@ def find_person(question: str) -> str | None:
     """Return the name of a question that asks who somebody is."""
     match = _PERSON.fullmatch(question.strip())
     return match[1] if match else None
+
+
+def find_asker(question: str) -> str | None:
+    """Return the name of a question for what somebody asked of its owner."""
+    match = _REQUESTS_OF_PERSON.search(question)
+    return match["name"] if match else None
 
 
 def find_task_person(question: str) -> str | None:
@@ -145,7 +162,7 @@ def is_english(question: str) -> bool:
 
 def is_small_talk(question: str) -> bool:
     """Tell a greeting, or a question about the assistant, from one about the owner's life."""
-    if _GREETING.fullmatch(question.strip()):
+    if is_greeting(question):
         return True
     has_content = any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(question))
     return not has_content and not _PERSONAL_PRONOUN.search(question)
@@ -254,6 +271,10 @@ def _plan_library_calls(question: str, now: datetime | None) -> Iterator[Planned
     if name := find_person(question):
         yield "search_conversations", {"query": name, "people": [name], "limit": 5}
         yield "search_memories", {"query": name}
+    elif asker := find_asker(question):
+        whole = {"limit": _ASKING_TALKS, "include_transcript": True}
+        yield "get_conversations", {"speaker": asker, **whole}
+        yield "search_conversations", {"query": question[:1_000]}
     elif _ABOUT_OWNER.search(question):
         yield "get_memories", {"limit": LISTED_MEMORIES}
     elif span is None and (latest := _LATEST.search(question)):

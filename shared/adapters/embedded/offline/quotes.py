@@ -18,6 +18,7 @@ from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
 
 MAX_QUOTES = 3
+OWNER_NAMES = frozenset({"", "me", "you", "user"})
 _SYNONYM_SHARE = 0.5
 _ANSWER_SHARE = 0.5
 """Of the weight of a question's terms. Of LoCoMo's questions 6 in 100 find no more in their own library, and 76 in that of somebody else."""
@@ -100,6 +101,17 @@ def select_closest(question: str, quotes: Sequence[Quote]) -> list[Quote]:
     close_quotes = [quote for quote, score in scores.items() if score]
     top_quotes = sorted(close_quotes, key=lambda quote: -scores[quote])[:MAX_QUOTES]
     return [quote for quote in top_quotes if scores[quote] * 2 >= scores[top_quotes[0]]]
+
+
+def find_speaker(question: str, quotes: Iterable[Quote]) -> str:
+    """Return the words of a question that name a speaker, but for the owner; empty without any."""
+    asked = set(tokenize(question))
+    names = (
+        " ".join(word for word in speaker.split() if not asked.isdisjoint(tokenize(word)))
+        for speaker in dict.fromkeys(quote.speaker for quote in quotes)
+        if speaker.casefold() not in OWNER_NAMES
+    )
+    return max(names, key=len, default="")
 
 
 def asks_of_owner(question: str) -> bool:

@@ -85,12 +85,21 @@ def extract_action_items(
             }
 
 
+def find_requests(sentences: Sequence[Sentence]) -> Iterator[int]:
+    """Yield the places at which others ask the owner for something that is not refused at once."""
+    cast = build_cast(sentences)
+    for place, sentence in enumerate(sentences):
+        task = _find_task(place, sentences, cast) if sentence.speaker not in cast.own else None
+        if task and task.doer in cast.own:
+            yield place
+
+
 def _find_tasks(sentences: Sequence[Sentence], cast: Cast, now: datetime) -> list[Task]:
     tasks: list[Task] = []
     last_place = 0
     for place, sentence in enumerate(sentences):
-        following = sentences[place + 1] if place + 1 < len(sentences) else None
-        task = _find_task(sentence, following, cast, cast.find_listener(place, sentence.speaker))
+        following = _get_following(place, sentences)
+        task = _find_task(place, sentences, cast)
         is_near = tasks and place - last_place <= _MAX_TO_CORRECTION
         if is_near and (moved := _move(tasks[-1], sentence, following, now)):
             tasks[-1] = moved
@@ -149,9 +158,13 @@ def _is_meeting(text: str) -> bool:
     )
 
 
-def _find_task(
-    sentence: Sentence, following: Sentence | None, cast: Cast, listener: str | None
-) -> Task | None:
+def _get_following(place: int, sentences: Sequence[Sentence]) -> Sentence | None:
+    return sentences[place + 1] if place + 1 < len(sentences) else None
+
+
+def _find_task(place: int, sentences: Sequence[Sentence], cast: Cast) -> Task | None:
+    sentence = sentences[place]
+    listener = cast.find_listener(place, sentence.speaker)
     if box := _CHECKBOX.match(sentence.text):
         is_open = not box["mark"].strip()
         return Task(_shorten(box["task"]), sentence.speaker, is_listed=True) if is_open else None
@@ -161,6 +174,7 @@ def _find_task(
     if promise and _is_stated(text, promise):
         return _find_promise(sentence, promise, cast, listener)
     if request := _REQUEST.search(sentence.text):
+        following = _get_following(place, sentences)
         return _find_request(sentence, request, following, cast, listener)
     return _find_announcement(sentence, cast, listener)
 

@@ -41,7 +41,7 @@ def test_questions_about_the_world_are_general(question):
     assert is_general(question)
 
 
-@pytest.mark.parametrize("question", PERSONAL)
+@pytest.mark.parametrize("question", [*PERSONAL, "Why is she dizzy?"])
 def test_questions_about_the_owners_life_are_not(question):
     assert not is_general(question)
 

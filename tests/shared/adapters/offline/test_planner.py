@@ -203,6 +203,24 @@ def test_the_last_conversation_with_somebody_is_the_newest_in_which_they_speak()
     assert calls == [("get_conversations", {"limit": 1, "speaker": "Lena"})]
 
 
+@pytest.mark.parametrize(
+    ("question", "asker"),
+    [
+        ("What did Marek ask me to do?", "Marek"),
+        ("what else does Dr. Weber want me to bring?", "Dr. Weber"),
+        ("What does my boss still need from me?", "my boss"),
+        ("What did Lena ask me?", "Lena"),
+        ("What did Lena ask Ben to do?", None),
+        ("What did Lena tell me?", None),
+    ],
+)
+def test_what_somebody_asked_is_looked_for_in_the_newest_talks_with_them(question, asker):
+    calls = dict(plan(question, NOW, LIBRARY_TOOLS))
+
+    assert calls.get("get_conversations", {}).get("speaker") == asker
+    assert calls["search_conversations"] == {"query": question}
+
+
 def test_a_summary_of_a_stretch_of_time_lists_it():
     calls = plan("Summarize my meetings last week", NOW, LIBRARY_TOOLS)
 

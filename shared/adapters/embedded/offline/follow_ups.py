@@ -1,0 +1,41 @@
+"""Follow-ups: questions that say only with the one before what they are about; pure."""
+
+import re
+from collections.abc import Sequence
+
+from shared.adapters.embedded.offline.planner import (
+    is_goodbye,
+    is_greeting,
+    is_thanks,
+)
+from shared.retrieval.term_weights import EVERYDAY_WEIGHT, get_term_weight
+from shared.retrieval.terms import tokenize
+
+_OPENING = re.compile(r"\s*(?:and|but|so|or)\b,?\s+", re.IGNORECASE)
+_POINTS_BACK = re.compile(
+    r"\b(?:he|she|it|they|him|her|his|them|their|that|those)\b", re.IGNORECASE
+)
+_ADDRESS = re.compile(r"\b(?:i|me|my|we|us|our|you|your)\b", re.IGNORECASE)
+
+
+def complete(question: str, earlier: Sequence[str]) -> str:
+    """Ask a follow-up together with the latest question that says what it is about."""
+    if not _is_follow_up(question):
+        return question
+    topic = next((text for text in reversed(earlier) if _has_content(text)), "")
+    return f"{_OPENING.sub('', question, count=1)} {topic}".strip()
+
+
+def _is_follow_up(question: str) -> bool:
+    """Tell a question that points back before it names anything: "Where does she live?", "Why?"."""
+    if is_greeting(question) or is_thanks(question) or is_goodbye(question):
+        return False
+    pointer = _POINTS_BACK.search(question)
+    if pointer:
+        return not _has_content(question[: pointer.start()])
+    opening = _OPENING.match(question)
+    return not _has_content(question) and bool(opening or not _ADDRESS.search(question))
+
+
+def _has_content(text: str) -> bool:
+    return any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(text))
