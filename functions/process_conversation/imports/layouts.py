@@ -6,6 +6,7 @@ A file's layout is the one that explains most of its lines. None of them knows w
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal
 
 from functions.process_conversation.imports.stamps import CHAT_CLOCK, CLOCK, DATE, WORD
@@ -50,7 +51,8 @@ class Layout:
             return None
         groups = {name: text.strip() for name, text in match.groupdict().items() if text}
         clock = groups.pop("clock2", "") or groups.pop("clock", "")
-        return Header(**{"name": "", **groups, "clock": clock})
+        name = groups.pop("label", "") or groups.pop("name", "")
+        return Header(**{**groups, "name": name, "clock": clock})
 
 
 _DAY = rf"(?P<date>{DATE})(?:\s{WORD},)?,?\s+"
@@ -62,6 +64,10 @@ BRACKET_CHAT = Layout(
 )
 DASH_CHAT = Layout(
     kind="chat", pattern=re.compile(rf"\u200e?{_DAY}{_CHAT_CLOCK},?\s*[-–]\s+{_SENDER_WORDS}")
+)
+NAMED_CHAT = Layout(
+    kind="chat",
+    pattern=re.compile(rf"(?:[-*]\s+)?{_NAME}\s+\({_DAY}{_CLOCK}\):\s+(?P<words>.*)"),
 )
 BARE_CHAT = Layout(kind="chat", pattern=re.compile(rf"\u200e?{_DAY}{_CLOCK},?\s*{_SENDER_WORDS}"))
 LINKED = Layout(
@@ -83,8 +89,10 @@ NAME_COLON_TIME = Layout(
 )
 COLUMNS = Layout(kind="line", pattern=re.compile(rf"{_CLOCK}\t{_NAME}\t(?P<words>.+)"))
 FROM_TO = Layout(
-    kind="heading",
-    pattern=re.compile(rf"{_CLOCK}\s+[Ff]rom\s+{_NAME}\s+to\s+[^:\n]{{1,80}}:(?P<words>.*)"),
+    kind="line",
+    pattern=re.compile(
+        rf"{_CLOCK}\s+[Ff]rom\s+{_NAME}(?:\s+to\s+[^:\n]{{1,80}})?\s*:(?P<words>.*)"
+    ),
 )
 NAME_TIME = Layout(
     kind="heading",
@@ -97,19 +105,25 @@ TIME_DASH_NAME = Layout(
 TIME_NAME = Layout(kind="heading", pattern=re.compile(rf"{_BRACKETED}\s+\[?{_NAME}\]?:?"))
 NAME_WORDS = Layout(
     kind="line",
-    pattern=re.compile(r"(?P<name>[^\W\d_][\w .'’,()-]{0,63}?)\s*:\s+(?P<words>\S.*)"),
+    pattern=re.compile(
+        r"(?:\[(?P<label>[^\[\]:\n]{1,80})\]|(?P<name>(?:[^\W\d_]|\+\d|[\u2600-\u27bf\U0001f000-\U0001faff])"
+        r"[^:：\n\t\"?!;/\\<>=\[\]{}|]{0,63}?))\s*(?::\s+|：\s*)(?P<words>\S.*)"
+    ),
 )
 LAYOUTS = (
-    LINKED, BRACKET_CHAT, DASH_CHAT, BARE_CHAT, COLUMNS, NAME_TIME_WORDS, NAME_COLON_TIME, TIME_NAME_WORDS, FROM_TO,
-    TIME_DASH_NAME, NAME_TIME, TIME_NAME,
+    LINKED, NAMED_CHAT, BRACKET_CHAT, DASH_CHAT, BARE_CHAT, COLUMNS, FROM_TO, NAME_TIME_WORDS,
+    NAME_COLON_TIME, TIME_NAME_WORDS, TIME_DASH_NAME, NAME_TIME, TIME_NAME,
 )  # fmt: skip
 """The layouts with times, the more specific first."""
 CLOCK_LINE = re.compile(_BRACKETED)
 """A line with nothing but a time: it holds for the turns below."""
+TIME_ONLY = Layout(kind="heading", pattern=CLOCK_LINE)
 MAX_UNREPEATED = 3
 """Lines of a dialogue in which nobody speaks twice; more of them are a list of fields."""
 MIN_SHARE = 0.5
 """The least share of lines that begin with a name where no times stand beside the names."""
+MIN_TIMED_SHARE = 0.3
+"""The same where lines with a time stand between them: above such a transcript programs write notes."""
 
 
 def choose_layout(lines: Sequence[str]) -> Layout | None:
@@ -120,7 +134,19 @@ def choose_layout(lines: Sequence[str]) -> Layout | None:
     if counts[best] > 1 or (counts[best] and best.match(written[0])):
         return best
     spoken = [line for line in written if not CLOCK_LINE.fullmatch(line)]
-    return NAME_WORDS if _is_dialogue(spoken) else None
+    least = MIN_SHARE if spoken == written else MIN_TIMED_SHARE
+    if _is_dialogue(spoken, least):
+        return NAME_WORDS
+    return TIME_ONLY if _count_times(written) > 1 else None
+
+
+def _count_times(written: Sequence[str]) -> int:
+    """Count the lines with only a time that have words below."""
+    return sum(
+        1
+        for line, following in pairwise(written)
+        if CLOCK_LINE.fullmatch(line) and not CLOCK_LINE.fullmatch(following)
+    )
 
 
 def _count_turns(layout: Layout, written: Sequence[str]) -> int:
@@ -132,10 +158,13 @@ def _count_turns(layout: Layout, written: Sequence[str]) -> int:
     return sum(1 for header, next_header in pairs if header and next_header is None)
 
 
-def _is_dialogue(written: Sequence[str]) -> bool:
+def _is_dialogue(written: Sequence[str], least: float) -> bool:
     """Tell whether `Name: words` lines are a dialogue, and not a list of remarks."""
+    named = [at for at, line in enumerate(written) if NAME_WORDS.match(line)]
+    if not named:
+        return False
+    share = len(named) / len(written)
     names = [header.name for header in map(NAME_WORDS.match, written) if header]
-    repeated = max(Counter(names).values(), default=0) > 1
-    share = len(names) / max(len(written), 1)
-    is_short = len(written) <= MAX_UNREPEATED
-    return share >= MIN_SHARE if repeated else share == 1 and is_short
+    if max(Counter(names).values()) == 1:
+        return share == 1 and len(written) <= MAX_UNREPEATED
+    return len(named) >= MIN_SHARE * (named[-1] - named[0] + 1) and share >= least

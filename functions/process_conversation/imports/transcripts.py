@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
 
+from functions.process_conversation.imports.blocks import Block, drop_addressees
 from functions.process_conversation.imports.chats import Message, build_chat
 from functions.process_conversation.imports.drafts import (
     Contents,
@@ -18,7 +19,6 @@ from functions.process_conversation.imports.drafts import (
 from functions.process_conversation.imports.layouts import CLOCK_LINE, Header, Layout, choose_layout
 from functions.process_conversation.imports.stamps import Stamp, parse_clock, parse_stamps
 from functions.process_conversation.imports.titles import find_heading, find_start, find_title
-from shared.domain.value import value
 
 MIN_SENTENCE_SHARE = 0.8
 MIN_PROSE_SHARE = 0.4
@@ -33,21 +33,13 @@ _UNSEEN = re.compile(r"\*\*|__|[\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 _HEADING = re.compile(r"#{1,6}\s.*")
 _EDIT_MARK = re.compile(r"\s*\u200e?<[^<>\n]{1,60}>$")
 _FILE_LINE = re.compile(r"\u200e?\S.{0,80}\.\w{2,4} \([^()\n]{1,40}\)")
+_ATTACHED = re.compile(r"!?\[[^\]\n]{0,200}\]\((?!\w{2,9}://)[^()\n]{1,400}\)|\(- [^\n]{1,400} -\)")
+"""A line of Signal's exporter with a file beside the chat, or with reactions."""
+_PRIVATE_NAME = re.compile(r"^~\s")
+"""What WhatsApp puts before a name that its bearer chose."""
 _MARK = "\u200e"
 """What WhatsApp on iOS puts before words of its own."""
 _EMOJI_REACTION = re.compile(r"[^\n]{0,40}[\"“«„](?P<quoted>[^\n]{1,2000})[\"”»“][^\n]{0,40}")
-
-
-@value
-class Block:
-    """The lines of a turn, below its header."""
-
-    header: Header
-    lines: Sequence[str]
-
-    @property
-    def text(self) -> str:
-        return "\n".join(filter(None, [self.header.words.strip(), *self.lines])).strip()
 
 
 def read_transcript(name: str, text: str) -> Contents:
@@ -60,8 +52,8 @@ def read_transcript(name: str, text: str) -> Contents:
         )
     preamble, blocks = _split(layout, lines)
     if layout.kind == "chat":
-        return _require_speech(list(_read_chat(name, blocks)))
-    turns = _drop_quotations(_read_turns(_trim_last(layout, blocks)))
+        return _require_speech(list(_read_chat(name, preamble, blocks)))
+    turns = _drop_quotations(_read_turns(drop_addressees(_trim_last(layout, blocks))))
     started_at = _find_linked_start(blocks) or find_start(name, preamble)
     title = find_title(name, preamble)
     return _require_speech([Draft(turns=turns, title=title, started_at=started_at)])
@@ -144,25 +136,21 @@ def _split(layout: Layout, lines: Sequence[str]) -> tuple[list[str], list[Block]
 def _trim_last(layout: Layout, blocks: Sequence[Block]) -> list[Block]:
     """Drop what programs write below the last turn: more than any other turn has."""
     *others, last = blocks
-    extra = [_count_extra(layout, block) for block in others]
-    if not others or any(extra):
+    if not others or any(_count_words(b.lines[_find_end(b) :]) for b in others):
         return list(blocks)
-    kept = last.lines[: _first_extra(layout, last)]
-    return [*others, Block(header=last.header, lines=kept)]
+    is_one_line = layout.kind == "line" and not any(_count_words(b.lines) for b in others)
+    return [*others, replace(last, lines=[] if is_one_line else last.lines[: _find_end(last)])]
 
 
-def _count_extra(layout: Layout, block: Block) -> int:
-    lines = block.lines[_first_extra(layout, block) :]
+def _count_words(lines: Sequence[str]) -> int:
     return sum(1 for line in lines if line and not _is_layout(line))
 
 
-def _first_extra(layout: Layout, block: Block) -> int:
-    """Return where a turn goes beyond its first paragraph; of a line layout, beyond its line."""
-    if layout.kind == "line":
-        return 0
+def _find_end(block: Block) -> int:
+    """Return where a turn goes beyond its first paragraph."""
     words = [at for at, line in enumerate(block.lines) if line]
-    first = words[0] if words else 0
-    blank = [at for at, line in enumerate(block.lines) if not line and at > first]
+    first = 0 if block.header.words else words[0] if words else 0
+    blank = [at for at, line in enumerate(block.lines) if not line and at >= first]
     return blank[0] if blank else len(block.lines)
 
 
@@ -246,25 +234,32 @@ def _quotes(line: str, said: set[str]) -> bool:
 # --- chats
 
 
-def _read_chat(name: str, blocks: Sequence[Block]) -> Iterator[Draft]:
+def _read_chat(name: str, preamble: Sequence[str], blocks: Sequence[Block]) -> Iterator[Draft]:
     try:
         times = parse_stamps([Stamp(date=b.header.date, clock=b.header.clock) for b in blocks])
     except ValueError as error:
         raise UnreadableFile(f"its dates cannot be read: {error}") from error
+    heading = find_heading(preamble)
+    bodies = [_drop_headings(block) for block in blocks] if heading else blocks
     messages = [
-        Message(at=at, speaker=block.header.name, text=text)
-        for at, block in zip(times, blocks, strict=True)
+        Message(at=at, speaker=_PRIVATE_NAME.sub("", block.header.name), text=text)
+        for at, block in zip(times, bodies, strict=True)
         if block.header.name and (text := _clean_message(block.text))
     ]
-    return build_chat(messages, title=find_title(name, [], _list_notices(blocks)))
+    return build_chat(messages, title=heading or find_title(name, [], _list_notices(blocks)))
+
+
+def _drop_headings(block: Block) -> Block:
+    """Leave out the headings between the turns of a document that begins with one."""
+    return replace(block, lines=[line for line in block.lines if not _HEADING.fullmatch(line)])
 
 
 def _clean_message(text: str) -> str:
     """Return what a person wrote; nothing for a notice or the placeholder of a file."""
-    first, *rest = text.split("\n")
+    first, *rest = [line for line in text.split("\n") if not _ATTACHED.fullmatch(line)] or [""]
     if first.startswith(_MARK) or _FILE_LINE.fullmatch(first):
         return "\n".join(rest).strip()
-    return _EDIT_MARK.sub("", text).strip().replace(_MARK, "")
+    return _EDIT_MARK.sub("", "\n".join([first, *rest])).strip().replace(_MARK, "")
 
 
 def _list_notices(blocks: Sequence[Block]) -> list[str]:

@@ -220,6 +220,61 @@ def read(name: str, text: str | bytes) -> tuple[str, str, Said]:
             ("", "", [("Ann Lee", 3, "Hello all"), ("Ben A", 15, "Hi Ann")]),
         ),
         (
+            "zoom_de.txt",
+            (
+                "10:33:12 Von Marta K an Alle:\n\tHallo\n10:33:15 Von Ben an Alle:\n\tHi\n"
+                "10:33:20 Von Marta K an Ben (Direktnachricht):\n\tgern\n"
+            ),
+            ("", "", [("Marta K", 0, "Hallo"), ("Ben", 3, "Hi"), ("Marta K", 8, "gern")]),
+        ),
+        (
+            "zoom_old.txt",
+            "10:33:12\t From  Marta K : hello\n10:33:15\t From Ben to Marta K : hi\n",
+            ("", "", [("Marta K", 0, "hello"), ("Ben", 3, "hi")]),
+        ),
+        (
+            "limitless.md",
+            (
+                "# Walk\n\n## Ducks\n\n- You (1/24/26 11:15 AM): Ducks.\n\n## Home\n\n"
+                "- Unknown (1/24/26 11:21 AM): Home?\n"
+            ),
+            ("Walk", "2026-01-24T11:15:00", [("You", 0, "Ducks."), ("Unknown", 360, "Home?")]),
+        ),
+        (
+            "signal.md",
+            (
+                "[2026-01-17, 10:04] Ann: Look\n![a](media/a.jpg)\n[2026-01-17, 10:05] Me: Nice\n"
+                "(- Ann: 👍 -)\n[2026-01-17, 10:06] Me: [b.pdf](media/b.pdf)\n"
+            ),
+            ("", "2026-01-17T10:04:00", [("Ann", 0, "Look"), ("Me", 60, "Nice")]),
+        ),
+        (
+            "ios.txt",
+            "[7.2.26, 17:05:00] ~\u202fTom: hallo\n[7.2.26, 17:05:09] \u202a+49 171\u202c: ja\n",
+            ("", "2026-02-07T17:05:00", [("Tom", 0, "hallo"), ("+49 171", 9, "ja")]),
+        ),
+        (
+            "recorder.txt",
+            "00:01\nThis is a test.\n\n00:12\nIt goes on.\n",
+            ("", "", [("", 1, "This is a test."), ("", 12, "It goes on.")]),
+        ),
+        (
+            "meet.txt",
+            (
+                "Attendees\nBo, Ann\n\n00:00:00\n\nBo: The build is red:\nthree tests fail.\nAnn: I look.\nBo: Bye.\n"
+                "\nMeeting ended after 00:01:00\n"
+            ),
+            (
+                "Attendees",
+                "",
+                [
+                    ("Bo", None, "The build is red:\nthree tests fail."),
+                    ("Ann", None, "I look."),
+                    ("Bo", None, "Bye."),
+                ],
+            ),
+        ),
+        (
             "columns.txt",
             "10:03\tAnn\thello there\n10:04\tBo\tyes: sure\n",
             ("", "", [("Ann", 603, "hello there"), ("Bo", 604, "yes: sure")]),
@@ -275,6 +330,29 @@ def test_all_dates_of_a_chat_together_tell_day_and_month(lines, day):
     drafts = read_file("chat.txt", "\n".join(lines).encode()).conversations
 
     assert str(drafts[0].started_at) == day
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("[SPEAKER_00]: ", "[SPEAKER_01]: "),
+        ("+49 171 2345: ", "+49 160 9999: "),
+        ("श्री शर्मा: ", "सीता: "),
+        ("🦊 Memo: ", "🌵 Lupe: "),
+        ("高橋：", "伊藤："),
+        ("Mme Durand : ", "M. Le Gall : "),
+    ],
+)
+def test_names_are_read_as_people_write_them(first, second):
+    names = [text.strip(":： []") for text in (first, second)]
+
+    _, _, turns = read("a.txt", f"{first}one\n{second}two: three\n{first}four\n")
+
+    assert [(name, words) for name, _, words in turns] == [
+        (names[0], "one"),
+        (names[1], "two: three"),
+        (names[0], "four"),
+    ]
 
 
 @pytest.mark.parametrize(

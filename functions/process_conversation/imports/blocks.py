@@ -1,0 +1,52 @@
+"""Blocks: the turns of a transcript as lines below their headers."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from functions.process_conversation.imports.layouts import Header
+from shared.domain.value import value
+
+
+@value
+class Block:
+    """The lines of a turn, below its header."""
+
+    header: Header
+    lines: Sequence[str]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(filter(None, [self.header.words.strip(), *self.lines])).strip()
+
+
+def drop_addressees(blocks: Sequence[Block]) -> list[Block]:
+    """Leave the senders of `From Ann to Everyone`, in whatever language.
+
+    The first word and one between the names stand in all headers, and two senders share an addressee.
+    """
+    names = list(dict.fromkeys(block.header.name for block in blocks))
+    senders = _find_senders([name.split() for name in names])
+    if senders is None:
+        return list(blocks)
+    by_name = dict(zip(names, senders, strict=True))
+    return [
+        replace(block, header=replace(block.header, name=by_name[block.header.name]))
+        for block in blocks
+    ]
+
+
+def _find_senders(names: Sequence[Sequence[str]]) -> list[str] | None:
+    between = set.intersection(*(set(words[2:-1]) for words in names))
+    if len({words[0] for words in names if words}) != 1 or not between:
+        return None
+    middle = max(between, key=lambda word: _find_last(names[0], word))
+    cuts = [_find_last(words, middle) for words in names]
+    senders = [" ".join(words[1:cut]) for words, cut in zip(names, cuts, strict=True)]
+    by_addressee: dict[tuple[str, ...], set[str]] = {}
+    for words, cut, sender in zip(names, cuts, senders, strict=True):
+        by_addressee.setdefault(tuple(words[cut + 1 :]), set()).add(sender)
+    return senders if max(map(len, by_addressee.values())) > 1 else None
+
+
+def _find_last(words: Sequence[str], word: str) -> int:
+    return len(words) - 1 - words[::-1].index(word)
