@@ -45,7 +45,8 @@ def test_without_a_connection_a_page_says_so_and_retries_u7(console: Console) ->
     expect(page.get_by_role("heading", name="You are offline")).to_be_visible()
     assert list_findings(page) == []
 
-    page.get_by_role("button", name="Retry").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Retry").click()
     expect(page.get_by_role("heading", name="You are offline")).to_be_visible()
     page.context.set_offline(False)
     expect(page.locator("#account-button")).to_have_text("traveller")
