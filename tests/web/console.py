@@ -1,6 +1,7 @@
 """Console as its tests use it: a person's actions, and the page's requests and errors meanwhile."""
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -8,6 +9,9 @@ from urllib.parse import urlsplit
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.local_key import KEY_HEADER, LOCAL_KEY
+
+CONVERSATION = re.compile(r"/v1/conversations/[^/?]+$")
+"""What the console loads once a transcript is added, and once more while it is processed."""
 
 
 @dataclass
@@ -38,12 +42,11 @@ class Console:
 
     def add_transcript(self, transcript: str) -> Locator:
         """Paste a transcript; returns its card once it is processed."""
-        first = self.page.locator("#conversations > li").first
-        before = first.get_attribute("data-id") if first.count() else None
         self.page.get_by_label("Transcript", exact=True).fill(transcript)
-        self.page.get_by_role("button", name="Add", exact=True).click()
-        expect(first).not_to_have_attribute("data-id", before or "")
-        card = first.locator(".card")
+        with self.page.expect_response(CONVERSATION) as loaded:
+            self.page.get_by_role("button", name="Add", exact=True).click()
+        name = loaded.value.url.rpartition("/")[2]
+        card = self.page.locator(f'#conversations [data-id="{name}"] .card')
         expect(card).to_have_attribute("aria-busy", "false")
         return card
 
