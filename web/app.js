@@ -66,7 +66,7 @@ function open({ uid, name, getToken }) {
   const views = {
     apps: apps.reload,
     inbox: startInbox({ api }).look,
-    tasks: startTasks({ api, read }).reload,
+    tasks: startTasks({ api, read, onChange: library.refresh }).reload,
     library: library.show,
     folders: startFolders({ api, open: (folder) => show("library", folder) }).reload,
   };

@@ -322,6 +322,7 @@ def test_a_conversation_tells_its_tasks_that_are_done_from_open_ones_p5(console:
     console.show_view("tasks")
     find_rows(console.page, "tasks").filter(has_text="ferry").get_by_role("checkbox").check()
     console.show_view("library")
+    expect(card.locator(".todo s")).to_have_text("Book the ferry")
     card.click()
 
     expect(console.page.locator("#reader .items s")).to_have_text("Book the ferry")

@@ -15,8 +15,8 @@ const SAMPLE_IDS = "sample-";
 const MAX_SHOWN = 20; // of one import; “Show more” has the others
 
 /**
- * Returns `{update(id, conversation), showAdded(ids), show(folder)}`: a changed conversation, null where it is gone;
- * new ones; and a folder, or all. `open(folder)` goes to one. `onSettled()` follows a change, once nothing shown is being processed.
+ * Returns `{update(id, conversation), refresh(id), showAdded(ids), show(folder)}`: a changed conversation, null where it is gone;
+ * one that another view changed; new ones; and a folder, or all. `open(folder)` goes to one. `onSettled()` follows a change, once nothing shown is being processed.
  */
 export function startLibrary({ api, read, open, onSettled }) {
   const list = find("#conversations");
@@ -69,6 +69,10 @@ export function startLibrary({ api, read, open, onSettled }) {
     if (conversation) item?.replaceChildren(...contents(conversation));
     else item?.remove();
     settle();
+  }
+
+  async function refresh(id) {
+    if (shown(id)) update(id, await api.conversation(id));
   }
 
   function settle() {
@@ -133,7 +137,7 @@ export function startLibrary({ api, read, open, onSettled }) {
   });
   loadPage();
   merges.show();
-  return { update, showAdded, show };
+  return { update, refresh, showAdded, show };
 }
 
 const isUnfinished = ({ status }) => status !== "completed" && status !== "failed";

@@ -8,14 +8,17 @@ import { listing } from "./listing.js";
 import { editTask } from "./task_form.js";
 import { startWaiting } from "./waiting.js";
 
-export function startTasks({ api, read }) {
+/** `onChange(conversation)` follows a change of a task that was found in one. */
+export function startTasks({ api, read, onChange }) {
   const view = find("#tasks");
   const form = find("form", view);
   const { reload: reloadOwn, attempt } = listing(view, { page: api.tasks, row });
 
-  const change = (task, changes) => attempt(async () => {
-    await api.changeTask(task.id, changes);
-    await reload();
+  const change = (task, changes) => alter(task, () => api.changeTask(task.id, changes));
+  const remove = (task) => alter(task, () => api.deleteTask(task.id));
+  const alter = (task, request) => attempt(async () => {
+    await request();
+    await Promise.all([reload(), onChange(task.conversation_id)]);
   });
   const waiting = startWaiting({ api, read, change });
   const reload = () => Promise.all([reloadOwn(), waiting.reload()]);
@@ -33,11 +36,6 @@ export function startTasks({ api, read }) {
         iconButton("bin", t("Delete: {text}", { text: task.description }), () => remove(task))),
       task.due_at && el("p", { class: "meta" }, t("due {time}", { time: due(task.due_at) })));
   }
-
-  const remove = (task) => attempt(async () => {
-    await api.deleteTask(task.id);
-    await reload();
-  });
 
   onSubmit(form, () => {
     const text = find("#task", form).value.trim();
