@@ -11,6 +11,17 @@ ImportStatus = Literal["reading", "preview", "keeping", "completed"]
 
 
 @value
+class RefusedItem:
+    """An item of file number `file` that the library did not take, how it is called, and why."""
+
+    file: int
+    kind: str
+    id: str
+    title: str
+    reason: str
+
+
+@value
 class FileImport:
     """An import of one or more files.
 
@@ -18,7 +29,7 @@ class FileImport:
     in `batch_count` batches of blobs; keeping has come to `position`. In `preview` its owner has not
     decided yet. `text_files` are the numbers of files that nobody knows and that are kept as text.
     Each decision begins a `round`. Of `conversation_count` conversations, `kept_count` are in the
-    library. Where a quota is used up, it goes on at `resumes_at`, and `waits_for` says why.
+    library, and `refused` are the first of the items that it did not take. Where a quota is used up, it goes on at `resumes_at`, and `waits_for` says why.
     """
 
     id: str
@@ -36,6 +47,7 @@ class FileImport:
     text_files: tuple[int, ...] = ()
     conversation_count: int = 0
     kept_count: int = 0
+    refused: tuple[RefusedItem, ...] = ()
     resumes_at: datetime | None = None
     waits_for: str = ""
 

@@ -225,9 +225,13 @@ function fileRow(file) {
   return el("li", {},
     el("span", { class: "name", dir: "auto" }, file.name), refused, question, ...kept,
     !isQuestion && more > 0 && el("span", { class: "meta" }, tn({ one: "and {n} more", other: "and {n} more" }, more)),
-    ...records(file), ...file.left_out.map(({ title, reason }) =>
-      el("span", { class: "reason" }, ...tNodes("Left out: {title}: {reason}", {
-        title: title ? el("bdi", {}, title) : t("a conversation"), reason: serverText(ended(reason)) }))));
+    ...records(file), ...leftOut(file));
+}
+
+function leftOut({ left_out }) {
+  return left_out.map(({ title, reason }) => el("span", { class: "reason" },
+    ...tNodes("Left out: {title}: {reason}", {
+      title: title ? el("bdi", {}, title) : t("a conversation"), reason: serverText(ended(reason)) })));
 }
 
 function conversationLine({ title, segments, speakers, started_at, is_known }) {
@@ -259,9 +263,10 @@ function records({ memories, action_items, people, records: others, not_taken })
   return [counted, ...left].filter(Boolean);
 }
 
-function describe({ status, kept_count, waits_for }) {
+function describe({ status, kept_count, waits_for, files }) {
   const kept = tn({ one: "{n} conversation in your library.", other: "{n} conversations in your library." }, kept_count);
-  return status === "completed" ? [kept] : [kept, " ", t("The rest follows by itself."), " ", serverText(waits_for ?? "")];
+  const left = files.flatMap(leftOut).flatMap((line) => [" ", line]);
+  return status === "completed" ? [kept, ...left] : [kept, " ", t("The rest follows by itself."), " ", serverText(waits_for ?? ""), ...left];
 }
 
 const serverText = (text) => el("span", { lang: "en" }, text);

@@ -5,17 +5,15 @@ from datetime import datetime
 from typing import Any
 
 from functions.process_conversation.imports.build import LeftOut
-from functions.process_conversation.imports.restored_conversations import (
+from functions.process_conversation.imports.refusals import (
+    REFUSALS,
     describe_refusal,
-    parse_restored,
+    name_item,
 )
+from functions.process_conversation.imports.restored_conversations import parse_restored
 from functions.process_conversation.imports.restored_records import build_record, build_settings
-from shared.domain.errors import Invalid, TooLarge
 
 Fields = Mapping[str, Any]
-MAX_TITLE_CHARS = 80
-REFUSALS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, Invalid, TooLarge)
-"""What a part of a file raises that is not in the form of an export."""
 
 
 def leave_out_restored(
@@ -28,7 +26,9 @@ def leave_out_restored(
         try:
             parse_restored(item, now)
         except REFUSALS as error:
-            left_out.append(LeftOut(title=_find_title(item), reason=describe_refusal(error)))
+            left_out.append(
+                LeftOut(title=name_item("restored", item), reason=describe_refusal(error))
+            )
         else:
             kept.append(item)
     return kept, left_out
@@ -45,7 +45,7 @@ def leave_out_records(
             try:
                 build_record(kind, item, now)
             except REFUSALS as error:
-                title = f"{kind} {item.get('id', '')}"[:MAX_TITLE_CHARS].strip()
+                title = name_item(kind, item)
                 left_out.append(LeftOut(title=title, reason=describe_refusal(error)))
             else:
                 kept.setdefault(kind, []).append(item)
@@ -67,14 +67,8 @@ def summarise_restored(item: Fields) -> dict[str, Any]:
     names = dict.fromkeys(segment.get("speaker_name") for segment in segments)
     return {
         "id": item["id"],
-        "title": _find_title(item),
+        "title": name_item("restored", item),
         "started_at": item["started_at"],
         "segments": len(segments),
         "speakers": [name for name in names if name][:30],
     }
-
-
-def _find_title(item: Fields) -> str:
-    structured = item.get("structured")
-    title = structured.get("title") if isinstance(structured, dict) else None
-    return str(title or item.get("id", ""))[:MAX_TITLE_CHARS]

@@ -17,9 +17,11 @@ from functions.process_conversation.imports.import_schemas import (
     ImportQuery,
     ImportTaskIn,
     KeepIn,
+    LeftOutOut,
     SpeakerOut,
 )
 from functions.process_conversation.imports.keep_items import continue_import
+from functions.process_conversation.imports.refusals import CONVERSATION_KINDS
 from functions.process_conversation.imports.start_import import (
     count_speakers,
     discard,
@@ -160,8 +162,16 @@ async def _describe(deps: LibraryDeps, uid: UserId, stored: FileImport) -> Impor
 
 
 def _build_file(number: int, entry: dict[str, Any], stored: FileImport) -> ImportedFileOut:
+    refused = [item for item in stored.refused if item.file == number]
+    ids = {item.id for item in refused if item.kind in CONVERSATION_KINDS}
+    found = {
+        **entry,
+        "conversation_count": entry["conversation_count"] - len(ids),
+        "conversations": [each for each in entry["conversations"] if each["id"] not in ids],
+        "left_out": [*entry["left_out"], *map(LeftOutOut.model_validate, refused)],
+    }
     return ImportedFileOut(
-        **{name: entry[name] for name in ImportedFileOut.model_fields.keys() & entry.keys()},
+        **{name: found[name] for name in ImportedFileOut.model_fields.keys() & found.keys()},
         number=number,
         is_kept_as_text=number in stored.text_files,
     )

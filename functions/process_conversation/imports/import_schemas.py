@@ -80,7 +80,8 @@ class ImportedFileOut(Wire):
     `question`: it is text in no known form; it is kept as plain text if its owner says so
     (`is_kept_as_text`). At most 200 conversations are listed; `conversation_count` counts all. `records`
     counts what else an export holds, by kind, and `not_taken` names what of it is not brought back.
-    `left_out` are conversations and records of the file that cannot be kept.
+    `left_out` are conversations and records of the file that cannot be kept, as was seen when they were
+    read or when they were kept.
     """
 
     number: int

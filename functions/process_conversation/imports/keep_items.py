@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import anyio
-from pydantic import ValidationError
 
 from functions.process_conversation.deps import ImportDeps
 from functions.process_conversation.imports.keep_records import (
@@ -17,6 +16,12 @@ from functions.process_conversation.imports.keep_records import (
 )
 from functions.process_conversation.imports.keep_restored import keep_restored
 from functions.process_conversation.imports.keep_restored_records import keep_restored_record
+from functions.process_conversation.imports.refusals import (
+    CONVERSATION_KINDS,
+    REFUSALS,
+    describe_refusal,
+    name_item,
+)
 from functions.process_conversation.imports.restored_records import RESTORED_KINDS
 from functions.process_conversation.imports.sound import keep_recording
 from functions.process_conversation.imports.start_import import (
@@ -24,21 +29,22 @@ from functions.process_conversation.imports.start_import import (
     read_sources,
     schedule_step,
 )
-from functions.process_conversation.imports.stored_plan import read_batch
+from functions.process_conversation.imports.stored_plan import Item, read_batch
 from functions.process_conversation.library.conversation_schemas import ConversationIn
 from functions.process_conversation.library.conversations import hand_in
 from shared import telemetry
 from shared.domain.conversation import Edits, Structured, apply_edits
-from shared.domain.errors import Conflict, Gone, Invalid, NotFound, QuotaExceeded, TooLarge
-from shared.domain.file_import import FileImport
+from shared.domain.errors import Conflict, Gone, NotFound, QuotaExceeded
+from shared.domain.file_import import FileImport, RefusedItem
 from shared.domain.ids import UserId
 from shared.library.uploads import delete_upload, get_complete, iterate_content
 
-CONVERSATION_KINDS = ("conversation", "recording", "restored")
 _READING = anyio.CapacityLimiter(2)
 """Each holds an uploaded file of up to 200 MB in memory, a few times over."""
 MAX_BATCHES_PER_CALL = 8
 """A call ends well before its deadline; the next task goes on."""
+MAX_REFUSED = 50
+"""Items that are named; each is logged."""
 
 
 async def continue_import(deps: ImportDeps, uid: UserId, import_id: str) -> None:
@@ -68,14 +74,15 @@ async def _take_step(deps: ImportDeps, uid: UserId, stored: FileImport) -> FileI
     if stored.position >= stored.batch_count:
         return await complete(deps, uid, stored)
     try:
-        kept_count = await _keep_batch(deps, uid, stored)
+        count, refused = await _keep_batch(deps, uid, stored)
     except QuotaExceeded as refusal:
         return await _wait(deps, uid, stored, refusal)
     return await deps.stores.file_imports.move(
         uid,
         stored,
         position=stored.position + 1,
-        kept_count=stored.kept_count + kept_count,
+        kept_count=stored.kept_count + count,
+        refused=(*stored.refused, *refused)[:MAX_REFUSED],
         resumes_at=None,
         waits_for="",
     )
@@ -91,8 +98,10 @@ async def _wait(
     )
 
 
-async def _keep_batch(deps: ImportDeps, uid: UserId, stored: FileImport) -> int:
-    """Keep the items of the next batch; return how many conversations are in it.
+async def _keep_batch(
+    deps: ImportDeps, uid: UserId, stored: FileImport
+) -> tuple[int, list[RefusedItem]]:
+    """Keep the items of the next batch; return how many conversations of it are kept, and what is not.
 
     What an earlier attempt stored is left out: it would count towards the quotas again.
     """
@@ -103,28 +112,42 @@ async def _keep_batch(deps: ImportDeps, uid: UserId, stored: FileImport) -> int:
     ]
     ids = [item.fields["id"] for item in items if item.kind in CONVERSATION_KINDS]
     known = await deps.stores.conversations.list_known(uid, ids)
-    for item in items:
-        if item.kind not in CONVERSATION_KINDS or item.fields["id"] not in known:
-            await KEEPERS[item.kind](deps, uid, item.fields)
-    return len(ids)
+    new = [i for i in items if i.kind not in CONVERSATION_KINDS or i.fields["id"] not in known]
+    answers = [await _keep_item(deps, uid, item) for item in new]
+    refused = [answer for answer in answers if answer]
+    return len(ids) - sum(r.kind in CONVERSATION_KINDS for r in refused), refused
+
+
+async def _keep_item(deps: ImportDeps, uid: UserId, item: Item) -> RefusedItem | None:
+    """Keep an item, or say why the library does not take it, so that it costs the others nothing."""
+    try:
+        await KEEPERS[item.kind](deps, uid, item.fields)
+    except Conflict:  # it is in the library since the batch was looked up
+        telemetry.add_fields(outcome="known")
+    except REFUSALS as error:
+        telemetry.warning("import_item_refused", kind=item.kind, error=type(error).__name__)
+        return RefusedItem(
+            file=item.file,
+            kind=item.kind,
+            id=str(item.fields.get("id", "")),
+            title=name_item(item.kind, item.fields),
+            reason=describe_refusal(error),
+        )
+    return None
 
 
 async def keep_conversation(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -> None:
     """Hand in a conversation with what its file knows of it, in one write.
 
     Its owner chose to keep it, so it counts as a conversation, however short it is.
-    One that is in the library stays as it is there: its owner may have changed it since.
+    Raises Conflict for one that is in the library: it stays, its owner may have changed it since.
     """
-    try:
-        edits = Edits(**fields.pop("edits"), discarded=False)
-        conversation = ConversationIn.model_validate(fields).to_conversation(deps.new_id())
-        structured = apply_edits(Structured(), edits)
-        imported = replace(conversation, is_imported=True, edits=edits, structured=structured)
-        await hand_in(deps, uid, imported)
-    except Conflict:
-        telemetry.add_fields(outcome="known")
-    except (ValidationError, TypeError, Invalid, TooLarge) as error:  # was valid when it was read
-        telemetry.warning("import_item_refused", error=type(error).__name__)
+    edits = Edits(**fields["edits"], discarded=False)
+    content = {name: found for name, found in fields.items() if name != "edits"}
+    conversation = ConversationIn.model_validate(content).to_conversation(deps.new_id())
+    structured = apply_edits(Structured(), edits)
+    imported = replace(conversation, is_imported=True, edits=edits, structured=structured)
+    await hand_in(deps, uid, imported)
 
 
 async def _read_upload(deps: ImportDeps, uid: UserId, stored: FileImport) -> FileImport:
@@ -156,13 +179,6 @@ async def _read_upload(deps: ImportDeps, uid: UserId, stored: FileImport) -> Fil
     return moved
 
 
-async def _keep_record(kind: str, deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -> None:
-    try:
-        await keep_restored_record(deps, uid, kind, fields)
-    except (ValueError, TypeError, Invalid) as error:  # was valid when it was read
-        telemetry.warning("import_item_refused", error=type(error).__name__)
-
-
 Keeper = Callable[[ImportDeps, UserId, dict[str, Any]], Awaitable[None]]
 KEEPERS: Mapping[str, Keeper] = {
     "conversation": keep_conversation,
@@ -171,5 +187,5 @@ KEEPERS: Mapping[str, Keeper] = {
     "memory": keep_memory,
     "action_item": keep_action_item,
     "restored": keep_restored,
-    **{kind: partial(_keep_record, kind) for kind in RESTORED_KINDS.values()},
+    **{kind: partial(keep_restored_record, kind) for kind in RESTORED_KINDS.values()},
 }

@@ -1,18 +1,20 @@
-"""Keeping of imported memories, tasks and people: each once, and none over what its owner changed."""
+"""Keeping of imported memories, tasks and people: each once, and none over what its owner changed.
+
+What the library does not take raises ValueError or Invalid, and Conflict where it is there already.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from functions.process_conversation.deps import ImportDeps
 from functions.process_conversation.imports.restored_records import build_record, is_restorable
 from functions.process_conversation.library.action_item_schemas import ActionItemIn
 from functions.process_conversation.library.schemas import MemoryIn, PersonIn
-from shared import telemetry
 from shared.domain.action_item import ActionItem
-from shared.domain.errors import Conflict, Invalid
+from shared.domain.errors import Invalid
 from shared.domain.ids import ActionItemId, ConversationId, MemoryId, PersonId, UserId
 from shared.domain.memory import Memory
 from shared.domain.person import Person
@@ -24,14 +26,10 @@ EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 BodyT = TypeVar("BodyT", bound=BaseModel)
 
 
-def _parse(kind: type[BodyT], fields: Mapping[str, Any]) -> BodyT | None:
-    """Return a record with the fields that its owner could send, or None where one cannot be kept."""
+def _parse(kind: type[BodyT], fields: Mapping[str, Any]) -> BodyT:
+    """Return a record with the fields that its owner could send. Raises ValueError."""
     known = {name: fields[name] for name in kind.model_fields if fields.get(name) is not None}
-    try:
-        return kind.model_validate(known)
-    except ValidationError:
-        telemetry.warning("import_record_refused", kind=kind.__name__)
-        return None
+    return kind.model_validate(known)
 
 
 def _read_time(fields: Mapping[str, Any], name: str, now: datetime) -> datetime:
@@ -56,20 +54,13 @@ def _restore(kind: str, fields: Mapping[str, Any], now: datetime) -> Any:
 async def keep_memory(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -> None:
     now = deps.clock.now()
     memory = _restore("memory", fields, now) or _build_memory(deps, fields, now)
-    if memory is None:
-        return
-    try:
-        stored = await deps.stores.memories.add(uid, memory)
-    except Conflict:
-        return
+    stored = await deps.stores.memories.add(uid, memory)
     await index_memories(deps.stores.memories, deps.index, uid, [stored])
 
 
-def _build_memory(deps: ImportDeps, fields: dict[str, Any], now: datetime) -> Memory | None:
+def _build_memory(deps: ImportDeps, fields: dict[str, Any], now: datetime) -> Memory:
     """Build a memory of another program: its owner kept it, so it is theirs."""
     body = _parse(MemoryIn, fields)
-    if body is None:
-        return None
     return Memory(
         id=MemoryId(body.id or deps.new_id()),
         content=body.content,
@@ -86,21 +77,14 @@ def _build_memory(deps: ImportDeps, fields: dict[str, Any], now: datetime) -> Me
 async def keep_action_item(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -> None:
     now = deps.clock.now()
     task = _restore("action_item", fields, now) or _build_task(deps, fields, now)
-    if task is None:
-        return
-    try:
-        stored = await deps.stores.action_items.add(uid, task)
-    except Conflict:
-        return
+    stored = await deps.stores.action_items.add(uid, task)
     if stored.due_at and not stored.completed:
         await announce_tasks(deps, uid, [stored], "action_item_reminder")
 
 
-def _build_task(deps: ImportDeps, fields: dict[str, Any], now: datetime) -> ActionItem | None:
+def _build_task(deps: ImportDeps, fields: dict[str, Any], now: datetime) -> ActionItem:
     """Build a task of another program: its owner kept it, so it is theirs."""
     body = _parse(ActionItemIn, fields)
-    if body is None:
-        return None
     return ActionItem(
         id=ActionItemId(body.id or deps.new_id()),
         description=body.description,
@@ -117,7 +101,7 @@ def _build_task(deps: ImportDeps, fields: dict[str, Any], now: datetime) -> Acti
 async def keep_person(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -> None:
     """Keep a person; one of the same name stays the one."""
     body = _parse(PersonIn, fields)
-    if body is None or await deps.stores.people.list_by_values(uid, "name", [body.name]):
+    if await deps.stores.people.list_by_values(uid, "name", [body.name]):
         return
     now = deps.clock.now()
     person = Person(
@@ -126,7 +110,4 @@ async def keep_person(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -> 
         created_at=_read_time(fields, "created_at", now),
         updated_at=_read_time(fields, "updated_at", now),
     )
-    try:
-        await deps.stores.people.add(uid, person)
-    except Conflict:
-        return
+    await deps.stores.people.add(uid, person)

@@ -4,45 +4,31 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from pydantic import ValidationError
-
 from functions.process_conversation.deps import ImportDeps
 from functions.process_conversation.imports.restored_conversations import Restored, parse_restored
 from functions.process_conversation.library.ingestion import ingest
-from shared import telemetry
 from shared.data.codec import dump
 from shared.data.conversations import conversation_path, tombstone_path
 from shared.data.transcripts import split_transcript
 from shared.domain.conversation import Conversation, Speaker, transcript_hash
 from shared.domain.documents import Set, Write
-from shared.domain.errors import Conflict, Invalid, TooLarge
 from shared.domain.ids import FolderId, PersonId, UserId, is_id
 
 MAX_PEOPLE_LOOKUPS = 500
 
 
 async def keep_restored(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -> None:
-    """Store a conversation of an export as it was; one that is in the library stays as it is there."""
-    try:
-        restored = parse_restored(fields, deps.clock.now())
-    except (ValidationError, ValueError, Invalid, TooLarge) as error:  # was valid when it was read
-        _log_refusal(error)
-        return
+    """Store a conversation of an export as it was.
+
+    Raises Conflict for one that is in the library, and ValueError, Invalid and TooLarge.
+    """
+    restored = parse_restored(fields, deps.clock.now())
     conversation = await _find_folder(deps, uid, restored.conversation)
     conversation = await _find_people(deps, uid, conversation)
     is_whole = restored.is_complete and not conversation.has_deleted_transcript
     restored_hash = transcript_hash(split_transcript(conversation)[0]) if is_whole else ""
     conversation = replace(conversation, restored_hash=restored_hash, is_imported=True)
-    try:
-        await ingest(deps, uid, conversation, also=_build_writes(deps, uid, restored))
-    except Conflict:
-        telemetry.add_fields(outcome="known")
-    except (Invalid, TooLarge) as error:
-        _log_refusal(error)  # what stands beside its transcript is too much for a commit
-
-
-def _log_refusal(error: Exception) -> None:
-    telemetry.warning("import_item_refused", error=type(error).__name__)
+    await ingest(deps, uid, conversation, also=_build_writes(deps, uid, restored))
 
 
 def _build_writes(deps: ImportDeps, uid: UserId, restored: Restored) -> list[Write]:

@@ -11,9 +11,9 @@ from shared.library.summary_schedule import schedule_recent_days
 
 
 async def keep_restored_record(
-    deps: ImportDeps, uid: UserId, kind: str, fields: Mapping[str, Any]
+    kind: str, deps: ImportDeps, uid: UserId, fields: Mapping[str, Any]
 ) -> None:
-    """Store a record of an export, which was checked when it was read."""
+    """Store a record of an export. Raises ValueError and Invalid."""
     record = build_record(kind, fields, deps.clock.now())
     await _KEEPERS[kind](deps, uid, record)
 

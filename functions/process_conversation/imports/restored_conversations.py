@@ -3,23 +3,20 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from functions.process_conversation.library.conversation_schemas import (
     MAX_SEGMENTS,
     ClientId,
-    ConversationIn,
-    PhotoIn,
-    SegmentIn,
     Time,
 )
 from functions.process_conversation.library.exported_record import ExportedRecord, RecordedSpeaker
 from functions.process_conversation.library.merging import MAX_PHOTOS
-from functions.process_conversation.library.validation import validate_conversation
+from functions.process_conversation.library.validation import MAX_AHEAD
 from shared.data.codec import type_adapter
 from shared.domain.attachments import AppResult
 from shared.domain.conversation import CATEGORIES, Conversation
@@ -27,13 +24,15 @@ from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import AppId, FolderId, PersonId, is_id
 from shared.domain.value import value
 
-MAX_RECORD_CHARS = 200_000
-"""Of what stands beside the transcript: with an inline transcript it fits into a document."""
+MAX_RECORD_BYTES = 750_000
+"""Of what stands beside the transcript, as JSON: with an inline transcript it fits into a document."""
+MAX_COMMIT_BYTES = 6_900_000
+"""Of all that is kept: it is written by one commit, with the marks of what was deleted."""
 MAX_FORGOTTEN = 300
 """Of more, the rest is left out: they are written with the conversation, by a commit of at most 500 writes."""
 DERIVED_COLLECTIONS = frozenset({"memories", "action_items"})
 TAKEN_FIELDS = (
-    "id", "started_at", "finished_at", "source", "language", "geolocation", "external_data",
+    "id", "created_at", "started_at", "finished_at", "source", "language", "geolocation", "external_data", "photos",
 )  # fmt: skip
 
 
@@ -49,20 +48,6 @@ class _Shown(BaseModel):
     folder_id: ClientId | None = None
     apps_results: Annotated[tuple[AppResult, ...], Field(max_length=20)] = ()
     suggested_summarization_apps: Annotated[tuple[ClientId, ...], Field(max_length=50)] = ()
-
-
-class _SegmentIn(SegmentIn):
-    """A segment at any time: what was merged may have begun long before."""
-
-    start: float = 0.0
-    end: float = 0.0
-
-
-class _Content(BaseModel):
-    """What was recorded, which a merge may have made more than an owner can send at once."""
-
-    transcript_segments: Annotated[tuple[_SegmentIn, ...], Field(max_length=MAX_SEGMENTS)]
-    photos: Annotated[tuple[PhotoIn, ...], Field(max_length=MAX_PHOTOS)] = ()
 
 
 @value
@@ -85,36 +70,35 @@ def is_exported(item: Mapping[str, Any]) -> bool:
 def parse_restored(fields: Mapping[str, Any], now: datetime) -> Restored:
     """Build the conversation of an exported one. Raises ValueError, Invalid and TooLarge.
 
-    It is private and has no link.
+    It is private and has no link. What was recorded is bounded as documents are: clients write them themselves.
     """
-    _check_size(fields)
     shown = _Shown.model_validate(_select(fields, _Shown.model_fields))
     record = _check_record(type_adapter(ExportedRecord).validate_python(fields["record"]), now)
-    conversation = _apply(_build_recorded(fields, shown.id, record), shown, record)
+    conversation = _apply(_build_recorded(fields, record), shown, record)
+    _check_size(fields, conversation)
+    if conversation.started_at > now + MAX_AHEAD:
+        raise Invalid("its date lies in the future")
     if not conversation.has_deleted_transcript:
-        validate_conversation(conversation, now)
         conversation = replace(conversation, transcript_deleted_at=None, deleted_hash=None)
     return Restored(
         conversation=conversation, record=record, is_complete=shown.status == "completed"
     )
 
 
-def _build_recorded(fields: Mapping[str, Any], name: str, record: ExportedRecord) -> Conversation:
-    """Build the conversation as it was recorded. Raises ValueError and Invalid."""
+def _build_recorded(fields: Mapping[str, Any], record: ExportedRecord) -> Conversation:
+    """Build the conversation as it was recorded. Raises ValueError, Invalid and TooLarge."""
+    found = fields.get("transcript_segments") or ()
+    if len(found) > MAX_SEGMENTS or len(fields.get("photos") or ()) > MAX_PHOTOS:
+        raise TooLarge(f"more than {MAX_SEGMENTS:,} segments or {MAX_PHOTOS} photos")
     segments = [
-        _parse_segment(segment, record.recorded.get(number))
-        for number, segment in enumerate(fields.get("transcript_segments") or ())
+        _parse_segment(segment, record.recorded.get(number)) for number, segment in enumerate(found)
     ]
-    content = _Content.model_validate(
-        {**_select(fields, ("photos",)), "transcript_segments": segments}
-    )
-    body = ConversationIn.model_validate(
-        {**_select(fields, TAKEN_FIELDS), "transcript_segments": []}
-    )
+    taken = {**_select(fields, TAKEN_FIELDS), "transcript_segments": segments}
+    recorded: Conversation = type_adapter(Conversation).validate_python(taken)
     return replace(
-        body.to_conversation(name),
-        transcript_segments=tuple(segment.to_segment() for segment in content.transcript_segments),
-        photos=tuple(photo.to_photo() for photo in content.photos),
+        recorded,
+        started_at=recorded.started_at.astimezone(UTC),
+        finished_at=recorded.finished_at.astimezone(UTC),
     )
 
 
@@ -122,13 +106,20 @@ def _select(fields: Mapping[str, Any], names: Any) -> dict[str, Any]:
     return {name: fields[name] for name in names if fields.get(name) is not None}
 
 
-def _check_size(fields: Mapping[str, Any]) -> None:
+def _check_size(fields: Mapping[str, Any], conversation: Conversation) -> None:
     """Count what is kept: an export shows much of it twice. Raises TooLarge."""
-    kept = _select(fields, {*_Shown.model_fields, *TAKEN_FIELDS})
-    record = fields.get("record") or {}
-    size = len(json.dumps({**kept, "record": {**record, "recorded": None}}, ensure_ascii=False))
-    if size > MAX_RECORD_CHARS:
-        raise TooLarge(f"more than {MAX_RECORD_CHARS:,} characters beside the transcript")
+    kept = _select(fields, {*_Shown.model_fields, *TAKEN_FIELDS} - {"photos"})
+    record = {**fields["record"], "recorded": None}
+    size = count_json_bytes({**kept, "record": record})
+    if size > MAX_RECORD_BYTES:
+        raise TooLarge(f"more than {MAX_RECORD_BYTES:,} bytes beside the transcript")
+    if size + conversation.count_stored_bytes() > MAX_COMMIT_BYTES:
+        raise TooLarge(f"more than {MAX_COMMIT_BYTES:,} bytes with its transcript and photos")
+
+
+def count_json_bytes(fields: Mapping[str, Any]) -> int:
+    """Count the bytes of a record as JSON in UTF-8: letters of all scripts as they are stored."""
+    return len(json.dumps(fields, ensure_ascii=False, default=repr).encode(errors="replace"))
 
 
 def _check_record(record: ExportedRecord, now: datetime) -> ExportedRecord:
@@ -186,11 +177,3 @@ def _apply(base: Conversation, shown: _Shown, record: ExportedRecord) -> Convers
         summary_app=record.summary_app,
         kept_at=record.kept_at,
     )
-
-
-def describe_refusal(error: Exception) -> str:
-    """Say in one line why a part of an export is not taken."""
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return str(error) or "it is not in the form of an export"

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
+from functions.process_conversation.imports.restored_conversations import count_json_bytes
 from shared.data.answer_changes import METADATA_FIELD
 from shared.data.codec import dump, type_adapter
 from shared.domain.action_item import ActionItem
@@ -52,12 +53,12 @@ from shared.security.visible_text import strip_invisible
 
 T = TypeVar("T")
 Fields = Mapping[str, Any]
-MAX_CHARS = 200_000
-"""Of a record as JSON: it fits into a document with room to spare."""
+MAX_BYTES = 900_000
+"""Of a record as JSON: a document holds it."""
 MAX_WORDS_CHARS = 2_000
 """Of a memory or a task: other writers may write less."""
 MAX_LINES = 500
-"""Of a list in a record, such as the progress of a goal or the versions of a chat."""
+"""Of a list of objects in a record, such as the versions of a chat: small ones in a file are large ones here."""
 MAX_NAME_CHARS = 200
 DECIDING_METADATA = (QUESTION_KEY, LISTED_KEY, METADATA_FIELD)
 """By these an answer asks whether a call may run, and what undoing it changes: no file says that."""
@@ -132,8 +133,8 @@ def is_restorable(kind: str, fields: Fields) -> bool:
 
 def build_record(kind: str, fields: Fields, now: datetime) -> Any:
     """Build the value that an exported record stands for. Raises ValueError and Invalid."""
-    if len(json.dumps(fields, default=repr)) > MAX_CHARS:
-        raise Invalid(f"more than {MAX_CHARS:,} characters")
+    if count_json_bytes(fields) > MAX_BYTES:
+        raise Invalid(f"more than {MAX_BYTES:,} bytes")
     record = _BUILDERS[kind](fields, now)
     if kind != "settings":
         json.dumps(dump(record), default=repr, allow_nan=False)
@@ -164,7 +165,7 @@ def _check_text(name: str, text: str, most: int = MAX_WORDS_CHARS) -> None:
 
 
 def _build_memory(fields: Fields, now: datetime) -> Memory:
-    memory = _load(Memory, fields, bounded=("seen_in", "tags"))
+    memory = _load(Memory, fields)
     _check_text("content", memory.content)
     restored = replace(
         memory,
@@ -255,7 +256,7 @@ def _build_message(fields: Fields, now: datetime) -> Message:
     message = _load(
         Message,
         fields,
-        bounded=("cards", "memories_id", "files", "file_citations", "steps", "embeds"),
+        bounded=("cards", "files", "file_citations", "steps", "embeds"),
     )
     if not is_id(message.session_id):
         raise Invalid("The chat of a message has no valid id.")
@@ -285,7 +286,7 @@ def _check_voices(message: Message) -> None:
 
 def _build_agent(fields: Fields, now: datetime) -> CustomAgent:
     """Build an agent; the store marks its text as that of others."""
-    agent = _load(CustomAgent, fields, bounded=("tools",))
+    agent = _load(CustomAgent, fields)
     _check_text("name", agent.name, MAX_AGENT_NAME_CHARS)
     _check_text("instructions", agent.instructions, MAX_INSTRUCTIONS_CHARS)
     if len(agent.description) > MAX_DESCRIPTION_CHARS or len(agent.emoji) > MAX_ICON_CHARS:

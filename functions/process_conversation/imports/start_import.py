@@ -168,6 +168,7 @@ async def keep(
             round=stored.round + 1,
             position=0,
             kept_count=0,
+            refused=(),
             text_files=tuple(sorted({*stored.text_files, *added})),
             conversation_count=stored.conversation_count
             + sum(report[number]["conversation_count"] for number in added),

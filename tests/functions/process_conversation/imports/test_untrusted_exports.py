@@ -210,7 +210,7 @@ def test_an_imported_answer_is_no_word_of_ours():
     ("kind", "changes"),
     [
         ("message", {"session_id": "a/b"}),
-        ("message", {"text": "x" * 300_000}),
+        ("message", {"text": "x" * 1_000_000}),
         ("message", {"chart": {**MESSAGE["chart"], "datasets": MESSAGE["chart"]["datasets"] * 6}}),
         ("message", {"chart": {**MESSAGE["chart"], "title": "x" * 201}}),
         ("message", {"voices": ["a", "b", "c", "d"]}),
@@ -267,10 +267,58 @@ def test_a_fact_that_waits_comes_back_waiting_and_for_no_longer_c62(days):
 
 def test_a_conversation_with_a_huge_record_is_refused():
     huge = copy.deepcopy(CONVERSATION)
-    huge["record"]["structured"]["overview"] = "x" * 300_000
+    huge["record"]["structured"]["overview"] = "x" * 800_000
 
     with pytest.raises(TooLarge):
         parse_restored(huge, NOW)
+
+
+def test_what_clients_wrote_into_the_store_themselves_is_taken():
+    """The rules of Firestore bind them, and none of our limits for requests."""
+    odd = {
+        **CONVERSATION,
+        "language": "",
+        "source": "fridge",
+        "transcript_segments": [{"text": "Hi", "speaker": "s" * 100, "start": -5.0, "end": 1e9}],
+        "photos": [{"description": "d" * 9_000}],
+        "finished_at": "2026-03-02T08:00:00+00:00",
+    }
+
+    taken = parse_restored(odd, NOW).conversation
+    silent = parse_restored({**odd, "transcript_segments": []}, NOW).conversation
+
+    assert (taken.language, taken.source) == ("", "fridge")
+    assert taken.transcript_segments[0].start == -5.0
+    assert len(taken.photos[0].description or "") == 9_000
+    assert silent.transcript_segments == ()
+
+
+def test_records_are_measured_as_they_are_stored_in_any_script():
+    text = "海" * 100_000
+    seen_in = [f"c{n}" for n in range(2_000)]
+
+    message = build_record("message", {**MESSAGE, "text": text}, NOW)
+    memory = build_record("memory", {**EXPORT["memories"][0], "seen_in": seen_in}, NOW)
+
+    assert (message.text, len(memory.seen_in)) == (text, 2_000)
+
+
+async def test_what_the_library_does_not_take_is_named_with_its_file_u1(world, alice):
+    nested = {**CONVERSATION, "id": "nested", "external_data": {"numbers": [[1]]}}
+    library = {**EXPORT, "conversations": [CONVERSATION, nested]}
+    long = {"id": "m2", "content": "x" * 1_500}
+    files = {"export.json": json.dumps(library), "omi.json": json.dumps({"memories": [long]})}
+
+    imported = await post_files(alice, files)
+    await deliver_import_tasks(world, build_library_deps(world))
+    answer = (await alice.get(f"/v1/imports/{imported['id']}")).json()
+
+    export, omi = answer["files"]
+    assert [each["id"] for each in export["conversations"]] == ["talk"]
+    assert (export["conversation_count"], answer["kept_count"]) == (1, 1)
+    assert export["left_out"] == [{"title": "At the pier", "reason": "A list holds no lists"}]
+    assert [left["title"] for left in omi["left_out"]] == ["memory m2"]
+    assert (await alice.get("/v1/conversations/talk")).status_code == 200
 
 
 def test_a_conversation_of_which_an_export_shows_much_twice_is_taken():
