@@ -8,8 +8,15 @@ from charset_normalizer import from_bytes
 
 from functions.process_conversation.imports.drafts import AudioFile, UnreadableFile
 
-_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+"""Encodings by the bytes that a file begins with; the first of UTF-32 are also those of UTF-16."""
 AUDIO_TYPES = ("audio/", "video/")
+MIN_ZERO_SHARE = 0.02
 _SAMPLE_BYTES = 262_144
 """Bytes that the encoding is guessed from."""
 
@@ -28,10 +35,21 @@ def decode(data: bytes) -> str:
 
 
 def _decode_marked(data: bytes) -> str | None:
+    encoding = next((_MARKS[mark] for mark in _MARKS if data.startswith(mark)), None)
     try:
-        return data.decode("utf-16" if data.startswith(_UTF16_MARKS) else "utf-8-sig")
+        return data.decode(encoding or _find_wide(data) or "utf-8-sig")
     except UnicodeDecodeError:
         return None
+
+
+def _find_wide(data: bytes) -> str | None:
+    """Return UTF-16 for a file in which each second byte may be zero, and no other is."""
+    sample = data[:_SAMPLE_BYTES]
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    is_wide = not min(even, odd) and max(even, odd) >= MIN_ZERO_SHARE * len(sample)
+    if len(data) % 2 or not is_wide or not sample:
+        return None
+    return "utf-16-be" if even else "utf-16-le"
 
 
 def _decode_guessed(data: bytes) -> str:

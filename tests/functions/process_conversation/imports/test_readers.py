@@ -95,6 +95,7 @@ def build_srt(*cues: str) -> str:
         (["[SPEAKER_00]: Hi", "[SPEAKER_01]: Yes"], [("SPEAKER_00", "Hi"), ("SPEAKER_01", "Yes")]),
         ([">> ANN: Hi", ">> BO: Yes"], [("ANN", "Hi"), ("BO", "Yes")]),
         (["Ann: Hi\nBo: Yes", "Bo: At: ten", "Ann: So"], [("Ann", "Hi"), ("Bo", "Yes"), ("Bo", "At: ten"), ("Ann", "So")]),
+        (["Ann Lee\nHi", "Bo\nYes", "Ann Lee\nSo\nit is"], [("Ann Lee", "Hi"), ("Bo", "Yes"), ("Ann Lee", "So\nit is")]),
         (["{\\an8}Hi", "[music]\nHo", "Hu"], [("SPEAKER_00", "Hi"), ("SPEAKER_00", "[music]\nHo"), ("SPEAKER_00", "Hu")]),
     ],
 )  # fmt: skip
@@ -102,6 +103,27 @@ def test_speakers_of_cues_are_read(cues, expected):
     found = read_segments("a.srt", build_srt(*cues))
 
     assert [(speaker, text) for speaker, text, _, _ in found] == expected
+
+
+def test_cues_need_no_empty_lines_between():
+    text = "0:0:3.1 --> 0:0:5.100\nAnn\nHi\n0:0:6.120 --> 0:0:8.0\nBo\nYes\n0:0:9.0 --> 0:0:9.9\nAnn\nSo\n"
+
+    assert [(s, text, start) for s, text, _, start in read_segments("a.txt", text)] == [
+        ("Ann", "Hi", 3.1),
+        ("Bo", "Yes", 6.12),
+        ("Ann", "So", 9),
+    ]
+
+
+def test_rolling_captions_say_each_line_once():
+    text = (
+        "WEBVTT\n\n00:00.000 --> 00:02.000\n \nso<00:00:00.500><c> this</c>\n\n"
+        "00:02.000 --> 00:02.010\nso this\n \n\n"
+        "00:02.010 --> 00:04.000\nso this\nis<00:00:03.000><c> it</c>\n\n"
+        "00:04.000 --> 00:04.010\nis it\n \n\n00:04.010 --> 00:06.000\nis it\n"
+    )
+
+    assert [text for _, text, _, _ in read_segments("a.vtt", text)] == ["so this", "is it", "is it"]
 
 
 def test_webvtt_voices_are_read_and_notes_are_not():
