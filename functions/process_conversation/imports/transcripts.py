@@ -16,6 +16,7 @@ from functions.process_conversation.imports.drafts import (
     UnreadableFile,
     is_owner_name,
 )
+from functions.process_conversation.imports.front_matter import read_front_matter
 from functions.process_conversation.imports.layouts import CLOCK_LINE, Header, Layout, choose_layout
 from functions.process_conversation.imports.stamps import Stamp, parse_clock, parse_stamps
 from functions.process_conversation.imports.titles import find_heading, find_start, find_title
@@ -44,6 +45,21 @@ _EMOJI_REACTION = re.compile(r"[^\n]{0,40}[\"“«„](?P<quoted>[^\n]{1,2000})[
 
 def read_transcript(name: str, text: str) -> Contents:
     """Read a transcript, a chat or notes; `name` is the file's, without suffix."""
+    if (front := read_front_matter(text)) and front.text.strip():
+        contents = _read_text(name, front.text)
+        drafts = [
+            replace(
+                draft,
+                title=front.title or draft.title,
+                started_at=draft.started_at or front.started_at,
+            )
+            for draft in contents.conversations
+        ]
+        return replace(contents, conversations=drafts)
+    return _read_text(name, text)
+
+
+def _read_text(name: str, text: str) -> Contents:
     lines = [_UNSEEN.sub("", line.strip()) for line in text.splitlines()]
     layout = choose_layout(lines)
     if layout is None:

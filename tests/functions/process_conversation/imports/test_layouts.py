@@ -275,6 +275,23 @@ def read(name: str, text: str | bytes) -> tuple[str, str, Said]:
             ),
         ),
         (
+            "note.md",
+            (
+                '---\ntitle: "Visit: Oma"\ndate: 2026-02-03\ntags:\n  - family\n---\n\n# Visit\n\n'
+                "The house was blue.\n"
+            ),
+            (
+                "Visit: Oma",
+                "2026-02-03T00:00:00",
+                [("", None, "# Visit"), ("", None, "The house was blue.")],
+            ),
+        ),
+        (
+            "rule.md",
+            "---\n\nAnn: Hi.\nBo: Yes.\nAnn: So.\n\n---\n",
+            ("", "", [("Ann", None, "Hi."), ("Bo", None, "Yes."), ("Ann", None, "So.")]),
+        ),
+        (
             "columns.txt",
             "10:03\tAnn\thello there\n10:04\tBo\tyes: sure\n",
             ("", "", [("Ann", 603, "hello there"), ("Bo", 604, "yes: sure")]),
