@@ -28,7 +28,9 @@ from shared.domain.value import value
 from shared.ports import Documents
 
 MAX_KEYS = 2_000
-"""Keys of one document: about 200 KB."""
+"""Keys of one document: about 200 KB, and 500 KB where all ids are long."""
+MAX_WRITTEN = 10
+"""Key documents that one commit writes."""
 MAX_CACHED_TEXTS = 8
 """Decoded key documents that a process keeps: about a megabyte each."""
 OVERLAP = timedelta(minutes=2)
@@ -90,8 +92,22 @@ class ConversationKeys:
         if _is_worth_storing(stored, changed, now):
             documents = _apply_changes(stored.keys, changed, self._max_keys)
             with suppress(PreconditionFailed, Unavailable):  # another reader was faster
-                await self._documents.write(*_build_writes(uid, stored, documents, now))
+                await self._store(uid, stored, documents, now)
         return sorted(filter(None, current.values()), reverse=True)
+
+    async def _store(
+        self, uid: UserId, stored: _StoredKeys, documents: Sequence[_Keys], now: datetime
+    ) -> None:
+        """Write what changed; in several commits, the last one says that the changes are taken in.
+
+        Raises PreconditionFailed where another reader wrote meanwhile.
+        """
+        writes = [*_build_writes(uid, stored, documents, now)]
+        if len(writes) > MAX_WRITTEN:
+            writes = [*_build_writes(uid, stored, documents, stored.merged_at)]
+            writes.append(Update(_document_path(uid, 0), {"merged_at": now}))
+        for n in range(0, len(writes), MAX_WRITTEN):
+            await self._documents.write(*writes[n : n + MAX_WRITTEN])
 
     async def forget(self, uid: UserId, ids: Iterable[ConversationId]) -> None:
         """Remove the keys of deleted conversations; lists remove those that are left."""
@@ -175,11 +191,11 @@ def _apply_changes(
 
 
 def _build_writes(
-    uid: UserId, stored: _StoredKeys, documents: Sequence[_Keys], now: datetime
+    uid: UserId, stored: _StoredKeys, documents: Sequence[_Keys], taken_in_until: datetime | None
 ) -> Iterator[Write]:
     """Yield the writes of the documents that changed; each depends on what was read."""
     for number, keys in enumerate(documents):
-        merged_at = {"merged_at": now} if number == 0 else {}
+        merged_at = {"merged_at": taken_in_until} if number == 0 else {}
         if number >= len(stored.documents):
             yield Create(_document_path(uid, number), {"keys": _encode(keys), **merged_at})
         elif merged_at or keys != stored.keys[number]:

@@ -12,15 +12,16 @@ from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.data.codec import dump
-from shared.data.conversation_keys import OVERLAP, ConversationKeys
+from shared.data.conversation_keys import MAX_WRITTEN, OVERLAP, ConversationKeys
 from shared.data.conversation_lists import BATCH_SIZE, ConversationFilter, ConversationLists
 from shared.data.conversations import Conversations, conversation_path
 from shared.domain.conversation import Conversation, Segment
-from shared.domain.documents import Delete, Set, Update
+from shared.domain.documents import Delete, Query, Set, Update
 from shared.domain.errors import Invalid
 from shared.domain.ids import ConversationId, FolderId, UserId
 from shared.ports import Documents
 from tests.fakes import CountingDocuments
+from tests.fault_injection import FaultyPort, raise_unavailable, succeed
 from tests.fixtures.storage import INDEXES, MemoryDatabase
 
 ALICE = UserId("alice")
@@ -194,6 +195,25 @@ async def test_more_keys_than_a_document_holds_fill_several(any_documents):
     assert [key.id for key in loaded_keys] == [f"c{n:03}" for n in reversed(range(8))]
     assert [key.id for key in loaded_keys if key.starred] == ["c001"]
     assert await any_documents.get("users/alice/conversation_keys/2") is not None
+
+
+async def test_more_key_documents_than_a_commit_takes_are_written_in_several(any_documents):
+    keys = ConversationKeys(any_documents, max_keys=1)
+    await store(any_documents, *map(build, range(MAX_WRITTEN * 2)))
+    broken: Any = FaultyPort(any_documents, write=[succeed, raise_unavailable])
+
+    cut_off = await ConversationKeys(broken, max_keys=1).load(ALICE, now=NOW)
+    begun = await any_documents.query(Query(collection="users/alice/conversation_keys"))
+    await store(any_documents, build(0, starred=True))
+    loaded_keys = await keys.load(ALICE, now=NOW)
+    first = await any_documents.get("users/alice/conversation_keys/0")
+
+    assert len(cut_off) == len(loaded_keys) == MAX_WRITTEN * 2
+    assert len(begun) == MAX_WRITTEN
+    assert loaded_keys[-1].starred
+    assert await keys.load(ALICE, now=NOW) == loaded_keys
+    assert first is not None
+    assert first.fields["merged_at"] == NOW
 
 
 async def test_nobody_without_conversations_gets_a_key_document(documents):
