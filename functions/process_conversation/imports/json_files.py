@@ -36,7 +36,8 @@ def read_json(name: str, text: str) -> Contents:
     try:
         content = _parse(text)
     except json.JSONDecodeError as error:
-        raise UnreadableFile(f"its JSON is broken at line {error.lineno}: {error.msg}") from error
+        place = f"line {error.lineno}, column {error.colno}"
+        raise UnreadableFile(f"its JSON is broken at {place}") from error
     except RecursionError as error:
         raise UnreadableFile("its JSON is nested too deeply") from error
     contents = _read_telegram(content) or _read_export(content) or read_spoken_lists(name, content)

@@ -20,7 +20,7 @@ _COMMITMENT = re.compile(rf"\b(?:{_COMMITMENT_TEXT})\s+(.+)", re.IGNORECASE)
 _PROMISE = re.compile(rf"\b(?:{_COMMITMENT_TEXT}|{_NEED_TEXT})\s+(.+)", re.IGNORECASE)
 _PROMISED_THING = re.compile(r"\b(i promise) (?=you (?:an?|the|my|our|your)\b)", re.IGNORECASE)
 _REQUEST = re.compile(
-    r"\b(?:(?:can|could|would|will) you(?: please)?|please|you need to|you have to"
+    r"\b(?:(?:can|could|would|will) you(?! ever\b)(?: please)?|please|you need to|you have to"
     r"|don(?:'|’)t forget to|make sure (?:to|you)|remember to)\s+(.+)",
     re.IGNORECASE,
 )

@@ -140,4 +140,6 @@ def _strip_opening(text: str) -> str:
 def _shorten(text: str) -> str:
     words = text.split()
     short = " ".join(words[:_MAX_WORDS])[:_MAX_CHARS].rstrip(".!…,;:。！")
-    return f"{short[:1].upper()}{short[1:]}{'…' if len(words) > _MAX_WORDS else ''}"
+    is_address = "://" in short.partition(" ")[0]
+    opening = short[:1] if is_address else short[:1].upper()
+    return f"{opening}{short[1:]}{'…' if len(words) > _MAX_WORDS else ''}"

@@ -96,6 +96,7 @@ def test_a_task_says_who_is_meant_and_keeps_names_whole(lines, description) -> N
         "Can you hear me okay now?",
         "Would you believe it?",
         "Could you do that?",
+        "Will you ever move back?",
         "Do you think I should call him?",
         "Please don't wait for me.",
     ],

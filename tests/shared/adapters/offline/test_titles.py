@@ -49,6 +49,12 @@ def test_a_greeting_or_filler_never_leads(opener):
     assert title.startswith("The printer on the second floor")
 
 
+def test_an_address_that_leads_stays_as_it_is_written():
+    title = title_of("Ann: https://example.org/autumn has the calendar.")
+
+    assert title.startswith("https://example.org/autumn")
+
+
 def test_what_is_said_most_wins_over_what_is_said_first():
     talk = (
         "Ann: Hello Ben, did you sleep well after the long flight?",
