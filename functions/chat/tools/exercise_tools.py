@@ -1,6 +1,7 @@
 """Exercise tools: the assistant guides its owner through an exercise, one step a message."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
@@ -15,6 +16,7 @@ from shared.domain.chat import Session
 from shared.domain.errors import Conflict, ToolRefused
 from shared.domain.exercise import ActiveExercise, Exercise, advance
 from shared.domain.ids import UserId
+from shared.domain.model import ToolSpec
 from shared.exercises import find_exercise, load_exercises
 
 NONE_ACTIVE = "no exercise goes on in this chat"
@@ -47,9 +49,7 @@ def build_exercise_tools(deps: ChatDeps, uid: UserId, session: Session) -> list[
             tool_class="read",
         )
         offered = {each.id: f"{each.title}, {each.purpose}" for each in load_exercises()}
-        names = json.dumps(offered, ensure_ascii=False)
-        description = f"{start.spec.description}\nThe exercises: {names}"
-        return [replace(start, spec=replace(start.spec, description=description))]
+        return [replace(start, spec=_name_exercises(start.spec, offered))]
     return [
         build_builtin_tool(
             "finish_exercise_step",
@@ -66,6 +66,16 @@ def build_exercise_tools(deps: ChatDeps, uid: UserId, session: Session) -> list[
             tool_class="read",
         ),
     ]
+
+
+def _name_exercises(spec: ToolSpec, offered: Mapping[str, str]) -> ToolSpec:
+    names = json.dumps(offered, ensure_ascii=False)
+    exercise_id = {**spec.parameters["properties"]["exercise_id"], "enum": list(offered)}
+    return replace(
+        spec,
+        description=f"{spec.description}\nThe exercises: {names}",
+        parameters={**spec.parameters, "properties": {"exercise_id": exercise_id}},
+    )
 
 
 async def _start(

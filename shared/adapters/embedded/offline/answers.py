@@ -1,12 +1,12 @@
 """Answers of the offline model: cited quotations of what the tools returned; pure."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 from typing import Any
 
 from shared.adapters.embedded.offline.last_talk import Results, read_last_talk
 from shared.adapters.embedded.offline.planner import (
+    asks_who,
     find_person,
     find_task_owner,
     find_task_person,
@@ -28,7 +28,7 @@ from shared.adapters.embedded.offline.results import (
     format_overview,
     list_texts,
 )
-from shared.adapters.embedded.offline.spans import drop_past_span
+from shared.adapters.embedded.offline.spans import drop_past_span, find_past_phrase
 from shared.adapters.embedded.offline.task_lines import TASK_TOOLS, format_tasks
 from shared.domain.owner_words import address_owner
 from shared.retrieval.query import asks_when
@@ -60,15 +60,13 @@ ENGLISH_ONLY = (
     "question, and cannot understand it. A language model can, once one is set up in the settings."
 )
 MANUAL_IS_SILENT = "Keepsake's manual says nothing about that."
+PEOPLE = "You talked with {names} {phrase}:"
 OTHERS_TASKS = "Promised by others, or asked of them:"
 CONSENT_NEEDED = "I did not do that: it needs your consent."
 _CONSENT_PREFIX = "Error: The owner "
 """Begins the reasons why the owner's consent is missing; their words are for models."""
 _PAGE = "From the page "
 """Begins each passage of the manual."""
-_WHO = re.compile(
-    r"(with )?who(m)? (did|have|was|were|talked|spoke|said|mentioned|told)\b", re.IGNORECASE
-)
 _MAX_OVERVIEWS = 10
 _LISTS = frozenset({"get_conversations", "get_memories"})
 """Tools whose results answer without a word of the question."""
@@ -130,23 +128,42 @@ def _answer_from_library(question: str, results: Results) -> list[str]:
     """Quote what is closest, and add the last talk with whom a question names, or tell it alone."""
     last = read_last_talk(question, results)
     if last is None:
-        return _format_quotes(question, results)
-    talk, conversation = last
+        return _list_people(question, results) or _format_quotes(question, results)
+    talk, conversations = last
     if talk.is_topic_found:
-        return [*_format_quotes(question, results[:-1]), talk.describe(conversation)]
+        return [*_format_quotes(question, results[:-1]), talk.describe(conversations)]
     is_nearest = talk.has_topic and not talk.is_when
-    return [*([NEAREST_ONLY] if is_nearest else []), talk.describe(conversation)]
+    return [*([NEAREST_ONLY] if is_nearest else []), talk.describe(conversations)]
+
+
+def _list_people(question: str, results: Results) -> list[str]:
+    """Name whom the owner talked with in a time, unless more is asked for and found."""
+    listed = [result for result in results if result[0] == "get_conversations"]
+    if not (listed and asks_who(question)) or (listed != results and _is_found(question, results)):
+        return []
+    documents = collect_documents(listed)
+    names = _list_speakers(quote_passages(documents))
+    heading = PEOPLE.format(names=", ".join(names), phrase=find_past_phrase(question))
+    lines = [f"- {format_day(document)}, {format_overview(document)}" for document in documents]
+    return [heading, "\n".join(lines)] if names else []
+
+
+def _is_found(question: str, results: Results) -> bool:
+    """Tell whether an answer is there: what a list has, or enough of what was searched for, in its time."""
+    names = [name for name, _ in results]
+    searches = names.count("search_conversations")
+    if searches == 0 and not _LISTS.isdisjoint(names):
+        return True
+    return searches <= 1 and is_answered(drop_past_span(question), list_texts(results))
 
 
 def _format_quotes(question: str, results: Results) -> list[str]:
-    names = {name for name, _ in results}
-    lists = not names.isdisjoint(_LISTS)
-    asks_topic = not lists or "search_conversations" in names
     documents, memories = collect_documents(results), collect_memories(results)
     all_quotes = [*quote_passages(documents), *_quote_memories(memories)]
     asker, requests = select_requests(question, all_quotes)
     quotes = requests or select_closest(question, all_quotes)
-    is_found = not asks_topic or is_answered(drop_past_span(question), list_texts(results))
+    is_found = _is_found(question, results)
+    lists = not _LISTS.isdisjoint(name for name, _ in results)
     max_overviews = _MAX_OVERVIEWS if lists or is_found else 1
     if requests:
         heading = f"{asker} asked:"
@@ -154,11 +171,12 @@ def _format_quotes(question: str, results: Results) -> list[str]:
         heading = NEAREST_ONLY
     elif (person := find_person(question)) and documents:
         heading = _describe_person(person, documents)
-    elif _WHO.match(question.strip()):
+    elif asks_who(question):
         heading = _name_speakers(quotes, all_quotes)
     else:
         heading = FOUND
-    days = {d["document"]: format_day(d) for d in documents} if asks_when(question) else {}
+    is_of_time = asks_when(question) or find_past_phrase(question)
+    days = {d["document"]: format_day(d) for d in documents} if is_of_time else {}
     lines = (
         [_put_day(str(quote), days.get(quote.document)) for quote in quotes]
         or [
@@ -176,13 +194,13 @@ def _put_day(line: str, day: str | None) -> str:
 def _name_speakers(quotes: Sequence[Quote], all_quotes: Sequence[Quote]) -> str:
     """Name those who speak in the conversations of the closest sentences, other than the owner."""
     documents = {quote.document for quote in quotes}
-    names = dict.fromkeys(
-        quote.speaker
-        for quote in all_quotes
-        if quote.document in documents and quote.speaker.casefold() not in OWNER_NAMES
-    )
-    named = [name for name in names if name]
-    return f"That was with {', '.join(named)}:" if named else FOUND
+    names = _list_speakers(quote for quote in all_quotes if quote.document in documents)
+    return f"That was with {', '.join(names)}:" if names else FOUND
+
+
+def _list_speakers(quotes: Iterable[Quote]) -> list[str]:
+    speakers = dict.fromkeys(quote.speaker for quote in quotes)
+    return [name for name in speakers if name.casefold() not in OWNER_NAMES]
 
 
 def _describe_person(name: str, documents: Sequence[dict[str, Any]]) -> str:

@@ -77,9 +77,16 @@ def _read_relative_day(match: Match, today: date) -> date:
 
 
 def _read_in_days(match: Match, today: date) -> date:
-    number = match[1] if match[1] not in ("a", "an") else "1"
-    count = int(number) if number.isdigit() else _NUMBERS.index(number)
+    count = 1 if match[1] in ("a", "an") else parse_number(match[1])
     return today + timedelta(count * (7 if match[2] == "week" else 1))
+
+
+def parse_number(word: str) -> int:
+    """Read digits, or a word up to ten; others are 0."""
+    lower = word.lower()
+    if lower.isdecimal():
+        return int(lower)
+    return _NUMBERS.index(lower) if lower in _NUMBERS else 0
 
 
 def _read_day_of_next_week(match: Match, today: date) -> date:

@@ -23,6 +23,7 @@ from shared.adapters.embedded.offline.planner import (
     is_small_talk,
     is_thanks,
     plan,
+    plan_without_time,
     select_offered,
 )
 from shared.data.codec import type_adapter
@@ -112,10 +113,11 @@ def _reply(messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> Itera
     context, text = _split_context(messages[position])
     question = complete(text, _list_questions(messages[:position]))
     results = _pair_results(messages[position + 1 :])
-    if results and (requests := select_offered(plan_last_talk(question, results), tools)):
+    now = _parse_current_time(context)
+    further = plan_last_talk(question, results, now) or plan_without_time(question, results, now)
+    if results and (requests := select_offered(further, tools)):
         yield from _request_tools(requests, earlier=_count_calls(messages))
     elif results:
-        now = _parse_current_time(context)
         yield from _stream_text(answers.answer(question, results, zone=now.tzinfo if now else None))
     elif is_thanks(question):
         yield from _stream_text(answers.WELCOME)
@@ -123,7 +125,7 @@ def _reply(messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> Itera
         yield from _stream_text(answers.GOODBYE)
     elif is_small_talk(question):
         yield from _stream_text(answers.GREETING)
-    elif requests := plan(question, _parse_current_time(context), tools):
+    elif requests := plan(question, now, tools):
         yield from _request_tools(requests, earlier=_count_calls(messages))
     elif is_general(question):
         yield from _stream_text(answers.CANNOT_ANSWER_GENERAL)

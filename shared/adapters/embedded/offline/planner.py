@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from shared.adapters.embedded.offline.calendar import parse_moment
+from shared.adapters.embedded.offline.calendar import parse_moment, parse_number
 from shared.adapters.embedded.offline.general import is_general
-from shared.adapters.embedded.offline.results import LIBRARY_TOOLS
+from shared.adapters.embedded.offline.results import LIBRARY_TOOLS, collect_documents
 from shared.adapters.embedded.offline.spans import Span, find_coming_span, find_past_span
 from shared.domain.model import ToolSpec
 from shared.retrieval.term_weights import (
@@ -57,6 +57,9 @@ _REQUESTS_OF_PERSON = re.compile(
     r"(?:\w+ (?:me|us) to\b|\w+ (?:from|of) (?:me|us)\b|ask(?:ed)? (?:me|us)\b)",
     re.IGNORECASE,
 )
+_WHO = re.compile(
+    r"(with )?who(m)? (did|have|was|were|talked|spoke|said|mentioned|told)\b", re.IGNORECASE
+)
 _THANKS = re.compile(r"\s*(many )?(thanks|thank you|thx|cheers)\b[^?]{0,60}", re.IGNORECASE)
 _GOODBYE = re.compile(r"\s*(good ?bye|bye( bye)?|see you|good night)\b[^?]{0,40}", re.IGNORECASE)
 _NEW_TASK = re.compile(
@@ -86,8 +89,8 @@ _ABOUT_OWNER = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _LATEST = re.compile(
-    r"\b(?:my|the|our) (?:last|latest|most recent|newest) (?:conversation|meeting|talk|call|recording)\b"
-    r"(?: with (?P<speaker>\w+))?",
+    r"\b(?:my|the|our) (?:last|latest|most recent|newest) (?:(?P<count>\w+) )?"
+    r"(?:conversation|meeting|talk|call|recording)(?P<plural>s)?\b(?: with (?P<speaker>\w+))?",
     re.IGNORECASE,
 )
 _SUMMARY = re.compile(
@@ -105,6 +108,7 @@ _GREETING = re.compile(
 )
 _PERSONAL_PRONOUN = re.compile(r"\b(i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 LISTED_MEMORIES = 20
+LISTED_CONVERSATIONS = 10
 _ASKING_TALKS = 5
 """The newest conversations with somebody in which it is looked for what they asked."""
 _MIN_SHARED_TERMS = 2
@@ -131,6 +135,11 @@ def find_person(question: str) -> str | None:
     """Return the name of a question that asks who somebody is."""
     match = _PERSON.fullmatch(question.strip())
     return match[1] if match else None
+
+
+def asks_who(question: str) -> bool:
+    """Tell whether a question asks for the people of a conversation."""
+    return _WHO.match(question.strip()) is not None
 
 
 def find_asker(question: str) -> str | None:
@@ -216,9 +225,11 @@ def _is_simple(tool: ToolSpec) -> bool:
     """Tell whether the question alone can fill what the tool requires."""
     properties = tool.parameters.get("properties", {})
     required = tool.parameters.get("required", [])
-    return len(required) <= 1 and all(
-        properties.get(name, {}).get("type") == "string" for name in required
-    )
+    return len(required) <= 1 and all(_takes_text(properties.get(name, {})) for name in required)
+
+
+def _takes_text(parameter: Mapping[str, Any]) -> bool:
+    return parameter.get("type") == "string" and "enum" not in parameter
 
 
 def _build_arguments(tool: ToolSpec, question: str) -> Mapping[str, Any]:
@@ -278,20 +289,46 @@ def _plan_library_calls(question: str, now: datetime | None) -> Iterator[Planned
     elif _ABOUT_OWNER.search(question):
         yield "get_memories", {"limit": LISTED_MEMORIES}
     elif span is None and (latest := _LATEST.search(question)):
-        speaker = latest["speaker"]
-        yield "get_conversations", {"limit": 1, **({"speaker": speaker} if speaker else {})}
+        speaker = {"speaker": latest["speaker"]} if latest["speaker"] else {}
+        yield "get_conversations", {"limit": _parse_count(latest), **speaker}
     else:
         yield from _plan_search(question, span)
 
 
+def plan_without_time(
+    question: str, results: Sequence[tuple[str, str]], now: datetime | None
+) -> list[PlannedCall]:
+    """Search once more at any time: people ask in March for what they said of March in May."""
+    is_first = [name for name, _ in results].count("search_conversations") == 1
+    has_span = now is not None and find_past_span(question, now) is not None
+    is_empty = not collect_documents(results)
+    return [*_plan_search(question, None)] if is_first and has_span and is_empty else []
+
+
+def _parse_count(latest: re.Match[str]) -> int:
+    """Return how many of the latest conversations are asked for."""
+    count = parse_number(latest["count"] or "")
+    usual = LISTED_CONVERSATIONS if latest["plural"] else 1
+    return min(count or usual, LISTED_CONVERSATIONS)
+
+
+def list_dates(span: Span) -> Mapping[str, str]:
+    return {"start_date": span.start.isoformat(), "end_date": span.end.isoformat()}
+
+
+def drop_summary_words(question: str) -> str:
+    return _SUMMARY.sub(" ", question)
+
+
 def _plan_search(question: str, span: Span | None) -> Iterator[PlannedCall]:
     """List a stretch of time, search a topic, or both where a question names both."""
-    dates = {"start_date": span.start.isoformat(), "end_date": span.end.isoformat()} if span else {}
+    dates = list_dates(span) if span else {}
     topic = question.replace(span.phrase, " ", 1) if span else question
     has_topic = any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(topic))
     is_summary = bool(span and _SUMMARY.search(question))
     if span:
-        yield "get_conversations", {**dates, "limit": 10}
+        speakers = {"include_transcript": True} if asks_who(question) else {}
+        yield "get_conversations", {**dates, "limit": LISTED_CONVERSATIONS, **speakers}
     if not is_summary and (span is None or has_topic):
         yield "search_conversations", {"query": question[:1_000], **dates}
         yield "search_memories", {"query": question[:1_000]}

@@ -57,6 +57,9 @@ _ASKS_OWNER = re.compile(r"\b(do|did|am|have|can|should) i\b|\bmy\b", re.IGNOREC
 _ASKS_THING = re.compile(
     r"(?:what|where)(?:['’]s| is| are| was| were) (?:the|my|our) (?:\w+['’]s )?(\w+)", re.IGNORECASE
 )
+_MENTIONS = re.compile(
+    r"\b(?:(?:any|some|every)(?:one|body) )?(?:mention|discuss)(?:ed)?\b", re.IGNORECASE
+)
 _OWN_FACT = re.compile(r"Your? ")
 _ASKS_PROMISE = re.compile(r"\b(promise|agree to|offer|say \w+ (would|will))", re.IGNORECASE)
 
@@ -114,6 +117,10 @@ def find_speaker(question: str, quotes: Iterable[Quote]) -> str:
     return max(names, key=len, default="")
 
 
+def asks_promise(question: str) -> bool:
+    return _ASKS_PROMISE.search(question) is not None
+
+
 def asks_of_owner(question: str) -> bool:
     """Tell whether a question is about what its owner does or has: "did I", "my"."""
     return _ASKS_OWNER.search(question) is not None
@@ -137,8 +144,8 @@ def _weigh_shared(weights: Mapping[str, float], terms: set[str]) -> float:
 
 
 def _list_asked_terms(question: str) -> set[str]:
-    """Return the terms that an answer has; it need not say that it promises."""
-    asked = extract_content_terms(_ASKS_PROMISE.sub(" ", question))
+    """Return the terms that an answer has; it need not say that it promises or mentions."""
+    asked = extract_content_terms(_MENTIONS.sub(" ", _ASKS_PROMISE.sub(" ", question)))
     return asked or extract_content_terms(question)
 
 
@@ -231,7 +238,7 @@ def _find_bonus(question: str, quote: Quote) -> float:
 
 def _is_promise_asked_for(question: str, quote: Quote) -> bool:
     """Tell whether a sentence promises something, and its speaker is who the question is about."""
-    if not (_ASKS_PROMISE.search(question) and _PROMISE.search(quote.text)):
+    if not (asks_promise(question) and _PROMISE.search(quote.text)):
         return False
     if asks_of_owner(question):
         return quote.speaker == "You"

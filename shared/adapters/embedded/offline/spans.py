@@ -50,6 +50,12 @@ def drop_past_span(question: str) -> str:
     return _PAST.sub(" ", question, count=1)
 
 
+def find_past_phrase(question: str) -> str:
+    """Return the words for a stretch of time; empty without any."""
+    match = _PAST.search(question)
+    return match[0] if match else ""
+
+
 def find_coming_span(question: str, now: datetime) -> Span | None:
     """Return the days to come, today among them; a weekday is the next one."""
     today = now.date()

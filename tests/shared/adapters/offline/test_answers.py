@@ -1,7 +1,7 @@
 """Answers of the offline model: quotations and citations."""
 
 import json
-from datetime import UTC
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -253,6 +253,7 @@ LAST_TALK = (
         ("when did I last see lena", LAST_TALK),
         ("What did Lena say?", LAST_TALK),
         ("Wann habe ich zuletzt mit Lena gesprochen?", f"{ENGLISH_ONLY}\n\n{LAST_TALK}"),
+        ("Summarize my talk with Lena", LAST_TALK),
         ("What is Lena's shoe size?", f"{NEAREST_ONLY}\n\n{LAST_TALK}"),
         (
             "When did I talk to Lena about the flat?",
@@ -263,12 +264,12 @@ LAST_TALK = (
 def test_the_last_talk_with_somebody_is_told_with_its_day(question, expected):
     searched = [_build_search_result(MOVE), ("search_memories", '{"memories": []}')]
 
-    assert plan_last_talk(question, searched) == [
+    assert plan_last_talk(question, searched, None) == [
         ("get_conversations", {"speaker": "Lena", "limit": 1})
     ]
     listed = _build_search_result({**MOVE, "passages": []}, name="get_conversations")
     assert answer(question, [*searched, listed]) == expected
-    assert plan_last_talk(question, [*searched, listed]) == []
+    assert plan_last_talk(question, [*searched, listed], None) == []
 
 
 @pytest.mark.parametrize(
@@ -277,11 +278,13 @@ def test_the_last_talk_with_somebody_is_told_with_its_day(question, expected):
         "How many rooms does Lena's flat have?",
         "When did I last talk to Zoe?",
         "Who is Lena?",
+        "What did I promise Lena?",
+        "What did Lena ask me to do?",
         "When will Lena move into the flat?",
     ],
 )
 def test_no_last_talk_is_looked_for_where_more_or_nobody_known_is_asked_for(question):
-    assert plan_last_talk(question, [_build_search_result(MOVE)]) == []
+    assert plan_last_talk(question, [_build_search_result(MOVE)], None) == []
 
 
 def test_a_listed_conversation_has_its_day_where_the_question_is_when():
@@ -290,6 +293,49 @@ def test_a_listed_conversation_has_its_day_where_the_question_is_when():
     assert answer("When was my last talk with Lena?", [listed]).endswith(
         f"- {DAY}, Moving to Leipzig: Lena's mother moves.[1]"
     )
+
+
+def test_the_talks_with_somebody_in_a_time_are_listed_with_their_days():
+    listed = _build_search_result({**MOVE, "passages": []}, name="get_conversations")
+    searched = [listed, _build_search_result(MOVE)]
+    now = datetime(2026, 11, 27, 9, tzinfo=UTC)
+    week = {"start_date": "2026-11-16T00:00:00+00:00", "end_date": "2026-11-23T00:00:00+00:00"}
+
+    assert plan_last_talk("What did Lena say last week?", searched, now) == [
+        ("get_conversations", {"speaker": "Lena", **week, "limit": 10})
+    ]
+    assert answer("What did Lena say last week?", [*searched, listed]) == (
+        f"Your conversations with Lena last week:\n\n- {DAY}, Moving to Leipzig: Lena's mother moves.[1]"
+    )
+    nothing = _build_search_result(name="get_conversations")
+    assert answer("Did I talk to Lena yesterday?", [*searched, nothing]) == (
+        "I found no conversation with Lena yesterday."
+    )
+
+
+@pytest.mark.parametrize("question", ["Who did I talk to last week?", "Who did I visit last week?"])
+def test_the_people_of_a_time_are_named_with_their_conversations(question):
+    listed = _build_search_result(MOVE, name="get_conversations")
+    searched = [_build_search_result(GARDEN)] if "visit" in question else []
+
+    assert answer(question, [listed, *searched]) == (
+        f"You talked with Lena last week:\n\n- {DAY}, Moving to Leipzig: Lena's mother moves.[1]"
+    )
+
+
+def test_what_is_found_only_at_another_time_is_the_nearest_with_its_day():
+    nothing = _build_search_result(), _build_search_result(name="get_conversations")
+
+    text = answer("Which rooms had the flat in March?", [*nothing, _build_search_result(MOVE)])
+
+    assert text == f"{NEAREST_ONLY}\n\n- {DAY}, Lena: “The flat has three rooms.”[1]"
+
+
+@pytest.mark.parametrize("question", ["Did anyone mention the flat?", "Did we discuss the flat?"])
+def test_an_answer_need_not_say_that_something_is_mentioned(question):
+    text = answer(question, [_build_search_result(MOVE)])
+
+    assert text.startswith("Here is what I found:\n\n- Lena: “The flat has three rooms.”")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from shared.adapters.embedded.offline.planner import is_small_talk, plan
+from shared.adapters.embedded.offline.planner import is_small_talk, plan, plan_without_time
 from shared.domain.model import ToolSpec
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -102,6 +102,19 @@ def test_a_topic_of_a_day_is_searched_within_it():
     assert "get_conversations" in calls
 
 
+def test_a_topic_that_its_time_does_not_have_is_searched_at_any_time():
+    question = "Am I busy in February?"
+    empty = [("get_conversations", '{"results": []}'), ("search_conversations", '{"results": []}')]
+
+    assert plan_without_time(question, empty, NOW)[0] == (
+        "search_conversations",
+        {"query": question},
+    )
+    assert plan_without_time(question, [*empty, *empty], NOW) == []
+    assert plan_without_time("Am I busy?", empty[1:], NOW) == []
+    assert plan_without_time("What did I do yesterday?", empty[:1], NOW) == []
+
+
 def test_only_offered_tools_are_called():
     assert plan("What did Anna say?", NOW, []) == []
 
@@ -119,6 +132,13 @@ def test_an_app_whose_description_fits_is_called_instead_p9():
     [
         ({}, "What did Anna say about the weather?"),
         ({"properties": {"days": {"type": "integer"}}, "required": ["days"]}, "weather forecast?"),
+        (
+            {
+                "properties": {"city": {"type": "string", "enum": ["Bergen", "Oslo"]}},
+                "required": ["city"],
+            },
+            "weather forecast?",
+        ),
         ({"required": ["city", "day"]}, "What is the weather forecast?"),
     ],
 )
@@ -201,6 +221,19 @@ def test_the_last_conversation_with_somebody_is_the_newest_in_which_they_speak()
     calls = plan("What did we say in our last conversation with Lena?", NOW, LIBRARY_TOOLS)
 
     assert calls == [("get_conversations", {"limit": 1, "speaker": "Lena"})]
+
+
+@pytest.mark.parametrize(
+    ("question", "limit"),
+    [
+        ("What were my last three conversations about?", 3),
+        ("Show me the latest 4 recordings", 4),
+        ("List my newest talks", 10),
+        ("What was the last meeting about?", 1),
+    ],
+)
+def test_as_many_of_the_last_conversations_as_are_asked_for_are_listed(question, limit):
+    assert plan(question, NOW, LIBRARY_TOOLS) == [("get_conversations", {"limit": limit})]
 
 
 @pytest.mark.parametrize(
