@@ -12,6 +12,8 @@ from shared.domain.words import build_wording, count_words
 MemoryCategory = Literal["interesting", "system", "manual"]
 MAX_WORDS = 15
 """Maximum of a fact that was extracted; the owner's own words are of any length."""
+MAX_SEEN_IN = 50
+"""Conversations that a fact lists: it is deleted by one commit, with a mark in each."""
 HOLD_TIME = timedelta(days=90)
 """How long a fact waits to be said again."""
 

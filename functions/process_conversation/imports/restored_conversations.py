@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from functions.process_conversation.imports.restored_ids import check_ids
 from functions.process_conversation.library.conversation_schemas import (
     MAX_SEGMENTS,
     ClientId,
@@ -75,6 +76,7 @@ def parse_restored(fields: Mapping[str, Any], now: datetime) -> Restored:
     shown = _Shown.model_validate(_select(fields, _Shown.model_fields))
     record = _check_record(type_adapter(ExportedRecord).validate_python(fields["record"]), now)
     conversation = _apply(_build_recorded(fields, record), shown, record)
+    check_ids([record, conversation.apps_results])
     _check_size(fields, conversation)
     if conversation.started_at > now + MAX_AHEAD:
         raise Invalid("its date lies in the future")

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from functions.process_conversation.imports.restored_conversations import count_json_bytes
+from functions.process_conversation.imports.restored_ids import check_ids
 from shared.data.answer_changes import METADATA_FIELD
 from shared.data.codec import dump, type_adapter
 from shared.domain.action_item import ActionItem
@@ -41,7 +42,7 @@ from shared.domain.folder import MAX_FOLDERS, Folder
 from shared.domain.goal import MAX_PROGRESS_POINTS, Goal
 from shared.domain.ids import is_id
 from shared.domain.interests import MAX_INTEREST_CHARS, MAX_INTERESTS
-from shared.domain.memory import HOLD_TIME, Memory
+from shared.domain.memory import HOLD_TIME, MAX_SEEN_IN, Memory
 from shared.domain.own_names import MAX_OWN_NAMES
 from shared.domain.profile import Profile
 from shared.domain.project import MAX_NAME_CHARS as MAX_PROJECT_NAME_CHARS
@@ -136,6 +137,7 @@ def build_record(kind: str, fields: Fields, now: datetime) -> Any:
     if count_json_bytes(fields) > MAX_BYTES:
         raise Invalid(f"more than {MAX_BYTES:,} bytes")
     record = _BUILDERS[kind](fields, now)
+    check_ids(record)
     if kind != "settings":
         json.dumps(dump(record), default=repr, allow_nan=False)
     return record
@@ -172,6 +174,7 @@ def _build_memory(fields: Fields, now: datetime) -> Memory:
         created_at=_past(memory.created_at, now),
         updated_at=_past(memory.updated_at, now),
         valid_to=memory.valid_to and _past(memory.valid_to, now),
+        seen_in=memory.seen_in[:MAX_SEEN_IN],
     )
     if memory.held_until is None:
         return restored

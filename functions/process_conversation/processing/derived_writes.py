@@ -11,14 +11,12 @@ from shared.data.memories import memory_path
 from shared.domain.action_item import ActionItem
 from shared.domain.documents import ArrayUnion, Create, Delete, Document, Fields, Set, Update, Write
 from shared.domain.ids import ConversationId, MemoryId, UserId
-from shared.domain.memory import Memory
+from shared.domain.memory import MAX_SEEN_IN, Memory
 from shared.library.reconcile import Correction
 from shared.library.superseded import build_correction_writes
 
 DocumentsByPath = Mapping[str, Document]
 """The documents that exist, by path."""
-MAX_SEEN_IN = 50
-"""How many conversations a memory lists that repeat it."""
 
 
 def derived_path(uid: UserId, value: ActionItem | Memory) -> str:
