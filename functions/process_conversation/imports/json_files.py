@@ -30,6 +30,9 @@ from functions.process_conversation.imports.spoken_lists import read_spoken_list
 
 _SURROGATE = re.compile(r"\\u[Dd][89A-Fa-f]")
 
+CHAT_LISTS = ("chats", "left_chats")
+"""Where an export of a whole account of Telegram has chats."""
+
 
 def read_json(name: str, text: str) -> Contents:
     """Read a JSON file; `name` is the file's, without suffix. Raises UnreadableFile."""
@@ -113,8 +116,8 @@ def _read_segment(item: Fields) -> Turn:
 def _read_telegram(content: Any) -> Contents | None:
     if not isinstance(content, dict):
         return None
-    chats = content.get("chats")
-    listed = list_objects(chats.get("list")) if isinstance(chats, dict) else [content]
+    parts = [part for name in CHAT_LISTS if isinstance(part := content.get(name), dict)]
+    listed = [chat for part in parts for chat in list_objects(part.get("list"))] or [content]
     telegram_chats = [chat for chat in listed if _is_telegram_chat(chat)]
     if not telegram_chats:
         return None

@@ -44,6 +44,8 @@ MIN_MILLISECONDS = 250
 """A turn of so many seconds is none: its times are milliseconds."""
 MIN_TEXT_SHARE = 0.5
 """The least share of objects with a text, in a list of what was said."""
+MIN_SAME_SHARE = 0.9
+"""The least share of the longest list's characters that makes another a list of the same words."""
 
 
 @value
@@ -110,16 +112,28 @@ def _find_role(message: Fields) -> Any:
 
 
 def _choose(lists: Sequence[SpokenList]) -> list[SpokenList]:
-    """Return the lists in one place in which most is said."""
+    """Return the lists in one place in which most is said.
+
+    Of lists of the same words those with speakers and times, and whole utterances and not words.
+    """
     by_keys = sorted(lists, key=lambda found: found.keys)
     groups = [list(group) for _, group in groupby(by_keys, key=lambda found: found.keys)]
-    return max(
-        groups, key=lambda group: (sum(map(_count_chars, group)), -len(group[0].keys)), default=[]
-    )
+    chars = [sum(map(_count_chars, group)) for group in groups]
+    full = [
+        g for g, count in zip(groups, chars, strict=True) if count >= MIN_SAME_SHARE * max(chars)
+    ]
+    return max(full, key=_rate, default=[])
+
+
+def _rate(group: Sequence[SpokenList]) -> tuple[bool, bool, int, int]:
+    first = group[0].items[0]
+    has_speaker = bool(_find_speaker(first, SPEAKER_NAMES))
+    has_start = find_number(first, START_NAMES) is not None
+    return has_speaker, has_start, -sum(len(found.items) for found in group), -len(group[0].keys)
 
 
 def _count_chars(found: SpokenList) -> int:
-    return sum(len(_read_words(item)) for item in found.items)
+    return sum(len(word) for item in found.items for word in _read_words(item).split())
 
 
 def _find_heading(found: SpokenList) -> tuple[str, datetime | None]:

@@ -32,7 +32,7 @@ def find_title(name: str, preamble: Sequence[str], notices: Sequence[str] = ()) 
         find_heading(preamble),
         _find_common(stem, preamble),
         _OTTER_SUFFIX.sub("", stem) if _OTTER_SUFFIX.search(stem) else "",
-        _clean(preamble[0]) if preamble and not _reads_as_date(preamble[0]) else "",
+        _read_first_line(preamble[0]) if preamble else "",
     )
     return next((title for title in titles if title), "")[:MAX_TITLE_CHARS]
 
@@ -58,6 +58,14 @@ def _find_common(stem: str, preamble: Sequence[str]) -> str:
         if len(title) >= MIN_COMMON_CHARS:
             return title
     return ""
+
+
+def _read_first_line(line: str) -> str:
+    """Return a line as a title, without the date behind it; nothing where it is a date or a field."""
+    before = cut_at_date(line)
+    if before != line:
+        return "" if before.rstrip().endswith(":") else _clean(line)
+    return "" if _reads_as_date(line) else _clean(line)
 
 
 def _count_common(one: str, other: str) -> int:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
@@ -40,7 +40,11 @@ _PRIVATE_NAME = re.compile(r"^~\s")
 """What WhatsApp puts before a name that its bearer chose."""
 _MARK = "\u200e"
 """What WhatsApp on iOS puts before words of its own."""
-_EMOJI_REACTION = re.compile(r"[^\n]{0,40}[\"“«„](?P<quoted>[^\n]{1,2000})[\"”»“][^\n]{0,40}")
+_OPENING_QUOTE = re.compile(r"[\"“«„]")
+_CLOSING_QUOTE = re.compile(r"[\"”»“]")
+MAX_QUOTED_CHARS = 2_000
+MAX_AROUND_CHARS = 40
+"""Of the words around a quoted turn, such as `Reacted to`."""
 
 
 def read_transcript(name: str, text: str) -> Contents:
@@ -242,9 +246,16 @@ def _drop_quotations(turns: Sequence[Turn]) -> list[Turn]:
     return kept
 
 
-def _quotes(line: str, said: set[str]) -> bool:
-    match = _EMOJI_REACTION.fullmatch(line)
-    return bool(match) and match["quoted"] in said  # type: ignore[index]
+def _quotes(line: str, said: Collection[str]) -> bool:
+    opening = _OPENING_QUOTE.search(line[:MAX_AROUND_CHARS])
+    if opening is None or len(line) > MAX_QUOTED_CHARS:
+        return False
+    rest = line[opening.end() :]
+    return any(
+        rest[: closing.start()] in said
+        for closing in _CLOSING_QUOTE.finditer(rest)
+        if len(rest) - closing.end() <= MAX_AROUND_CHARS
+    )
 
 
 # --- chats
@@ -260,9 +271,17 @@ def _read_chat(name: str, preamble: Sequence[str], blocks: Sequence[Block]) -> I
     messages = [
         Message(at=at, speaker=_PRIVATE_NAME.sub("", block.header.name), text=text)
         for at, block in zip(times, bodies, strict=True)
-        if block.header.name and (text := _clean_message(block.text))
+        if block.header.name
+        and not _has_open_quote(block.header.name)
+        and (text := _clean_message(block.text))
     ]
     return build_chat(messages, title=heading or find_title(name, [], _list_notices(blocks)))
+
+
+def _has_open_quote(name: str) -> bool:
+    """Tell whether a notice was taken for a sender: the colon stands in a name that it quotes."""
+    is_german_open = name.rfind("„") > max(name.rfind("“"), name.rfind("”"))
+    return name.count('"') % 2 == 1 or is_german_open or name.rfind("«") > name.rfind("»")
 
 
 def _drop_headings(block: Block) -> Block:

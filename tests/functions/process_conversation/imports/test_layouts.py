@@ -292,6 +292,24 @@ def read(name: str, text: str | bytes) -> tuple[str, str, Said]:
             ("", "", [("Ann", None, "Hi."), ("Bo", None, "Yes."), ("Ann", None, "So.")]),
         ),
         (
+            "reactions.txt",
+            (
+                "10:33:12 From Ann to Everyone:\n\thello\n10:33:15 From Bo to Everyone:\n\thi\n"
+                '10:33:20 From Ann to Everyone:\n\tReacted to "hi" with "❤️"\n'
+            ),
+            ("", "", [("Ann", 0, "hello"), ("Bo", 3, "hi")]),
+        ),
+        (
+            "notice.txt",
+            '7/2/26, 17:05 - Ann changed the subject from "Old: x" to "New: y"\n7/2/26, 17:06 - Ann: hi\n',
+            ("", "2026-02-07T17:06:00", [("Ann", 0, "hi")]),
+        ),
+        (
+            "teams.txt",
+            "Weekly-20260203_100012-Recording\nFebruary 3, 2026, 10:00AM\n\nAnn  0:03\nHi.\n\nBo  0:09\nYes.\n",
+            ("Weekly", "2026-02-03T10:00:00", [("Ann", 3, "Hi."), ("Bo", 9, "Yes.")]),
+        ),
+        (
             "columns.txt",
             "10:03\tAnn\thello there\n10:04\tBo\tyes: sure\n",
             ("", "", [("Ann", 603, "hello there"), ("Bo", 604, "yes: sure")]),
@@ -445,10 +463,12 @@ def test_a_telegram_chat_is_read_with_its_owner():
     content = {
         "personal_information": {"first_name": "Mia", "last_name": "Roth"},
         "chats": {"list": [{"name": "Round table", "messages": TELEGRAM_MESSAGES}]},
+        "left_chats": {"list": [{"name": "Left", "messages": TELEGRAM_MESSAGES}]},
     }
 
-    [draft] = read_file("result.json", json.dumps(content).encode()).conversations
+    draft, left = read_file("result.json", json.dumps(content).encode()).conversations
 
+    assert (left.title, left.turns) == ("Left", draft.turns)
     assert (draft.title, draft.started_at) == (
         "Round table",
         datetime(2026, 1, 22, 17, 15, tzinfo=UTC),
@@ -527,6 +547,18 @@ def test_a_telegram_chat_is_read_with_its_owner():
                 ]
             },
             ("", "", [("Speaker 0", 0.5, "Hi."), ("Speaker 1", 2, "Ho.")]),
+        ),
+        (
+            {
+                "results": {
+                    "transcripts": [{"transcript": "Hello there. Hi."}],
+                    "audio_segments": [
+                        {"transcript": "Hello there.", "start_time": "0.5", "speaker_label": "a"},
+                        {"transcript": "Hi.", "start_time": "2.0", "speaker_label": "b"},
+                    ],
+                }
+            },
+            ("", "", [("a", 0.5, "Hello there."), ("b", 2, "Hi.")]),
         ),
         (
             [{"user": "U1", "text": "Morning", "ts": "1770109200.000100"}],
