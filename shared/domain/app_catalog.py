@@ -86,6 +86,8 @@ CAPABILITIES: Sequence[Capability] = (
 )
 """What the form offers."""
 
+TRIGGERS = frozenset(trigger.id for capability in CAPABILITIES for trigger in capability.triggers)
+
 SECTIONS: Mapping[str, str] = {
     POPULAR: "Popular",
     **{capability.id: capability.title for capability in CAPABILITIES},

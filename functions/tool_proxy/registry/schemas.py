@@ -15,7 +15,7 @@ from shared.domain.app import (
     ExternalIntegration,
     InstalledApp,
 )
-from shared.domain.app_catalog import CATEGORIES, DEFAULT_CATEGORY
+from shared.domain.app_catalog import CATEGORIES, DEFAULT_CATEGORY, TRIGGERS
 from shared.domain.errors import Invalid
 from shared.domain.ids import AppId
 from shared.edge.app_schemas import AppOut, AppViewer
@@ -38,6 +38,13 @@ def _require_web_address(url: str) -> str:
     if address and not _WEB_ADDRESS.fullmatch(address):
         raise ValueError("must be an https:// address without a user name in it")
     return address
+
+
+def _require_triggers(text: str) -> str:
+    """Return the names of known triggers; for another one, nothing would ever be sent."""
+    if not {name.strip() for name in text.split(",")} <= TRIGGERS:
+        raise ValueError(f"must be of {', '.join(sorted(TRIGGERS))}, several with commas")
+    return text
 
 
 Url = Annotated[str, Field(max_length=MAX_URL_CHARS), AfterValidator(_require_web_address)]
@@ -84,7 +91,9 @@ class ExternalIntegrationIn(Wire):
     setup_instructions_file_path: Annotated[
         Annotated[str, Field(max_length=MAX_URL_CHARS)] | None, BeforeValidator(clear_blank)
     ] = None
-    triggers_on: Annotated[ShortLine | None, BeforeValidator(clear_blank)] = None
+    triggers_on: Annotated[
+        Annotated[ShortLine, AfterValidator(_require_triggers)] | None, BeforeValidator(clear_blank)
+    ] = None
     actions: list[ActionIn] = Field(default=[], max_length=20)
     auth_steps: list[AuthStepIn] = Field(default=[], max_length=20)
     chat_messages_enabled: bool = False

@@ -153,11 +153,15 @@ async def test_a_patch_changes_an_app_and_keeps_omitted_fields_t1(world: NotesFi
     app = (await world.register(description="Notes of the day")).json()
     path = f"/v1/apps/{app['id']}"
     world.notes.tools = [build_tool("look", "GET")]
-    change = {"name": "Notes 2", "private": True, "external_integration": {"triggers_on": "x"}}
+    change = {
+        "name": "Notes 2",
+        "private": True,
+        "external_integration": {"triggers_on": "audio_bytes"},
+    }
 
     changed_app = (await world.request("PATCH", path, json=change)).json()
 
-    integration = {**app["external_integration"], "triggers_on": "x"}
+    integration = {**app["external_integration"], "triggers_on": "audio_bytes"}
     changed_fields = {
         "name": "Notes 2",
         "private": True,
@@ -470,6 +474,18 @@ async def test_an_address_that_users_read_is_a_web_address_without_a_password_t1
     assert answer.json()["detail"].endswith(
         "must be an https:// address without a user name in it."
     )
+
+
+@pytest.mark.parametrize("triggers", ["conversation_created", "memory_creation, edits", ","])
+async def test_a_trigger_that_nothing_would_ever_fire_is_refused_t1(
+    world: NotesFixture, triggers: str
+):
+    fields = {"external_integration": {"triggers_on": triggers}}
+
+    answer = await world.request("POST", "/v1/apps", json={"name": "Notes", **fields})
+
+    assert answer.status_code == 422
+    assert "must be of audio_bytes, conversation_updated, memory_creation" in answer.text
 
 
 async def test_an_app_that_is_uninstalled_writes_no_more_summaries_r5(world: NotesFixture):
