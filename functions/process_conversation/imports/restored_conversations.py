@@ -16,7 +16,7 @@ from functions.process_conversation.library.conversation_schemas import (
     Time,
 )
 from functions.process_conversation.library.exported_record import ExportedRecord, RecordedSpeaker
-from functions.process_conversation.library.merging import MAX_PHOTOS
+from functions.process_conversation.library.merging import MAX_FAMILY, MAX_PHOTOS
 from functions.process_conversation.library.validation import MAX_AHEAD
 from shared.data.codec import type_adapter
 from shared.domain.attachments import AppResult
@@ -135,7 +135,8 @@ def _check_record(record: ExportedRecord, now: datetime) -> ExportedRecord:
         record = replace(record, structured=replace(record.structured, category="other"))
     kept_at = min(record.kept_at, now) if record.kept_at else None
     forgotten = dict(islice(record.forgotten.items(), MAX_FORGOTTEN))
-    return replace(record, kept_at=kept_at, forgotten=forgotten)
+    merged_from = record.merged_from[:MAX_FAMILY]  # each is read when it is processed
+    return replace(record, kept_at=kept_at, forgotten=forgotten, merged_from=merged_from)
 
 
 def _parse_segment(segment: Any, recorded: RecordedSpeaker | None) -> dict[str, Any]:

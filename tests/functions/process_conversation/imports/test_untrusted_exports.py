@@ -18,6 +18,7 @@ from functions.process_conversation.imports.restored_conversations import (
     parse_restored,
 )
 from functions.process_conversation.imports.restored_records import build_record
+from functions.process_conversation.library.merging import MAX_FAMILY
 from shared.domain.chat import Message, build_session
 from shared.domain.chat_notes import AnswerNotes
 from shared.domain.errors import Invalid, TooLarge
@@ -372,6 +373,13 @@ def test_a_conversation_of_which_much_was_deleted_is_taken():
     much["record"]["forgotten"] = {f"m{n}": "memories" for n in range(1_000)}
 
     assert len(parse_restored(much, NOW).record.forgotten) == MAX_FORGOTTEN
+
+
+def test_a_conversation_is_made_of_as_many_as_a_merge_takes():
+    merged = copy.deepcopy(CONVERSATION)
+    merged["record"]["merged_from"] = [f"c{n}" for n in range(9_000)]
+
+    assert len(parse_restored(merged, NOW).conversation.merged_from) == MAX_FAMILY
 
 
 def test_what_a_file_notes_of_a_chat_suggests_and_allows_nothing_u10():
