@@ -60,7 +60,7 @@ ENGLISH_ONLY = (
     "question, and cannot understand it. A language model can, once one is set up in the settings."
 )
 MANUAL_IS_SILENT = "Keepsake's manual says nothing about that."
-PEOPLE = "You talked with {names} {phrase}:"
+PEOPLE = "You talked with {names}:"
 OTHERS_TASKS = "Promised by others, or asked of them:"
 CONSENT_NEEDED = "I did not do that: it needs your consent."
 _CONSENT_PREFIX = "Error: The owner "
@@ -132,8 +132,7 @@ def _answer_from_library(question: str, results: Results) -> list[str]:
     talk, conversations = last
     if talk.is_topic_found:
         return [*_format_quotes(question, results[:-1]), talk.describe(conversations)]
-    is_nearest = talk.has_topic and not talk.is_when
-    return [*([NEAREST_ONLY] if is_nearest else []), talk.describe(conversations)]
+    return [*([NEAREST_ONLY] if talk.is_nearest else []), talk.describe(conversations)]
 
 
 def _list_people(question: str, results: Results) -> list[str]:
@@ -143,7 +142,7 @@ def _list_people(question: str, results: Results) -> list[str]:
         return []
     documents = collect_documents(listed)
     names = _list_speakers(quote_passages(documents))
-    heading = PEOPLE.format(names=", ".join(names), phrase=find_past_phrase(question))
+    heading = PEOPLE.format(names=", ".join(names))
     lines = [f"- {format_day(document)}, {format_overview(document)}" for document in documents]
     return [heading, "\n".join(lines)] if names else []
 

@@ -110,6 +110,20 @@ def _read_month_day(match: Match, today: date) -> date | None:
         return None
 
 
+def find_past_date(text: str, now: datetime) -> tuple[str, date] | None:
+    """Find the day of a month that a text names ("May 4th", "4 May"): its words, and the last such day that has begun."""
+    match = _MONTH_DAY.search(text.lower())
+    day = _read_month_day(match, now.date()) if match else None
+    if match is None or day is None:
+        return None
+    return text[match.start() : match.end()], day if day <= now.date() else _move_back(day)
+
+
+def _move_back(day: date) -> date:
+    """Return the same day a year before; of a leap day, the one before the next month."""
+    return (day + timedelta(1)).replace(year=day.year - 1) - timedelta(1)
+
+
 def _read_numbered_day(match: Match, today: date) -> date | None:
     """Read the number of a day as the next day with it."""
     number = int(match[1] or match[2])

@@ -3,7 +3,8 @@
 The speakers of what was found tell who is a person, in any language.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +18,6 @@ from shared.adapters.embedded.offline.planner import (
     list_dates,
 )
 from shared.adapters.embedded.offline.quotes import (
-    asks_of_owner,
     asks_promise,
     find_speaker,
     quote_passages,
@@ -33,12 +33,13 @@ from shared.adapters.embedded.offline.spans import drop_past_span, find_past_phr
 from shared.domain.value import value
 from shared.retrieval.query import asks_when
 from shared.retrieval.synonyms import list_synonyms
-from shared.retrieval.term_weights import EVERYDAY_WEIGHT, get_term_weight
+from shared.retrieval.term_weights import EVERYDAY_WEIGHT, FREQUENT_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
 Results = Sequence[tuple[str, str]]
 
 LAST_TALK = "Your latest conversation with {speaker} was on {day}:"
+_WITH_OWNER = re.compile(r"\b(i|we)\b", re.IGNORECASE)
 TALKS = "Your conversations with {speaker} {phrase}:"
 NO_TALKS = "I found no conversation with {speaker} {phrase}."
 
@@ -47,14 +48,13 @@ NO_TALKS = "I found no conversation with {speaker} {phrase}."
 class LastTalk:
     """The last talk with a speaker, or those of a time that the question names.
 
-    `has_topic`: the question asks for more; `is_topic_found`: something of that was said.
+    `is_nearest`: the question asks for more; `is_topic_found`: something of that was said.
     """
 
     speaker: str
     phrase: str
-    has_topic: bool
+    is_nearest: bool
     is_topic_found: bool
-    is_when: bool
 
     def describe(self, documents: Sequence[dict[str, Any]]) -> str:
         if not self.phrase:
@@ -94,16 +94,20 @@ def _find_last_talk(question: str, results: Results) -> LastTalk | None:
     topic = _list_topic(question, speaker)
     found = {term for text in list_texts(results) for term in tokenize(text)}
     is_topic_found = any(not found.isdisjoint((term, *list_synonyms(term))) for term in topic)
-    is_when = asks_when(question) and (asks_of_owner(question) or not is_english(question))
+    is_when = asks_when(question) and (_WITH_OWNER.search(question) or not is_english(question))
     if not speaker or asks_else or (is_topic_found and not is_when):
         return None
     return LastTalk(
         speaker=speaker,
         phrase=find_past_phrase(question),
-        has_topic=bool(topic),
+        is_nearest=_asks_more_than_when(question, topic) if is_when else bool(topic),
         is_topic_found=is_topic_found,
-        is_when=is_when,
     )
+
+
+def _asks_more_than_when(question: str, topic: Iterable[str]) -> bool:
+    """Tell a question for an appointment from one for a call; what is no English may mean either."""
+    return is_english(question) and any(get_term_weight(term) > FREQUENT_WEIGHT for term in topic)
 
 
 def _list_topic(question: str, speaker: str) -> set[str]:

@@ -11,10 +11,16 @@ from typing import Any
 from shared.adapters.embedded.offline.calendar import parse_moment, parse_number
 from shared.adapters.embedded.offline.general import is_general
 from shared.adapters.embedded.offline.results import LIBRARY_TOOLS, collect_documents
-from shared.adapters.embedded.offline.spans import Span, find_coming_span, find_past_span
+from shared.adapters.embedded.offline.spans import (
+    Span,
+    find_coming_span,
+    find_past_day,
+    find_past_span,
+)
 from shared.domain.model import ToolSpec
 from shared.retrieval.term_weights import (
     EVERYDAY_WEIGHT,
+    FREQUENT_WEIGHT,
     FUNCTION_WEIGHT,
     get_term_weight,
     list_english_terms,
@@ -96,6 +102,9 @@ _LATEST = re.compile(
 _SUMMARY = re.compile(
     r"\b(summar(y|i[sz]e)|recap|overview|what happened|what (was|went) on|sum up)\b", re.IGNORECASE
 )
+_MENTIONS = re.compile(
+    r"\b(?:(?:any|some|every)(?:one|body) )?(?:mention|discuss)(?:ed)?\b", re.IGNORECASE
+)
 _WHAT_I_DID = re.compile(r"\bwhat (have|did) i (still )?(do|done)\b", re.IGNORECASE)
 _PRODUCT = re.compile(r"\bkeepsake\b", re.IGNORECASE)
 _TALK = re.compile(
@@ -103,7 +112,7 @@ _TALK = re.compile(
     re.IGNORECASE,
 )
 _GREETING = re.compile(
-    r"(hi|hello|hey|good (morning|afternoon|evening|night)|thanks?( you)?|bye|help)\b[^?]{0,20}\W*",
+    r"(hi|hello|hey|what['’]?s up|good (morning|afternoon|evening|night)|thanks?( you)?|bye|help)\b[^?]{0,20}\W*",
     re.IGNORECASE,
 )
 _PERSONAL_PRONOUN = re.compile(r"\b(i|me|my|mine|we|us|our)\b", re.IGNORECASE)
@@ -278,7 +287,7 @@ def _plan_manual_calls(question: str) -> Iterator[PlannedCall]:
 def _plan_library_calls(question: str, now: datetime | None) -> Iterator[PlannedCall]:
     if is_general(question):
         return
-    span = find_past_span(question, now) if now else None
+    span = (find_past_span(question, now) or _find_bare_day(question, now)) if now else None
     if name := find_person(question):
         yield "search_conversations", {"query": name, "people": [name], "limit": 5}
         yield "search_memories", {"query": name}
@@ -320,11 +329,25 @@ def drop_summary_words(question: str) -> str:
     return _SUMMARY.sub(" ", question)
 
 
+def drop_mentions(question: str) -> str:
+    """Return a question without that something is said: its answer need not say so."""
+    return _MENTIONS.sub(" ", question)
+
+
+def _find_bare_day(question: str, now: datetime) -> Span | None:
+    """Return the day of a question that asks for nothing but the day; a date may also be what was spoken of."""
+    day = find_past_day(question, now)
+    rest = question.replace(day.phrase, " ") if day else question
+    terms = tokenize(drop_mentions(drop_summary_words(rest)))
+    return None if any(get_term_weight(term) > FREQUENT_WEIGHT for term in terms) else day
+
+
 def _plan_search(question: str, span: Span | None) -> Iterator[PlannedCall]:
     """List a stretch of time, search a topic, or both where a question names both."""
     dates = list_dates(span) if span else {}
     topic = question.replace(span.phrase, " ", 1) if span else question
-    has_topic = any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(topic))
+    terms = tokenize(drop_mentions(topic))
+    has_topic = any(get_term_weight(term) > EVERYDAY_WEIGHT for term in terms)
     is_summary = bool(span and _SUMMARY.search(question))
     if span:
         speakers = {"include_transcript": True} if asks_who(question) else {}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from shared.adapters.embedded.offline.planner import extract_content_terms
+from shared.adapters.embedded.offline.planner import drop_mentions, extract_content_terms
 from shared.adapters.embedded.offline.speech import split_sentences
 from shared.domain.value import value
 from shared.retrieval.synonyms import list_synonyms
@@ -56,9 +56,6 @@ _KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
 _ASKS_OWNER = re.compile(r"\b(do|did|am|have|can|should) i\b|\bmy\b", re.IGNORECASE)
 _ASKS_THING = re.compile(
     r"(?:what|where)(?:['’]s| is| are| was| were) (?:the|my|our) (?:\w+['’]s )?(\w+)", re.IGNORECASE
-)
-_MENTIONS = re.compile(
-    r"\b(?:(?:any|some|every)(?:one|body) )?(?:mention|discuss)(?:ed)?\b", re.IGNORECASE
 )
 _OWN_FACT = re.compile(r"Your? ")
 _ASKS_PROMISE = re.compile(r"\b(promise|agree to|offer|say \w+ (would|will))", re.IGNORECASE)
@@ -121,11 +118,6 @@ def asks_promise(question: str) -> bool:
     return _ASKS_PROMISE.search(question) is not None
 
 
-def asks_of_owner(question: str) -> bool:
-    """Tell whether a question is about what its owner does or has: "did I", "my"."""
-    return _ASKS_OWNER.search(question) is not None
-
-
 def is_answered(question: str, texts: Iterable[str]) -> bool:
     """Tell whether one of the texts has more than half of what is asked for, so that it may be the answer."""
     weights = {term: get_term_weight(term) for term in _list_asked_terms(question)}
@@ -145,7 +137,7 @@ def _weigh_shared(weights: Mapping[str, float], terms: set[str]) -> float:
 
 def _list_asked_terms(question: str) -> set[str]:
     """Return the terms that an answer has; it need not say that it promises or mentions."""
-    asked = extract_content_terms(_MENTIONS.sub(" ", _ASKS_PROMISE.sub(" ", question)))
+    asked = extract_content_terms(drop_mentions(_ASKS_PROMISE.sub(" ", question)))
     return asked or extract_content_terms(question)
 
 
@@ -231,15 +223,20 @@ def _find_bonus(question: str, quote: Quote) -> float:
     """Prefer the kind of answer that is asked for, in words about whom it is asked."""
     text = question.strip()
     bonus = _KIND_BONUS if _gives_kind(text, quote) else 0.0
-    if asks_of_owner(text) and (quote.speaker == "You" or _OWN_FACT.match(quote.text)):
+    if _asks_of_owner(text) and (quote.speaker == "You" or _OWN_FACT.match(quote.text)):
         bonus += _OWNER_BONUS
     return bonus + (_PROMISE_BONUS if _is_promise_asked_for(text, quote) else 0.0)
+
+
+def _asks_of_owner(question: str) -> bool:
+    """Tell whether a question is about what its owner does or has: "did I", "my"."""
+    return _ASKS_OWNER.search(question) is not None
 
 
 def _is_promise_asked_for(question: str, quote: Quote) -> bool:
     """Tell whether a sentence promises something, and its speaker is who the question is about."""
     if not (asks_promise(question) and _PROMISE.search(quote.text)):
         return False
-    if asks_of_owner(question):
+    if _asks_of_owner(question):
         return quote.speaker == "You"
     return not extract_content_terms(quote.speaker).isdisjoint(extract_content_terms(question))

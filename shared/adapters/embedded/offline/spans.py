@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 
-from shared.adapters.embedded.offline.calendar import MONTHS, WEEKDAYS, parse_moment
+from shared.adapters.embedded.offline.calendar import MONTHS, WEEKDAYS, find_past_date, parse_moment
 from shared.domain.value import value
 
 _PAST = re.compile(
@@ -48,6 +48,12 @@ def find_past_span(question: str, now: datetime) -> Span | None:
 def drop_past_span(question: str) -> str:
     """Return what is asked of a stretch of time, without the words for it."""
     return _PAST.sub(" ", question, count=1)
+
+
+def find_past_day(question: str, now: datetime) -> Span | None:
+    """Return the day that a question calls by its date."""
+    found = find_past_date(question, now)
+    return _build_span(found[0], found[1], found[1], now) if found else None
 
 
 def find_past_phrase(question: str) -> str:

@@ -253,6 +253,8 @@ LAST_TALK = (
         ("when did I last see lena", LAST_TALK),
         ("What did Lena say?", LAST_TALK),
         ("Wann habe ich zuletzt mit Lena gesprochen?", f"{ENGLISH_ONLY}\n\n{LAST_TALK}"),
+        ("When was the last time we met, Lena and I?", LAST_TALK),
+        ("When is my next appointment with Lena?", f"{NEAREST_ONLY}\n\n{LAST_TALK}"),
         ("Summarize my talk with Lena", LAST_TALK),
         ("What is Lena's shoe size?", f"{NEAREST_ONLY}\n\n{LAST_TALK}"),
         (
@@ -319,7 +321,7 @@ def test_the_people_of_a_time_are_named_with_their_conversations(question):
     searched = [_build_search_result(GARDEN)] if "visit" in question else []
 
     assert answer(question, [listed, *searched]) == (
-        f"You talked with Lena last week:\n\n- {DAY}, Moving to Leipzig: Lena's mother moves.[1]"
+        f"You talked with Lena:\n\n- {DAY}, Moving to Leipzig: Lena's mother moves.[1]"
     )
 
 

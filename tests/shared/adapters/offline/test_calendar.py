@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from shared.adapters.embedded.offline.calendar import parse_moment
+from shared.adapters.embedded.offline.calendar import find_past_date, parse_moment
 
 NOW = datetime(2026, 11, 25, 10, tzinfo=ZoneInfo("Europe/Berlin"))  # a Wednesday
 
@@ -47,3 +47,18 @@ def test_a_sentence_names_a_day(text, day):
 )
 def test_a_number_that_counts_something_names_no_day(text):
     assert parse_moment(text, NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "now", "found"),
+    [
+        ("on November 25th", NOW, ("November 25th", date(2026, 11, 25))),
+        ("on 26 November", NOW, ("26 November", date(2025, 11, 26))),
+        ("on 1 January", NOW, ("1 January", date(2026, 1, 1))),
+        ("on 29 February", NOW.replace(year=2028, month=2), ("29 February", date(2027, 2, 28))),
+        ("on 29 February", NOW, None),
+        ("on Monday", NOW, None),
+    ],
+)
+def test_a_date_is_the_last_such_day_that_has_begun(text, now, found):
+    assert find_past_date(text, now) == found

@@ -41,6 +41,7 @@ def _build_app_tool(**schema: object) -> ToolSpec:
     [
         ("Hello!", True),
         ("hi there", True),
+        ("What's up?", True),
         ("Good morning Keepsake", True),
         ("Thank you", True),
         ("Who are you?", True),
@@ -113,6 +114,23 @@ def test_a_topic_that_its_time_does_not_have_is_searched_at_any_time():
     assert plan_without_time(question, [*empty, *empty], NOW) == []
     assert plan_without_time("Am I busy?", empty[1:], NOW) == []
     assert plan_without_time("What did I do yesterday?", empty[:1], NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [
+        ("What happened on March 2nd?", "2026-03-02"),
+        ("What did we discuss on 4 March?", "2026-03-04"),
+        ("what was on february 29", None),
+        ("Who did I meet on the second of December?", "2025-12-02"),
+        ("Is the concert on March 10?", None),
+    ],
+)
+def test_a_question_for_a_date_alone_lists_the_last_such_day(question, day):
+    calls = dict(plan(question, NOW, LIBRARY_TOOLS))
+
+    start = f"{day}T00:00:00+01:00" if day else None
+    assert calls.get("get_conversations", {}).get("start_date") == start
 
 
 def test_only_offered_tools_are_called():
