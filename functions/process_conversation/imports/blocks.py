@@ -1,9 +1,10 @@
 """Blocks: the turns of a transcript as lines below their headers."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from functions.process_conversation.imports.layouts import Header
+from functions.process_conversation.imports.layouts import DAY_LINE, Header
 from shared.domain.value import value
 
 
@@ -17,6 +18,22 @@ class Block:
     @property
     def text(self) -> str:
         return "\n".join(filter(None, [self.header.words.strip(), *self.lines])).strip()
+
+
+def date_blocks(preamble: Sequence[str], blocks: Sequence[Block]) -> list[Block] | None:
+    """Give each turn the day of the line above it; None where none stands above the first."""
+    day = _find_day(preamble)
+    dated: list[Block] = []
+    for block in blocks:
+        lines = [line for line in block.lines if not DAY_LINE.fullmatch(line)]
+        dated.append(Block(header=replace(block.header, date=day), lines=lines))
+        day = _find_day(block.lines) or day
+    return dated if _find_day(preamble) else None
+
+
+def _find_day(lines: Sequence[str]) -> str:
+    days = [match["date"] for match in map(DAY_LINE.fullmatch, lines) if match]
+    return re.sub(r"\D+", "/", days[-1]) if days else ""
 
 
 def drop_addressees(blocks: Sequence[Block]) -> list[Block]:

@@ -88,6 +88,10 @@ NAME_COLON_TIME = Layout(
     kind="line", pattern=re.compile(rf"{_NAME}\s*:\s*[\[(]{_CLOCK}[\])]\s*(?P<words>\S.*)")
 )
 COLUMNS = Layout(kind="line", pattern=re.compile(rf"{_CLOCK}\t{_NAME}\t(?P<words>.+)"))
+BRACKETED_NAME_TIME = Layout(
+    kind="line",
+    pattern=re.compile(rf"\[(?P<label>[^\[\]\n]{{1,80}})\]\s+\[{_CLOCK}\]\s+(?P<words>.*)"),
+)
 FROM_TO = Layout(
     kind="line",
     pattern=re.compile(
@@ -111,10 +115,13 @@ NAME_WORDS = Layout(
     ),
 )
 LAYOUTS = (
-    LINKED, NAMED_CHAT, BRACKET_CHAT, DASH_CHAT, BARE_CHAT, COLUMNS, FROM_TO, NAME_TIME_WORDS,
-    NAME_COLON_TIME, TIME_NAME_WORDS, TIME_DASH_NAME, NAME_TIME, TIME_NAME,
+    LINKED, NAMED_CHAT, BRACKET_CHAT, DASH_CHAT, BARE_CHAT, COLUMNS, BRACKETED_NAME_TIME, FROM_TO,
+    NAME_TIME_WORDS, NAME_COLON_TIME, TIME_NAME_WORDS, TIME_DASH_NAME, NAME_TIME, TIME_NAME,
 )  # fmt: skip
 """The layouts with times, the more specific first."""
+DAY_LAYOUTS = (COLUMNS, BRACKETED_NAME_TIME)
+"""The layouts with times of day where a line above tells the day."""
+DAY_LINE = re.compile(r"\D{0,40}(?P<date>\d{1,4}\D{1,3}\d{1,2}\D{1,3}\d{1,4})\D{0,40}")
 CLOCK_LINE = re.compile(_BRACKETED)
 """A line with nothing but a time: it holds for the turns below."""
 TIME_ONLY = Layout(kind="heading", pattern=CLOCK_LINE)

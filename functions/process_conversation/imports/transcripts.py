@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
 
-from functions.process_conversation.imports.blocks import Block, drop_addressees
+from functions.process_conversation.imports.blocks import Block, date_blocks, drop_addressees
 from functions.process_conversation.imports.chats import Message, build_chat
 from functions.process_conversation.imports.drafts import (
     Contents,
@@ -17,7 +17,14 @@ from functions.process_conversation.imports.drafts import (
     is_owner_name,
 )
 from functions.process_conversation.imports.front_matter import read_front_matter
-from functions.process_conversation.imports.layouts import CLOCK_LINE, Header, Layout, choose_layout
+from functions.process_conversation.imports.layouts import (
+    CLOCK_LINE,
+    DAY_LAYOUTS,
+    FROM_TO,
+    Header,
+    Layout,
+    choose_layout,
+)
 from functions.process_conversation.imports.stamps import Stamp, parse_clock, parse_stamps
 from functions.process_conversation.imports.titles import find_heading, find_start, find_title
 
@@ -43,6 +50,7 @@ _MARK = "\u200e"
 _OPENING_QUOTE = re.compile(r"[\"“«„]")
 _CLOSING_QUOTE = re.compile(r"[\"”»“]")
 MAX_QUOTED_CHARS = 2_000
+MIN_BEGINNING_CHARS = 8
 MAX_AROUND_CHARS = 40
 """Of the words around a quoted turn, such as `Reacted to`."""
 
@@ -73,7 +81,12 @@ def _read_text(name: str, text: str) -> Contents:
     preamble, blocks = _split(layout, lines)
     if layout.kind == "chat":
         return _require_speech(list(_read_chat(name, preamble, blocks)))
-    turns = _drop_quotations(_read_turns(drop_addressees(_trim_last(layout, blocks))))
+    if layout in DAY_LAYOUTS and (dated := date_blocks(preamble, blocks)):
+        return _require_speech(list(_read_chat(name, [], dated)))
+    addressed = drop_addressees(blocks)
+    is_meeting_chat = layout is FROM_TO or addressed != blocks
+    spoken = addressed if is_meeting_chat else _trim_last(layout, blocks)
+    turns = _drop_quotations(_read_turns(spoken))
     started_at = _find_linked_start(blocks) or find_start(name, preamble)
     title = find_title(name, preamble)
     return _require_speech([Draft(turns=turns, title=title, started_at=started_at)])
@@ -252,10 +265,17 @@ def _quotes(line: str, said: Collection[str]) -> bool:
         return False
     rest = line[opening.end() :]
     return any(
-        rest[: closing.start()] in said
+        rest[: closing.start()] in said or _is_beginning(rest[: closing.start()], said)
         for closing in _CLOSING_QUOTE.finditer(rest)
         if len(rest) - closing.end() <= MAX_AROUND_CHARS
     )
+
+
+def _is_beginning(quoted: str, said: Collection[str]) -> bool:
+    """Tell whether a shortened quotation is the beginning of an earlier turn."""
+    beginning = quoted.removesuffix("...").removesuffix("…")
+    is_shortened = beginning != quoted and len(beginning) >= MIN_BEGINNING_CHARS
+    return is_shortened and any(line.startswith(beginning) for line in said)
 
 
 # --- chats
@@ -300,7 +320,7 @@ def _clean_message(text: str) -> str:
 def _list_notices(blocks: Sequence[Block]) -> list[str]:
     """List the notices of a chat; on iOS the group's own name stands before them."""
     notices = [block.text for block in blocks if not block.header.name]
-    senders = [b.header.name for b in blocks if b.header.name and b.text.startswith(_MARK)]
+    senders = [b.header.name for b in blocks[:1] if b.text.startswith(_MARK)]
     people = {b.header.name for b in blocks if b.header.name and not b.text.startswith(_MARK)}
     groups = [f'"{sender}"' for sender in senders if sender not in people]
     return [*notices, *groups]

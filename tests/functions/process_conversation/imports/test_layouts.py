@@ -310,6 +310,30 @@ def read(name: str, text: str | bytes) -> tuple[str, str, Said]:
             ("Weekly", "2026-02-03T10:00:00", [("Ann", 3, "Hi."), ("Bo", 9, "Yes.")]),
         ),
         (
+            "line.txt",
+            (
+                "[LINE] 家族\n保存日時：2026/02/11 22:10\n\n2026/02/10(火)\n08:15\t母\t何時？\n"
+                "09:20\t健太\t今\n"
+            ),
+            ("", "2026-02-10T08:15:00", [("母", 0, "何時？"), ("健太", 3_900, "今")]),
+        ),
+        (
+            "kakao.txt",
+            (
+                "팀 회의\n저장한 날짜 : 2026-02-12 18:00:00\n\n--- 2026년 2월 12일 목요일 ---\n"
+                "[김민지] [오전 9:12] 좋은\n[이준호] [오후 1:05] 자료\n확인\n"
+            ),
+            ("", "2026-02-12T09:12:00", [("김민지", 0, "좋은"), ("이준호", 13_980, "자료\n확인")]),
+        ),
+        (
+            "shortened.txt",
+            (
+                "10:33:12 From Ann to Everyone:\n\there is the calendar\n10:33:15 From Bo to Everyone:\n"
+                '\tReplying to "here is the c..."\n\n\tthanks\n'
+            ),
+            ("", "", [("Ann", 0, "here is the calendar"), ("Bo", 3, "thanks")]),
+        ),
+        (
             "columns.txt",
             "10:03\tAnn\thello there\n10:04\tBo\tyes: sure\n",
             ("", "", [("Ann", 603, "hello there"), ("Bo", 604, "yes: sure")]),
@@ -335,6 +359,24 @@ def test_a_chat_that_rests_overnight_is_two_conversations():
         ("+34 600 000 000", "Yo.\nY mi hermana"),
         ("Ana", "Perfecto"),
     ]
+
+
+def test_a_line_with_a_day_holds_for_the_messages_below():
+    text = "2026/02/10(火)\n23:15\t母\tまだ？\n\n2026/02/11(水)\n00:02\t健太\t着いた\n"
+
+    [draft] = read_file("line.txt", text.encode()).conversations
+
+    assert [(turn.speaker, turn.start) for turn in draft.turns] == [("母", 0), ("健太", 2_820)]
+
+
+def test_a_deleted_message_names_no_group():
+    lines = ["[27.01.26, 17:03:00] Jo: hi", "[27.01.26, 17:04:00] You: \u200eYou deleted this."]
+
+    assert read("_chat.txt", "\n".join(lines)) == (
+        "",
+        "2026-01-27T17:03:00",
+        [("Jo", 0, "hi")],
+    )
 
 
 @pytest.mark.parametrize(
