@@ -13,6 +13,8 @@ T = TypeVar("T")
 MAX_ITEMS = 20_000
 """Segments of the longest transcript; a client may write a list of a million empty maps."""
 MAX_SHOWN_ERRORS = 5
+_ESCAPE = "."
+"""Before a key that documents do not take, such as an empty one or `__this__`: a recorder may call a speaker so."""
 
 
 class MalformedDocument(ValueError):
@@ -26,7 +28,24 @@ type_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 def dump(value: object) -> dict[str, Any]:
     """Return the fields of a domain value: tuples become lists, times stay times."""
     fields: dict[str, Any] = type_adapter(type(value)).dump_python(value)
-    return {name: _to_plain(field) for name, field in fields.items()}
+    return {name: _to_plain(_escape_keys(field)) for name, field in fields.items()}
+
+
+def _escape_keys(field: Any) -> Any:
+    """Return a field with keys that a document takes, where it is a map."""
+    if not isinstance(field, dict) or not any(map(_is_escaped, field)):
+        return field
+    return {f"{_ESCAPE}{key}" if _is_escaped(key) else key: field[key] for key in field}
+
+
+def _is_escaped(key: object) -> bool:
+    return isinstance(key, str) and (not key or key.startswith(("__", _ESCAPE)))
+
+
+def _restore_keys(field: Any) -> Any:
+    if not isinstance(field, dict) or not any(key.startswith(_ESCAPE) for key in field):
+        return field
+    return {key.removeprefix(_ESCAPE): inner for key, inner in field.items()}
 
 
 def _to_plain(value: Any) -> Any:
@@ -39,7 +58,8 @@ def _to_plain(value: Any) -> Any:
 
 def load(kind: type[T], document: Document) -> T:
     """Return the domain value of a document; its path names its id. Raises MalformedDocument."""
-    fields = {**document.fields, "id": document.id}
+    fields = {name: _restore_keys(field) for name, field in document.fields.items()}
+    fields["id"] = document.id
     if not all(map(is_bounded, fields.values())):
         raise MalformedDocument(
             f"{kind.__name__} at {document.path!r}: more than {MAX_ITEMS} items"

@@ -72,6 +72,20 @@ async def test_corrected_words_are_kept_found_and_processed_again_r5(processed_w
     )
 
 
+@pytest.mark.parametrize("name", ["", "__ann__", ".", "..a"])
+async def test_whatever_a_recorder_calls_a_speaker_their_name_can_be_told(
+    processed_world, alice, name
+):
+    await alice.delete(TALK)
+    await add(processed_world, alice, [LINES[0], {**LINES[1], "speaker": name}])
+
+    await assign(alice, "s1")
+    await processed_world.deliver_all()
+
+    assert (await load_segments(alice))[1]["person_id"] == "ann"
+    assert (await processed_world.load_conversation()).speakers.keys() == {name}
+
+
 async def test_words_of_a_long_transcript_are_corrected_in_its_part(processed_world, alice):
     lines = [{"id": f"s{n}", "text": "word " * 18_000} for n in range(10)]
     await alice.delete(TALK)

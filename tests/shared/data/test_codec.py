@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from shared.data.codec import MAX_ITEMS, MalformedDocument, load
+from shared.data.codec import MAX_ITEMS, MalformedDocument, dump, load
 from shared.data.transcripts import hash_part, read_part
-from shared.domain.conversation import Conversation, Segment
-from shared.domain.documents import Document
+from shared.domain.conversation import Conversation, Segment, Speaker
+from shared.domain.documents import Document, Set
+from shared.domain.ids import ConversationId
+from shared.ports import Documents
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 
@@ -16,6 +18,23 @@ NOW = datetime(2026, 3, 2, tzinfo=UTC)
 def build_document(**fields: Any) -> Document:
     times = dict.fromkeys(("created_at", "started_at", "finished_at"), NOW)
     return Document(path="users/u/conversations/c", fields={**times, **fields}, version="")
+
+
+async def test_maps_have_any_keys(any_documents: Documents):
+    names = ("", "__ann__", ".", ".a", "a.b", "`", "SPEAKER_00")
+    conversation = Conversation(
+        id=ConversationId("c"),
+        created_at=NOW,
+        started_at=NOW,
+        finished_at=NOW,
+        speakers={name: Speaker(name=f"Ann {n}") for n, name in enumerate(names)},
+    )
+
+    await any_documents.write(Set("users/u/conversations/c", dump(conversation)))
+    stored = await any_documents.get("users/u/conversations/c")
+
+    assert stored is not None
+    assert load(Conversation, stored) == conversation
 
 
 @pytest.mark.parametrize("number", [MAX_ITEMS, 50 * MAX_ITEMS])
