@@ -13,6 +13,7 @@ from functions.process_conversation.imports.decoding import decode
 from functions.process_conversation.imports.drafts import Contents, UnreadableFile, join_records
 from functions.process_conversation.imports.exported_collections import EmptyPart, read_collection
 from functions.process_conversation.imports.json_files import read_json
+from functions.process_conversation.imports.mail_files import is_mail, read_mail
 from functions.process_conversation.imports.restored_records import NOT_TAKEN, RESTORED_KINDS
 from functions.process_conversation.imports.transcripts import read_transcript
 from shared.domain.value import value
@@ -90,6 +91,8 @@ def _read_single(name: str, data: bytes) -> Contents:
     text = decode(data)
     if text.lstrip()[:1] in ("{", "["):
         return _read_braced(stem, name, text)
+    if is_mail(text):
+        return read_mail(text)
     is_cue_file = PurePosixPath(name).suffix.lower() in CUE_SUFFIXES
     if is_cue_file or any(map(TIMING_LINE.fullmatch, text.splitlines()[:_SAMPLE_LINES])):
         return read_cues(stem, text)

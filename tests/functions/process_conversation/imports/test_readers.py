@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from functions.process_conversation.imports.build import parse_file, parse_files
 from functions.process_conversation.imports.drafts import UnreadableFile
+from functions.process_conversation.imports.read_file import read_file
 from functions.process_conversation.imports.stamps import find_date
 
 MODIFIED = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -103,6 +104,37 @@ def test_speakers_of_cues_are_read(cues, expected):
     found = read_segments("a.srt", build_srt(*cues))
 
     assert [(speaker, text) for speaker, text, _, _ in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "body"),
+    [
+        ("", "Grüße.\n\nNote: at nine: ok.\n"),
+        (
+            "MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n",
+            "R3LDvMOfZS4KCk5vdGU6IGF0IG5pbmU6IG9rLgo=\n",
+        ),
+    ],
+)
+def test_a_mail_is_said_by_its_sender(fields, body):
+    text = (
+        "From: Ann Lee <ann@example.org>\r\nTo: bo@example.org\r\nSubject: The roof,\r\n again\r\n"
+        f"Date: Tue, 3 Feb 2026 10:15:00 +0100\r\n{fields}\r\n{body}"
+    )
+    [draft] = read_file("mail.eml", text.encode()).conversations
+
+    assert (draft.title, str(draft.started_at)) == ("The roof, again", "2026-02-03 10:15:00+01:00")
+    assert [(turn.speaker, turn.text) for turn in draft.turns] == [
+        ("Ann Lee", "Grüße."),
+        ("Ann Lee", "Note: at nine: ok."),
+    ]
+
+
+def test_a_mail_without_plain_text_is_refused():
+    text = "From: a@b.example\nSubject: x\nDate: today\nContent-Type: text/html\n\n<p>Hi</p>\n"
+
+    with pytest.raises(UnreadableFile, match="a mail without a plain text"):
+        read_file("mail.eml", text.encode())
 
 
 def test_cues_need_no_empty_lines_between():
