@@ -125,6 +125,15 @@ DAY_LINE = re.compile(r"\D{0,40}(?P<date>\d{1,4}\D{1,3}\d{1,2}\D{1,3}\d{1,4})\D{
 CLOCK_LINE = re.compile(_BRACKETED)
 """A line with nothing but a time: it holds for the turns below."""
 TIME_ONLY = Layout(kind="heading", pattern=CLOCK_LINE)
+TIME_WORDS = Layout(
+    kind="line",
+    pattern=re.compile(
+        rf"(?:\[{_CLOCK}(?:\s*-->\s*{CLOCK})?\]|(?P<clock2>\d{{1,2}}:\d\d:\d\d(?:[.,]\d{{1,3}})?))"
+        r"\s+(?P<words>\S.*)"
+    ),
+)
+"""Words behind a time in brackets or with seconds; a plan of a day has neither."""
+SENTENCE_ENDS = ".?!…。？！"
 MAX_UNREPEATED = 3
 """Lines of a dialogue in which nobody speaks twice; more of them are a list of fields."""
 MIN_SHARE = 0.5
@@ -138,13 +147,24 @@ def choose_layout(lines: Sequence[str]) -> Layout | None:
     written = [line for line in lines if line]
     counts = {layout: _count_turns(layout, written) for layout in LAYOUTS}
     best = max(LAYOUTS, key=lambda layout: counts[layout])
-    if counts[best] > 1 or (counts[best] and best.match(written[0])):
+    is_used = counts[best] > 1 or (counts[best] and best.match(written[0]))
+    if is_used and _names_speakers(best, written):
         return best
     spoken = [line for line in written if not CLOCK_LINE.fullmatch(line)]
     least = MIN_SHARE if spoken == written else MIN_TIMED_SHARE
     if _is_dialogue(spoken, least):
         return NAME_WORDS
-    return TIME_ONLY if _count_times(written) > 1 else None
+    if _count_times(written) > 1:
+        return TIME_ONLY
+    timed = sum(1 for line in written if TIME_WORDS.match(line))
+    return TIME_WORDS if timed > 1 and timed >= MIN_SHARE * len(written) else None
+
+
+def _names_speakers(layout: Layout, written: Sequence[str]) -> bool:
+    """Tell whether what stands where names do is not sentences, none of which comes again."""
+    names = [header.name for line in written if (header := layout.match(line)) and header.name]
+    sentences = sum(name[-1] in SENTENCE_ENDS for name in names)
+    return len(set(names)) < len(names) or sentences < MIN_SHARE * len(names)
 
 
 def _count_times(written: Sequence[str]) -> int:

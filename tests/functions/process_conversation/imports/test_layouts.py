@@ -334,6 +334,16 @@ def read(name: str, text: str | bytes) -> tuple[str, str, Said]:
             ("", "", [("Ann", 0, "here is the calendar"), ("Bo", 3, "thanks")]),
         ),
         (
+            "whisper.txt",
+            "[00:00.000 --> 00:04.500]  Hello and welcome.\n[00:04.500 --> 01:07.000]  It is ten: we begin.\n",
+            ("", "", [("", 0, "Hello and welcome."), ("", 4.5, "It is ten: we begin.")]),
+        ),
+        (
+            "captions.txt",
+            "00:00:01 Hello and welcome\nto the show.\n00:01:04 It is ten.\n",
+            ("", "", [("", 1, "Hello and welcome\nto the show."), ("", 64, "It is ten.")]),
+        ),
+        (
             "columns.txt",
             "10:03\tAnn\thello there\n10:04\tBo\tyes: sure\n",
             ("", "", [("Ann", 603, "hello there"), ("Bo", 604, "yes: sure")]),
@@ -462,6 +472,7 @@ def test_a_date_within_a_message_begins_no_other():
         "Shopping\nMilk: two litres\nBread: one\nCall Ann at 10:30\n",
         "Colours: not white again.\n\nThe drawer sticks.\n\nBudget until summer: eight hundred.\n",
         "Cake\n\n10:30 preheat the oven\n11:00 take it out\n",
+        "9:00 Breakfast\n10:00 Hike to the lake.\n12:00 Lunch\n",
     ],
 )
 def test_notes_name_no_speakers(text):
