@@ -105,7 +105,7 @@ def select_closest(question: str, quotes: Sequence[Quote]) -> list[Quote]:
 
 def find_speaker(question: str, quotes: Iterable[Quote]) -> str:
     """Return the words of a question that name a speaker, but for the owner; empty without any."""
-    asked = set(tokenize(question))
+    asked = extract_content_terms(question)
     names = (
         " ".join(word for word in speaker.split() if not asked.isdisjoint(tokenize(word)))
         for speaker in dict.fromkeys(quote.speaker for quote in quotes)

@@ -297,6 +297,13 @@ def test_a_listed_conversation_has_its_day_where_the_question_is_when():
     )
 
 
+def test_a_word_of_grammar_in_a_label_names_nobody():
+    show = {"document": 1, "passages": ["The Host: Welcome to the evening."]}
+
+    assert plan_last_talk("Where is the key?", [_build_search_result(show)], None) == []
+    assert plan_last_talk("What said the host?", [_build_search_result(show)], None) != []
+
+
 def test_the_talks_with_somebody_in_a_time_are_listed_with_their_days():
     listed = _build_search_result({**MOVE, "passages": []}, name="get_conversations")
     searched = [listed, _build_search_result(MOVE)]
