@@ -22,7 +22,8 @@ def complete(question: str, earlier: Sequence[str]) -> str:
     """Ask a follow-up together with the latest question that says what it is about."""
     if not _is_follow_up(question):
         return question
-    topic = next((text for text in reversed(earlier) if _has_content(text)), "")
+    whole = (text for text in reversed(earlier) if _has_content(text) and not _is_follow_up(text))
+    topic = next(whole, "")
     return f"{_OPENING.sub('', question, count=1)} {topic}".strip()
 
 

@@ -37,7 +37,7 @@ def test_a_question_that_only_points_back_is_asked_with_the_one_before(question,
 
 
 def test_a_second_follow_up_goes_back_to_the_same_question():
-    earlier = ["How much is the rent?", FIRST, "And when was that?"]
+    earlier = ["How much is the rent?", FIRST, "And when was that?", "Why is she dizzy?"]
 
     assert complete("And who was there?", earlier) == f"who was there? {FIRST}"
     assert complete("And who was there?", []) == "who was there?"
