@@ -14,7 +14,7 @@ _WHATSAPP = re.compile(
     r".*?WhatsApp\s*(?:\S{1,15}\s+[-–]\s+|(?:[-–]\s*)?(?:[Cc]hat\s*)?(?:[-–]\s*|[^\W\d_A-Z]{2,5}\s+)?)"
 )
 _QUOTED = re.compile(r"[\"“„«](?P<name>[^\"”“»\n]{1,100})[\"”“»]")
-_HEADING = re.compile(r"#{1,6}\s+(?P<text>.+)")
+HEADING = re.compile(r"#{1,6}\s+(?P<text>.+)")
 _LEADING_DATE = re.compile(r"(?:\d{2}|\d{4})-\d{2}(?:-\d{2})?\s+")
 _MONTHS = "|".join(
     name for names in (calendar.month_name, calendar.month_abbr) for name in names if name
@@ -47,7 +47,7 @@ def _find_chat_title(name: str, notices: Sequence[str]) -> str:
 
 def find_heading(lines: Sequence[str]) -> str:
     """Return the first Markdown heading without its signs, or an empty text."""
-    headings = (match["text"] for match in map(_HEADING.fullmatch, lines) if match)
+    headings = (match["text"] for match in map(HEADING.fullmatch, lines) if match)
     return _clean(next(headings, ""))
 
 

@@ -2,13 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
 
 from functions.process_conversation.imports.blocks import Block, date_blocks, drop_addressees
-from functions.process_conversation.imports.chats import Message, build_chat
 from functions.process_conversation.imports.drafts import (
     Contents,
     Draft,
@@ -25,8 +24,15 @@ from functions.process_conversation.imports.layouts import (
     Layout,
     choose_layout,
 )
-from functions.process_conversation.imports.stamps import Stamp, parse_clock, parse_stamps
-from functions.process_conversation.imports.titles import find_heading, find_start, find_title
+from functions.process_conversation.imports.quotations import drop_quotations
+from functions.process_conversation.imports.stamps import parse_clock
+from functions.process_conversation.imports.text_chats import read_chat
+from functions.process_conversation.imports.titles import (
+    HEADING,
+    find_heading,
+    find_start,
+    find_title,
+)
 
 MIN_SENTENCE_SHARE = 0.8
 MIN_PROSE_SHARE = 0.4
@@ -38,21 +44,6 @@ _CLOSING = "\"'”’»)]}*_"
 _MARKDOWN = re.compile(r"(?:#{1,6}|[-*+•]|\d{1,3}[.)]|>)\s+\S")
 _UNSEEN = re.compile(r"\*\*|__|[\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 """Emphasis of Markdown, and marks of the direction of writing, which stand inside dates and numbers."""
-_HEADING = re.compile(r"#{1,6}\s.*")
-_EDIT_MARK = re.compile(r"\s*\u200e?<[^<>\n]{1,60}>$")
-_FILE_LINE = re.compile(r"\u200e?\S.{0,80}\.\w{2,4} \([^()\n]{1,40}\)")
-_ATTACHED = re.compile(r"!?\[[^\]\n]{0,200}\]\((?!\w{2,9}://)[^()\n]{1,400}\)|\(- [^\n]{1,400} -\)")
-"""A line of Signal's exporter with a file beside the chat, or with reactions."""
-_PRIVATE_NAME = re.compile(r"^~\s")
-"""What WhatsApp puts before a name that its bearer chose."""
-_MARK = "\u200e"
-"""What WhatsApp on iOS puts before words of its own."""
-_OPENING_QUOTE = re.compile(r"[\"“«„]")
-_CLOSING_QUOTE = re.compile(r"[\"”»“]")
-MAX_QUOTED_CHARS = 2_000
-MIN_BEGINNING_CHARS = 8
-MAX_AROUND_CHARS = 40
-"""Of the words around a quoted turn, such as `Reacted to`."""
 
 
 def read_transcript(name: str, text: str) -> Contents:
@@ -80,16 +71,17 @@ def _read_text(name: str, text: str) -> Contents:
         )
     preamble, blocks = _split(layout, lines)
     if layout.kind == "chat":
-        return _require_speech(list(_read_chat(name, preamble, blocks)))
+        return _require_speech(list(read_chat(name, preamble, blocks)))
     if layout in DAY_LAYOUTS and (dated := date_blocks(preamble, blocks)):
-        return _require_speech(list(_read_chat(name, [], dated)))
+        return _require_speech(list(read_chat(name, [], dated)))
     addressed = drop_addressees(blocks)
     is_meeting_chat = layout is FROM_TO or addressed != blocks
     spoken = addressed if is_meeting_chat else _trim_last(layout, blocks)
-    turns = _drop_quotations(_read_turns(spoken))
+    turns = _read_turns(spoken)
     started_at = _find_linked_start(blocks) or find_start(name, preamble)
     title = find_title(name, preamble)
-    return _require_speech([Draft(turns=turns, title=title, started_at=started_at)])
+    kept = drop_quotations(turns) if is_meeting_chat else turns
+    return _require_speech([Draft(turns=kept, title=title, started_at=started_at)])
 
 
 def _require_speech(drafts: Sequence[Draft]) -> Contents:
@@ -188,7 +180,7 @@ def _find_end(block: Block) -> int:
 
 
 def _is_layout(line: str) -> bool:
-    return bool(_HEADING.fullmatch(line) or CLOCK_LINE.fullmatch(line))
+    return bool(HEADING.fullmatch(line) or CLOCK_LINE.fullmatch(line))
 
 
 def _read_turns(blocks: Sequence[Block]) -> list[Turn]:
@@ -244,83 +236,3 @@ def _find_linked_start(blocks: Sequence[Block]) -> datetime | None:
     if len(start_ms) < 12:
         return None
     return datetime.fromtimestamp(int(start_ms) / 1000, UTC)
-
-
-def _drop_quotations(turns: Sequence[Turn]) -> list[Turn]:
-    """Drop lines that only quote an earlier turn: an answer's reference, or a reaction to it."""
-    said: set[str] = set()
-    kept: list[Turn] = []
-    for turn in turns:
-        lines = [line for line in turn.text.split("\n") if not _quotes(line, said)]
-        text = "\n".join(lines).strip()
-        said.update(line.strip() for line in turn.text.split("\n"))
-        if text:
-            kept.append(replace(turn, text=text))
-    return kept
-
-
-def _quotes(line: str, said: Collection[str]) -> bool:
-    opening = _OPENING_QUOTE.search(line[:MAX_AROUND_CHARS])
-    if opening is None or len(line) > MAX_QUOTED_CHARS:
-        return False
-    rest = line[opening.end() :]
-    return any(
-        rest[: closing.start()] in said or _is_beginning(rest[: closing.start()], said)
-        for closing in _CLOSING_QUOTE.finditer(rest)
-        if len(rest) - closing.end() <= MAX_AROUND_CHARS
-    )
-
-
-def _is_beginning(quoted: str, said: Collection[str]) -> bool:
-    """Tell whether a shortened quotation is the beginning of an earlier turn."""
-    beginning = quoted.removesuffix("...").removesuffix("…")
-    is_shortened = beginning != quoted and len(beginning) >= MIN_BEGINNING_CHARS
-    return is_shortened and any(line.startswith(beginning) for line in said)
-
-
-# --- chats
-
-
-def _read_chat(name: str, preamble: Sequence[str], blocks: Sequence[Block]) -> Iterator[Draft]:
-    try:
-        times = parse_stamps([Stamp(date=b.header.date, clock=b.header.clock) for b in blocks])
-    except ValueError as error:
-        raise UnreadableFile(f"its dates cannot be read: {error}") from error
-    heading = find_heading(preamble)
-    bodies = [_drop_headings(block) for block in blocks] if heading else blocks
-    messages = [
-        Message(at=at, speaker=_PRIVATE_NAME.sub("", block.header.name), text=text)
-        for at, block in zip(times, bodies, strict=True)
-        if block.header.name
-        and not _has_open_quote(block.header.name)
-        and (text := _clean_message(block.text))
-    ]
-    return build_chat(messages, title=heading or find_title(name, [], _list_notices(blocks)))
-
-
-def _has_open_quote(name: str) -> bool:
-    """Tell whether a notice was taken for a sender: the colon stands in a name that it quotes."""
-    is_german_open = name.rfind("„") > max(name.rfind("“"), name.rfind("”"))
-    return name.count('"') % 2 == 1 or is_german_open or name.rfind("«") > name.rfind("»")
-
-
-def _drop_headings(block: Block) -> Block:
-    """Leave out the headings between the turns of a document that begins with one."""
-    return replace(block, lines=[line for line in block.lines if not _HEADING.fullmatch(line)])
-
-
-def _clean_message(text: str) -> str:
-    """Return what a person wrote; nothing for a notice or the placeholder of a file."""
-    first, *rest = [line for line in text.split("\n") if not _ATTACHED.fullmatch(line)] or [""]
-    if first.startswith(_MARK) or _FILE_LINE.fullmatch(first):
-        return "\n".join(rest).strip()
-    return _EDIT_MARK.sub("", "\n".join([first, *rest])).strip().replace(_MARK, "")
-
-
-def _list_notices(blocks: Sequence[Block]) -> list[str]:
-    """List the notices of a chat; on iOS the group's own name stands before them."""
-    notices = [block.text for block in blocks if not block.header.name]
-    senders = [b.header.name for b in blocks[:1] if b.text.startswith(_MARK)]
-    people = {b.header.name for b in blocks if b.header.name and not b.text.startswith(_MARK)}
-    groups = [f'"{sender}"' for sender in senders if sender not in people]
-    return [*notices, *groups]

@@ -379,6 +379,12 @@ def test_a_line_with_a_day_holds_for_the_messages_below():
     assert [(turn.speaker, turn.start) for turn in draft.turns] == [("母", 0), ("健太", 2_820)]
 
 
+def test_a_speaker_may_quote_another():
+    _, _, turns = read("a.txt", '[00:01] Ann: yes\n[00:04] Bo: You said "yes" to me.\n')
+
+    assert [words for _, _, words in turns] == ["yes", 'You said "yes" to me.']
+
+
 def test_a_deleted_message_names_no_group():
     lines = ["[27.01.26, 17:03:00] Jo: hi", "[27.01.26, 17:04:00] You: \u200eYou deleted this."]
 
