@@ -19,6 +19,7 @@ MAX_RATIO = 200
 SMALL_BYTES = 1_048_576
 HEAD_BYTES = 8_192
 """Bytes by which a file is recognised."""
+DOCUMENT_SUFFIX = ".docx"
 _BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -34,7 +35,7 @@ _BROKEN = (
 def list_files(data: bytes) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """Yield each file, without folders and what systems add: its name, and what unpacks it.
 
-    Of a file that is no text, only the head is unpacked. Both raise UnreadableFile.
+    Of a file that is neither text nor a document, only the head is unpacked. Both raise UnreadableFile.
     """
     try:
         archive = zipfile.ZipFile(BytesIO(data))
@@ -70,7 +71,7 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     try:
         with archive.open(info) as file:
             data = file.read(HEAD_BYTES)
-            if filetype.guess(data) is None:
+            if filetype.guess(data) is None or info.filename.lower().endswith(DOCUMENT_SUFFIX):
                 data += file.read(info.file_size + 1)
     except _BROKEN as error:
         raise UnreadableFile("it is damaged and cannot be unpacked") from error

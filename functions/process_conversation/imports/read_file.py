@@ -10,6 +10,7 @@ import filetype
 from functions.process_conversation.imports.archives import list_files
 from functions.process_conversation.imports.cues import TIMING_LINE, read_cues
 from functions.process_conversation.imports.decoding import decode
+from functions.process_conversation.imports.documents import is_document, read_document_text
 from functions.process_conversation.imports.drafts import Contents, UnreadableFile, join_records
 from functions.process_conversation.imports.exported_collections import EmptyPart, read_collection
 from functions.process_conversation.imports.json_files import read_json
@@ -40,7 +41,7 @@ class Part:
 
 def read_parts(name: str, data: bytes) -> list[Part]:
     """Read a file, or each file of an archive: one that cannot be read does not cost the others."""
-    if not _is_archive(data):
+    if is_document(data) or not _is_archive(data):
         return [_read_part(name, partial(_read_single, name, data))]
     stem = PurePosixPath(name).stem
     try:
@@ -88,7 +89,7 @@ def _read_part(name: str, read: Callable[[], Contents]) -> Part:
 def _read_single(name: str, data: bytes) -> Contents:
     """Read a file that is no archive. Raises UnreadableFile."""
     stem = PurePosixPath(name).stem
-    text = decode(data)
+    text = read_document_text(data) if is_document(data) else decode(data)
     if text.lstrip()[:1] in ("{", "["):
         return _read_braced(stem, name, text)
     if is_mail(text):

@@ -26,6 +26,47 @@ def test_a_chat_is_called_as_its_archive():
     assert draft.title == "Flat 12"
 
 
+def build_document(*paragraphs: str) -> bytes:
+    body = "".join(f'<w:p><w:r><w:t xml:space="preserve">{p}</w:t></w:r></w:p>' for p in paragraphs)
+    xml = f'<?xml version="1.0"?><w:document xmlns:w="x"><w:body>{body}</w:body></w:document>'
+    return build_zip({"[Content_Types].xml": "<Types/>", "word/document.xml": xml})
+
+
+def test_a_word_document_is_read_as_its_text():
+    document = build_document(
+        "Weekly",
+        "",
+        "Roth, Mia   0:03",
+        "Good &amp;</w:t><w:br/><w:t> early.",
+        "Tom   0:09",
+        "Yes.",
+    )
+
+    [draft] = read_file("Weekly.docx", document).conversations
+
+    assert draft.title == "Weekly"
+    assert [(turn.speaker, turn.start, turn.text) for turn in draft.turns] == [
+        ("Roth, Mia", 3, "Good &\nearly."),
+        ("Tom", 9, "Yes."),
+    ]
+
+
+def test_an_archive_may_hold_documents():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(
+            "a.docx", build_document(*(f"Sentence {at} of many." for at in range(5_000)))
+        )
+        archive.writestr("_chat.txt", CHAT)
+
+    parts = read_parts("a.zip", buffer.getvalue())
+
+    assert [len(part.contents.conversations[0].turns) for part in parts if part.contents] == [
+        5_000,
+        2,
+    ]
+
+
 def test_a_picture_beside_a_chat_does_not_cost_the_chat():
     files: dict[str, str | bytes] = {
         "_chat.txt": CHAT,
