@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import count
 
+MAX_NAME_CHARS = 300
+"""Who spoke stands in a map by their name, and a document takes no longer key than 1,500 bytes."""
 _NUMBERED = re.compile(r"speaker[ _]?0*([0-9]{1,4})", re.IGNORECASE)
 _UNNAMED = re.compile(r"speaker[ _]?[0-9]*|unknown|", re.IGNORECASE)
 
@@ -29,8 +31,8 @@ def build_label(number: int) -> str:
 
 
 def is_name(recorded_name: str) -> bool:
-    """Tell whether a recorder's word for a speaker is a name, and not a label or nothing."""
-    return _UNNAMED.fullmatch(recorded_name) is None
+    """Tell whether a recorder's word for a speaker is a name, and not a label, nothing or a whole text."""
+    return len(recorded_name) <= MAX_NAME_CHARS and _UNNAMED.fullmatch(recorded_name) is None
 
 
 def _parse_number(recorded_name: str) -> int | None:

@@ -97,6 +97,22 @@ async def test_the_owner_is_marked_in_what_a_client_stored_itself_u2(world, alic
     assert await list_memories(alice) == ["User is allergic to peanuts"]
 
 
+async def test_what_is_too_long_for_a_name_holds_up_no_marking(world, alice) -> None:
+    """A client may write anything into its document; a marked speaker stands in a map by it."""
+    body = build_body(speakers=(f"Ann{' ' * 1_600}Lee", "Tom"))
+    segments = tuple(Segment(**segment) for segment in body["transcript_segments"])
+    await world.write(replace(build_test_conversation(), transcript_segments=segments))
+    await alice.post(CONVERSATIONS, json=build_body("other"))
+
+    await choose_names(world, "ann lee")
+    succeeded = await run_markings(world)
+    await world.deliver_all()
+
+    assert succeeded == 1
+    assert await list_owned_texts(alice, "other") == ["I'm allergic to peanuts"]
+    assert await list_owned_texts(alice, TALK) == []
+
+
 async def test_a_speaker_with_an_own_name_is_the_owner_from_the_start_u2(world, alice) -> None:
     await choose_names(world, "ann lee")
 
