@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
-from functions.process_conversation.imports.stamps import CHAT_CLOCK, CLOCK, DATE, WORD
+from functions.process_conversation.imports.stamps import CHAT_CLOCK, CLOCK, DATE, WORD, parse_clock
 from shared.domain.value import value
 
 _NAME = r"(?P<name>(?:[^\W\d_]|\+\d)[^:\n]{0,79}?)"
@@ -110,7 +110,7 @@ TIME_NAME = Layout(kind="heading", pattern=re.compile(rf"{_BRACKETED}\s+\[?{_NAM
 NAME_WORDS = Layout(
     kind="line",
     pattern=re.compile(
-        r"(?:\[(?P<label>[^\[\]:\n]{1,80})\]|(?P<name>(?:[^\W\d_]|\+\d|[\u2600-\u27bf\U0001f000-\U0001faff])"
+        r"(?:\[(?P<label>[^\W\d_][^\[\]:\n]{0,79})\]|(?P<name>(?:[^\W\d_]|\+\d|[\u2600-\u27bf\U0001f000-\U0001faff])"
         r"[^:：\n\t\"?!;/\\<>=\[\]{}|]{0,63}?))\s*(?::\s+|：\s*)(?P<words>\S.*)"
     ),
 )
@@ -133,6 +133,7 @@ TIME_WORDS = Layout(
     ),
 )
 """Words behind a time in brackets or with seconds; a plan of a day has neither."""
+BEGINNING_S = 60.0
 SENTENCE_ENDS = ".?!…。？！"
 MAX_UNREPEATED = 3
 """Lines of a dialogue in which nobody speaks twice; more of them are a list of fields."""
@@ -154,7 +155,7 @@ def choose_layout(lines: Sequence[str]) -> Layout | None:
     least = MIN_SHARE if spoken == written else MIN_TIMED_SHARE
     if _is_dialogue(spoken, least):
         return NAME_WORDS
-    if _count_times(written) > 1:
+    if _has_offsets(written):
         return TIME_ONLY
     timed = sum(1 for line in written if TIME_WORDS.match(line))
     return TIME_WORDS if timed > 1 and timed >= MIN_SHARE * len(written) else None
@@ -167,13 +168,14 @@ def _names_speakers(layout: Layout, written: Sequence[str]) -> bool:
     return len(set(names)) < len(names) or sentences < MIN_SHARE * len(names)
 
 
-def _count_times(written: Sequence[str]) -> int:
-    """Count the lines with only a time that have words below."""
-    return sum(
-        1
+def _has_offsets(written: Sequence[str]) -> bool:
+    """Tell whether several lines are times with words below, from the beginning on: a diary has times of day."""
+    offsets = [
+        parse_clock(match["clock"])
         for line, following in pairwise(written)
-        if CLOCK_LINE.fullmatch(line) and not CLOCK_LINE.fullmatch(following)
-    )
+        if (match := CLOCK_LINE.fullmatch(line)) and not CLOCK_LINE.fullmatch(following)
+    ]
+    return len(offsets) > 1 and offsets[0] < BEGINNING_S
 
 
 def _count_turns(layout: Layout, written: Sequence[str]) -> int:

@@ -20,6 +20,7 @@ from functions.process_conversation.imports.layouts import (
     CLOCK_LINE,
     DAY_LAYOUTS,
     FROM_TO,
+    TIME_WORDS,
     Header,
     Layout,
     choose_layout,
@@ -81,7 +82,8 @@ def _read_text(name: str, text: str) -> Contents:
     started_at = _find_linked_start(blocks) or find_start(name, preamble)
     title = find_title(name, preamble)
     kept = drop_quotations(turns) if is_meeting_chat else turns
-    return _require_speech([Draft(turns=kept, title=title, started_at=started_at)])
+    contents = _require_speech([Draft(turns=kept, title=title, started_at=started_at)])
+    return replace(contents, is_recognised=layout is not TIME_WORDS or _is_prose(lines))
 
 
 def _require_speech(drafts: Sequence[Draft]) -> Contents:

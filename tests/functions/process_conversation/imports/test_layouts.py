@@ -478,6 +478,8 @@ def test_a_date_within_a_message_begins_no_other():
         "Shopping\nMilk: two litres\nBread: one\nCall Ann at 10:30\n",
         "Colours: not white again.\n\nThe drawer sticks.\n\nBudget until summer: eight hundred.\n",
         "Cake\n\n10:30 preheat the oven\n11:00 take it out\n",
+        "08:00\nGot up.\n\n09:30\nTook the bus.\n",
+        "[1]: https://example.org\n[2]: https://example.com\n",
         "9:00 Breakfast\n10:00 Hike to the lake.\n12:00 Lunch\n",
     ],
 )

@@ -274,6 +274,7 @@ def test_every_file_is_read_or_refused_with_a_reason(suffix, data):
         ("int main() {\n  return 0;\n}\n", False),
         ("<html>\n<body>\n<p>Hello.</p>\n</body>\n</html>\n", False),
         ("milk\neggs\nbread\nbutter\n", False),
+        ("[10:00:00] started pid=1\n[10:00:01] disk at 91%\n[10:00:09] stopped\n", False),
         ("2026-01-02T10:00:00Z INFO started pid=1\n2026-01-02T10:00:01Z WARN slow\n", False),
     ],
 )
