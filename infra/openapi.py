@@ -61,7 +61,11 @@ STATUS_DESCRIPTIONS: Mapping[int, str] = {
     503: "A part of the service does not answer; try again.",
 }
 SECURITY_SCHEMES = {
-    "userToken": {"type": "http", "scheme": "bearer", "description": "The user's ID token."},
+    "userToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "The user's ID token: Firebase's, or of a local server `POST /local/token`.",
+    },
     "appKey": {
         "type": "http",
         "scheme": "bearer",

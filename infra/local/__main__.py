@@ -5,6 +5,7 @@ sources; what they share are the files below DATA_DIR.
 """
 
 import asyncio
+import errno
 import os
 import signal
 import socket
@@ -114,6 +115,8 @@ def _open_public_port(settings: Settings) -> socket.socket:
     try:
         return listen(settings.host, settings.port)
     except OSError as error:
+        if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+            raise SettingsError(f"HOST={settings.host} is no address of this machine") from error
         reason = str(error.strerror).partition(" (")[0]
         raise SettingsError(
             f"cannot listen on {settings.host}:{settings.port} ({reason}): stop what uses "

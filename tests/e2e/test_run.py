@@ -51,6 +51,14 @@ def test_a_public_address_is_refused_unless_allowed(tmp_path: Path) -> None:
     assert message.count("\n") == 1
 
 
+def test_an_address_of_another_machine_is_refused(tmp_path: Path) -> None:
+    settings = {"ALLOW_REMOTE": "1", "KEEPSAKE_PASSWORD": "correct-horse-battery"}
+
+    refusal = run_refused_start(tmp_path, HOST="192.0.2.1", **settings)
+
+    assert refusal == (2, "keepsake: HOST=192.0.2.1 is no address of this machine\n")
+
+
 def test_all_errors_of_the_environment_are_listed_at_once(tmp_path: Path) -> None:
     code, message = run_refused_start(
         tmp_path, KEEPSAKE_WORLD="moon", MODEL_CHEAP="x", MODEL_DEAR="y", PORT="p"
