@@ -55,7 +55,7 @@ class Layout:
         return Header(**{**groups, "name": name, "clock": clock})
 
 
-_DAY = rf"(?P<date>{DATE})(?:\s{WORD},)?,?\s+"
+_DAY = rf"(?P<date>{DATE})(?:\s{WORD},)?[,،]?\s+"
 _CHAT_CLOCK = rf"(?P<clock>{CHAT_CLOCK})"
 _SENDER_WORDS = r"(?:(?P<name>[^:\n]{1,80}?):(?:\s+|$))?(?P<words>.*)"
 BRACKET_CHAT = Layout(

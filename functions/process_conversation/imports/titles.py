@@ -32,7 +32,7 @@ def find_title(name: str, preamble: Sequence[str], notices: Sequence[str] = ()) 
         find_heading(preamble),
         _find_common(stem, preamble),
         _OTTER_SUFFIX.sub("", stem) if _OTTER_SUFFIX.search(stem) else "",
-        _read_first_line(preamble[0]) if preamble else "",
+        _read_first_line(preamble) if preamble else "",
     )
     return next((title for title in titles if title), "")[:MAX_TITLE_CHARS]
 
@@ -60,12 +60,18 @@ def _find_common(stem: str, preamble: Sequence[str]) -> str:
     return ""
 
 
-def _read_first_line(line: str) -> str:
-    """Return a line as a title, without the date behind it; nothing where it is a date or a field."""
+def _read_first_line(preamble: Sequence[str]) -> str:
+    """Return the first line as a title, without the date behind it; nothing where it is a date.
+
+    Of the first of several fields its value is the title.
+    """
+    line = preamble[0]
+    fields = [field for field in map(_FIELD.fullmatch, preamble[:2]) if field]
+    title = fields[0]["value"] if len(fields) > 1 else line
     before = cut_at_date(line)
     if before != line:
-        return "" if before.rstrip().endswith(":") else _clean(line)
-    return "" if _reads_as_date(line) else _clean(line)
+        return "" if before.rstrip().endswith(":") else _clean(title)
+    return "" if _reads_as_date(line) else _clean(title)
 
 
 def _count_common(one: str, other: str) -> int:

@@ -20,6 +20,7 @@ from functions.process_conversation.imports.layouts import (
     CLOCK_LINE,
     DAY_LAYOUTS,
     FROM_TO,
+    NAME_WORDS,
     TIME_WORDS,
     Header,
     Layout,
@@ -147,14 +148,29 @@ def _split(layout: Layout, lines: Sequence[str]) -> tuple[list[str], list[Block]
     """Return the lines before the first turn, and the turns."""
     preamble: list[str] = []
     blocks: list[tuple[Header, list[str]]] = []
-    for line in lines:
-        if header := layout.match(line):
+    fields = _count_fields(lines) if layout is NAME_WORDS else 0
+    for at, line in enumerate(lines):
+        if at >= fields and (header := layout.match(line)):
             blocks.append((header, []))
         elif not blocks:
             preamble.append(line)
         else:
             blocks[-1][1].append(line)
     return list(filter(None, preamble)), [Block(header=h, lines=body) for h, body in blocks]
+
+
+def _count_fields(lines: Sequence[str]) -> int:
+    """Count the lines of a first paragraph that looks like turns, but is the fields of a form.
+
+    Nobody of them speaks again.
+    """
+    end = next((at for at, line in enumerate(lines) if not line), len(lines))
+    fields, others = (
+        [NAME_WORDS.match(line) for line in part] for part in (lines[:end], lines[end:])
+    )
+    names = {header.name for header in others if header}
+    are_fields = all(header and header.name not in names for header in fields)
+    return end if names and len(fields) > 1 and are_fields else 0
 
 
 # --- transcripts

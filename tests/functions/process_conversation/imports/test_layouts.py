@@ -344,6 +344,23 @@ def read(name: str, text: str | bytes) -> tuple[str, str, Said]:
             ("", "", [("", 1, "Hello and welcome\nto the show."), ("", 64, "It is ten.")]),
         ),
         (
+            "granola.txt",
+            (
+                "Meeting Title: Budget\nDate: Feb 3, 2026\nPeople: Ann\n\nTranscript:\n \n"
+                "Them: Hello.\nMe: Hi.\nThem: Go.\nMe: Yes.\n"
+            ),
+            (
+                "Budget",
+                "2026-02-03T00:00:00",
+                [
+                    ("Them", None, "Hello."),
+                    ("Me", None, "Hi."),
+                    ("Them", None, "Go."),
+                    ("Me", None, "Yes."),
+                ],
+            ),
+        ),
+        (
             "columns.txt",
             "10:03\tAnn\thello there\n10:04\tBo\tyes: sure\n",
             ("", "", [("Ann", 603, "hello there"), ("Bo", 604, "yes: sure")]),
@@ -410,6 +427,7 @@ def test_a_deleted_message_names_no_group():
         (["7.2.2026 klo 17.05 - A: x"], "2026-02-07 17:05:00"),
         (["[07.02.2026 17.05.00] A: x"], "2026-02-07 17:05:00"),
         (["7.02.26 г., 17:05 - A: x"], "2026-02-07 17:05:00"),
+        (["۲۰۲۶/۲/۷،\u200f ۱۷:۰۵ - A: x"], "2026-02-07 17:05:00"),
         (["2026-02-07 17 h 05 - A: x"], "2026-02-07 17:05:00"),
         (["7/2/2569 17:05 - A: x"], "2026-02-07 17:05:00"),
         (["\u200e٧\u200f/٢\u200f/٢٠٢٦, ٥:٠٥ م - A: x"], "2026-02-07 17:05:00"),
