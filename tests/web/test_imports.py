@@ -68,6 +68,18 @@ def test_files_that_nobody_knows_are_kept_only_if_their_owner_says_so(console: C
     assert list_titles(console) == []
 
 
+def test_what_the_library_did_not_take_is_named_at_the_end_u1(console: Console) -> None:
+    console.sign_in("refused")
+    memories = {"memories": [{"id": "m1", "content": "tea " * 500}, {"id": "m2", "content": "Tea"}]}
+    panel = choose(console, build_file("omi.json", json.dumps(memories)))
+
+    panel.get_by_role("button", name="Keep").click()
+
+    result = console.page.locator("#import-result")
+    expect(result).to_contain_text("Left out: memory m1: content: ")
+    expect(result).not_to_contain_text("m2")
+
+
 def test_a_preview_can_be_discarded(console: Console) -> None:
     console.sign_in("discarder")
     panel = choose(console, build_file(CHAT_NAME, CHAT))
