@@ -1,8 +1,9 @@
 """Own speakers: the owner behind their own names in a stored conversation."""
 
+from shared import telemetry
 from shared.data.stores import Stores
 from shared.domain.conversation import Conversation, Speaker
-from shared.domain.errors import Conflict, NotFound, Unavailable
+from shared.domain.errors import Conflict, Invalid, NotFound, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.own_names import build_name_key
 from shared.domain.owner_marking import mark_owner
@@ -41,6 +42,9 @@ async def mark_stored_owner(
             uid, whole, lambda current: mark_owner(current, own_names, people)
         )
     except NotFound:
+        return False
+    except Invalid:  # its client filled the document: others are not held up by it
+        telemetry.warning("owner_not_marked")
         return False
     except Conflict as error:
         raise Unavailable("The conversation changed meanwhile") from error

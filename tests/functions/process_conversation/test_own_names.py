@@ -10,6 +10,8 @@ from httpx import AsyncClient
 from functions.process_conversation.deps import MarkingDeps
 from functions.process_conversation.library.own_names import MARKING_ROUTES, PAGE_SIZE
 from shared.adapters.embedded.offline.offline_model import OfflineModel
+from shared.adapters.firestore_limits import check_fields
+from shared.data.conversations import conversation_path
 from shared.domain.conversation import Segment
 from shared.library.own_names_schedule import MARKING_TARGET, schedule_marking
 from shared.ports import Tasks
@@ -27,6 +29,7 @@ from tests.fixtures.processing import (
     ProcessingFixture,
     build_processing_fixture,
     build_test_conversation,
+    to_client_fields,
 )
 
 FILLER = "We talked about the garden fence and the neighbours for a long while. " * 8
@@ -111,6 +114,22 @@ async def test_what_is_too_long_for_a_name_holds_up_no_marking(world, alice) -> 
     assert succeeded == 1
     assert await list_owned_texts(alice, "other") == ["I'm allergic to peanuts"]
     assert await list_owned_texts(alice, TALK) == []
+
+
+async def test_a_document_without_room_holds_up_no_marking(world, alice) -> None:
+    full = build_test_conversation()
+    path, room = conversation_path(ALICE, full.id), 1_048_576 - 20
+    texts = [Segment(text="well " * 1_000, speaker="Ann Lee")] * 200
+    full = replace(full, transcript_segments=(*texts, Segment(text="", speaker="Ann Lee")))
+    size_bytes = check_fields(path, to_client_fields(full))
+    last = Segment(text="x" * (room - size_bytes), speaker="Ann Lee")
+    await world.write(replace(full, transcript_segments=(*texts, last)))
+    await alice.post(CONVERSATIONS, json=build_body("other"))
+
+    await choose_names(world, "ann lee")
+
+    assert await run_markings(world) == 1
+    assert await list_owned_texts(alice, "other") == ["I'm allergic to peanuts"]
 
 
 async def test_a_speaker_with_an_own_name_is_the_owner_from_the_start_u2(world, alice) -> None:
