@@ -13,6 +13,8 @@ from functions.process_conversation.imports.stamps import CHAT_CLOCK, CLOCK, DAT
 from shared.domain.value import value
 
 _NAME = r"(?P<name>(?:[^\W\d_]|\+\d)[^:\n]{0,79}?)"
+_PICTURE = "[\u2600-\u260f\u2613-\u2712\u2719-\u27bf\U0001f000-\U0001faff]"
+"""Emoji, with which names may begin; boxes and ticks are those of a list of tasks."""
 _CLOCK = rf"(?P<clock>{CLOCK})"
 _NO_YEAR = r"(?!.{0,80}(?:19|20)\d\d)"
 _CLOCK2 = rf"(?P<clock2>{CLOCK})"

@@ -498,6 +498,7 @@ def test_a_date_within_a_message_begins_no_other():
         "Cake\n\n10:30 preheat the oven\n11:00 take it out\n",
         "08:00\nGot up.\n\n09:30\nTook the bus.\n",
         "[1]: https://example.org\n[2]: https://example.com\n",
+        "Moving:\n☐ Boxes: twenty\n☑ Post: done\n☐ Boxes: labels\n",
         "9:00 Breakfast\n10:00 Hike to the lake.\n12:00 Lunch\n",
     ],
 )
