@@ -16,6 +16,7 @@ from functions.process_conversation.imports.drafts import UnreadableFile
 from functions.process_conversation.imports.read_file import read_file
 from shared.adapters.embedded.offline import answers, chat_extractors, conversation_extractors
 from shared.adapters.embedded.offline.calendar import parse_moment
+from shared.adapters.embedded.offline.follow_ups import complete
 from shared.adapters.embedded.offline.general import is_general
 from shared.adapters.embedded.offline.planner import is_small_talk, plan
 from shared.adapters.embedded.offline.speech import split_sentences, split_words
@@ -119,6 +120,7 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "answer": lambda text: answer("When is it?", text),
     "answer_long": lambda text: answer(text, "It is on Friday."),
     "parse_moment": lambda text: parse_moment(text, NOW),
+    "complete": lambda text: complete(text, [text]),
     "is_general": is_general,
     "is_small_talk": is_small_talk,
     "plan": lambda text: plan(text, NOW, []),

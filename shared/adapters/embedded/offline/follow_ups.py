@@ -13,8 +13,11 @@ from shared.retrieval.terms import tokenize
 
 _OPENING = re.compile(r"\s*(?:and|but|so|or)\b,?\s+", re.IGNORECASE)
 _POINTS_BACK = re.compile(
-    r"\b(?:he|she|it|they|him|her|his|them|their|that|those)\b", re.IGNORECASE
+    r"\b(?:he|she|it|they|him|her|his|them|their|those"
+    r"|that(?! (?:(?-i:[A-Z])|(?:an?|the|my|our|your|i|we|you|he|she|it|they)\b)))\b",
+    re.IGNORECASE,
 )
+"""A "that" before a noun or its like begins a clause and points to nothing: "that the rent rises"."""
 _ADDRESS = re.compile(r"\b(?:i|me|my|we|us|our|you|your)\b", re.IGNORECASE)
 
 
