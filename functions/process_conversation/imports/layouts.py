@@ -112,7 +112,7 @@ TIME_NAME = Layout(kind="heading", pattern=re.compile(rf"{_BRACKETED}\s+\[?{_NAM
 NAME_WORDS = Layout(
     kind="line",
     pattern=re.compile(
-        r"(?:\[(?P<label>[^\W\d_][^\[\]:\n]{0,79})\]|(?P<name>(?:[^\W\d_]|\+\d|[\u2600-\u27bf\U0001f000-\U0001faff])"
+        rf"(?:\[(?P<label>[^\W\d_][^\[\]:\n]{{0,79}})\]|(?P<name>(?:[^\W\d_]|\+\d|{_PICTURE})"
         r"[^:：\n\t\"?!;/\\<>=\[\]{}|]{0,63}?))\s*(?::\s+|：\s*)(?P<words>\S.*)"
     ),
 )
