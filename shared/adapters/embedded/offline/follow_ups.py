@@ -27,7 +27,8 @@ def complete(question: str, earlier: Sequence[str]) -> str:
         return question
     whole = (text for text in reversed(earlier) if _has_content(text) and not _is_follow_up(text))
     topic = next(whole, "")
-    return f"{_OPENING.sub('', question, count=1)} {topic}".strip()
+    opening = _OPENING.match(question)
+    return f"{question[opening.end() if opening else 0 :]} {topic}".strip()
 
 
 def _is_follow_up(question: str) -> bool:
