@@ -32,7 +32,7 @@ function start() {
   takeKeyFromAddress();
   translatePage();
   startLanguageChoice();
-  find("#sign-out").addEventListener("click", signOut);
+  find("#sign-out").addEventListener("click", () => signOut());
   const session = restoreSession();
   if (session) open(session);
   else {

@@ -1,6 +1,7 @@
 // The session of this tab: who is signed in, and a token that still holds.
 
 const SESSION = "keepsake.session";
+const FAREWELL = "keepsake.farewell";
 const MARGIN_MS = 60_000; // a token is renewed this long before it ends
 
 /** Reads what the console's host says of the sign-in; without a word it is the local key. */
@@ -21,12 +22,23 @@ export function restoreSession() {
   return saved && openSession(JSON.parse(saved));
 }
 
-/** A reload drops every timer, request and element of the user; the address may name one of their conversations. */
-export async function signOut() {
+/**
+ * A reload drops every timer, request and element of the user; the address may name one of their conversations.
+ * `farewell` is shown where the next one signs in.
+ */
+export async function signOut(farewell = "") {
   sessionStorage.clear();
+  sessionStorage.setItem(FAREWELL, farewell);
   history.replaceState(null, "", location.pathname + location.search);
   await endNotifications().catch(() => {});
   location.reload();
+}
+
+/** Returns what the last one to leave is told, once. */
+export function takeFarewell() {
+  const farewell = sessionStorage.getItem(FAREWELL) ?? "";
+  sessionStorage.removeItem(FAREWELL);
+  return farewell;
 }
 
 // Whoever signs in next must not see this user's notifications; the server hears of it from the push service.

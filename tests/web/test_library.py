@@ -416,6 +416,7 @@ def test_everything_is_exported_and_then_erased_p30(
     page.get_by_role("button", name="Erase everything").click()
 
     expect(page.get_by_label("Who are you?")).to_be_visible()
+    expect(page.locator("#farewell")).to_have_text("All your data is erased.")
     owner = console.sign_in_beside(context, "leaver2")
     listing = context.request.get(f"{console.origin}/v1/conversations", headers=owner).json()
     assert listing == []

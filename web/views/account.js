@@ -37,7 +37,7 @@ export function startAccount({ api, uid, signOut }) {
       progress.textContent = tn({ one: "Erasing: {n} document so far", other: "Erasing: {n} documents so far" }, erasure.documents);
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
-    signOut();
+    signOut(t("All your data is erased."));
   }
 
   const mcpKeys = () => keys({
