@@ -1,4 +1,8 @@
-"""Word documents: the text of their paragraphs, a line each."""
+"""Word documents: the text of their paragraphs, a line each.
+
+Read by a pattern, in time that grows with the text: files of strangers meet no parser of XML in a process
+that serves others, and a process for each, as for the files of a chat, would cost an import more than the rest.
+"""
 
 import html
 import re
