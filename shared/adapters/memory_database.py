@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from pathlib import Path
 from typing import TypeVar
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
@@ -15,6 +16,7 @@ class MemoryDatabase(SqliteDatabase):
     """SQLite without a file, behind one thread. Both worlds use it: it keeps nothing."""
 
     def __init__(self) -> None:
+        self._path = Path(":memory:")
         self._pending_schema = []
         self._connections = _OneConnection()
         self._brief_writes = 0
