@@ -238,7 +238,7 @@ async def test_a_wipe_is_typed_in_the_owners_language_and_may_be_refused_c52(
     ("accepted", "chosen", "expected"),
     [
         ("de-DE,de;q=0.9,en;q=0.8", None, "Über dich ist noch nichts gemerkt."),
-        ("tlh, fr;q=0.7", None, "Rien n'est encore retenu sur vous."),
+        ("tlh, fr;q=0.7", None, "Rien n'est encore retenu sur toi."),
         ("de", "en", "Nothing is remembered about you yet."),
         ("tlh", None, "Nothing is remembered about you yet."),
     ],
