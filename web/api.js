@@ -140,6 +140,7 @@ export function connect(getToken, onSignedOut) {
       const { action_items, next_cursor } = await call("GET", `/v1/action-items?${query({ limit: 50, cursor, owner: "others" })}`);
       return { items: action_items, next: next_cursor };
     },
+    tickTask: (conversation, place, done) => call("PATCH", at`/v1/conversations/${conversation}/action-items`, { body: { items_idx: [place], values: [done] } }),
     addTask: (task) => call("POST", "/v1/action-items", { body: task }),
     changeTask: (id, changes) => call("PATCH", at`/v1/action-items/${id}`, { body: changes }),
     deleteTask: (id) => call("DELETE", at`/v1/action-items/${id}`),

@@ -325,8 +325,17 @@ def test_a_conversation_tells_its_tasks_that_are_done_from_open_ones_p5(console:
     expect(card.locator(".todo s")).to_have_text("Book the ferry")
     card.click()
 
-    expect(console.page.locator("#reader .items s")).to_have_text("Book the ferry")
-    expect(console.page.locator("#reader .items span")).to_have_text("Ann: Pack the tent")
+    reader = console.page.locator("#reader")
+    expect(reader.get_by_role("checkbox", name="Book the ferry")).to_be_checked()
+    reader.get_by_role("checkbox", name="Ann: Pack the tent").check()
+
+    expect(card.locator(".todo s")).to_have_text(["Book the ferry", "Ann: Pack the tent"])
+    reader.get_by_role("checkbox", name="Book the ferry").uncheck()
+    expect(card.locator(".todo s")).to_have_text(["Ann: Pack the tent"])
+    console.show_view("tasks")
+    tasks = find_rows(console.page, "tasks")
+    expect(tasks.get_by_role("checkbox", name="Book the ferry")).not_to_be_checked()
+    expect(tasks.get_by_role("checkbox", name="Ann: Pack the tent")).to_be_checked()
 
 
 def test_a_key_opens_the_library_to_a_program_until_it_is_revoked_t19(

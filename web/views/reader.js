@@ -1,5 +1,5 @@
-// The reader: one conversation beside the chat, with its summary and transcript. Its title, star and speakers
-// can be changed here.
+// The reader: one conversation beside the chat, with its summary and transcript. Its title, star, tasks and
+// speakers can be changed here.
 
 import { citedSegments } from "../citations.js";
 import { el, find, icon, iconButton, problemLine } from "../dom.js";
@@ -9,7 +9,7 @@ import { moment, offset, speakerName, waitingText } from "../words.js";
 import { copyable } from "./copyable.js";
 import { edit } from "./edit.js";
 import { soundOf } from "./sound.js";
-import { taskLine } from "./task_line.js";
+import { taskBox } from "./task_line.js";
 
 /**
  * Returns `close()` and `read(id, {question, answer, segment})`; the passages that the answer cites, or that segment, are marked.
@@ -41,7 +41,7 @@ export function reader(api, { onChange, onClose }) {
       const [conversation, passages] = await Promise.all([api.conversation(id), passagesFor(api, id, question)]);
       const segments = conversation.transcript_segments;
       const cited = segment === null ? citedSegments(segments, passages, answer) : new Set([segments[segment]]);
-      if (requested === id) show(panel, titleOf(conversation), tools(conversation), soundOf(api, id, attempt), ...contents(conversation, cited, { name, unname, markSelf, retry }));
+      if (requested === id) show(panel, titleOf(conversation), tools(conversation), soundOf(api, id, attempt), ...contents(conversation, cited, { name, unname, markSelf, retry, tick }));
     } catch (problem) {
       if (requested === id) show(panel, t("This conversation cannot be opened"), problemLine(problem));
     }
@@ -118,6 +118,17 @@ export function reader(api, { onChange, onClose }) {
     await reload(id);
   });
 
+  // A task is known by its place: in its conversation it has no id.
+  const tick = (id, place, box) => attempt(async () => {
+    try {
+      await api.tickTask(id, place, box.checked);
+    } catch (problem) {
+      box.checked = !box.checked;
+      throw problem;
+    }
+    onChange(id, await api.conversation(id));
+  });
+
   const retry = (id, button) => attempt(async () => {
     button.disabled = true;
     button.textContent = t("Trying again…");
@@ -152,18 +163,18 @@ function titleOf({ structured }) {
   return `${structured?.emoji ?? ""} ${structured?.title || t("Untitled conversation")}`.trim();
 }
 
-function contents(conversation, cited, naming) {
+function contents(conversation, cited, changes) {
   const { id, structured = {}, transcript_segments: segments = [] } = conversation;
   const firsts = new Set(new Map(segments.toReversed().map((segment) => [segment.speaker, segment])).values());
   return [
     el("p", { class: "hint" }, moment(conversation.started_at)),
     conversation.waiting_since && el("p", { class: "hint" }, waitingText(conversation.waiting_since)),
-    conversation.failure && failed(conversation, naming),
+    conversation.failure && failed(conversation, changes),
     structured.overview && el("p", { dir: "auto" }, structured.overview),
-    ...list(t("To do"), (structured.action_items ?? []).map(taskLine)),
+    ...list(t("To do"), (structured.action_items ?? []).map((task, place) => [taskBox(task, (box) => changes.tick(id, place, box))])),
     ...list(t("Coming up"), (structured.events ?? []).map((event) => [icon("open"), el("span", { dir: "auto" }, `${event.title}, ${moment(event.start)}`)])),
     el("h3", {}, t("Transcript")),
-    el("ol", { class: "transcript" }, ...segments.map((segment) => line(segment, cited.has(segment), speaker(id, segment, firsts.has(segment), naming)))),
+    el("ol", { class: "transcript" }, ...segments.map((segment) => line(segment, cited.has(segment), speaker(id, segment, firsts.has(segment), changes)))),
   ].filter(Boolean);
 }
 
