@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PermissionError as error:
         print(f"keepsake: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
-    print(f"keepsake: made the rows of {count} conversations and {file_count} files anew")
+    print(f"keepsake: made rows anew: conversations {count}, files {file_count}")
     return 0
 
 
