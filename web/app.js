@@ -6,7 +6,7 @@ import { translatePage } from "./i18n.js";
 import { installServiceWorker } from "./install.js";
 import { takeKeyFromAddress } from "./local_key.js";
 import { followAddress, recordAddress, setTitle } from "./router.js";
-import { restoreSession, signOut } from "./session.js";
+import { restoreSession, signOut, takeFarewell } from "./session.js";
 import { startApps } from "./views/apps.js";
 import { startChat } from "./views/chat.js";
 import { startChatAbout } from "./views/chat_about.js";
@@ -29,6 +29,7 @@ import { startTasks } from "./views/tasks.js";
 const HOME = "library";
 
 function start() {
+  const farewell = takeFarewell();
   takeKeyFromAddress();
   translatePage();
   startLanguageChoice();
@@ -39,7 +40,7 @@ function start() {
     startSignIn((signedIn) => {
       open(signedIn);
       find("#question").focus();
-    });
+    }, { farewell });
   }
 }
 

@@ -26,18 +26,19 @@ export function restoreSession() {
  * A reload drops every timer, request and element of the user; the address may name one of their conversations.
  * `farewell` is shown where the next one signs in.
  */
-export async function signOut(farewell = "") {
+export function signOut(farewell = "") {
   sessionStorage.clear();
   sessionStorage.setItem(FAREWELL, farewell);
   history.replaceState(null, "", location.pathname + location.search);
-  await endNotifications().catch(() => {});
   location.reload();
 }
 
-/** Returns what the last one to leave is told, once. */
+/** Ends what a sign-out left, also what the old page wrote while it went; returns what the last one to leave is told, once. */
 export function takeFarewell() {
-  const farewell = sessionStorage.getItem(FAREWELL) ?? "";
-  sessionStorage.removeItem(FAREWELL);
+  const farewell = sessionStorage.getItem(FAREWELL);
+  if (farewell === null) return "";
+  sessionStorage.clear();
+  endNotifications().catch(() => {});
   return farewell;
 }
 

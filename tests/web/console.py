@@ -34,6 +34,10 @@ class Console:
         self.page.get_by_role("button", name="Sign in").click()
         self.greeting.wait_for()
 
+    def sign_out(self) -> None:
+        self.page.get_by_role("button", name="Sign out").click()
+        expect(self.page.locator("#welcome")).to_be_visible()
+
     def sign_in_beside(self, context: BrowserContext, uid: str) -> dict[str, str]:
         """Sign in without the page; returns the headers of requests."""
         url = f"{self.origin}/local/token"

@@ -70,7 +70,7 @@ def test_signing_out_removes_the_address(console: Console) -> None:
     console.sign_in("address-leaver")
     console.show_view("tasks")
 
-    console.page.get_by_role("button", name="Sign out").click()
+    console.sign_out()
 
     expect(console.page.get_by_label("Who are you?")).to_be_visible()
     assert console.page.url == f"{console.origin}/"

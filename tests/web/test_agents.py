@@ -60,7 +60,7 @@ def test_an_agent_is_shared_by_a_link_and_copied_x5(console: Console) -> None:
     row.get_by_role("button", name="Share Chef by a link").press("Enter")
     address = row.locator("code").inner_text()
 
-    console.page.get_by_role("button", name="Sign out").click()
+    console.sign_out()
     console.sign_in("agent-copier")
     page.goto(address)
     offer = page.locator("#agents .offer")

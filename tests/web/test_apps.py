@@ -111,7 +111,7 @@ def test_a_private_app_is_marked_for_its_maker_and_hidden_from_others_t4(
     console.sign_in("diarist")
     console.show_view("apps")
     expect(console.find_app("Diary").locator(".badge").first).to_have_text("private")
-    console.page.get_by_role("button", name="Sign out").click()
+    console.sign_out()
     console.sign_in("stranger")
     console.show_view("apps")
 

@@ -318,7 +318,7 @@ def test_signing_out_leaves_nothing_on_the_page(console: Console) -> None:
     console.sign_in("leaver")
     console.add_transcript(TRANSCRIPT)
 
-    console.page.get_by_role("button", name="Sign out").click()
+    console.sign_out()
 
     expect(console.page.get_by_label("Who are you?")).to_be_visible()
     expect(console.page.locator("body")).not_to_contain_text("Theo")

@@ -82,7 +82,7 @@ def test_the_key_of_the_address_counts_on_an_open_form_too_s9(console: Console) 
 def test_signing_out_forgets_the_key_s9(console: Console) -> None:
     console.sign_in("shared-computer")
 
-    console.page.get_by_role("button", name="Sign out").click()
+    console.sign_out()
 
     expect(console.page.get_by_label("Local key")).to_be_visible()
     assert console.page.evaluate("[...Object.values(sessionStorage)].join()") == ""

@@ -4,11 +4,11 @@ import { signIn } from "../api.js";
 import { find, onSubmit, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { forgetKey, loadKey, storeKey, takeKeyFromAddress } from "../local_key.js";
-import { loadConfig, storeSession, takeFarewell } from "../session.js";
+import { loadConfig, storeSession } from "../session.js";
 
-/** Shows the form of this host; `open` gets the session of whoever signs in. */
-export async function startSignIn(open) {
-  find("#farewell").textContent = takeFarewell();
+/** Shows the form of this host below a `farewell` to who left; `open` gets the session of whoever signs in. */
+export async function startSignIn(open, { farewell }) {
+  find("#farewell").textContent = farewell;
   const config = await loadConfig();
   const start = { password: startPassword, firebase: startFirebase }[config.sign_in] ?? startKey;
   await start({ config, open });
