@@ -12,6 +12,7 @@ export function startRecall({ api, onWiped }) {
   const attempt = attempting(line);
   const switches = [...section.querySelectorAll("[type=checkbox]")];
   const words = t("delete everything");
+  let changes = 0; // a profile that was read before one shows what was
   find("label", form).textContent = t("Type “{words}” to confirm", { words });
 
   function show(profile) {
@@ -24,6 +25,7 @@ export function startRecall({ api, onWiped }) {
 
   for (const one of switches) {
     one.addEventListener("change", () => attempt(async () => {
+      changes += 1;
       show(await api.setProfile({ [one.name]: one.checked }));
       status.textContent = t("Saved.");
     }));
@@ -38,5 +40,10 @@ export function startRecall({ api, onWiped }) {
       status.textContent = t("Everything is forgotten.");
     });
   });
-  return { reload: () => attempt(async () => show(await api.profile())) };
+  const reload = () => attempt(async () => {
+    const seen = changes;
+    const profile = await api.profile();
+    if (seen === changes) show(profile);
+  });
+  return { reload };
 }

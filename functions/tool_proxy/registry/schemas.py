@@ -43,7 +43,8 @@ def _require_web_address(url: str) -> str:
 def _require_triggers(text: str) -> str:
     """Return the names of known triggers; for another one, nothing would ever be sent."""
     if not {name.strip() for name in text.split(",")} <= TRIGGERS:
-        raise ValueError(f"must be of {', '.join(sorted(TRIGGERS))}, several with commas")
+        known = ", ".join(f"“{name}”" for name in sorted(TRIGGERS))
+        raise ValueError(f"must be one of {known}, or several with commas")
     return text
 
 

@@ -485,7 +485,7 @@ async def test_a_trigger_that_nothing_would_ever_fire_is_refused_t1(
     answer = await world.request("POST", "/v1/apps", json={"name": "Notes", **fields})
 
     assert answer.status_code == 422
-    assert "must be of audio_bytes, conversation_updated, memory_creation" in answer.text
+    assert "must be one of “audio_bytes”, “conversation_updated”, “memory_creation”" in answer.text
 
 
 async def test_an_app_that_is_uninstalled_writes_no_more_summaries_r5(world: NotesFixture):
