@@ -2,7 +2,15 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from functools import partial
@@ -52,6 +60,8 @@ MODEL_NAME = "offline-extractive"
 _FREE = Usage(cost_micro_usd=0)
 WINDOW_TOKENS = 500_000
 """It reads the question and the results of its tools alone, and quotes from any number of them."""
+MAX_BRIEF_CHARS = 2_000
+"""A longer question is read in a thread: ten of the longest at once would keep other requests waiting for half a second."""
 _CURRENT_TIME = re.compile(r"^Current time: (\S+) \(([^)]+)\)", re.MULTILINE)
 _WORD_PATTERN = re.compile(r"\s*\S+|\s+")
 _one_thread = CapacityLimiter(1)
@@ -103,7 +113,10 @@ def _load_extractors(prompt_name: str) -> Mapping[str, Callable[[Mapping[str, An
 async def _stream_events(
     messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]
 ) -> AsyncGenerator[ModelEvent, None]:
-    for event in _reply(messages, tools):
+    events: Iterable[ModelEvent] = _reply(messages, tools)
+    if len(_split_context(messages[_find_question(messages)])[1]) > MAX_BRIEF_CHARS:
+        events = await to_thread.run_sync(list, events, limiter=_one_thread)
+    for event in events:
         yield event
 
 
