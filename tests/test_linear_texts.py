@@ -19,6 +19,7 @@ from shared.adapters.embedded.offline.calendar import parse_moment
 from shared.adapters.embedded.offline.follow_ups import complete
 from shared.adapters.embedded.offline.general import is_general
 from shared.adapters.embedded.offline.planner import is_small_talk, plan
+from shared.adapters.embedded.offline.results import parse_results
 from shared.adapters.embedded.offline.speech import split_sentences, split_words
 from shared.domain import words
 from shared.domain.conversation import Segment
@@ -97,7 +98,8 @@ def extract(prompt: str) -> Callable[[str], object]:
 
 def answer(question: str, passage: str) -> str:
     result = {"results": [{"document": 1, "passages": [passage]}], "memories": [{"text": passage}]}
-    return answers.answer(question, [("search_conversations", json.dumps(result))])
+    found = parse_results([("search_conversations", json.dumps(result))])
+    return answers.answer(question, found)
 
 
 def import_text(text: str) -> object:

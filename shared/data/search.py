@@ -151,17 +151,21 @@ class Search:
         start: datetime | None = None,
         end: datetime | None = None,
         limit: int,
+        with_segments: bool = False,
     ) -> list[Conversation]:
-        """List the conversations in which somebody speaks by start, newest first, with transcripts."""
+        """List the conversations in which somebody speaks by start, newest first.
+
+        Long transcripts, which stand in documents of their own, come only `with_segments`.
+        """
         filters = Filters(start=start, end=end, people=(speaker,))
         with open_retrieval("conversations"):
             hits = await self._query_newest(uid, build_speaker_vector(speaker), limit, filters)
         rows = _group_by_conversation(sorted(hits, key=_get_start, reverse=True))
         candidates = await self._load_with_overfetch(uid, speaker, rows, limit)
-        found = await self._complete(uid, candidates, limit)
-        return sorted(
-            (hit.conversation for hit in found), key=lambda one: one.started_at, reverse=True
-        )
+        newest = [stored for stored, _ in candidates[:limit]]
+        if not with_segments:
+            return newest
+        return [*filter(None, await self._conversations.load_transcripts(uid, newest))]
 
     async def _query_newest(
         self, uid: UserId, query: SparseVector, limit: int, filters: Filters

@@ -209,6 +209,7 @@ async def _list_spoken(
         start=arguments.start_date,
         end=arguments.end_date,
         limit=arguments.limit,
+        with_segments=arguments.include_transcript,
     )
     return await _search_with_retry(deps, list_spoken)
 

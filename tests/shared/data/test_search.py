@@ -381,6 +381,7 @@ async def test_the_newest_of_very_many_conversations_with_somebody_are_listed_fi
 
     assert [one.id for one in listed] == ["d449", "d448"]
     assert [one.id for one in earlier] == ["d399"]
+    assert all(one.transcript_segments for one in listed)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 from typing import Any
 
-from shared.adapters.embedded.offline.last_talk import Results, read_last_talk
+from shared.adapters.embedded.offline.last_talk import read_last_talk
 from shared.adapters.embedded.offline.planner import (
     asks_who,
     find_person,
@@ -22,6 +22,8 @@ from shared.adapters.embedded.offline.quotes import (
 from shared.adapters.embedded.offline.requests import select_requests
 from shared.adapters.embedded.offline.results import (
     LIBRARY_TOOLS,
+    Result,
+    Results,
     collect_documents,
     collect_memories,
     format_day,
@@ -73,17 +75,17 @@ _LISTS = frozenset({"get_conversations", "get_memories"})
 
 
 def answer(question: str, results: Results, *, zone: tzinfo | None = None) -> str:
-    """Answer from `(tool name, text)` pairs: the apps' texts and the sentences closest to the question.
+    """Answer from what the tools returned: the apps' texts and the sentences closest to the question.
 
     Days are those of `zone`, the owner's.
     """
     app_parts = [
-        _format_result(question, name, text, zone)
-        for name, text in results
-        if name not in LIBRARY_TOOLS
+        _format_result(question, result, zone)
+        for result in results
+        if result.name not in LIBRARY_TOOLS
     ]
     is_search_down = any(
-        name in LIBRARY_TOOLS and text.startswith("Error: ") for name, text in results
+        result.name in LIBRARY_TOOLS and result.text.startswith("Error: ") for result in results
     )
     quotes = _answer_from_library(question, results)
     parts = [
@@ -96,10 +98,11 @@ def answer(question: str, results: Results, *, zone: tzinfo | None = None) -> st
     return "\n\n".join(parts if has_answer else [*parts, NOTHING_FOUND])
 
 
-def _format_result(question: str, name: str, text: str, zone: tzinfo | None) -> str:
-    if name in TASK_TOOLS:
-        return _format_task_list(question, text, zone)
-    return _format_manual(text) if name == "get_product_info" else _format_app_text(text)
+def _format_result(question: str, result: Result, zone: tzinfo | None) -> str:
+    if result.name in TASK_TOOLS:
+        return _format_task_list(question, result.text, zone)
+    is_manual = result.name == "get_product_info"
+    return _format_manual(result.text) if is_manual else _format_app_text(result.text)
 
 
 def _format_manual(text: str) -> str:
@@ -137,7 +140,7 @@ def _answer_from_library(question: str, results: Results) -> list[str]:
 
 def _list_people(question: str, results: Results) -> list[str]:
     """Name whom the owner talked with in a time, unless more is asked for and found."""
-    listed = [result for result in results if result[0] == "get_conversations"]
+    listed = [result for result in results if result.name == "get_conversations"]
     if not (listed and asks_who(question)) or (listed != results and _is_found(question, results)):
         return []
     documents = collect_documents(listed)
@@ -149,7 +152,7 @@ def _list_people(question: str, results: Results) -> list[str]:
 
 def _is_found(question: str, results: Results) -> bool:
     """Tell whether an answer is there: what a list has, or enough of what was searched for, in its time."""
-    names = [name for name, _ in results]
+    names = [result.name for result in results]
     searches = names.count("search_conversations")
     if searches == 0 and not _LISTS.isdisjoint(names):
         return True
@@ -162,7 +165,7 @@ def _format_quotes(question: str, results: Results) -> list[str]:
     asker, requests = select_requests(question, all_quotes)
     quotes = requests or select_closest(question, all_quotes)
     is_found = _is_found(question, results)
-    lists = not _LISTS.isdisjoint(name for name, _ in results)
+    lists = not _LISTS.isdisjoint(result.name for result in results)
     max_overviews = _MAX_OVERVIEWS if lists or is_found else 1
     if requests:
         heading = f"{asker} asked:"

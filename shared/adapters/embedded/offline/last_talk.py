@@ -24,6 +24,7 @@ from shared.adapters.embedded.offline.quotes import (
 )
 from shared.adapters.embedded.offline.results import (
     LIBRARY_TOOLS,
+    Results,
     collect_documents,
     format_day,
     format_overview,
@@ -35,8 +36,6 @@ from shared.retrieval.query import asks_when
 from shared.retrieval.synonyms import list_synonyms
 from shared.retrieval.term_weights import EVERYDAY_WEIGHT, FREQUENT_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
-
-Results = Sequence[tuple[str, str]]
 
 LAST_TALK = "Your latest conversation with {speaker} was on {day}:"
 _WITH_OWNER = re.compile(r"\b(i|we)\b", re.IGNORECASE)
@@ -68,7 +67,7 @@ class LastTalk:
 
 def plan_last_talk(question: str, results: Results, now: datetime | None) -> list[PlannedCall]:
     """Look for the last talk once, after the searches."""
-    names = [name for name, _ in results]
+    names = [result.name for result in results]
     is_searched = LIBRARY_TOOLS.issuperset(names) and names[-1:] != ["get_conversations"]
     talk = _find_last_talk(question, results) if is_searched else None
     span = find_past_span(question, now) if now else None
@@ -81,7 +80,7 @@ def plan_last_talk(question: str, results: Results, now: datetime | None) -> lis
 def read_last_talk(question: str, results: Results) -> tuple[LastTalk, list[dict[str, Any]]] | None:
     """Return the last talk with its conversations, where it was looked for after the searches."""
     searches, last = results[:-1], results[-1:]
-    is_looked_for = [name for name, _ in last] == ["get_conversations"]
+    is_looked_for = [result.name for result in last] == ["get_conversations"]
     talk = _find_last_talk(question, searches) if is_looked_for else None
     documents = collect_documents(last)
     return (talk, documents) if talk and (documents or talk.phrase) else None

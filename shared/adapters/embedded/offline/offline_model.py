@@ -34,6 +34,7 @@ from shared.adapters.embedded.offline.planner import (
     plan_without_time,
     select_offered,
 )
+from shared.adapters.embedded.offline.results import parse_results
 from shared.data.codec import type_adapter
 from shared.domain.errors import ModelFailed
 from shared.domain.model import (
@@ -125,7 +126,7 @@ def _reply(messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> Itera
     position = _find_question(messages)
     context, text = _split_context(messages[position])
     question = complete(text, _list_questions(messages[:position]))
-    results = _pair_results(messages[position + 1 :])
+    results = parse_results(_pair_results(messages[position + 1 :]))
     now = _parse_current_time(context)
     further = plan_last_talk(question, results, now) or plan_without_time(question, results, now)
     if results and (requests := select_offered(further, tools)):

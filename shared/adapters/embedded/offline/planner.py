@@ -10,7 +10,7 @@ from typing import Any
 
 from shared.adapters.embedded.offline.calendar import parse_moment, parse_number
 from shared.adapters.embedded.offline.general import is_general
-from shared.adapters.embedded.offline.results import LIBRARY_TOOLS, collect_documents
+from shared.adapters.embedded.offline.results import LIBRARY_TOOLS, Results, collect_documents
 from shared.adapters.embedded.offline.spans import (
     Span,
     find_coming_span,
@@ -304,11 +304,9 @@ def _plan_library_calls(question: str, now: datetime | None) -> Iterator[Planned
         yield from _plan_search(question, span)
 
 
-def plan_without_time(
-    question: str, results: Sequence[tuple[str, str]], now: datetime | None
-) -> list[PlannedCall]:
+def plan_without_time(question: str, results: Results, now: datetime | None) -> list[PlannedCall]:
     """Search once more at any time: people ask in March for what they said of March in May."""
-    is_first = [name for name, _ in results].count("search_conversations") == 1
+    is_first = [result.name for result in results].count("search_conversations") == 1
     has_span = now is not None and find_past_span(question, now) is not None
     is_empty = not collect_documents(results)
     return [*_plan_search(question, None)] if is_first and has_span and is_empty else []

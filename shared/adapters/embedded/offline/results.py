@@ -1,30 +1,49 @@
 """Results of the library's tools, as the offline model reads them; pure."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
+
+from shared.domain.value import value
 
 LIBRARY_TOOLS = frozenset(
     {"search_conversations", "get_conversations", "search_memories", "get_memories"}
 )
 
 
-def collect_documents(results: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+@value
+class Result:
+    """What a tool returned: its text, and what a tool of the library says in it."""
+
+    name: str
+    text: str
+    content: Mapping[str, Any]
+
+
+Results = Sequence[Result]
+
+
+def parse_results(pairs: Iterable[tuple[str, str]]) -> list[Result]:
+    """Read `(tool name, text)` pairs."""
+    return [Result(name=name, text=text, content=_parse(name, text)) for name, text in pairs]
+
+
+def collect_documents(results: Results) -> list[dict[str, Any]]:
     """Return one result per document, the one with passages if there is any."""
     by_document: dict[int, dict[str, Any]] = {}
-    for part in _parse_all(results):
-        for result in part.get("results", []):
-            if not by_document.get(result["document"], {}).get("passages"):
-                by_document[result["document"]] = result
+    for result in results:
+        for document in result.content.get("results", []):
+            if not by_document.get(document["document"], {}).get("passages"):
+                by_document[document["document"]] = document
     return list(by_document.values())
 
 
-def collect_memories(results: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
-    return [memory for part in _parse_all(results) for memory in part.get("memories", [])]
+def collect_memories(results: Results) -> list[dict[str, Any]]:
+    return [memory for result in results for memory in result.content.get("memories", [])]
 
 
-def list_texts(results: Sequence[tuple[str, str]]) -> list[str]:
+def list_texts(results: Results) -> list[str]:
     """Return the text of each document and memory."""
     memories = (memory["text"] for memory in collect_memories(results))
     return [*map(_join_texts, collect_documents(results)), *memories]
@@ -48,14 +67,12 @@ def _join_texts(document: dict[str, Any]) -> str:
     return "\n".join([*fields, *document.get("passages", [])])
 
 
-def _parse_all(results: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
-    return [_parse_result(text) for name, text in results if name in LIBRARY_TOOLS]
-
-
-def _parse_result(text: str) -> dict[str, Any]:
+def _parse(name: str, text: str) -> Mapping[str, Any]:
     """Parse a library tool's answer; an error text is no JSON and has no results."""
+    if name not in LIBRARY_TOOLS:
+        return {}
     try:
-        result = json.loads(text)
+        content = json.loads(text)
     except ValueError:
         return {}
-    return result if isinstance(result, dict) else {}
+    return content if isinstance(content, dict) else {}

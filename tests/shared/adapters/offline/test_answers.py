@@ -6,15 +6,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from shared.adapters.embedded.offline import answers, last_talk
 from shared.adapters.embedded.offline.answers import (
     CONSENT_NEEDED,
     ENGLISH_ONLY,
     NEAREST_ONLY,
     NOTHING_FOUND,
     SEARCH_DOWN,
-    answer,
 )
-from shared.adapters.embedded.offline.last_talk import plan_last_talk
+from shared.adapters.embedded.offline.results import parse_results
 
 GARDEN = {
     "document": 1,
@@ -28,6 +28,14 @@ BUDGET = {
     "overview": "The budget was cut.",
     "passages": ["SPEAKER_00: The budget for the garden is 300 euros."],
 }
+
+
+def answer(question, results, *, zone=None):
+    return answers.answer(question, parse_results(results), zone=zone)
+
+
+def plan_last_talk(question, results, now):
+    return last_talk.plan_last_talk(question, parse_results(results), now)
 
 
 def _build_search_result(*results, name="search_conversations"):

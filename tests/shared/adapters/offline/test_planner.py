@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from shared.adapters.embedded.offline.planner import is_small_talk, plan, plan_without_time
+from shared.adapters.embedded.offline.results import parse_results
 from shared.domain.model import ToolSpec
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -105,7 +106,8 @@ def test_a_topic_of_a_day_is_searched_within_it():
 
 def test_a_topic_that_its_time_does_not_have_is_searched_at_any_time():
     question = "Am I busy in February?"
-    empty = [("get_conversations", '{"results": []}'), ("search_conversations", '{"results": []}')]
+    names = ("get_conversations", "search_conversations")
+    empty = parse_results((name, '{"results": []}') for name in names)
 
     assert plan_without_time(question, empty, NOW)[0] == (
         "search_conversations",
