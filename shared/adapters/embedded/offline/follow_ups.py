@@ -4,12 +4,11 @@ import re
 from collections.abc import Sequence
 
 from shared.adapters.embedded.offline.planner import (
+    has_content,
     is_goodbye,
     is_greeting,
     is_thanks,
 )
-from shared.retrieval.term_weights import EVERYDAY_WEIGHT, get_term_weight
-from shared.retrieval.terms import tokenize
 
 _OPENING = re.compile(r"\s*(?:and|but|so|or)\b,?\s+", re.IGNORECASE)
 _POINTS_BACK = re.compile(
@@ -25,7 +24,7 @@ def complete(question: str, earlier: Sequence[str]) -> str:
     """Ask a follow-up together with the latest question that says what it is about."""
     if not _is_follow_up(question):
         return question
-    whole = (text for text in reversed(earlier) if _has_content(text) and not _is_follow_up(text))
+    whole = (text for text in reversed(earlier) if has_content(text) and not _is_follow_up(text))
     topic = next(whole, "")
     opening = _OPENING.match(question)
     return f"{question[opening.end() if opening else 0 :]} {topic}".strip()
@@ -37,10 +36,6 @@ def _is_follow_up(question: str) -> bool:
         return False
     pointer = _POINTS_BACK.search(question)
     if pointer:
-        return not _has_content(question[: pointer.start()])
+        return not has_content(question[: pointer.start()])
     opening = _OPENING.match(question)
-    return not _has_content(question) and bool(opening or not _ADDRESS.search(question))
-
-
-def _has_content(text: str) -> bool:
-    return any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(text))
+    return not has_content(question) and bool(opening or not _ADDRESS.search(question))

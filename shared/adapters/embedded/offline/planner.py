@@ -128,6 +128,11 @@ def extract_content_terms(text: str) -> set[str]:
     return {term for term in tokenize(text) if get_term_weight(term) > FUNCTION_WEIGHT}
 
 
+def has_content(text: str) -> bool:
+    """Tell whether a text names anything, in words that are not of every day."""
+    return any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(text))
+
+
 def is_thanks(question: str) -> bool:
     return _THANKS.fullmatch(question) is not None
 
@@ -182,8 +187,7 @@ def is_small_talk(question: str) -> bool:
     """Tell a greeting, or a question about the assistant, from one about the owner's life."""
     if is_greeting(question):
         return True
-    has_content = any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(question))
-    return not has_content and not _PERSONAL_PRONOUN.search(question)
+    return not has_content(question) and not _PERSONAL_PRONOUN.search(question)
 
 
 def plan(question: str, now: datetime | None, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
@@ -344,12 +348,10 @@ def _plan_search(question: str, span: Span | None) -> Iterator[PlannedCall]:
     """List a stretch of time, search a topic, or both where a question names both."""
     dates = list_dates(span) if span else {}
     topic = question.replace(span.phrase, " ", 1) if span else question
-    terms = tokenize(drop_mentions(topic))
-    has_topic = any(get_term_weight(term) > EVERYDAY_WEIGHT for term in terms)
     is_summary = bool(span and _SUMMARY.search(question))
     if span:
         speakers = {"include_transcript": True} if asks_who(question) else {}
         yield "get_conversations", {**dates, "limit": LISTED_CONVERSATIONS, **speakers}
-    if not is_summary and (span is None or has_topic):
+    if not is_summary and (span is None or has_content(drop_mentions(topic))):
         yield "search_conversations", {"query": question[:1_000], **dates}
         yield "search_memories", {"query": question[:1_000]}
