@@ -62,9 +62,8 @@ def build_public_app(
     routes.append(Route("/openapi.json", _send_api_document))
     app = Starlette(routes=routes, exception_handlers={HTTPException: handle_http_exception})
     app.router.redirect_slashes = False
-    app.router.default = (
-        _build_console()
-    )  # a route would also take the other methods of those above
+    # A route would also take the other methods of those above.
+    app.router.default = _build_console()
     return GuardedHost(app, hosts=hosts)
 
 

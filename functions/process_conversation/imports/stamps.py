@@ -114,8 +114,9 @@ def parse_stamps(stamps: Sequence[Stamp]) -> list[datetime]:
     readings = [
         times
         for afternoons in _list_afternoons(clocks)
+        for times_of_day in [[_to_time_of_day(clock, afternoons) for clock in clocks]]
         for order in _order(stamps)
-        if (times := _read(days, [_to_time_of_day(c, afternoons) for c in clocks], order))
+        if (times := _read(days, times_of_day, order))
     ]
     if not readings:
         raise ValueError("no order of day, month and year fits all dates")
