@@ -196,11 +196,21 @@ class CannotUnwrap(KeepsakeError):
 
 
 class ModelFailed(KeepsakeError):
-    """The model refused, or its answer cannot be used."""
+    """The model refused, or its answer cannot be used.
 
-    def __init__(self, message: str = "", *, reason: FailureReason = "malformed_answer") -> None:
+    `may_be_too_long`: a refusal without a known reason, of a text so long that its length may be it.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        reason: FailureReason = "malformed_answer",
+        may_be_too_long: bool = False,
+    ) -> None:
         super().__init__(message)
         self.reason = reason
+        self.may_be_too_long = may_be_too_long
 
 
 class PreconditionFailed(KeepsakeError):

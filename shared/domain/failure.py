@@ -12,6 +12,8 @@ FailureReason = Literal[
     "busy",
     "malformed_answer",
     "too_long",
+    "filtered",
+    "wrong_server",
     "other",
 ]
 
@@ -25,5 +27,5 @@ class Failure:
 
     @property
     def can_retry(self) -> bool:
-        """Whether the same conversation may succeed later; one that is too long never does."""
-        return self.reason != "too_long"
+        """Whether the same conversation may succeed later: what is filtered never does."""
+        return self.reason != "filtered"

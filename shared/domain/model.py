@@ -16,18 +16,22 @@ Urgency = Literal["crisis", "now", "soon", "later"]
 
 SAFE_WINDOW_TOKENS = 32_000
 """Window of a model that nothing is known about."""
+ANSWER_TOKENS = 2_000
+"""What a structured answer may have, unless its prompt needs more."""
 
 
 @value
 class ModelFacts:
     """What a model can be given: `window_tokens` in all, its answer included, and perhaps images.
 
-    What a model `is_local` reads stays on the machine that asks it.
+    What a model `is_local` reads stays on the machine that asks it. `places` is how many requests its
+    server answers at once; None where it does not say.
     """
 
     window_tokens: int = SAFE_WINDOW_TOKENS
     takes_images: bool = False
     is_local: bool = False
+    places: int | None = None
 
 
 UNKNOWN_MODEL = ModelFacts()
@@ -35,11 +39,15 @@ UNKNOWN_MODEL = ModelFacts()
 
 @value
 class ToolCall:
-    """A call the model asked for; `arguments` is JSON text exactly as it came, perhaps broken."""
+    """A call the model asked for; `arguments` is JSON text exactly as it came, perhaps broken.
+
+    `given_back` are fields of the provider that it wants to see again with the call, in this turn.
+    """
 
     id: str
     name: str
     arguments: str
+    given_back: Mapping[str, Any] = field(default_factory=dict)
 
 
 @value
@@ -72,10 +80,14 @@ class UserText:
 
 @value
 class AssistantTurn:
-    """An earlier answer of the model, with the calls it asked for."""
+    """An earlier answer of the model, with the calls it asked for.
+
+    `given_back` are fields of the provider, such as reasoning, that it wants to see again in this turn.
+    """
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
+    given_back: Mapping[str, Any] = field(default_factory=dict)
 
 
 @value
@@ -92,11 +104,15 @@ ModelMessage = SystemText | UserText | AssistantTurn | ToolResult
 
 @value
 class ToolSpec:
-    """A tool as offered; `name` fits `[A-Za-z0-9_-]{1,64}`, `parameters` is a JSON Schema object."""
+    """A tool as offered; `name` fits `[A-Za-z0-9_-]{1,64}`, `parameters` is a JSON Schema object.
+
+    `source` is who declared it; None: we did.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+    source: Source | None = None
 
 
 @value
@@ -135,30 +151,51 @@ class ToolCallRequested:
     call: ToolCall
 
 
+FinishReason = Literal["stop", "tool_calls", "length", "cut", "repetition"]
+
+
 @value
 class ModelCallFinished:
     """The end of one model call: always last, exactly once, unless the stream raised.
 
-    It `is_flex` where the provider says that it answered at the price of its flex processing.
+    Only "stop" and "tool_calls" end a whole answer: "length" reached the bound, "cut" broke off after
+    its first words, "repetition" said the same again and again. It `is_flex` where the provider says that it
+    answered at the price of its flex processing. `given_back` belongs to the AssistantTurn of this call.
     """
 
-    reason: Literal["stop", "tool_calls", "length", "content_filter"]
+    reason: FinishReason
     model: str
     usage: Usage = field(default_factory=Usage)
     is_flex: bool = False
+    given_back: Mapping[str, Any] = field(default_factory=dict)
 
 
-ModelEvent = TextDelta | ReasoningDelta | ToolCallRequested | ModelCallFinished
+@value
+class ToolLeftOut:
+    """A tool was left out, because this model refuses its declaration; `reason` is its server's words.
+
+    It comes before the answer, once for each refusal, and not where the refusal is known already.
+    """
+
+    name: str
+    reason: str
+
+
+ModelEvent = TextDelta | ReasoningDelta | ToolCallRequested | ToolLeftOut | ModelCallFinished
 
 
 @value
 class Prompt:
     """A question for a structured answer: our instructions, and untrusted data kept apart from them.
 
-    `name` and `version` come from the prompt's file; `data` is JSON-like and is sent fenced.
+    `name` and `version` come from the prompt's file; `data` is JSON-like and is sent fenced. The answer has
+    at most `answer_tokens`. Where all does not fit a model's window, the longest parts of `data` are cut;
+    one that `is_divisible` is never cut: its caller divides it when ModelFailed says that it is too long.
     """
 
     name: str
     version: str
     instructions: str
     data: Mapping[str, Any]
+    answer_tokens: int = ANSWER_TOKENS
+    is_divisible: bool = False

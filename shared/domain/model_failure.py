@@ -16,6 +16,8 @@ CAUSES: Mapping[FailureReason, str] = {
     "busy": "Too much is asked of the language model at the moment.",
     "malformed_answer": "The language model gave no usable answer.",
     "too_long": "This is more text than the language model takes at once.",
+    "filtered": "The provider of the language model refused to read or answer this.",
+    "wrong_server": "What answers at the address of the language model is no language model.",
     "other": "The language model gave no usable answer.",
 }
 ADVICE: Mapping[ModelPlace, Mapping[FailureReason, str]] = {
@@ -24,6 +26,7 @@ ADVICE: Mapping[ModelPlace, Mapping[FailureReason, str]] = {
         "unknown_model": "Choose another under Your account → Model.",
         "no_quota": "Add to it at the provider, or choose another model under Your account → Model.",
         "no_connection": "Check that its server runs, and its address under Your account → Model.",
+        "wrong_server": "Check its address under Your account → Model.",
     },
     "environment": {
         "refused_key": "It is OPENAI_API_KEY in the environment of the server: change it there, and "
@@ -34,12 +37,14 @@ ADVICE: Mapping[ModelPlace, Mapping[FailureReason, str]] = {
         "the server.",
         "no_connection": "Check that its server runs, and OPENAI_BASE_URL in the environment of the "
         "server.",
+        "wrong_server": "Check OPENAI_BASE_URL in the environment of the server.",
     },
     "service": {
         "refused_key": "Only those who run this server can change it.",
         "unknown_model": "Only those who run this server can change it.",
         "no_quota": "Only those who run this server can add to it.",
         "no_connection": "Those who run this server can see why in its log.",
+        "wrong_server": "Those who run this server can see why in its log.",
     },
 }
 
