@@ -27,6 +27,7 @@ Step = Literal[
     "short_ids",
     "text_content",
     "no_reasoning_back",
+    "filled_reasoning",
     "no_pictures",
     "calls_as_text",
     "no_tools",
@@ -42,11 +43,12 @@ class KnownModel:
     """What is known of one model at one address; None and empty where nothing is.
 
     `steps` are those taken, with their times. `refused_tools` are hashes of declarations, with the
-    server's words. One that `thinks_first` writes its thoughts into the answer, without an opening tag.
+    server's words. `answer_tokens` is the most that a request may ask it to write. One that `thinks_first` writes its thoughts into the answer, without an opening tag.
     One that `calls_natively` never means a call by text.
     """
 
     window_tokens: int | None = None
+    answer_tokens: int | None = None
     window_source: WindowSource | None = None
     places: int | None = None
     takes_images: bool | None = None
@@ -75,25 +77,31 @@ class ModelStore(Protocol):
     """Keeps what is known over restarts."""
 
     def load(self) -> Mapping[ModelKey, KnownModel]:
-        """Return all that is kept; what cannot be read counts as nothing."""
+        """Return all that is kept, by other processes too; what cannot be read counts as nothing.
 
-    def save(self, key: ModelKey, known: KnownModel) -> None: ...
+        It is called before every request, so it reads only what changed.
+        """
+
+    def save(self, key: ModelKey, known: KnownModel) -> None:
+        """Keep what is known of one model; where that fails, this process remembers it all the same."""
 
 
 class KnownModels:
-    """All models of one process."""
+    """All models that one process asks; without a store they are forgotten with it."""
 
     def __init__(self, store: ModelStore | None = None) -> None:
         self._store = store
-        self._models: dict[ModelKey, KnownModel] = dict(store.load()) if store else {}
+        self._models: dict[ModelKey, KnownModel] = {}
 
     def get(self, key: ModelKey) -> KnownModel:
-        return self._models.get(key, KnownModel())
+        models = self._models if self._store is None else self._store.load()
+        return models.get(key, KnownModel())
 
     def set(self, key: ModelKey, known: KnownModel) -> None:
         """Replace what is known, and keep it."""
-        if known == self._models.get(key):
+        if known == self.get(key):
             return
-        self._models[key] = known
-        if self._store is not None:
+        if self._store is None:
+            self._models[key] = known
+        else:
             self._store.save(key, known)

@@ -1,10 +1,12 @@
 """Data folder of the embedded world: private to the account that runs Keepsake."""
 
 import errno
+import fcntl
 import os
 import secrets
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 FOLDER_MODE = 0o700
@@ -70,18 +72,40 @@ def read_or_create(path: Path, generate: Callable[[], bytes]) -> bytes:
     return path.read_bytes()
 
 
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a private file, or replace the whole of it at once. Raises OSError."""
+    prepare_folder(path.parent)
+    _write_draft(path, content).replace(path)
+
+
+@contextmanager
+def lock_file(path: Path) -> Iterator[None]:
+    """Let one process at a time change a file: what it reads meanwhile is the latest. Raises OSError."""
+    prepare_folder(path.parent)
+    lock = path.with_name(f"{path.name}.lock")
+    prepare_file(lock)
+    with lock.open("r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def _create(path: Path, content: bytes) -> None:
     """Write the whole file at once, unless another process was first."""
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
+    draft = _write_draft(path, content)
     try:
         path.hardlink_to(draft)
     except FileExistsError:
         pass
     finally:
         draft.unlink()
+
+
+def _write_draft(path: Path, content: bytes) -> Path:
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    return draft
 
 
 def _is_ours(status: os.stat_result) -> bool:

@@ -1,14 +1,12 @@
 """Model file: the language model that the owner of a data folder chose in the console, with its key."""
 
-import os
-import secrets
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
 from shared import telemetry
-from shared.adapters.embedded.data_folder import FILE_MODE, close_file, prepare_folder
+from shared.adapters.embedded.data_folder import close_file, replace_file
 from shared.data.codec import type_adapter
 from shared.domain.value import value
 
@@ -57,12 +55,7 @@ class ModelFile:
 
     def store(self, setup: ModelSetup) -> None:
         """Replace the whole file at once. Raises OSError."""
-        prepare_folder(self._path.parent)
-        draft = self._path.with_name(f"{NAME}.{secrets.token_hex(8)}")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(type_adapter(ModelSetup).dump_json(setup))
-        draft.replace(self._path)
+        replace_file(self._path, type_adapter(ModelSetup).dump_json(setup))
 
     def delete(self) -> None:
         self._path.unlink(missing_ok=True)

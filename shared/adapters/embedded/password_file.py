@@ -3,15 +3,11 @@
 The hash of a removed account is empty. Its line stays, so that its tokens no longer hold.
 """
 
-import fcntl
-import os
-import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from shared.adapters.embedded.data_folder import FILE_MODE, prepare_file, prepare_folder
+from shared.adapters.embedded.data_folder import lock_file, replace_file
 from shared.domain.ids import UserId
 from shared.domain.value import value
 
@@ -49,8 +45,7 @@ class PasswordFile:
 
     def store(self, name: str, password_hash: str, *, now: datetime) -> None:
         """Set the hash of an account; an empty one removes it. Raises OSError."""
-        prepare_folder(self._path.parent)
-        with self._locked():
+        with lock_file(self._path):
             changed_at = now.replace(microsecond=0)
             line = PasswordLine(hash=password_hash, changed_at=changed_at)
             self._write({**self._read(), name: line})
@@ -67,24 +62,11 @@ class PasswordFile:
         return self._lines
 
     def _write(self, lines: Mapping[str, PasswordLine]) -> None:
-        draft = self._path.with_name(f"{NAME}.{secrets.token_hex(8)}")
         text = "".join(
             f"{name}:{line.hash}:{int(line.changed_at.timestamp())}\n"
             for name, line in lines.items()
         )
-        with os.fdopen(
-            os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE), "w"
-        ) as file:
-            file.write(text)
-        draft.replace(self._path)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        lock = self._path.with_name(f"{NAME}.lock")
-        prepare_file(lock)
-        with lock.open("r+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+        replace_file(self._path, text.encode())
 
 
 def _parse_line(text: str) -> tuple[str, PasswordLine]:
