@@ -1,0 +1,318 @@
+"""Refusals of a model's server: what is wrong, what may be asked otherwise, and when to come back; pure.
+
+Servers have no common codes. A refusal names its reason in words, which are compared with those of
+refusal_words.py. What a refusal quotes of the request is no reason: anybody may have written it.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
+from typing import Any
+
+from pydantic_core import from_json
+
+from shared.domain.errors import ModelFailed, RateLimited, Unavailable
+from shared.domain.failure import FailureReason
+from shared.domain.value import value
+from shared.models.known_models import Step
+from shared.models.refusal_words import list_reason_words, list_step_words
+
+_MAX_WORDS = 2_000
+_MIN_WINDOW_TOKENS = 256
+_MAX_RETRY_AFTER_S = 86_400.0
+_CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+"""Any other text may quote the prompt."""
+_RETRYABLE_STATUSES = (408, 409, 425)
+
+_REASON_BY_CODE: Mapping[str, FailureReason] = {
+    "invalid_api_key": "refused_key",
+    "api_key_invalid": "refused_key",
+    "model_not_found": "unknown_model",
+    "insufficient_quota": "no_quota",
+    "context_length_exceeded": "too_long",
+    "exceed_context_size_error": "too_long",
+    "string_above_max_length": "too_long",
+    "content_filter": "filtered",
+    "content_policy_violation": "filtered",
+    "data_inspection_failed": "filtered",
+}
+_REASON_BY_STATUS: Mapping[int, FailureReason] = {
+    401: "refused_key",
+    402: "no_quota",
+    403: "refused_key",
+    404: "unknown_model",
+    413: "too_long",
+}
+
+_TOOL_PLACE = re.compile(r"(?:tools|functions?|function_declarations)(?:\[|\.)(\d{1,4})\b")
+_WINDOW = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(?:context (?:length|size|window)|model length|input (?:length|limit)|token limit|maximum)\D{0,40}?(\d[\d,_]{2,9})",
+        r"(?:less than|<=|at most|limit of|limit is|up to|maximum of|>)\s*(\d[\d,_]{2,9})",
+        r"n_ctx\D{0,8}(\d{3,9})",
+        r"\[\d+,\s*(\d{3,9})\]",
+        r"(\d[\d,_]{2,9})\s*(?:tokens? )?(?:maximum|max|context)",
+    )
+]
+_BOUND = re.compile(
+    r"max(?:_completion|_new)?_tokens\D{0,80}?(?:at most|<=|less than|maximum of|range of \D{0,20}\[\d+,)\D{0,5}(\d[\d,_]{0,9})"
+    r"|(?:at most|maximum of) (\d[\d,_]{0,9}) (?:completion|output) tokens",
+    re.IGNORECASE,
+)
+_DURATION = re.compile(
+    r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|seconds?|m|minutes?|h|hours?)?(?![a-z\d])"
+)
+_TRY_AGAIN = re.compile(
+    r"(?:try again|retry)\D{0,20}((?:\d+(?:\.\d+)?\s*[a-z]*\s*)+)", re.IGNORECASE
+)
+_SECONDS_BY_UNIT: Mapping[str, float] = {
+    "ms": 0.001,
+    "mi": 0.001,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3_600.0,
+}
+
+
+@value
+class Refusal:
+    """What a server said instead of an answer.
+
+    `words` are its own, `given` the texts that it may quote. `retry_after_s` counts from now.
+    """
+
+    status: int
+    words: str = ""
+    code: str | None = None
+    retry_after_s: float | None = None
+    numbers: Mapping[str, int] | None = None
+
+    def find_reason(self, given: Collection[str] = ()) -> FailureReason:
+        """Return the reason, "other" where none is known."""
+        if self.code and (reason := _REASON_BY_CODE.get(self.code.lower())):
+            return reason
+        if self.status == 429 or self.status >= 500:
+            return "too_long" if self._is_too_long(given) and self.status != 429 else "other"
+        named = (r for r, pattern in list_reason_words() if _finds(pattern, self.words, given))
+        return next(named, None) or _REASON_BY_STATUS.get(self.status, "other")
+
+    def list_steps(self) -> list[Step]:
+        """Return the steps that its words name, the likeliest first."""
+        found = (step for step, pattern in list_step_words() if pattern.search(self.words))
+        return list(dict.fromkeys(found))
+
+    def find_tool(self, names: Sequence[str]) -> str | None:
+        """Return the name of the tool that it names, by place or by name."""
+        if place := _TOOL_PLACE.search(self.words):
+            number = int(place[1])
+            return names[number] if number < len(names) else None
+        named = (n for n in names if re.search(rf"(?<![\w-]){re.escape(n)}(?![\w-])", self.words))
+        return next(named, None)
+
+    def find_window(self, given: Collection[str] = ()) -> int | None:
+        """Return the tokens that the server says it takes."""
+        if self.numbers and (window := self.numbers.get("n_ctx")):
+            return window
+        return next(self._list_windows(given), None)
+
+    def find_bound(self, given: Collection[str] = ()) -> int | None:
+        """Return how many tokens the server lets a request ask it to write."""
+        match = _BOUND.search(self.words)
+        if match is None or _is_quoted(match[0], given):
+            return None
+        return _parse_number(match[1] or match[2]) or None
+
+    def build_error(
+        self, reason: FailureReason, *, may_be_too_long: bool = False
+    ) -> Unavailable | ModelFailed:
+        """Build our error. The server's words are left out, as they may quote the prompt."""
+        code = self.code if self.code and _CODE.fullmatch(self.code) else None
+        text = f"the model provider answered {self.status}" + (f" ({code})" if code else "")
+        if reason != "other" and not (reason == "unknown_model" and self.status >= 500):
+            return ModelFailed(text, reason=reason)
+        if self.status == 429:
+            return RateLimited(text, retry_after_s=self.retry_after_s)
+        if self.status in _RETRYABLE_STATUSES or self.status >= 500:
+            return Unavailable(text, retry_after_s=self.retry_after_s)
+        return ModelFailed(text, reason=reason, may_be_too_long=may_be_too_long)
+
+    def _is_too_long(self, given: Collection[str]) -> bool:
+        return any(
+            reason == "too_long" and _finds(pattern, self.words, given)
+            for reason, pattern in list_reason_words()
+        )
+
+    def _list_windows(self, given: Collection[str]) -> Iterator[int]:
+        for pattern in _WINDOW:
+            for match in pattern.finditer(self.words):
+                number = _parse_number(match[1])
+                if number >= _MIN_WINDOW_TOKENS and not _is_quoted(match[0], given):
+                    yield number
+
+
+def read_refusal(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> Refusal:
+    """Read a refusal in any of its forms: an object, a list of one, a text, a page, or nothing."""
+    content = _parse(body)
+    facts = _find_facts(content)
+    words = "\n".join(dict.fromkeys(_list_words(content)))[:_MAX_WORDS]
+    code = next(
+        filter(None, (_to_code(facts.get(name)) for name in ("code", "type", "status"))), None
+    )
+    codes = [_to_code(facts.get(name)) for name in ("code", "type", "status")]
+    known = next((code for code in codes if code and code.lower() in _REASON_BY_CODE), None)
+    told_s = parse_retry_after_s(headers, now)
+    return Refusal(
+        status=status,
+        words=words,
+        code=known or code,
+        retry_after_s=told_s if told_s is not None else _find_delay_s(content, words),
+        numbers={k: v for k, v in facts.items() if isinstance(v, int) and v >= _MIN_WINDOW_TOKENS},
+    )
+
+
+def read_stream_error(error: Any, now: datetime) -> Refusal:
+    """Read an error that a provider reports inside a stream: its status is in it, or said by its type."""
+    facts = _find_facts({"error": error})
+    statuses = [
+        _to_status(facts.get(name)) for name in ("status", "code", "status_code", "http_status")
+    ]
+    is_invalid = "invalid_request" in str(facts.get("type", ""))
+    status = next(filter(None, statuses), 400 if is_invalid else 500)
+    refusal = read_refusal(status, {}, b"", now)
+    words = "\n".join(dict.fromkeys(_list_words(error)))[:_MAX_WORDS]
+    code = _to_code(facts.get("code")) or _to_code(facts.get("type"))
+    return Refusal(
+        status=status,
+        words=words,
+        code=code,
+        retry_after_s=_find_delay_s(error, words),
+        numbers=refusal.numbers,
+    )
+
+
+def parse_retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Parse when to come back, in seconds: a number, or a date beside the server's own or our clock."""
+    for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        seconds = _parse_seconds(headers.get(name, ""))
+        if seconds is not None:
+            return min(seconds * unit_s, _MAX_RETRY_AFTER_S)
+    until = _parse_date(headers.get("retry-after", ""))
+    if until is None:
+        return None
+    server_now = _parse_date(headers.get("date", "")) or now
+    return min(max((until - server_now).total_seconds(), 0.0), _MAX_RETRY_AFTER_S)
+
+
+def _parse_seconds(text: str) -> float | None:
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if isfinite(seconds) and seconds >= 0 else None
+
+
+def _parse_date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def _find_delay_s(content: Any, words: str) -> float | None:
+    """Find when to come back in a body: Gemini's `retryDelay`, or "Please try again in 6m0s"."""
+    for name in ("retryDelay", "retry_after", "retry_after_s", "retry_after_seconds"):
+        found = _find_value(content, name)
+        if isinstance(found, int | float) and not isinstance(found, bool):
+            return float(found)
+        if isinstance(found, str) and (seconds := _parse_duration(found)) is not None:
+            return seconds
+    match = _TRY_AGAIN.search(words)
+    return _parse_duration(match[1]) if match else None
+
+
+def _parse_duration(text: str) -> float | None:
+    parts = _DURATION.findall(text.strip())
+    if not parts:
+        return None
+    total = sum(
+        float(number) * _SECONDS_BY_UNIT.get(unit[:2], _SECONDS_BY_UNIT.get(unit[:1], 1.0))
+        for number, unit in parts
+    )
+    return min(total, _MAX_RETRY_AFTER_S)
+
+
+def _find_value(content: Any, name: str, depth: int = 5) -> Any:
+    if depth == 0:
+        return None
+    if isinstance(content, dict) and name in content:
+        return content[name]
+    parts = (
+        content.values()
+        if isinstance(content, dict)
+        else content
+        if isinstance(content, list)
+        else ()
+    )
+    found = (_find_value(part, name, depth - 1) for part in parts)
+    return next((each for each in found if each is not None), None)
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        return from_json(body)
+    except ValueError:
+        return body.decode(errors="replace")
+
+
+def _find_facts(content: Any) -> Mapping[str, Any]:
+    """Return the object that says what is wrong: the content, or what it holds as its error."""
+    if isinstance(content, list):
+        content = next((part for part in content if isinstance(part, dict)), {})
+    if not isinstance(content, dict):
+        return {}
+    inner = content.get("error")
+    if isinstance(inner, list):
+        inner = next((part for part in inner if isinstance(part, dict)), None)
+    return {**content, **inner} if isinstance(inner, dict) else content
+
+
+def _list_words(content: Any, depth: int = 6) -> Iterator[str]:
+    """Yield the texts of a refusal, outermost first; what is JSON in a text is read as well."""
+    if isinstance(content, str):
+        yield content
+        if depth and content.lstrip()[:1] in ("{", "["):
+            inner = _parse(content.encode(errors="replace"))
+            if not isinstance(inner, str):
+                yield from _list_words(inner, depth - 1)
+    elif depth and isinstance(content, dict | list):
+        parts = content.values() if isinstance(content, dict) else content
+        for part in parts:
+            yield from _list_words(part, depth - 1)
+
+
+def _to_code(code: Any) -> str | None:
+    return code if isinstance(code, str) and code else None
+
+
+def _to_status(code: Any) -> int | None:
+    number = int(code) if isinstance(code, str) and code.isdecimal() and len(code) == 3 else code
+    is_status = isinstance(number, int) and not isinstance(number, bool) and 400 <= number < 600
+    return number if is_status else None
+
+
+def _parse_number(text: str) -> int:
+    return int(re.sub(r"\D", "", text) or 0)
+
+
+def _finds(pattern: re.Pattern[str], words: str, given: Collection[str]) -> bool:
+    """Tell whether words say something by themselves, and not by what they quote."""
+    return any(not _is_quoted(match[0], given) for match in pattern.finditer(words))
+
+
+def _is_quoted(phrase: str, given: Collection[str]) -> bool:
+    lowered = phrase.lower()
+    return any(lowered in text.lower() for text in given)
