@@ -17,6 +17,8 @@ from dataclasses import replace
 from typing import Any, Literal, Protocol
 from urllib.parse import quote, urlsplit, urlunsplit
 
+from shared.domain.model import UNKNOWN_MODEL
+from shared.domain.model_facts import find_model_facts
 from shared.domain.value import value
 from shared.models.known_models import KnownModel
 
@@ -78,9 +80,11 @@ class Fetch(Protocol):
 
 async def ask_server(fetch: Fetch, base_url: str, model: str, listing: Any = None) -> ServerFacts:
     """Ask all that a server may tell of a model; `listing` is what its `/models` said, if that was read."""
-    root = find_root(base_url)
     if listing is None:
         listing = await fetch("GET", f"{base_url.rstrip('/')}/models")
+    if find_model_facts(model) != UNKNOWN_MODEL and base_url.startswith("https:"):
+        return read_listing(listing, model)  # a provider's own model: nothing is found beside it
+    root = find_root(base_url)
     props, shown, running, studio = await gather(
         fetch("GET", f"{root}/props?autoload=false&model={quote(model, safe='')}"),
         fetch("POST", f"{root}/api/show", {"model": model}),
