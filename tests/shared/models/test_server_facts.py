@@ -180,34 +180,15 @@ async def test_an_absurd_window_is_none(told):
     assert facts.places in (None, 17)
 
 
+KEYS = """id name model data models meta n_ctx context_length state aliases capabilities model_info
+    parameters total_slots modalities vision default_generation_settings loaded_context_length
+    architecture qwen3 qwen3.context_length""".split()
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda parts: (
         st.lists(parts, max_size=4)
         | st.dictionaries(
-            st.sampled_from(
-                [
-                    "id",
-                    "name",
-                    "data",
-                    "models",
-                    "meta",
-                    "n_ctx",
-                    "context_length",
-                    "state",
-                    "aliases",
-                ]
-                + [
-                    "capabilities",
-                    "model_info",
-                    "parameters",
-                    "total_slots",
-                    "modalities",
-                    "vision",
-                ]
-                + ["default_generation_settings", "loaded_context_length", "architecture", "qwen3"]
-            )
-            | st.text(max_size=6),
+            st.sampled_from(KEYS) | st.text(max_size=6),
             parts,
             max_size=5,
         )
@@ -218,7 +199,7 @@ PATHS = ["/v1/models", "/props", "/api/show", "/api/ps", "/api/v0/models"]
 
 
 @given(
-    answers=st.fixed_dictionaries({path: JSON for path in PATHS}),
+    answers=st.fixed_dictionaries(dict.fromkeys(PATHS, JSON)),
     model=st.sampled_from(["qwen3", ""]),
 )
 async def test_whatever_a_server_answers_is_read_or_nothing(answers, model):
