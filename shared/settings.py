@@ -23,6 +23,7 @@ from shared.environment.variables import (
     choice,
     is_on,
     items,
+    key,
     optional,
     pairs,
     read_all,
@@ -75,19 +76,19 @@ class Settings:
     trusted_proxies: tuple[str, ...] = setting(readers.read_trusted_proxies)
     project: str = setting(string("GOOGLE_CLOUD_PROJECT", "keepsake-local"))
     google_stand_ins: Mapping[str, str] = setting(pairs("GOOGLE_STAND_INS", "service=address"))
-    openai_api_key: str | None = setting(optional("OPENAI_API_KEY"))
+    openai_api_key: str | None = setting(model_readers.read_openai_key)
     openai_base_url: str = setting(address("OPENAI_BASE_URL", DEFAULT_OPENAI_URL, _MODEL_SERVER))
     transcription_model: str = setting(string("TRANSCRIPTION_MODEL", DEFAULT_TRANSCRIPTION_MODEL))
     transcription_base_url: str | None = setting(
         address("TRANSCRIPTION_BASE_URL", None, _MODEL_SERVER)
     )
-    transcription_api_key: str | None = setting(optional("TRANSCRIPTION_API_KEY"))
+    transcription_api_key: str | None = setting(key("TRANSCRIPTION_API_KEY"))
     realtime_model: str = setting(string("REALTIME_MODEL", DEFAULT_REALTIME_MODEL))
-    openrouter_api_key: str | None = setting(optional("OPENROUTER_API_KEY"))
+    openrouter_api_key: str | None = setting(key("OPENROUTER_API_KEY"))
     openrouter_base_url: str = setting(
         address("OPENROUTER_BASE_URL", DEFAULT_OPENROUTER_URL, _MODEL_SERVER)
     )
-    pinecone_api_key: str | None = setting(optional("PINECONE_API_KEY"))
+    pinecone_api_key: str | None = setting(key("PINECONE_API_KEY"))
     pinecone_shards: tuple[Shard, ...] = setting(read_shards)
     embedder: EmbedderKind | None = setting(model_readers.read_embedder)
     embedding_dimensions: int | None = setting(model_readers.read_dimensions)
@@ -130,7 +131,7 @@ class Settings:
     quotas: Mapping[QuotaName, int] = setting(readers.read_quotas)
     thresholds: SafetyThresholds = setting(readers.read_thresholds)
     otlp_endpoint: str | None = setting(readers.read_collector)
-    otlp_headers: Mapping[str, str] = setting(pairs("OTEL_EXPORTER_OTLP_HEADERS", "name=value"))
+    otlp_headers: Mapping[str, str] = setting(readers.read_collector_headers)
     trace_share: float = setting(readers.read_trace_share)
 
     @classmethod

@@ -10,8 +10,8 @@ from shared.environment.variables import (
     each,
     is_cloud,
     items,
+    key,
     number,
-    optional,
     pairs,
     parse_number,
     refuse,
@@ -69,9 +69,12 @@ def read_models(env: Environment) -> Mapping[str, str]:
     return {role: env.get(name) or defaults[role] for role, name in names.items()}
 
 
+read_openai_key = key("OPENAI_API_KEY")
+
+
 def read_embedder(env: Environment) -> EmbedderKind | None:
     embedder = choice("EMBEDDER", _EMBEDDERS, "want openai or local, or none")(env)
-    if embedder == "openai" and not env.get("OPENAI_API_KEY"):
+    if embedder == "openai" and not read_openai_key(env):
         raise ValueError("OPENAI_API_KEY is missing: EMBEDDER=openai compares meanings with it")
     return embedder
 
@@ -146,7 +149,7 @@ def read_fallback_models(env: Environment) -> Mapping[str, str]:
 
 
 def read_fallback_key(env: Environment) -> str | None:
-    key = optional("FALLBACK_API_KEY")(env)
-    if key is None and env.get("FALLBACK_BASE_URL"):
+    fallback_key = key("FALLBACK_API_KEY")(env)
+    if fallback_key is None and env.get("FALLBACK_BASE_URL"):
         raise ValueError("FALLBACK_API_KEY is missing: FALLBACK_BASE_URL is sent no other key")
-    return key
+    return fallback_key

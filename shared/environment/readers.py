@@ -13,17 +13,22 @@ from shared.domain.ids import is_id
 from shared.domain.quota import CLOUD_LIMITS, EMBEDDED_LIMITS, QuotaName
 from shared.domain.safety import SafetyThresholds
 from shared.environment.variables import (
+    UNSENDABLE,
     Environment,
     Reader,
     address,
     choice,
     each,
     is_cloud,
+    is_sendable,
     items,
+    key,
     number,
     parse_if,
     parse_items,
     parse_number,
+    parse_pairs,
+    read_all,
     refuse,
     variable,
 )
@@ -97,9 +102,9 @@ read_cors_origins: Reader[tuple[str, ...]] = variable(
 def read_local_key(env: Environment) -> str | None:
     return variable(
         "LOCAL_KEY",
-        parse_if(lambda key: re.fullmatch("[!-~]*", key)),
+        parse_if(is_sendable),
         None,
-        "use ASCII letters, digits and signs, without spaces: it is sent in a header",
+        UNSENDABLE,
         shows_text=False,
     )(env)
 
@@ -169,15 +174,17 @@ def read_web_push_key(env: Environment) -> str | None:
 
 def read_oauth_clients(env: Environment) -> Mapping[str, OauthClient]:
     """Read our OAuth client at each provider; an API key of ours is stored as its secret."""
-    refuse(_find_account_errors(env))
+    without_secret = [name for name in _PROVIDERS if not env.get(f"{name}_CLIENT_SECRET")]
+    api_keys, errors = read_all({name: key(f"{name}_API_KEY") for name in without_secret}, env)
+    refuse([*_find_account_errors(env), *errors])
     return {
         name.lower(): OauthClient(
             id=env.get(f"{name}_CLIENT_ID", ""),
-            secret=env.get(f"{name}_CLIENT_SECRET") or env.get(f"{name}_API_KEY", ""),
+            secret=env.get(f"{name}_CLIENT_SECRET") or api_keys.get(name) or "",
             base_url=address(f"{name}_BASE_URL", None, "http://127.0.0.1:9100")(env),
         )
         for name in _PROVIDERS
-        if env.get(f"{name}_CLIENT_ID") or env.get(f"{name}_API_KEY")
+        if env.get(f"{name}_CLIENT_ID") or api_keys.get(name)
     }
 
 
@@ -244,6 +251,22 @@ def _parse_collector(text: str) -> str:
     if not (endpoint.scheme in ("http", "https") and endpoint.hostname):
         raise ValueError(text)
     return text.rstrip("/")
+
+
+def _parse_headers(text: str) -> Mapping[str, str]:
+    headers = parse_pairs(text)
+    if not re.fullmatch("[ -~]*", "".join([*headers, *headers.values()])):
+        raise ValueError(text)
+    return headers
+
+
+read_collector_headers: Reader[Mapping[str, str]] = variable(
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    _parse_headers,
+    {},
+    "want name=value of headers, separated by commas, in ASCII",
+    shows_text=False,
+)
 
 
 def read_trace_share(env: Environment) -> float:

@@ -16,6 +16,7 @@ Key = TypeVar("Key")
 Reader = Callable[[Environment], T]
 Parse = Callable[[str], T]
 """It raises ValueError for a text that cannot be meant; the sentence of its variable says why."""
+UNSENDABLE = "use ASCII letters, digits and signs, without spaces: it is sent in a header"
 
 
 def setting(read: Reader[T]) -> T:
@@ -74,6 +75,11 @@ def optional(name: str) -> Reader[str | None]:
     return variable(name, str, None)
 
 
+def key(name: str) -> Reader[str | None]:
+    """Read a key that is sent in a header; without what copying left around it."""
+    return variable(name, parse_key, None, UNSENDABLE, shows_text=False)
+
+
 def number(
     name: str, default: int, sentence: str, *, least: int = 0, most: float = inf
 ) -> Reader[int]:
@@ -122,6 +128,22 @@ def each(names: Mapping[Key, str], parse: Parse[T], sentence: str) -> Reader[dic
         return {key: value for key, value in values.items() if value is not None}
 
     return read
+
+
+def parse_key(text: str) -> str | None:
+    """Return a key without the space around it, None where nothing else is there.
+
+    Raises ValueError for one that no header can carry.
+    """
+    stripped = text.strip()
+    if not is_sendable(stripped):
+        raise ValueError(text)
+    return stripped or None
+
+
+def is_sendable(text: str) -> bool:
+    """Tell whether a header can carry a key: visible ASCII, without spaces."""
+    return re.fullmatch("[!-~]*", text) is not None
 
 
 def parse_number(least: int = 0, most: float = inf) -> Parse[int]:

@@ -399,6 +399,66 @@ def test_a_key_that_no_header_can_carry_is_an_error_s9(text: str) -> None:
         Settings.from_env({"LOCAL_KEY": text})
 
 
+HEADER_KEYS = [
+    "OPENAI_API_KEY",
+    "FALLBACK_API_KEY",
+    "OPENROUTER_API_KEY",
+    "TRANSCRIPTION_API_KEY",
+    "PINECONE_API_KEY",
+    "PERPLEXITY_API_KEY",
+]
+
+
+def read_key(name: str, text: str) -> str | None:
+    """Read a key where whatever else needs it is set."""
+    settings = Settings.from_env({name: text, "WEB_SEARCH": "perplexity"})
+    if name == "PERPLEXITY_API_KEY":
+        client = settings.oauth_clients.get("perplexity")
+        return client.secret if client else None
+    key: str | None = getattr(settings, name.lower())
+    return key
+
+
+@given(
+    name=st.sampled_from(HEADER_KEYS),
+    before=st.text(" \t\r\n\xa0"),
+    key=st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E)),
+    after=st.text(" \t\r\n\xa0"),
+)
+def test_what_copying_left_around_a_key_is_no_part_of_it(
+    name: str, before: str, key: str, after: str
+) -> None:
+    assert read_key(name, before + key + after) == (key or None)
+
+
+@given(
+    name=st.sampled_from(HEADER_KEYS),
+    before=st.text("abc", min_size=1),
+    odd=st.characters(max_codepoint=0x20) | st.characters(min_codepoint=0x7F),
+    after=st.text("xyz", min_size=1),
+)
+def test_a_key_that_no_header_can_carry_fails_at_start_in_one_line_without_it(
+    name: str, before: str, odd: str, after: str
+) -> None:
+    with pytest.raises(SettingsError) as error:
+        read_key(name, f"sk-{before}{odd}{after}")
+
+    assert str(error.value).splitlines() == [
+        f"{name}: use ASCII letters, digits and signs, without spaces: it is sent in a header"
+    ]
+
+
+def test_space_alone_is_no_key() -> None:
+    with pytest.raises(SettingsError, match="OPENAI_API_KEY is missing"):
+        Settings.from_env({"OPENAI_API_KEY": " \n", "EMBEDDER": "openai"})
+
+
+@pytest.mark.parametrize("text", ["x-key=schlüssel", "x-key=a\nb", "x-key"])
+def test_headers_that_cannot_be_sent_are_an_error(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"^OTEL_EXPORTER_OTLP_HEADERS: want name=value"):
+        Settings.from_env({"OTEL_EXPORTER_OTLP_HEADERS": text})
+
+
 def test_a_short_key_for_delegations_fails_at_start_s8() -> None:
     for name in ("TOOL_CALL_KEYS", "DISCONNECT_KEYS"):
         with pytest.raises(SettingsError, match=f"{name}: want keys of at least 32 characters"):
