@@ -180,9 +180,9 @@ async def test_an_absurd_window_is_none(told):
     assert facts.places in (None, 17)
 
 
-KEYS = """id name model data models meta n_ctx context_length state aliases capabilities model_info
-    parameters total_slots modalities vision default_generation_settings loaded_context_length
-    architecture qwen3 qwen3.context_length""".split()
+KEYS = ["id", "name", "model", "data", "models", "meta", "n_ctx", "context_length", "state", "aliases",
+        "capabilities", "model_info", "parameters", "total_slots", "modalities", "vision", "architecture",
+        "default_generation_settings", "loaded_context_length", "qwen3", "qwen3.context_length"]  # fmt: skip
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda parts: (
