@@ -171,6 +171,14 @@ class ModelCallFinished:
 
 
 @value
+class TextWithdrawn:
+    """All text of this call so far was a thought: its end came without its beginning.
+
+    It happens once for a model; what it thinks in later calls is ReasoningDelta from the start.
+    """
+
+
+@value
 class ToolLeftOut:
     """A tool was left out, because this model refuses its declaration; `reason` is its server's words.
 
@@ -181,7 +189,9 @@ class ToolLeftOut:
     reason: str
 
 
-ModelEvent = TextDelta | ReasoningDelta | ToolCallRequested | ToolLeftOut | ModelCallFinished
+ModelEvent = (
+    TextDelta | ReasoningDelta | TextWithdrawn | ToolCallRequested | ToolLeftOut | ModelCallFinished
+)
 
 
 @value

@@ -1,0 +1,372 @@
+"""Stream of a model's answer, from bytes to events, whatever its server makes of the protocol; pure.
+
+The SDK's own chunk objects cost five times what reading the bytes does, so a chunk is parsed in one step,
+and only the few fields that matter are looked at. What cannot be read is skipped.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from pydantic_core import from_json
+
+from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.model import (
+    FinishReason,
+    ModelCallFinished,
+    ModelEvent,
+    ReasoningDelta,
+    TextDelta,
+    TextWithdrawn,
+    ToolCall,
+    ToolCallRequested,
+    Usage,
+)
+from shared.models.calls import CallAssembler
+from shared.models.content import ContentReader
+from shared.models.refusals import read_stream_error
+from shared.models.repetition import RepetitionWatch
+
+MAX_ANSWER_BYTES = 32 * 1_048_576
+MAX_LINE_BYTES = 8 * 1_048_576
+_MAX_GIVEN_BACK_CHARS = 256_000
+_LENGTH_ENDS = frozenset(
+    ("length", "max_tokens", "max_length", "model_length", "max_output_tokens")
+)
+_FILTER_ENDS = frozenset(
+    (
+        "content_filter",
+        "safety",
+        "recitation",
+        "blocklist",
+        "prohibited_content",
+        "spii",
+        "sensitive",
+    )
+)
+_BROKEN_ENDS = frozenset(
+    ("error", "abort", "aborted", "cancelled", "insufficient_system_resource", "network_error")
+)
+_OTHER_FIELDS = (b":", b"event:", b"id:", b"retry:")
+"""Lines of an event stream that say nothing here."""
+_GIVEN_BACK_PREFIXES = ("reasoning", "thinking", "thought", "extra_content", "signature")
+"""Fields of a delta that providers want to see again with the calls they came with."""
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "thought")
+
+
+class StreamReader:
+    """Reads one stream.
+
+    `names` are the tools that were offered. `earlier_ids` keep generated call ids unique in a
+    conversation. With `reads_calls`, a model may write its calls as text, unless `is_quoted` says that
+    the text was given to it. `now` is when the call began.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        now: datetime,
+        names: Collection[str] = (),
+        earlier_ids: Collection[str] = (),
+        reads_calls: bool = True,
+        is_quoted: Callable[[str], bool] = lambda _: False,
+        thinks_first: bool = False,
+    ) -> None:
+        self.is_done = False
+        self.has_native_calls = False
+        self.has_withdrawn = False
+        self.reasoning = ""
+        self._model = model
+        self._now = now
+        self._earlier_ids = earlier_ids
+        self._buffer = b""
+        self._bytes = 0
+        self._unread: list[bytes] = []
+        self._calls = CallAssembler(names)
+        self._content = ContentReader(
+            names=names if reads_calls else (), is_quoted=is_quoted, thinks_first=thinks_first
+        )
+        self._watch = RepetitionWatch()
+        self._has_text = False
+        self._half = ""
+        self._finish_reason = ""
+        self._usage = Usage()
+        self._is_flex = False
+        self._given_back: dict[str, Any] = {}
+
+    def feed(self, data: bytes) -> list[ModelEvent]:
+        """Return the events that `data` completes.
+
+        Raises ModelFailed, or Unavailable for a reported fault.
+        """
+        self._bytes += len(data)
+        *lines, self._buffer = (self._buffer + data).split(b"\n")
+        if self._bytes > MAX_ANSWER_BYTES or len(self._buffer) > MAX_LINE_BYTES:
+            raise ModelFailed("the answer did not end", reason="malformed_answer")
+        events: list[ModelEvent] = []
+        for line in lines:
+            if self.is_done:
+                break
+            self._read_line(line, events)
+        return events
+
+    def flush(self) -> list[ModelEvent]:
+        """Return what is still open. Raises Unavailable where nothing came, or ModelFailed."""
+        events: list[ModelEvent] = []
+        if self.is_done:
+            return events
+        self._read_line(self._buffer, events)
+        if not self.is_done and self._unread:
+            self._read_whole(b"\n".join(self._unread), events)
+        if not self.is_done:
+            self._finish(events, is_ended=False)
+        return events
+
+    def _read_line(self, line: bytes, events: list[ModelEvent]) -> None:
+        if line.startswith(b"data:"):
+            payload = line[5:].strip()
+            if payload == b"[DONE]":
+                self._finish(events, is_ended=True)
+            elif payload:
+                for chunk in _list_chunks(_parse(payload)):
+                    self._read_chunk(chunk, events)
+        elif (unread := line.strip()) and not unread.startswith(_OTHER_FIELDS):
+            self._unread.append(unread)
+
+    def _read_whole(self, content: bytes, events: list[ModelEvent]) -> None:
+        """Read what came instead of a stream: an answer as one JSON, its chunks by line, or a page."""
+        whole = _parse(content)
+        read = _list_chunks(whole) or _list_chunks([_parse(line) for line in self._unread])
+        if not read and not self._has_text:
+            raise ModelFailed("the answer is none of a language model", reason="wrong_server")
+        for chunk in read:
+            self._read_chunk(chunk, events)
+        if isinstance(whole, dict) and read and not self.is_done:
+            self._finish(events, is_ended=True)
+
+    def _read_chunk(self, chunk: Mapping[str, Any], events: list[ModelEvent]) -> None:
+        choices = chunk.get("choices")
+        if type(choices) is list:
+            for choice in choices:
+                if type(choice) is dict:
+                    self._read_choice(choice, events)
+        if (error := chunk.get("error")) and not choices:
+            raise _build_error(error, self._now)
+        if usage := chunk.get("usage"):
+            self._usage = _read_usage(usage) or self._usage
+        model = chunk.get("model")
+        if type(model) is str and model:
+            self._model = model
+        if chunk.get("service_tier") == "flex":
+            self._is_flex = True
+
+    def _read_choice(self, choice: Mapping[str, Any], events: list[ModelEvent]) -> None:
+        if choice.get("index") not in (0, None, "0"):
+            return  # one answer was asked for
+        delta = _to_object(choice.get("delta")) or _to_object(choice.get("message"))
+        if len(delta) == 1 and type(delta.get("content")) is str:
+            self._read_text(delta["content"], events)
+        elif delta:
+            self._read_delta(delta, events)
+        elif type(text := choice.get("text")) is str:
+            self._read_text(text, events)
+        reason = choice.get("finish_reason")
+        if reason and type(reason) is str:
+            self._finish_reason = reason.lower()
+
+    def _read_delta(self, delta: Mapping[str, Any], events: list[ModelEvent]) -> None:
+        if delta.get("refusal"):
+            raise ModelFailed("the model refused", reason="filtered")
+        self._think(_find_reasoning(delta), events)
+        for part in _list_parts(delta.get("content")):
+            if type(part) is str:
+                self._read_text(part, events)
+            else:
+                self._think(_to_text(part), events)
+        if calls := delta.get("tool_calls"):
+            self._calls.add_pieces(calls)
+        if call := _to_object(delta.get("function_call")):
+            self._calls.add({"function": call})
+        for name in delta:
+            if name.startswith(_GIVEN_BACK_PREFIXES):
+                self._give_back(name, delta[name])
+
+    def _think(self, text: str, events: list[ModelEvent]) -> None:
+        if text:
+            self.reasoning += text
+            events.append(ReasoningDelta(text))
+            self._check_repetition(text, events)
+
+    def _read_text(self, text: str, events: list[ModelEvent]) -> None:
+        if self._half or _ends_in_half(text):
+            text = self._join_halves(text)
+        if not text:
+            return
+        for event in self._content.feed(text):
+            self._add_content(event, events)
+        self._check_repetition(text, events)
+
+    def _add_content(self, event: ModelEvent, events: list[ModelEvent]) -> None:
+        match event:
+            case TextDelta():
+                self._has_text = True
+            case ReasoningDelta(text):
+                self.reasoning += text
+            case TextWithdrawn():
+                self._has_text, self.has_withdrawn = False, True
+        events.append(event)
+
+    def _join_halves(self, text: str) -> str:
+        """Join the halves of a character that was cut between two chunks; keep one that ends a piece."""
+        text, self._half = self._half + text, ""
+        if _ends_in_half(text):
+            text, self._half = text[:-1], text[-1]
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+    def _check_repetition(self, text: str, events: list[ModelEvent]) -> None:
+        if self._watch.sees_repetition(text) and not self.is_done:
+            self.is_done = True
+            events.append(self._build_end("repetition"))
+
+    def _give_back(self, name: str, content: Any) -> None:
+        before = self._given_back.get(name)
+        if not content or len(str(before or "")) > _MAX_GIVEN_BACK_CHARS:
+            return
+        is_joined = isinstance(before, str | list) and type(before) is type(content)
+        self._given_back[name] = before + content if is_joined else content
+
+    def _finish(self, events: list[ModelEvent], *, is_ended: bool) -> None:
+        """End the answer: by its mark, or where the stream does, if it is whole as it stands."""
+        if self.is_done:
+            return
+        self.is_done = True
+        for event in self._content.flush():
+            self._add_content(event, events)
+        reason = self._choose_end(is_ended=is_ended)
+        if reason in ("length", "cut"):  # a call cut off in its arguments was never meant that way
+            events.append(self._build_end(reason))
+            return
+        calls = [*self._list_calls()]
+        events += map(ToolCallRequested, calls)
+        events.append(self._build_end("tool_calls" if calls else "stop"))
+
+    def _choose_end(self, *, is_ended: bool) -> FinishReason:
+        """Return how the answer ended. Raises ModelFailed, and Unavailable where nothing came of it."""
+        reason = self._finish_reason
+        if reason in _FILTER_ENDS:
+            raise ModelFailed("the provider's content filter ended the answer", reason="filtered")
+        if reason in _LENGTH_ENDS:
+            return "length"
+        has_calls = bool(self._calls or self._content.calls)
+        is_whole = has_calls and self._calls.are_whole and reason not in _BROKEN_ENDS
+        if is_whole or (reason and reason not in _BROKEN_ENDS):
+            return "stop"
+        if has_calls or not self._has_text:
+            is_answer = is_ended and self.reasoning and not reason
+            if not is_answer:
+                raise Unavailable("the model's stream broke off")
+        return "stop" if is_ended and not reason else "cut"
+
+    def _list_calls(self) -> Iterator[ToolCall]:
+        self.has_native_calls = bool(self._calls)
+        calls = self._calls
+        if not calls:
+            for call in self._content.calls:
+                calls.add({"function": {"name": call.name, "arguments": call.arguments}})
+        return calls.list_calls(earlier_calls=len(self._earlier_ids), used_ids=self._earlier_ids)
+
+    def _build_end(self, reason: FinishReason) -> ModelCallFinished:
+        return ModelCallFinished(
+            reason=reason,
+            model=self._model,
+            usage=self._usage,
+            is_flex=self._is_flex,
+            given_back=self._given_back if self._calls else {},
+        )
+
+
+def _build_error(error: Any, now: datetime) -> ModelFailed | Unavailable:
+    refusal = read_stream_error(error, now)
+    return refusal.build_error(refusal.find_reason())
+
+
+def _parse(payload: bytes) -> Any:
+    """Parse a chunk; None where it is no JSON. Half characters are kept, to be joined with the next."""
+    try:
+        return from_json(payload)
+    except ValueError:
+        pass
+    try:
+        return json.loads(payload.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _find_reasoning(delta: Mapping[str, Any]) -> str:
+    """Return the thought of a delta, which some servers give in two fields at once."""
+    fields = (*_REASONING_FIELDS, "reasoning_details")
+    return next(filter(None, (_to_text(delta.get(field)) for field in fields)), "")
+
+
+def _to_object(content: Any) -> dict[str, Any]:
+    return content if type(content) is dict else {}
+
+
+def _list_chunks(content: Any) -> list[dict[str, Any]]:
+    parts = content if isinstance(content, list) else [content]
+    return [part for part in parts if isinstance(part, dict)]
+
+
+def _ends_in_half(text: str) -> bool:
+    return text != "" and "\ud800" <= text[-1] <= "\udbff"
+
+
+def _list_parts(content: Any) -> Iterator[Any]:
+    """Yield the texts of content, which may be a list of parts; a thought is yielded as its part."""
+    if type(content) is str:
+        yield content
+    elif isinstance(content, dict):
+        is_thought = str(content.get("type", "text")).startswith(("think", "reason", "thought"))
+        yield content if is_thought else _to_text(content)
+    elif isinstance(content, list):
+        for part in content:
+            yield from _list_parts(part)
+
+
+def _to_text(content: Any) -> str:
+    """Return the words of a field, in whatever it is wrapped."""
+    if type(content) is str:
+        return content
+    if isinstance(content, list):
+        return "".join(map(_to_text, content))
+    if isinstance(content, dict):
+        names = ("text", "content", "thinking", "reasoning", "summary", "value")
+        return next(filter(None, (_to_text(content.get(name)) for name in names)), "")
+    return ""
+
+
+def _read_usage(usage: Any) -> Usage | None:
+    if not isinstance(usage, dict):
+        return None
+    details = usage.get("prompt_tokens_details")
+    details = details if isinstance(details, dict) else {}
+    cached = _to_count(details.get("cached_tokens")) or _to_count(
+        usage.get("prompt_cache_hit_tokens")
+    )
+    return Usage(
+        input_tokens=_to_count(usage.get("prompt_tokens")),
+        cached_tokens=cached,
+        cache_write_tokens=_to_count(details.get("cache_write_tokens")),
+        output_tokens=_to_count(usage.get("completion_tokens")),
+    )
+
+
+def _to_count(number: Any) -> int:
+    if isinstance(number, str) and number.isdecimal():
+        return int(number)
+    is_count = (
+        isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < 2**53
+    )
+    return int(number) if is_count else 0
