@@ -1,56 +1,79 @@
-"""Schemas as model servers take them: parameters of tools, and forms of structured answers; pure."""
+"""Schemas as model servers take them: parameters of tools, and schemas of structured answers; pure."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from shared.domain.model import ToolSpec
+from shared.models.schema_forms import Form, cut_description, write_root, write_schema
+from shared.models.schema_repair import repair_parameters, repair_schema
 
-_MAX_DESCRIPTION_CHARS = 1_000
-"""OpenAI takes 1,024; https://platform.openai.com/docs/api-reference/chat/create, 2025-11."""
-_UNSUPPORTED_KEYWORDS = frozenset({"default", "title", "minLength", "maxLength", "uniqueItems"})
-"""Keywords that strict mode refuses; the answer is parsed by the whole schema."""
+_BOUNDS: Final = ("minimum", "maximum")
+_TOOL: Final = Form(bounds={"number": _BOUNDS, "integer": _BOUNDS}, keeps_defaults=True)
+_PLAIN_TOOL: Final = Form(bounds={})
+_STRICT_BOUNDS: Final = (*_BOUNDS, "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_ANSWER: Final = Form(
+    bounds={
+        "number": _STRICT_BOUNDS,
+        "integer": _STRICT_BOUNDS,
+        "string": ("pattern", "format"),
+        "array": ("minItems", "maxItems"),
+    },
+    formats=frozenset(
+        {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+    ),
+    is_strict=True,
+)
+"""From https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, 2025-11."""
+_PLAIN_ANSWER: Final = Form(bounds={}, is_strict=True)
 
 
 def normalise_tool(spec: ToolSpec, *, plain: bool = False) -> ToolSpec:
-    """Return the tool as servers take it, without what they refuse; our validation checks the rest.
+    """Return the tool as servers take it: never raises, and a normal tool comes back as it is.
 
-    With `plain`, without any bound: servers that build grammars refuse large ones.
+    What is left out is checked by our validation. With `plain` no value is bounded: servers that
+    build grammars refuse large bounds, and some patterns and formats.
     """
-    return replace(spec, description=spec.description[:_MAX_DESCRIPTION_CHARS])
+    return replace(
+        spec,
+        description=cut_description(spec.description),
+        parameters=_normalise_parameters(_encode(spec.parameters), plain),
+    )
+
+
+@lru_cache(maxsize=1_024)
+def _normalise_parameters(declaration: str, plain: bool) -> dict[str, Any]:  # noqa: FBT001 - part of the key
+    """Return the parameters for the same bytes once: a turn offers the same tools in each request."""
+    schema = repair_parameters(json.loads(declaration))
+    return write_root(schema, _PLAIN_TOOL if plain else _TOOL)
+
+
+def _encode(content: Any) -> str:
+    """Write JSON; an empty object for what is nested too deep to be read by anybody."""
+    try:
+        return json.dumps(content, default=dict)
+    except RecursionError:
+        return "{}"
+
+
+def normalise_answer_schema(schema: Mapping[str, Any], *, plain: bool = False) -> dict[str, Any]:
+    """Return the schema of an answer as strict mode needs it: all fields required, no others.
+
+    With `plain` no value is bounded, as for tools. The answer is parsed by the whole schema.
+    """
+    return _normalise_answer(_encode(schema), plain)
+
+
+@lru_cache(maxsize=256)
+def _normalise_answer(declaration: str, plain: bool) -> dict[str, Any]:  # noqa: FBT001 - part of the key
+    schema = repair_schema(json.loads(declaration))
+    return write_schema(schema, _PLAIN_ANSWER if plain else _ANSWER)
 
 
 def hash_declaration(spec: ToolSpec) -> str:
     """Hash what a tool declares: name, description and parameters; 16 hexadecimal digits."""
-    declaration = [spec.name, spec.description, spec.parameters]
-    return sha256(json.dumps(declaration, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def normalise_answer_schema(schema: Mapping[str, Any], *, plain: bool = False) -> dict[str, Any]:
-    """Return the schema of an answer as strict mode needs it: all fields required, no others."""
-    strict: dict[str, Any] = _to_strict(schema)
-    return strict
-
-
-def _to_strict(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_to_strict(part) for part in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    strict = {
-        key: _to_strict_part(key, part)
-        for key, part in schema.items()
-        if key not in _UNSUPPORTED_KEYWORDS
-    }
-    if "properties" in strict:
-        strict |= {"required": list(strict["properties"]), "additionalProperties": False}
-    return strict
-
-
-def _to_strict_part(key: str, part: Any) -> Any:
-    """Keep field names: a field may be called `title` or `default`."""
-    if key in {"properties", "$defs"}:
-        return {name: _to_strict(schema) for name, schema in part.items()}
-    return _to_strict(part)
+    declaration = "\n".join((spec.name, spec.description, _encode(spec.parameters)))
+    return sha256(declaration.encode("utf-8", "surrogatepass")).hexdigest()[:16]
