@@ -15,7 +15,6 @@ from functions.chat.turn.question import Question
 from infra.bench.figures import Figure
 from infra.bench.processes import open_folder
 from infra.bench.prompt_cache import CachedInput, PromptCache
-from shared.adapters.cloud.openai_requests import build_chat_body, to_wire_tool
 from shared.domain.conversation import Conversation
 from shared.domain.model import (
     AssistantTurn,
@@ -25,6 +24,7 @@ from shared.domain.model import (
     ToolResult,
     UserText,
 )
+from shared.models.requests import ModelRequest, build_body
 from tests.fakes import ModelCall, ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
 from tests.functions.chat.library import build_conversation, store_conversations
@@ -127,5 +127,6 @@ def count_cached_input(calls_by_turn: Sequence[Sequence[ModelCall]]) -> CachedIn
 
 
 def _to_wire(call: ModelCall) -> Mapping[str, Any]:
-    tools = [to_wire_tool(tool) for tool in call.tools]
-    return {**build_chat_body(MODEL, call.messages, marks_prefixes=True), "tools": tools}
+    return build_body(
+        ModelRequest(model=MODEL, messages=call.messages, tools=call.tools, marks_prefixes=True)
+    )

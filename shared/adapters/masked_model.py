@@ -25,8 +25,10 @@ from shared.domain.model import (
     ReasoningDelta,
     SystemText,
     TextDelta,
+    TextWithdrawn,
     ToolCall,
     ToolCallRequested,
+    ToolLeftOut,
     ToolSpec,
     Urgency,
 )
@@ -167,7 +169,7 @@ class _EventRestorer:
             case ToolCallRequested(call):
                 yield from self._flush()
                 yield ToolCallRequested(_change_arguments(call, self._masker.restore))
-            case ModelCallFinished():
+            case ModelCallFinished() | TextWithdrawn() | ToolLeftOut():
                 yield from self._flush()
                 yield event
 

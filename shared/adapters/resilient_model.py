@@ -68,6 +68,7 @@ class ResilientModel:
             window_tokens=min(each.window_tokens for each in facts),
             takes_images=all(each.takes_images for each in facts),
             is_local=all(each.is_local for each in facts),
+            places=facts[0].places,
         )
 
     @asynccontextmanager

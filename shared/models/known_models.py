@@ -3,7 +3,7 @@
 Nothing is asked twice: a process learns it from its first refusal, and keeps it where there is a store.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
@@ -38,35 +38,45 @@ STEP_TTL = timedelta(days=1)
 """After it, the form above is tried once more: providers change."""
 
 
+_MAX_REFUSED_TOOLS = 500
+
+
 @value
 class KnownModel:
     """What is known of one model at one address; None and empty where nothing is.
 
-    `steps` are those taken, with their times. `refused_tools` are hashes of declarations, with the
-    server's words. `answer_tokens` is the most that a request may ask it to write. One that `thinks_first` writes its thoughts into the answer, without an opening tag.
-    One that `calls_natively` never means a call by text.
+    `answer_tokens` is the most that a request may ask it to write. One that `thinks` writes thoughts, which
+    need room; one that `thinks_first` writes them into the answer, without an opening tag. One that
+    `calls_natively` never means a call by text. `steps` are those taken, with their times, and
+    `refused_tools` the hashes of declarations, with the times of their refusals.
     """
 
     window_tokens: int | None = None
-    answer_tokens: int | None = None
     window_source: WindowSource | None = None
+    answer_tokens: int | None = None
     places: int | None = None
     takes_images: bool | None = None
     takes_tools: bool | None = None
+    thinks: bool = False
     thinks_first: bool = False
     calls_natively: bool = False
     steps: Mapping[Step, datetime] = field(default_factory=dict)
-    refused_tools: Mapping[str, str] = field(default_factory=dict)
+    refused_tools: Mapping[str, datetime] = field(default_factory=dict)
 
     def list_steps(self, now: datetime) -> frozenset[Step]:
         """Return the steps that still count."""
         return frozenset(step for step, taken in self.steps.items() if now - taken < STEP_TTL)
 
-    def take_step(self, step: Step, now: datetime) -> "KnownModel":
-        return replace(self, steps={**self.steps, step: now})
+    def list_refused_tools(self, now: datetime) -> frozenset[str]:
+        """Return the hashes of the tools whose refusals still count."""
+        return frozenset(tool for tool, at in self.refused_tools.items() if now - at < STEP_TTL)
 
-    def refuse_tool(self, declaration_hash: str, words: str) -> "KnownModel":
-        return replace(self, refused_tools={**self.refused_tools, declaration_hash: words})
+    def take_steps(self, steps: Iterable[Step], now: datetime) -> "KnownModel":
+        return replace(self, steps={**self.steps, **dict.fromkeys(steps, now)})
+
+    def refuse_tool(self, declaration_hash: str, now: datetime) -> "KnownModel":
+        latest = [*self.refused_tools.items()][1 - _MAX_REFUSED_TOOLS :]
+        return replace(self, refused_tools={**dict(latest), declaration_hash: now})
 
 
 ModelKey = tuple[str, str]
@@ -105,3 +115,7 @@ class KnownModels:
             self._models[key] = known
         else:
             self._store.save(key, known)
+
+    def change(self, key: ModelKey, change: Callable[[KnownModel], KnownModel]) -> None:
+        """Change what is known at this moment."""
+        self.set(key, change(self.get(key)))

@@ -193,16 +193,16 @@ def read_stream_error(error: Any, now: datetime) -> Refusal:
     )
 
 
-def parse_retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
+def parse_retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Parse when to come back, in seconds: a number, or a date beside the server's own or our clock."""
     for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         seconds = _parse_seconds(headers.get(name, ""))
         if seconds is not None:
             return min(seconds * unit_s, _MAX_RETRY_AFTER_S)
     until = _parse_date(headers.get("retry-after", ""))
-    if until is None:
-        return None
     server_now = _parse_date(headers.get("date", "")) or now
+    if until is None or server_now is None:
+        return None
     return min(max((until - server_now).total_seconds(), 0.0), _MAX_RETRY_AFTER_S)
 
 

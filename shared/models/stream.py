@@ -115,9 +115,8 @@ class StreamReader:
     def flush(self) -> list[ModelEvent]:
         """Return what is still open. Raises Unavailable where nothing came, or ModelFailed."""
         events: list[ModelEvent] = []
-        if self.is_done:
-            return events
-        self._read_line(self._buffer, events)
+        if not self.is_done:
+            self._read_line(self._buffer, events)
         if not self.is_done and self._unread:
             self._read_whole(b"\n".join(self._unread), events)
         if not self.is_done:
@@ -132,8 +131,8 @@ class StreamReader:
             elif payload:
                 for chunk in _list_chunks(_parse(payload)):
                     self._read_chunk(chunk, events)
-        elif (unread := line.strip()) and not unread.startswith(_OTHER_FIELDS):
-            self._unread.append(unread)
+        elif line.strip() and not line.lstrip().startswith(_OTHER_FIELDS):
+            self._unread.append(line)
 
     def _read_whole(self, content: bytes, events: list[ModelEvent]) -> None:
         """Read what came instead of a stream: an answer as one JSON, its chunks by line, or a page."""

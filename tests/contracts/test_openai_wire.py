@@ -8,7 +8,6 @@ from openai import AsyncOpenAI, omit
 from openai.types.chat import ChatCompletionMessageParam
 
 from shared.adapters.cloud.openai_model import OpenaiModel
-from shared.adapters.cloud.openai_requests import to_wire_tool
 from shared.domain.model import (
     AssistantTurn,
     ModelCallFinished,
@@ -21,6 +20,7 @@ from shared.domain.model import (
     ToolSpec,
     UserText,
 )
+from shared.models.requests import to_wire_tool
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
 
 TOOL = ToolSpec(name="look", description="Look it up.", parameters={"type": "object"})
@@ -89,6 +89,7 @@ async def _read_official(client: AsyncOpenAI, tools: list[ToolSpec]) -> dict[str
         model="big",
         messages=WIRE_MESSAGES,
         stream_options={"include_usage": True},
+        max_tokens=8_000,
         tools=[*map(to_wire_tool, tools)] if tools else omit,  # type: ignore[list-item]  # our own form
     ) as stream:
         completion = await stream.get_final_completion()

@@ -45,7 +45,9 @@ class OpenaiEmbedder:
         self.name = f"{model}/{dimensions}" if dimensions else model
         self._model = model
         self._dimensions = dimensions
-        self._http = OpenaiHttp(api_key=api_key, base_url=base_url, timeout_s=_TIMEOUT_S)
+        self._http = OpenaiHttp(
+            api_key=api_key, base_url=base_url, timeout_s=_TIMEOUT_S, clock=clock
+        )
         self._clock = clock
 
     async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:

@@ -3,43 +3,29 @@
 The SDK would cost a chat function 0.3 s of each cold start, and here it would only make a POST.
 """
 
-import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 import httpx
-from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
-from shared.adapters.cloud.openai_chunks import build_error, parse_retry_after_s
 from shared.domain.errors import ModelFailed, ModelUnreachable, Unavailable
+from shared.models.ladder import Refused
+from shared.models.refusals import Refusal, read_refusal
+from shared.ports import Clock
 
 MAX_ANSWER_BYTES = 64 * 1_048_576
 """Twice the vectors of 256 texts at the largest size, as decimal numbers."""
 _MAX_REFUSAL_BYTES = 65_536
 _LIMITS = httpx.Limits(max_connections=1_000, max_keepalive_connections=100)
 _CONNECT_ERRORS = (httpx.ConnectError, httpx.ConnectTimeout)
-_CONTEXT_EXCEEDED = re.compile(r"(?:exceed|maximum)\W+(?:\w+\W+){0,5}context", re.IGNORECASE)
-"""Compatible servers have no common code for it."""
-_CODE = re.compile(r"[a-z0-9_]{1,64}")
-"""Any other text may quote the prompt."""
 
 
 class NothingThere(ModelFailed):
     """The server has nothing at this path; one that knows it may say so of an unknown model."""
-
-
-class _Refusal(BaseModel):
-    code: str | int | None = None
-
-
-class _RefusalBody(BaseModel):
-    """What is read of a refusal: `{"error": {"code": …}}`, or its content alone."""
-
-    error: _Refusal | None = None
-    code: str | int | None = None
 
 
 class OpenaiHttp:
@@ -51,6 +37,7 @@ class OpenaiHttp:
         api_key: str | None,
         base_url: str,
         timeout_s: float,
+        clock: Clock,
         connect_timeout_s: float = 5.0,
     ) -> None:
         """`timeout_s` is the longest silence; the caller bounds the whole call.
@@ -59,6 +46,7 @@ class OpenaiHttp:
         """
         self._api_key = api_key
         self._base_url = base_url
+        self._clock = clock
         self._timeout = httpx.Timeout(timeout_s, connect=connect_timeout_s)
 
     @asynccontextmanager
@@ -67,18 +55,26 @@ class OpenaiHttp:
     ) -> AsyncIterator[AsyncIterator[bytes]]:
         """Post `body` and yield the answer's bytes as they come.
 
-        Raises ModelFailed, ModelUnreachable and Unavailable, on opening or later.
+        Raises Refused, ModelFailed, ModelUnreachable and Unavailable, on opening or later.
         """
         with _translate_errors():
-            async with self._client.stream("POST", path, content=to_json(body)) as response:
+            content = to_json(body, inf_nan_mode="null")
+            async with self._client.stream("POST", path, content=content) as response:
                 if not response.is_success:
-                    raise await _read_refusal(response)
+                    raise Refused(await _read_refusal(response, self._clock.now()))
                 yield response.aiter_bytes()
 
     async def post(self, path: str, body: Mapping[str, Any]) -> bytes:
-        """Post `body` and return the answer. Raises what stream() raises."""
-        async with self.stream(path, body) as chunks:
-            return await _read(chunks)
+        """Post `body` and return the answer. Raises ModelFailed, ModelUnreachable and Unavailable."""
+        try:
+            async with self.stream(path, body) as chunks:
+                return await _read(chunks)
+        except Refused as error:
+            refusal = error.refusal
+        failure = refusal.build_error(refusal.find_reason())
+        if isinstance(failure, ModelFailed) and refusal.status in (404, 405):
+            raise NothingThere(str(failure), reason=failure.reason)
+        raise failure
 
     async def aclose(self) -> None:
         """Close the pooled connections."""
@@ -113,25 +109,9 @@ def _translate_errors() -> Iterator[None]:
         raise kind(f"no connection to the model: {type(error).__name__}") from None
 
 
-async def _read_refusal(response: httpx.Response) -> Unavailable | ModelFailed:
-    """Return our error for a refusal, without its text, which may quote the prompt."""
+async def _read_refusal(response: httpx.Response, now: datetime) -> Refusal:
     body = await _read_beginning(response.aiter_bytes())
-    wait_s = parse_retry_after_s(response.headers)
-    error = build_error(response.status_code, _find_code(body), retry_after_s=wait_s)
-    if isinstance(error, ModelFailed) and response.status_code in (404, 405):
-        return NothingThere(str(error), reason=error.reason)
-    return error
-
-
-def _find_code(body: bytes) -> str | None:
-    if _CONTEXT_EXCEEDED.search(body.decode(errors="replace")):
-        return "context_length_exceeded"
-    try:
-        refusal = _RefusalBody.model_validate_json(body)
-    except ValidationError:
-        return None
-    code = refusal.error.code if refusal.error else refusal.code
-    return code if isinstance(code, str) and _CODE.fullmatch(code) else None
+    return read_refusal(response.status_code, response.headers, body, now)
 
 
 async def _read(chunks: AsyncIterator[bytes]) -> bytes:

@@ -1,21 +1,19 @@
-"""ChatModel on OpenAI Chat Completions, at any compatible base URL."""
+"""ChatModel on Chat Completions, at any address that speaks it; how servers differ stands in shared/models/."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import anyio
 import httpx
-from pydantic import ValidationError
 
 from shared import telemetry
-from shared.adapters.cloud import openai_requests
 from shared.adapters.cloud.model_spans import open_model_call
-from shared.adapters.cloud.openai_chunks import ChunkReader
 from shared.adapters.cloud.openai_http import OpenaiHttp
-from shared.data.codec import type_adapter
-from shared.domain.errors import ModelFailed, TierRefused
+from shared.adapters.system_clock import SystemClock
+from shared.domain.errors import ModelFailed, TierRefused, Unavailable
 from shared.domain.local_address import is_local_url
 from shared.domain.model import (
     AssistantTurn,
@@ -26,28 +24,60 @@ from shared.domain.model import (
     ModelRole,
     Prompt,
     TextDelta,
+    TextWithdrawn,
     ToolSpec,
+    Usage,
+    UserText,
 )
 from shared.domain.model_facts import find_model_facts
 from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrices
 from shared.domain.usage_cost import price_usage
+from shared.domain.value import value
 from shared.model_meter import record_model_call
+from shared.models.answers import describe_problems, parse_answer
+from shared.models.fit_data import fit_data
+from shared.models.known_models import KnownModel, KnownModels, ModelKey, Step
+from shared.models.ladder import Answering, Ladder, Refused
+from shared.models.requests import ModelRequest, build_answer_format, build_prompt_messages
+from shared.models.stream import StreamReader
+from shared.models.windows import compute_answer_tokens, compute_data_tokens, count_data_tokens
+from shared.ports import Clock
 
 T = TypeVar("T")
 
+_OPENAI_HOST = "api.openai.com"
 _CHUNK_TIMEOUT_S = 60.0
 """Longest time between two chunks; the caller bounds the whole turn."""
+_LOCAL_CHUNK_TIMEOUT_S = 900.0
+"""A processor without a graphics card reads some hundred tokens a second, and says nothing before its first."""
 _FLEX_TIMEOUT_S = 90.0
 """Flex processing is slower; two attempts and one at the usual price end before a request does."""
 _FLEX_RETRY_S = 60.0
 """Longer than a caller waits: a refusal stays one for a while."""
 _DRAIN_TIMEOUT_S = 0.1
-_MAX_STRUCTURED_CHARS = 200_000
-"""Many times what our schemas need: a model in a loop does not stop by itself."""
+_MAX_ANSWER_TOKENS = 16_000
+_THOUGHT_TOKENS = 8_000
+"""Room beside an answer for the thoughts of a model that has any."""
+_MAX_HALVINGS = 3
+_REPAIR = (
+    "This is not the JSON object that was asked for:\n{problems}\n"
+    "Answer again, with one JSON object that fits the schema and nothing else."
+)
+_SCHEMA_IN_PROMPT: frozenset[Step] = frozenset(("text_answers",))
+
+
+@value
+class _StructuredAnswer:
+    """What a model wrote where a value was asked for; `steps` are those of the request."""
+
+    text: str
+    reasoning: str
+    end: ModelCallFinished
+    steps: frozenset[Step]
 
 
 class OpenaiModel:
-    """Makes one attempt a call, at one address."""
+    """Makes one attempt a call, at one address; what its server refuses is asked otherwise."""
 
     def __init__(
         self,
@@ -59,99 +89,253 @@ class OpenaiModel:
         prices: TokenPrices = DEFAULT_TOKEN_PRICES,
         is_flex: bool = False,
         marks_prefixes: bool = False,
+        known: KnownModels | None = None,
+        clock: Clock | None = None,
     ) -> None:
         """Without a key, every call raises ModelFailed, because some roles are optional.
 
-        `windows` are tokens by role, for models whose name does not tell. With `is_flex`, calls ask
-        for OpenAI's flex processing and raise TierRefused where it is refused, as for some models.
+        `windows` are tokens by role, which come before what `known` holds of the models. With `is_flex`,
+        calls ask for OpenAI's flex processing and raise TierRefused where it is refused, as for some models.
         With `marks_prefixes`, they say what its cache shall keep; other servers may refuse that.
         """
-        timeout_s = _FLEX_TIMEOUT_S if is_flex else _CHUNK_TIMEOUT_S
-        self._http = OpenaiHttp(api_key=api_key, base_url=base_url, timeout_s=timeout_s)
+        self._clock = clock or SystemClock()
+        self._is_local = is_local_url(base_url)
+        usual_timeout_s = _LOCAL_CHUNK_TIMEOUT_S if self._is_local else _CHUNK_TIMEOUT_S
+        self._http = OpenaiHttp(
+            api_key=api_key,
+            base_url=base_url,
+            timeout_s=_FLEX_TIMEOUT_S if is_flex else usual_timeout_s,
+            clock=self._clock,
+        )
+        self._base_url = base_url
         self._is_flex = is_flex
         self._marks_prefixes = marks_prefixes
-        self._is_local = is_local_url(base_url)
         self._models = models
         self._windows = windows or {}
         self._prices = prices
+        self._known = known or KnownModels()
+        self._ladders: dict[str, Ladder] = {}
 
     def name(self, role: ModelRole) -> str:
         return self._models[role]
 
     def describe(self, role: ModelRole) -> ModelFacts:
-        facts = find_model_facts(self.name(role))
-        window_tokens = self._windows.get(role, facts.window_tokens)
-        return replace(facts, window_tokens=window_tokens, is_local=self._is_local)
+        """Return what a model takes: by setting, else as its server told, else by its name."""
+        facts, known = find_model_facts(self.name(role)), self._get_known(role)
+        images = facts.takes_images if known.takes_images is None else known.takes_images
+        refuses_images = "no_pictures" in known.list_steps(self._clock.now())
+        return replace(
+            facts,
+            window_tokens=self._windows.get(role) or known.window_tokens or facts.window_tokens,
+            takes_images=images and not refuses_images,
+            is_local=self._is_local,
+            places=known.places,
+        )
 
     @asynccontextmanager
     async def stream(
         self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
     ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-        options = {"tools": [*map(openai_requests.to_wire_tool, tools)]} if tools else {}
-        async with aclosing(self._stream_events(role, messages, options)) as events:
+        bound = self._bound_answer(role, _MAX_ANSWER_TOKENS)
+        request = self._build_request(role, messages, tools=tools, max_tokens=bound)
+        async with aclosing(self._stream_events(role, request)) as events:
             yield events
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
-        options = {"response_format": openai_requests.build_response_format(prompt.name, schema)}
-        messages = openai_requests.build_prompt_messages(prompt)
-        async with aclosing(self._stream_events(role, messages, options)) as events:
-            text, finish_event = await _collect(events)
-        usage = finish_event.usage
-        record_model_call(role, usage)
-        telemetry.add_fields(model=finish_event.model)
-        telemetry.info(
-            "structured_answer",
-            prompt=prompt.name,
-            version=prompt.version,
-            model=finish_event.model,
-            output_tokens=usage.output_tokens,
-        )
-        if finish_event.reason == "length":
-            message = f"the answer to {prompt.name!r} was cut off"
-            raise ModelFailed(message, reason="malformed_answer")
-        return _parse_answer(text, prompt, schema)
+        for n in range(_MAX_HALVINGS):
+            fitted = self._fit(role, prompt, share=2**n)
+            try:
+                return await self._answer(role, fitted, schema)
+            except ModelFailed as error:
+                is_long = error.reason == "too_long" or error.may_be_too_long
+                if prompt.is_divisible or not is_long or n == _MAX_HALVINGS - 1:
+                    raise
+        raise AssertionError("unreachable")
 
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def _stream_events(
-        self, role: ModelRole, messages: Sequence[ModelMessage], options: Mapping[str, Any]
-    ) -> AsyncGenerator[ModelEvent, None]:
-        reader = ChunkReader(self.name(role), earlier_calls=_count_calls(messages))
-        body = openai_requests.build_chat_body(
-            self.name(role), messages, marks_prefixes=self._marks_prefixes
+    async def _answer(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        """Ask for a value; what does not fit the schema is asked for once more, with the schema in words."""
+        messages = build_prompt_messages(prompt)
+        request = self._build_request(
+            role,
+            messages,
+            answer_format=build_answer_format(prompt.name, schema),
+            max_tokens=self._bound_answer(role, prompt.answer_tokens),
         )
+        answer = await self._collect(role, prompt, request)
+        try:
+            return _parse(answer, prompt, schema)
+        except ModelFailed:
+            repair = self._build_repair(role, request, answer, schema)
+        second = await self._collect(role, prompt, repair, steps=_SCHEMA_IN_PROMPT)
+        return _parse(second, prompt, schema)
+
+    def _build_repair(
+        self, role: ModelRole, request: ModelRequest, answer: _StructuredAnswer, schema: type
+    ) -> ModelRequest:
+        """Ask for the same again: with room, where thoughts took it, else with what was wrong."""
+        if answer.end.reason != "stop":
+            return replace(
+                request, max_tokens=self._bound_answer(role, 2 * (request.max_tokens or 0))
+            )
+        problems = describe_problems(answer.text, schema)
+        said = AssistantTurn(text=answer.text or "(nothing)")
+        wanted = UserText(text=_REPAIR.format(problems=problems), is_fleeting=True)
+        return replace(request, messages=[*request.messages, said, wanted])
+
+    async def _collect(
+        self,
+        role: ModelRole,
+        prompt: Prompt,
+        request: ModelRequest,
+        *,
+        steps: frozenset[Step] = frozenset(),
+    ) -> _StructuredAnswer:
+        """Read a whole structured answer. Raises Unavailable where it broke off."""
+        text: list[str] = []
+        thoughts: list[str] = []
+        async with aclosing(self._stream_events(role, request, steps, thoughts)) as events:
+            async for event in events:
+                match event:
+                    case TextDelta(piece):
+                        text.append(piece)
+                    case TextWithdrawn():
+                        text.clear()
+                    case ModelCallFinished():
+                        finish_event = event
+        _record(role, prompt, finish_event)
+        return _StructuredAnswer(
+            text="".join(text), reasoning="".join(thoughts), end=finish_event, steps=steps
+        )
+
+    async def _stream_events(
+        self,
+        role: ModelRole,
+        request: ModelRequest,
+        steps: frozenset[Step] = frozenset(),
+        thoughts: list[str] | None = None,
+    ) -> AsyncGenerator[ModelEvent, None]:
         with open_model_call("chat", self.name(role)) as call:
-            async with AsyncExitStack() as stack:
-                chunks = await self._open(stack, {**body, **options})
-                async for chunk in chunks:
+            async with self._get_ladder(role).open(request, steps) as answering:
+                for left_out in answering.left_out:
+                    yield left_out
+                reader = self._build_reader(role, answering)
+                async for chunk in answering.chunks:
                     call.mark_chunk()
                     for event in reader.feed(chunk):
                         yield call.record(self._price(role, event))
                     if reader.is_done:
                         break
-                await _drain(chunks)
+                await _drain(answering.chunks)
                 for event in reader.flush():
                     yield call.record(self._price(role, event))
+                self._learn(role, reader)
+                if thoughts is not None:
+                    thoughts.append(reader.reasoning)
 
-    async def _open(self, stack: AsyncExitStack, body: Mapping[str, Any]) -> AsyncIterator[bytes]:
-        """Open the stream. A model that knows no flex processing answers without it."""
+    def _build_request(
+        self,
+        role: ModelRole,
+        messages: Sequence[ModelMessage],
+        *,
+        max_tokens: int,
+        **parts: Any,
+    ) -> ModelRequest:
+        host = urlsplit(self._base_url).hostname
+        return ModelRequest(
+            model=self.name(role),
+            messages=messages,
+            max_tokens=max_tokens,
+            bound_field="max_completion_tokens" if host == _OPENAI_HOST else "max_tokens",
+            marks_prefixes=self._marks_prefixes,
+            **parts,
+        )
+
+    def _build_reader(self, role: ModelRole, answering: Answering) -> StreamReader:
+        request, known = answering.request, self._get_known(role)
+        calls = [
+            call
+            for message in request.messages
+            if isinstance(message, AssistantTurn)
+            for call in message.tool_calls
+        ]
+        return StreamReader(
+            request.model,
+            now=self._clock.now(),
+            names=[tool.name for tool in request.tools],
+            earlier_ids=[call.id for call in calls],
+            reads_calls=not known.calls_natively,
+            is_quoted=lambda text: any(text in message.text for message in request.messages),
+            thinks_first=known.thinks_first,
+        )
+
+    def _learn(self, role: ModelRole, reader: StreamReader) -> None:
+        """Remember how this model writes, so that its next answer is read rightly from the first word."""
+        known = self._get_known(role)
+        learned = replace(
+            known,
+            thinks=known.thinks or bool(reader.reasoning),
+            thinks_first=reader.has_withdrawn or (known.thinks_first and bool(reader.reasoning)),
+            calls_natively=known.calls_natively or reader.has_native_calls,
+        )
+        self._known.set(self._build_key(role), learned)
+
+    def _bound_answer(self, role: ModelRole, needed_tokens: int) -> int:
+        """Return what an answer may have, with its thoughts: never more than a part of the window."""
+        thoughts = _THOUGHT_TOKENS if self._get_known(role).thinks else 0
+        window = self.describe(role).window_tokens
+        return compute_answer_tokens(window, needed_tokens + thoughts)
+
+    def _fit(self, role: ModelRole, prompt: Prompt, *, share: int) -> Prompt:
+        """Cut the data of a prompt to this share of what the window holds. Raises ModelFailed."""
+        window = self.describe(role).window_tokens
+        room = compute_data_tokens(window, prompt.instructions, prompt.answer_tokens) // share
+        if prompt.is_divisible:
+            if share == 1 and count_data_tokens(prompt.data) > max(room, 0):
+                message = f"the data of {prompt.name!r} is more than the window holds"
+                raise ModelFailed(message, reason="too_long")
+            return prompt
+        if share > 1:
+            room = min(room, count_data_tokens(prompt.data) // share)
+        return replace(prompt, data=fit_data(prompt.data, max(room, 0)))
+
+    def _get_ladder(self, role: ModelRole) -> Ladder:
+        name = self.name(role)
+        if name not in self._ladders:
+            key = self._build_key(role)
+            self._ladders[name] = Ladder(self._post, key, self._known, self._clock)
+        return self._ladders[name]
+
+    def _build_key(self, role: ModelRole) -> ModelKey:
+        return self._base_url, self.name(role)
+
+    def _get_known(self, role: ModelRole) -> KnownModel:
+        return self._known.get(self._build_key(role))
+
+    @asynccontextmanager
+    async def _post(self, body: Mapping[str, Any]) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Open the stream. A model that knows no flex processing is asked without it by another."""
         tier = {"service_tier": "flex"} if self._is_flex else {}
         try:
-            return await stack.enter_async_context(
-                self._http.stream("chat/completions", {**body, **tier})
-            )
-        except ModelFailed as error:
-            if not self._is_flex or error.reason != "other":
+            async with self._http.stream("chat/completions", {**body, **tier}) as chunks:
+                yield chunks
+        except Refused as error:
+            if (
+                not self._is_flex
+                or error.refusal.find_reason() != "other"
+                or error.refusal.status >= 429
+            ):
                 raise
-            raise TierRefused("flex processing was refused", retry_after_s=_FLEX_RETRY_S) from error
+            raise TierRefused("flex processing was refused", retry_after_s=_FLEX_RETRY_S) from None
 
     def _price(self, role: ModelRole, event: ModelEvent) -> ModelEvent:
         """Add the cost to the end of a call: by the model that answered, or that was asked for."""
         if not isinstance(event, ModelCallFinished):
             return event
         names = (event.model, self.name(role))
-        usage = price_usage(self._prices, names, event.usage, is_flex=event.is_flex)
+        usage: Usage = price_usage(self._prices, names, event.usage, is_flex=event.is_flex)
         return replace(event, usage=usage)
 
 
@@ -162,32 +346,27 @@ async def _drain(chunks: AsyncIterator[bytes]) -> None:
             pass
 
 
-async def _collect(events: AsyncIterator[ModelEvent]) -> tuple[str, ModelCallFinished]:
-    text = []
-    remaining_chars = _MAX_STRUCTURED_CHARS
-    async for event in events:
-        match event:
-            case TextDelta(piece):
-                text.append(piece)
-                remaining_chars -= len(piece)
-                if remaining_chars < 0:
-                    raise ModelFailed("the answer did not end", reason="malformed_answer")
-            case ModelCallFinished():
-                finish_event = event
-    return "".join(text), finish_event
-
-
-def _parse_answer(text: str, prompt: Prompt, schema: type[T]) -> T:
-    try:
-        value: T = type_adapter(schema).validate_json(text)
-    except ValidationError as error:
-        problem = f"{error.error_count()} errors"
-        message = f"the answer to {prompt.name!r} does not fit its schema: {problem}"
-        raise ModelFailed(message, reason="malformed_answer") from None
-    return value
-
-
-def _count_calls(messages: Sequence[ModelMessage]) -> int:
-    return sum(
-        len(message.tool_calls) for message in messages if isinstance(message, AssistantTurn)
+def _record(role: ModelRole, prompt: Prompt, finish_event: ModelCallFinished) -> None:
+    usage = finish_event.usage
+    record_model_call(role, usage)
+    telemetry.add_fields(model=finish_event.model)
+    telemetry.info(
+        "structured_answer",
+        prompt=prompt.name,
+        version=prompt.version,
+        model=finish_event.model,
+        output_tokens=usage.output_tokens,
     )
+
+
+def _parse(answer: _StructuredAnswer, prompt: Prompt, schema: type[T]) -> T:
+    """Raises ModelFailed, and Unavailable for an answer that broke off before it was whole."""
+    if answer.end.reason in ("length", "repetition"):
+        message = f"the answer to {prompt.name!r} was cut off"
+        raise ModelFailed(message, reason="malformed_answer")
+    try:
+        return parse_answer(answer.text, answer.reasoning, schema, name=prompt.name)
+    except ModelFailed:
+        if answer.end.reason == "cut":
+            raise Unavailable("the model's stream broke off") from None
+        raise

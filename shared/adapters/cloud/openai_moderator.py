@@ -44,7 +44,11 @@ class OpenaiModerator:
 
     def __init__(self, *, api_key: str, base_url: str, clock: Clock) -> None:
         self._http = OpenaiHttp(
-            api_key=api_key, base_url=base_url, timeout_s=_TIMEOUT_S, connect_timeout_s=_TIMEOUT_S
+            api_key=api_key,
+            base_url=base_url,
+            timeout_s=_TIMEOUT_S,
+            connect_timeout_s=_TIMEOUT_S,
+            clock=clock,
         )
         self._clock = clock
         self._is_offered = True

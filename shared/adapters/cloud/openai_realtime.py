@@ -9,11 +9,11 @@ import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 from pydantic import BaseModel, Field, ValidationError
 
-from shared.adapters.cloud.openai_chunks import parse_retry_after_s
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.failure import FailureReason
 from shared.domain.ids import UserId
 from shared.domain.voice_session import MAX_SDP_CHARS, RealtimeSecret, RealtimeSetup
+from shared.models.refusals import parse_retry_after_s
 
 SECRET_TTL_S = 60
 """A browser opens its session at once."""

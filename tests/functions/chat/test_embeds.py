@@ -25,7 +25,6 @@ from functions.chat.deps import Limits
 from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.tools.app_tools import build_model_name
 from functions.chat.turn.result_embeds import MAX_CHILDREN
-from shared.adapters.cloud.openai_requests import build_chat_body
 from shared.adapters.firestore_limits import MAX_WRITES
 from shared.adapters.system_clock import RandomIds
 from shared.domain.documents import Query
@@ -34,6 +33,7 @@ from shared.domain.ids import AppId, EmbedId, RunId, SessionId, UserId
 from shared.domain.model import AssistantTurn, ToolResult
 from shared.domain.tokens import estimate_tokens
 from shared.domain.tool_data import ToolData
+from shared.models.messages import build_messages
 from shared.ports import Documents
 from tests.fakes import (
     RecordingToolbox,
@@ -254,7 +254,7 @@ async def test_what_looks_like_our_fence_or_toon_stays_data_m116(notes: ChatFixt
 
     [wire] = [
         message["content"]
-        for message in build_chat_body("m", model.calls[0].messages)["messages"]
+        for message in build_messages(model.calls[0].messages)
         if message["role"] == "tool"
     ]
     assert wire.count("<data") == wire.count("</data>") == 1

@@ -9,7 +9,6 @@ import pytest
 
 from functions.chat.context.citations import Citations
 from functions.chat.tools.library_tools import FILTERS_DROPPED, build_library_tools
-from shared.adapters.cloud.openai_requests import build_chat_body
 from shared.data.conversations import conversation_path
 from shared.data.memories import memory_path
 from shared.domain.conversation import Speaker, Topics
@@ -17,6 +16,7 @@ from shared.domain.documents import Update
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import ConversationId, MemoryId
 from shared.domain.model import ToolResult
+from shared.models.messages import build_messages
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
 
@@ -118,7 +118,7 @@ async def test_a_result_is_bare_json_in_its_fence_with_an_address_for_each_hit_x
     render = await search.run({"query": "topic77", "limit": 1}, "c1")
 
     result = ToolResult(call_id="c1", text=render(Citations()), source=search.source)
-    [message] = build_chat_body("m", [result])["messages"]
+    [message] = build_messages([result])
     opening, content, closing = message["content"].split("\n")
     assert (message["role"], opening, closing) == ("tool", '<data from="library">', "</data>")
     assert [hit["url"] for hit in json.loads(content)["results"]] == [

@@ -254,7 +254,7 @@ def test_what_is_assumed_replaces_nothing_and_a_refusal_is_believed_first(
 
 
 def test_what_is_not_told_stays_known():
-    known = KnownModel(places=1, takes_images=True, takes_tools=False).take_step("no_usage", NOW)
+    known = KnownModel(places=1, takes_images=True, takes_tools=False).take_steps(["no_usage"], NOW)
 
     assert add_facts(known, NOTHING_TOLD) == known
     assert add_facts(known, ServerFacts(takes_tools=True, places=2)).places == 2

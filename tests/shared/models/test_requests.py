@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.cloud.openai_requests import build_chat_body, build_prompt_messages
 from shared.domain.model import (
     AssistantTurn,
     ModelMessage,
@@ -15,6 +14,7 @@ from shared.domain.model import (
     ToolResult,
     UserText,
 )
+from shared.models.requests import ModelRequest, build_body, build_prompt_messages
 
 CALL = ToolCall(id="call_0", name="look", arguments="{}")
 TURN: list[ModelMessage] = [
@@ -40,7 +40,7 @@ def list_marked(body: dict[str, Any]) -> list[int]:
 
 @pytest.mark.parametrize("model", ["gpt-6-sol", "gpt-6-luna", "gpt-5.6-terra"])
 def test_instructions_and_all_that_stands_are_kept_and_nothing_else_d5(model: str) -> None:
-    body = build_chat_body(model, TURN, marks_prefixes=True)
+    body = build_body(ModelRequest(model=model, messages=TURN, marks_prefixes=True))
 
     assert body["prompt_cache_options"] == {"mode": "explicit"}
     assert list_marked(body) == [1, 2, 4, 6]
@@ -49,14 +49,18 @@ def test_instructions_and_all_that_stands_are_kept_and_nothing_else_d5(model: st
 def test_a_result_without_a_word_takes_no_mark_d5() -> None:
     result = ToolResult(call_id="call_0", text="")
 
-    body = build_chat_body("gpt-6-sol", [*TURN[:6], result], marks_prefixes=True)
+    body = build_body(
+        ModelRequest(model="gpt-6-sol", messages=[*TURN[:6], result], marks_prefixes=True)
+    )
 
     assert list_marked(body) == [1, 2, 4]
 
 
 def test_a_mark_changes_nothing_that_is_read_d5() -> None:
-    plain = build_chat_body("gpt-6-sol", TURN)["messages"]
-    marked = build_chat_body("gpt-6-sol", TURN, marks_prefixes=True)["messages"]
+    plain = build_body(ModelRequest(model="gpt-6-sol", messages=TURN))["messages"]
+    marked = build_body(ModelRequest(model="gpt-6-sol", messages=TURN, marks_prefixes=True))[
+        "messages"
+    ]
 
     texts = [
         "".join(part["text"] for part in message["content"])
@@ -70,8 +74,12 @@ def test_a_mark_changes_nothing_that_is_read_d5() -> None:
 def test_a_picture_ends_the_message_that_it_came_with_d5() -> None:
     picture = Picture(media_type="image/png", content=b"x", tokens=85)
 
-    body = build_chat_body(
-        "gpt-6-sol", [UserText(text="What is it?", pictures=(picture,))], marks_prefixes=True
+    body = build_body(
+        ModelRequest(
+            model="gpt-6-sol",
+            messages=[UserText(text="What is it?", pictures=(picture,))],
+            marks_prefixes=True,
+        )
     )
 
     assert list_marked(body) == [0]
@@ -81,7 +89,11 @@ def test_a_picture_ends_the_message_that_it_came_with_d5() -> None:
 def test_only_the_instructions_of_a_structured_question_are_kept_d5() -> None:
     prompt = Prompt(name="items", version="1", instructions="List.", data={"said": "words"})
 
-    body = build_chat_body("gpt-6-luna", build_prompt_messages(prompt), marks_prefixes=True)
+    body = build_body(
+        ModelRequest(
+            model="gpt-6-luna", messages=build_prompt_messages(prompt), marks_prefixes=True
+        )
+    )
 
     assert list_marked(body) == [0]
 
@@ -90,7 +102,7 @@ def test_only_the_instructions_of_a_structured_question_are_kept_d5() -> None:
     ("model", "marks_prefixes"), [("gpt-5.1", True), ("qwen3", True), ("gpt-6-sol", False)]
 )
 def test_other_models_and_servers_are_sent_no_marks_d5(model: str, *, marks_prefixes: bool) -> None:
-    body = build_chat_body(model, TURN, marks_prefixes=marks_prefixes)
+    body = build_body(ModelRequest(model=model, messages=TURN, marks_prefixes=marks_prefixes))
 
     assert "prompt_cache_options" not in body
     assert list_marked(body) == []

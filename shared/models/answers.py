@@ -1,0 +1,55 @@
+"""Structured answers: a value of a schema, found in whatever a model wrote around it; pure."""
+
+import json
+from collections.abc import Iterator
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from shared.data.codec import type_adapter
+from shared.domain.errors import ModelFailed
+from shared.models.calls import iterate_objects
+
+T = TypeVar("T")
+_MAX_PROBLEMS = 5
+
+
+def parse_answer(text: str, reasoning: str, schema: type[T], *, name: str) -> T:
+    """Parse the answer to a prompt: its JSON alone, fenced, within words, or given as a thought.
+
+    Raises ModelFailed.
+    """
+    adapter = type_adapter(schema)
+    problems = 0
+    for candidate in _list_candidates(text if text.strip() else reasoning):
+        try:
+            answer: T = adapter.validate_json(candidate)
+        except ValidationError as error:
+            problems = problems or error.error_count()
+        else:
+            return answer
+    message = f"the answer to {name!r} does not fit its schema: {problems} errors"
+    raise ModelFailed(message, reason="malformed_answer")
+
+
+def describe_problems(text: str, schema: type) -> str:
+    """Say for the model what is wrong with its answer, without quoting it."""
+    try:
+        type_adapter(schema).validate_json(text)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False)[:_MAX_PROBLEMS]
+        return "\n".join(
+            f"- {'.'.join(map(str, p['loc'])) or 'answer'}: {p['msg']}" for p in problems
+        )
+    return ""
+
+
+def _list_candidates(text: str) -> Iterator[str]:
+    """Yield what may be the answer: all of a text, then the objects in it, but none that is part of another."""
+    yield text
+    end = 0
+    for start, content, stop in iterate_objects(text):
+        between = text[end:start]
+        if start >= end and between.count("{") <= between.count("}"):
+            yield json.dumps(content)
+            end = stop
