@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
-from shared.arguments import Arguments, Date
+from shared.arguments import TIME_FORM, Arguments, Date
 from shared.domain.errors import ToolRefused
 from shared.domain.tool_data import ToolData
 from shared.integrations.google import ACCOUNT_URL, GOOGLE
@@ -31,12 +31,10 @@ DEFAULT_LOOKAHEAD = timedelta(days=30)
 """The search range where no end is given."""
 MAX_MATCHES = 250
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=4_000)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=0, max_length=4_000)]
+"""An empty one removes what an event says there."""
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
-Time = Annotated[
-    AwareDatetime,
-    Field(description="ISO 8601 with an offset, for example 2024-01-19T15:00:00-08:00"),
-]
+Time = Annotated[AwareDatetime, Field(description=TIME_FORM)]
 EventId = Annotated[str, Field(max_length=1_024, pattern=r"^[A-Za-z0-9_-]+$")]
 Addresses = Annotated[tuple[Annotated[str, Field(max_length=254)], ...], Field(max_length=50)]
 

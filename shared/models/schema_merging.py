@@ -1,6 +1,7 @@
 """Merging of repaired schemas: what holds together as one schema, and a union of objects as one object; pure."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from shared.models.schema_repair import NOTHING, Schema
@@ -82,6 +83,17 @@ def unite_objects(schema: Schema) -> Schema:
         "properties": {**own, **drop(added, *own)},
         "required": [*dict.fromkeys(required)],
     }
+
+
+def list_alternatives(schema: Schema) -> list[Schema]:
+    """List what a value may be: schemas that are no unions, each with what holds for all."""
+    merged = merge_all_of(schema)
+    branches = [*merged.get("anyOf", ()), *merged.get("oneOf", ())]
+    if not branches:
+        return [merged]
+    shared = drop(merged, "anyOf", "oneOf")
+    nested = (list_alternatives(intersect(merge_all_of(branch), shared)) for branch in branches)
+    return [*chain.from_iterable(nested)]
 
 
 def _takes_objects(schema: Schema) -> bool:
