@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from shared.data.codec import type_adapter
 from shared.domain.errors import ModelFailed
@@ -30,6 +31,15 @@ def parse_answer(text: str, reasoning: str, schema: type[T], *, name: str) -> T:
             return answer
     message = f"the answer to {name!r} does not fit its schema: {problems} errors"
     raise ModelFailed(message, reason="malformed_answer")
+
+
+def is_wrapped(text: str) -> bool:
+    """Tell whether there is an object in a text that is more than it: a fence, or words around it."""
+    try:
+        from_json(text)
+    except ValueError:
+        return next(iterate_objects(text), None) is not None
+    return False
 
 
 def describe_problems(text: str, schema: type) -> str:

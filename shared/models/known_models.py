@@ -33,6 +33,8 @@ Step = Literal[
     "no_tools",
 ]
 """A step down the ladder: one thing that requests to a model leave out or say otherwise."""
+Quirk = Literal["tagged_thoughts", "written_calls", "no_finish", "wrapped_json"]
+"""Something odd in a model's answers that is read all the same."""
 WindowSource = Literal["server", "refusal"]
 STEP_TTL = timedelta(days=1)
 """After it, the form above is tried once more: providers change."""
@@ -47,7 +49,7 @@ class KnownModel:
 
     `answer_tokens` is the most that a request may ask it to write. One that `thinks` writes thoughts, which
     need room; one that `thinks_first` writes them into the answer, without an opening tag. One that
-    `calls_natively` never means a call by text. `steps` are those taken, with their times, and
+    `calls_natively` never means a call by text. `quirks` were seen in its answers. `steps` are those taken, with their times, and
     `refused_tools` the hashes of declarations, with the times of their refusals.
     """
 
@@ -60,6 +62,7 @@ class KnownModel:
     thinks: bool = False
     thinks_first: bool = False
     calls_natively: bool = False
+    quirks: frozenset[Quirk] = frozenset()
     steps: Mapping[Step, datetime] = field(default_factory=dict)
     refused_tools: Mapping[str, datetime] = field(default_factory=dict)
 
@@ -70,6 +73,9 @@ class KnownModel:
     def list_refused_tools(self, now: datetime) -> frozenset[str]:
         """Return the hashes of the tools whose refusals still count."""
         return frozenset(tool for tool, at in self.refused_tools.items() if now - at < STEP_TTL)
+
+    def notice(self, quirk: Quirk) -> "KnownModel":
+        return replace(self, quirks=self.quirks | {quirk})
 
     def take_steps(self, steps: Iterable[Step], now: datetime) -> "KnownModel":
         return replace(self, steps={**self.steps, **dict.fromkeys(steps, now)})

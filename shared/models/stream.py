@@ -25,6 +25,7 @@ from shared.domain.model import (
 )
 from shared.models.calls import CallAssembler
 from shared.models.content import ContentReader
+from shared.models.known_models import Quirk
 from shared.models.refusals import read_stream_error
 from shared.models.repetition import RepetitionWatch
 
@@ -78,6 +79,7 @@ class StreamReader:
         self.has_native_calls = False
         self.has_withdrawn = False
         self.reasoning = ""
+        self.quirks: set[Quirk] = set()
         self._model = model
         self._now = now
         self._earlier_ids = earlier_ids
@@ -213,8 +215,10 @@ class StreamReader:
                 self._has_text = True
             case ReasoningDelta(text):
                 self.reasoning += text
+                self.quirks.add("tagged_thoughts")
             case TextWithdrawn():
                 self._has_text, self.has_withdrawn = False, True
+                self.quirks.add("tagged_thoughts")
         events.append(event)
 
     def _join_halves(self, text: str) -> str:
@@ -244,6 +248,8 @@ class StreamReader:
         for event in self._content.flush():
             self._add_content(event, events)
         reason = self._choose_end(is_ended=is_ended)
+        if not self._finish_reason:
+            self.quirks.add("no_finish")
         if reason in ("length", "cut"):  # a call cut off in its arguments was never meant that way
             events.append(self._build_end(reason))
             return
@@ -273,6 +279,7 @@ class StreamReader:
         calls = self._calls
         if not calls:
             for call in self._content.calls:
+                self.quirks.add("written_calls")
                 calls.add({"function": {"name": call.name, "arguments": call.arguments}})
         return calls.list_calls(earlier_calls=len(self._earlier_ids), used_ids=self._earlier_ids)
 

@@ -34,7 +34,7 @@ from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrices
 from shared.domain.usage_cost import price_usage
 from shared.domain.value import value
 from shared.model_meter import record_model_call
-from shared.models.answers import describe_problems, parse_answer
+from shared.models.answers import describe_problems, is_wrapped, parse_answer
 from shared.models.fit_data import fit_data
 from shared.models.known_models import KnownModel, KnownModels, ModelKey, Step
 from shared.models.ladder import Answering, Ladder, Refused
@@ -165,6 +165,8 @@ class OpenaiModel:
             max_tokens=self._bound_answer(role, prompt.answer_tokens),
         )
         answer = await self._collect(role, prompt, request)
+        if is_wrapped(answer.text):
+            self._known.change(self._build_key(role), lambda known: known.notice("wrapped_json"))
         try:
             return _parse(answer, prompt, schema)
         except ModelFailed:
@@ -279,6 +281,7 @@ class OpenaiModel:
             thinks=known.thinks or bool(reader.reasoning),
             thinks_first=reader.has_withdrawn or (known.thinks_first and bool(reader.reasoning)),
             calls_natively=known.calls_natively or reader.has_native_calls,
+            quirks=known.quirks | reader.quirks,
         )
         self._known.set(self._build_key(role), learned)
 
