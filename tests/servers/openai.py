@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import cycle, islice, zip_longest
+from itertools import cycle, zip_longest
 from threading import Event
 from typing import Any
 
@@ -293,9 +293,17 @@ def _split_words(text: str) -> list[str]:
     return re.findall(r"\s*\S+|\s+", text)
 
 
+def _build_word(n: int) -> str:
+    """Return a word of a text that never says the same again and again."""
+    line, place = divmod(n, len(_WORDS))
+    return _WORDS[place] if place else f"what{line} "
+
+
 def _select_words(script: Script) -> list[str]:
     return (
-        list(islice(cycle(_WORDS), script.tokens)) if script.tokens else _split_words(script.text)
+        [_build_word(n) for n in range(script.tokens)]
+        if script.tokens
+        else _split_words(script.text)
     )
 
 
