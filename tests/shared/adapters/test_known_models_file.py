@@ -16,7 +16,7 @@ NOW = datetime(2026, 11, 28, 9, 30, tzinfo=UTC)
 KNOWN = (
     KnownModel(window_tokens=8_192, window_source="server", places=1, takes_tools=True)
     .take_steps(["no_usage"], NOW)
-    .refuse_tool("1f3a", "schema is too deep")
+    .refuse_tool("1f3a", NOW)
 )
 
 
