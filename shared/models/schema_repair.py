@@ -54,7 +54,9 @@ def repair_parameters(declared: Any, *, given: Sequence[str] = ()) -> Schema:
         schema = {}
     properties = schema.get("properties", {})
     asked = {name: part for name, part in properties.items() if name not in given}
-    return _restrict_required({**schema, "type": "object", "properties": asked}, frozenset())
+    parameters = {**schema, "type": "object", "properties": asked}
+    parameters.pop("enum", None)  # no list of choices names whole arguments
+    return _restrict_required(parameters, frozenset())
 
 
 @value
@@ -170,7 +172,12 @@ def _is_marked(part: Any) -> bool:
 def _restrict_required(schema: Schema, outer_names: frozenset[str]) -> Schema:
     """Require no name that neither the object nor what is applied to it describes."""
     names = outer_names | _list_names(schema)
-    return {keyword: _restrict_keyword(keyword, part, names) for keyword, part in schema.items()}
+    restricted = {
+        keyword: _restrict_keyword(keyword, part, names) for keyword, part in schema.items()
+    }
+    if not restricted.get("required", True):
+        del restricted["required"]
+    return restricted
 
 
 def _restrict_keyword(keyword: str, part: Any, names: frozenset[str]) -> Any:
