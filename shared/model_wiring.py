@@ -89,7 +89,9 @@ def _admit(models: ports.Models) -> ports.Models:
 
 def _build_model(*, is_patient: bool = False) -> ports.ChatModel:
     if settings().openai_api_key:
-        return openai_clients.build_model(settings(), clock(), is_patient=is_patient)
+        return openai_clients.build_model(
+            settings(), clock(), known=world().known_models, is_patient=is_patient
+        )
     return world().build_keyless_model(is_patient=is_patient)
 
 

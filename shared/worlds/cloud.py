@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shared.domain.model_failure import ModelPlace
     from shared.domain.service_calls import ServiceCalls
     from shared.domain.vector_home import Shard
+    from shared.models.known_models import KnownModels
     from shared.security.delegations import Purpose
     from shared.worlds.world import KeyName
 
@@ -52,6 +53,13 @@ class CloudWorld:
 
     def build_documents(self) -> "FirestoreDocuments":
         return self._documents
+
+    @cached_property
+    def known_models(self) -> "KnownModels":
+        """Those of this instance: each learns them from its first refusals."""
+        from shared.models.known_models import KnownModels
+
+        return KnownModels()
 
     @cached_property
     def _documents(self) -> "FirestoreDocuments":

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shared.adapters.web_push_keys import WebPushKeys
     from shared.domain.model_failure import ModelPlace
     from shared.domain.service_calls import ServiceCalls
+    from shared.models.known_models import KnownModels
     from shared.security.delegations import Purpose
     from shared.worlds.world import KeyName
 
@@ -50,6 +51,14 @@ class EmbeddedWorld:
         if self._settings.allow_remote:
             return "service"
         return "environment" if self._settings.openai_api_key else "console"
+
+    @cached_property
+    def known_models(self) -> "KnownModels":
+        """Those of DATA_DIR, which outlive this process and are shared with others."""
+        from shared.adapters.embedded.known_models_file import KnownModelsFile
+        from shared.models.known_models import KnownModels
+
+        return KnownModels(KnownModelsFile(self._settings.data_dir))
 
     @cached_property
     def database(self) -> "SqliteDatabase":
@@ -171,9 +180,12 @@ class EmbeddedWorld:
                 api_key=setup.api_key,
                 base_url=setup.base_url,
                 models=names,
+                windows=self._settings.model_windows,
                 prices=self._settings.token_prices,
                 is_flex=asks_flex,
                 marks_prefixes=self._settings.marks_prefixes(setup.base_url),
+                known=self.known_models,
+                clock=self.clock,
             )
             for asks_flex in ([True, False] if is_flex else [False])
         ]

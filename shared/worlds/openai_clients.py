@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 from shared.settings import Settings, require
@@ -11,20 +12,26 @@ if TYPE_CHECKING:
     from shared import ports
     from shared.adapters.cloud.openai_model import OpenaiModel
     from shared.domain.model import ModelRole
+    from shared.models.known_models import KnownModels
+
+    BuildClient = Callable[..., OpenaiModel]
 
 
 def build_model(
-    settings: Settings, clock: ports.Clock, *, is_patient: bool = False
+    settings: Settings, clock: ports.Clock, *, known: KnownModels, is_patient: bool = False
 ) -> ports.ChatModel:
     """Build the models of all roles, each with its fallback. Raises SettingsError without a key.
 
-    One that `is_patient` asks for flex processing first, where there is any.
+    One that `is_patient` asks for flex processing first, where there is any. `known` is what is known of
+    them, and grows.
     """
     from shared.adapters.resilient_model import ResilientModel
 
-    primaries, fallbacks = _build_models(settings, settings.models), _build_fallbacks(settings)
+    build_client = partial(_build_client, settings, clock, known)
+    primaries = _build_models(settings, settings.models, build_client)
+    fallbacks = _build_fallbacks(settings, build_client)
     is_flex = is_patient and settings.uses_flex(settings.openai_base_url)
-    flex = _build_models(settings, settings.models, is_flex=True) if is_flex else {}
+    flex = _build_models(settings, settings.models, build_client, is_flex=True) if is_flex else {}
     models_by_role = {
         role: [models[role] for models in (flex, primaries, fallbacks) if role in models]
         for role in primaries
@@ -33,16 +40,18 @@ def build_model(
 
 
 def _build_models(
-    settings: Settings, models: Mapping[str, str], *, is_flex: bool = False
+    settings: Settings,
+    models: Mapping[str, str],
+    build_client: BuildClient,
+    *,
+    is_flex: bool = False,
 ) -> dict[ModelRole, OpenaiModel]:
     """Build a client for each role: persona roles use OpenRouter, the others share one client."""
     from shared.domain.model import ModelRole
 
     api_key = require("OPENAI_API_KEY", settings.openai_api_key)
-    openai = _build_client(settings, models, api_key, settings.openai_base_url, is_flex=is_flex)
-    openrouter = _build_client(
-        settings, models, settings.openrouter_api_key, settings.openrouter_base_url
-    )
+    openai = build_client(models, api_key, settings.openai_base_url, is_flex=is_flex)
+    openrouter = build_client(models, settings.openrouter_api_key, settings.openrouter_base_url)
     return {
         role: openrouter if role.startswith("persona") else openai
         for role in get_args(ModelRole)
@@ -50,20 +59,20 @@ def _build_models(
     }
 
 
-def _build_fallbacks(settings: Settings) -> dict[ModelRole, OpenaiModel]:
+def _build_fallbacks(settings: Settings, build_client: BuildClient) -> dict[ModelRole, OpenaiModel]:
     """Build the fallback of each role, at the role's provider or at FALLBACK_BASE_URL."""
     models = settings.fallback_models
-    models_by_role = _build_models(settings, models)
+    models_by_role = _build_models(settings, models, build_client)
     url = settings.fallback_base_url
     if url is None:
         return models_by_role
-    return dict.fromkeys(
-        models_by_role, _build_client(settings, models, settings.fallback_api_key, url)
-    )
+    return dict.fromkeys(models_by_role, build_client(models, settings.fallback_api_key, url))
 
 
 def _build_client(
     settings: Settings,
+    clock: ports.Clock,
+    known: KnownModels,
     models: Mapping[str, str],
     api_key: str | None,
     base_url: str,
@@ -80,6 +89,8 @@ def _build_client(
         prices=settings.token_prices,
         is_flex=is_flex,
         marks_prefixes=settings.marks_prefixes(base_url),
+        known=known,
+        clock=clock,
     )
 
 

@@ -9,6 +9,7 @@ from shared.adapters.sharded_vectors import FindHome
 from shared.adapters.web_push_keys import WebPushKeys
 from shared.domain.model_failure import ModelPlace
 from shared.domain.service_calls import ServiceCalls
+from shared.models.known_models import KnownModels
 from shared.security.delegations import Purpose
 
 KeyName = Literal["keys", "sealing_keys", "signing_keys"]
@@ -35,6 +36,10 @@ class World(Protocol):
     @property
     def model_place(self) -> ModelPlace:
         """Where the model is set, for those who ask it."""
+
+    @property
+    def known_models(self) -> KnownModels:
+        """What is known of the language models that this process asks."""
 
     def read_pseudonym_key(self) -> bytes: ...
 
