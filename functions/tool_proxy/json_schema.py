@@ -2,8 +2,8 @@
 
 A schema can ask for work that is a product, of its keywords and the values, or worse. So each
 evaluation of a keyword takes steps, and validation ends when they are used up. What could take more
-than its steps is replaced: `uniqueItems` compares in linear time; a `pattern` is shown to the model
-but not run; references are written out before (`registry/parameters.py`).
+than its steps is replaced: `uniqueItems` compares in linear time; a `pattern` is
+not run; references are written out before (`shared/models/schema_repair.py`).
 """
 
 import json
@@ -14,8 +14,6 @@ from typing import Any
 
 MAX_STEPS = 20_000
 """For the arguments of a call; used up, they took about 0.2 s."""
-MAX_SCHEMA_STEPS = 400_000
-"""For a schema itself: ten times what one of the largest size takes."""
 _MESSAGE_CHARS_A_STEP = 200
 _SKIPPED_KEYWORDS = ("pattern", "patternProperties", "unevaluatedItems", "unevaluatedProperties")
 
@@ -30,15 +28,10 @@ class TooManySteps(ValueError):
 def find_violation(schema: Mapping[str, Any], content: Any, *, max_steps: int = MAX_STEPS) -> Any:
     """Return the most telling violation, a ValidationError of jsonschema, or None.
 
-    Raises TooManySteps. The schema has no references and names no dialect, as `parse_parameters`
-    leaves it.
+    Raises TooManySteps. The schema is valid, has no references and names no dialect, as
+    `read_parameters` leaves it.
     """
     return _find_best(_build_validator_type()(schema), content, max_steps)
-
-
-def find_schema_violation(schema: Mapping[str, Any]) -> Any:
-    """Return in what a text is not a JSON Schema of 2020-12, or None. Raises TooManySteps."""
-    return _find_best(_build_meta_validator(), schema, MAX_SCHEMA_STEPS)
 
 
 def _find_best(validator: Any, content: Any, max_steps: int) -> Any:
@@ -67,28 +60,6 @@ def _build_validator_type() -> Any:
     keywords |= dict.fromkeys(_SKIPPED_KEYWORDS, _skip)
     metered = {name: _meter(name, keyword) for name, keyword in keywords.items()}
     return extend(Draft202012Validator, metered)  # type: ignore[no-untyped-call]  # as above
-
-
-@cache
-def _build_meta_validator() -> Any:
-    """Build the validator of schemas. Its own schemas name no dialect: that would undo the meter."""
-    import jsonschema_specifications  # type: ignore[import-untyped]  # the package has no types
-    from jsonschema import Draft202012Validator
-    from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY
-
-    resources = [
-        (url, DRAFT202012.create_resource(_drop_dialect(resource.contents)))
-        for url, resource in jsonschema_specifications.REGISTRY.items()
-        if "/2020-12/" in url
-    ]
-    return _build_validator_type()(
-        _drop_dialect(Draft202012Validator.META_SCHEMA),
-        registry=EMPTY_REGISTRY.with_resources(resources),
-    )
-
-
-def _drop_dialect(schema: Any) -> Any:
-    return {name: part for name, part in schema.items() if name != "$schema"}
 
 
 def _meter(name: str, keyword: Keyword) -> Keyword:

@@ -28,6 +28,8 @@ SUMMARY_CAPABILITY = "memories"
 """The wire's name for apps that write a summary of a conversation, by their `memory_prompt`."""
 POPULAR_INSTALLS = 2
 """As many users make an app a popular one."""
+GIVEN_ARGUMENTS = ("uid", "app_id", "tool_name")
+"""Who calls an app over HTTP, and what."""
 _PERMISSION_ALIASES = {"create_memories": "create_facts"}
 
 
@@ -49,6 +51,11 @@ class ChatTool:
     read_only: bool = False
     destructive: bool = False
     transport: Literal["http", "mcp"] = "http"
+
+    @property
+    def given_arguments(self) -> tuple[str, ...]:
+        """Name the arguments that each call has from us; a server of MCP is told no more than it asks for."""
+        return GIVEN_ARGUMENTS if self.transport == "http" else ()
 
 
 @value

@@ -48,15 +48,26 @@ def repair_schema(declared: Any) -> Schema:
 
 
 def repair_parameters(declared: Any, *, given: Sequence[str] = ()) -> Schema:
-    """Return the repaired parameters of a tool, an object, without those that are `given` anyway."""
+    """Return the repaired parameters of a tool: an object, to which nobody adds what is `given` anyway."""
     schema = _Repair(declared).repair(declared, _Place())
     if "object" not in _list(schema, "type") and schema.get("type", "object") != "object":
         schema = {}
-    properties = schema.get("properties", {})
-    asked = {name: part for name, part in properties.items() if name not in given}
-    parameters = {**schema, "type": "object", "properties": asked}
+    parameters = {**schema, "type": "object", "properties": schema.get("properties", {})}
     parameters.pop("enum", None)  # no list of choices names whole arguments
-    return _restrict_required(parameters, frozenset())
+    return _restrict_required(_forbid(parameters, given), frozenset())
+
+
+def _forbid(schema: Schema, names: Sequence[str]) -> Schema:
+    """Take nothing for these properties, where a schema or its alternatives describe them."""
+    changed = dict(schema)
+    if "properties" in schema:
+        changed["properties"] = {
+            name: NOTHING if name in names else part for name, part in schema["properties"].items()
+        }
+    for keyword in _IN_PLACE_LISTS:
+        if keyword in schema:
+            changed[keyword] = [_forbid(part, names) for part in schema[keyword]]
+    return changed
 
 
 @value
@@ -197,7 +208,8 @@ def _list_names(schema: Schema) -> frozenset[str]:
     """Return the properties that a schema, or what it applies in place, describes."""
     parts = [part for keyword in _IN_PLACE_LISTS for part in schema.get(keyword, ())]
     parts += [schema[keyword] for keyword in _IN_PLACE if keyword in schema]
-    return frozenset(schema.get("properties", ())).union(*map(_list_names, parts))
+    own = (name for name, part in schema.get("properties", {}).items() if part != NOTHING)
+    return frozenset(own).union(*map(_list_names, parts))
 
 
 def _repair_values(node: Mapping[str, Any]) -> Schema:

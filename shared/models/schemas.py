@@ -1,7 +1,7 @@
 """Schemas as model servers take them: parameters of tools, and schemas of structured answers; pure."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from shared.domain.model import ToolSpec
 from shared.models.schema_forms import Form, cut_description, write_root, write_schema
-from shared.models.schema_repair import repair_parameters, repair_schema
+from shared.models.schema_repair import Schema, repair_parameters, repair_schema
 
 _BOUNDS: Final = ("minimum", "maximum")
 _TOOL: Final = Form(bounds={"number": _BOUNDS, "integer": _BOUNDS}, keeps_defaults=True)
@@ -31,6 +31,20 @@ _ANSWER: Final = Form(
 _PLAIN_ANSWER: Final = Form(bounds={}, is_strict=True)
 
 
+def read_parameters(declared: Mapping[str, Any], *, given: Sequence[str] = ()) -> Schema:
+    """Return the declared parameters of a tool as a valid schema, by which we check its calls.
+
+    What is `given` with each call anyway is never asked for, and taken from nobody.
+    """
+    return _read_parameters(_encode(declared), tuple(given))
+
+
+@lru_cache(maxsize=1_024)
+def _read_parameters(declaration: str, given: tuple[str, ...]) -> Schema:
+    """Read the same bytes once: a turn asks for the same tools in each request."""
+    return repair_parameters(json.loads(declaration), given=given)
+
+
 def normalise_tool(spec: ToolSpec, *, plain: bool = False) -> ToolSpec:
     """Return the tool as servers take it: never raises, and a normal tool comes back as it is.
 
@@ -46,9 +60,7 @@ def normalise_tool(spec: ToolSpec, *, plain: bool = False) -> ToolSpec:
 
 @lru_cache(maxsize=1_024)
 def _normalise_parameters(declaration: str, plain: bool) -> dict[str, Any]:  # noqa: FBT001 - part of the key
-    """Return the parameters for the same bytes once: a turn offers the same tools in each request."""
-    schema = repair_parameters(json.loads(declaration))
-    return write_root(schema, _PLAIN_TOOL if plain else _TOOL)
+    return write_root(_read_parameters(declaration, ()), _PLAIN_TOOL if plain else _TOOL)
 
 
 def _encode(content: Any) -> str:

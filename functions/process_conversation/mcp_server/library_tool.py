@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic_core import to_json
 
 from functions.process_conversation.deps import LibraryDeps
+from shared.arguments import drop_absent, read_json_schema
 from shared.domain.ids import UserId
 from shared.domain.sizes import truncate
 from shared.domain.value import value
@@ -40,7 +41,7 @@ class LibraryTool:
     @property
     def schema(self) -> dict[str, Any]:
         """Describe the arguments as JSON Schema."""
-        schema = self.arguments.model_json_schema()
+        schema = read_json_schema(self.arguments)
         return {name: part for name, part in schema.items() if name not in ("title", "description")}
 
     async def call(self, deps: LibraryDeps, uid: UserId, arguments: Mapping[str, Any]) -> str:
@@ -48,7 +49,8 @@ class LibraryTool:
 
         Raises pydantic's ValidationError for bad arguments, and what the function raises.
         """
-        result = await self.run(deps, uid, self.arguments.model_validate(dict(arguments)))
+        given = drop_absent(arguments, read_json_schema(self.arguments))
+        result = await self.run(deps, uid, self.arguments.model_validate(given))
         return truncate(to_json(result).decode(), MAX_RESULT_CHARS, advice="; ask for less")
 
 

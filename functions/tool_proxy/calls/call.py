@@ -8,11 +8,13 @@ from functions.tool_proxy.calls.outgoing import execute
 from functions.tool_proxy.calls.schema import validate_arguments
 from functions.tool_proxy.deps import CallDeps
 from functions.tool_proxy.ports import OutgoingCall
+from shared.arguments import drop_absent
 from shared.data.app_calls import AppCallContext
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
 from shared.domain.tool_data import ToolData
+from shared.models.schemas import read_parameters
 from shared.resilience.call_quota import check_quota
 from shared.resilience.hour_windows import floor_to_hour
 from shared.security.tool_pin import compute_pin
@@ -39,8 +41,9 @@ async def call_tool(
         now = deps.clock.now()
         app, installation, context = await _authorize_call(deps, uid, app_id, now)
         tool = _require_tool(app, name, pin)
-        provided_arguments = _drop_nulls(tool, arguments)
-        if violation := await validate_arguments(tool.parameters, provided_arguments):
+        parameters = read_parameters(tool.parameters, given=tool.given_arguments)
+        provided_arguments = drop_absent(arguments, parameters)
+        if violation := await validate_arguments(parameters, provided_arguments):
             raise ToolRefused(f"The arguments of {name!r} do not fit: {violation}")
         call = OutgoingCall(
             uid=uid,
@@ -83,9 +86,3 @@ def _require_tool(app: App, name: str, pin: str) -> ChatTool:
                 )
             return tool
     raise ToolRefused(f"The app {app.name!r} has no tool {name!r}.")
-
-
-def _drop_nulls(tool: ChatTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out optional nulls: models send them for arguments that they do not mean to give."""
-    required = tool.parameters.get("required", ())
-    return {n: value for n, value in arguments.items() if value is not None or n in required}

@@ -18,6 +18,8 @@ _MAX_NAME_CHARS = 256
 """A model is shown a name of at most 64 characters, made of this one."""
 _MAX_LABEL_CHARS = 64
 _MAX_TEXT_CHARS = 2_000
+_MAX_DESCRIPTION_CHARS = 4_000
+"""What is kept of a tool's description; models are shown less of it."""
 
 
 class InvalidManifest(ValueError):
@@ -79,7 +81,7 @@ def _parse_tool(
     method = _parse_method(declaration.get("method") or "POST")
     return ChatTool(
         name=name,
-        description=_parse_text(declaration, "description", _MAX_TEXT_CHARS),
+        description=_parse_text(declaration, "description")[:_MAX_DESCRIPTION_CHARS],
         endpoint=_parse_endpoint(
             _parse_text(declaration, "endpoint", _MAX_TEXT_CHARS), integration
         ),
@@ -96,11 +98,11 @@ def _to_line(text: Any) -> str | None:
     return " ".join(text.split())[:200] if isinstance(text, str) else None
 
 
-def _parse_text(declaration: Mapping[str, Any], field: str, max_chars: int) -> str:
+def _parse_text(declaration: Mapping[str, Any], field: str, max_chars: int | None = None) -> str:
     value = declaration.get(field)
     if not isinstance(value, str) or not value.strip():
         raise InvalidTool(f"`{field}` is missing")
-    if len(value.strip()) > max_chars:
+    if max_chars is not None and len(value.strip()) > max_chars:
         raise InvalidTool(f"`{field}` is over {max_chars} characters")
     return value.strip()
 

@@ -1,10 +1,13 @@
-"""Parameters of a declared tool: an untrusted JSON Schema, parsed, inlined and bounded."""
+"""Parameters of a declared tool: an untrusted JSON Schema, parsed, inlined and bounded.
+
+It is kept as declared, mistakes included: `shared/models/schema_repair.py` reads what is meant.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
-from functions.tool_proxy.json_schema import TooManySteps, find_schema_violation
 from shared.security.visible_text import strip_invisible
 
 _MAX_SCHEMA_BYTES = 16_384
@@ -13,14 +16,6 @@ _MAX_TOTAL_SCHEMA_BYTES = 65_536
 _NODE_COST_CHARS = 8
 """Counted for each part of a schema: a million empty maps are a short text."""
 _MAX_DEPTH = 32
-_FORBIDDEN_KEYWORDS = (
-    "patternProperties",
-    "unevaluatedProperties",
-    "unevaluatedItems",
-    "$dynamicRef",
-    "$recursiveRef",
-)
-"""With these keywords, a schema can make validation exponential or follow references."""
 
 
 class InvalidTool(ValueError):
@@ -28,19 +23,20 @@ class InvalidTool(ValueError):
 
 
 def parse_parameters(declaration: Any, budget: "SchemaBudget") -> Mapping[str, Any]:
-    """Return a JSON Schema of type object without references. Raises InvalidTool."""
+    """Return the declaration of an object without references. Raises InvalidTool."""
     if isinstance(declaration, str):
         declaration = _parse_text(declaration)
     if declaration is None:
         declaration = {}
     if not isinstance(declaration, dict) or declaration.get("type", "object") != "object":
         raise InvalidTool("`parameters` must be a JSON Schema of type object")
+    if not isinstance(declaration.get("properties", {}), dict):
+        raise InvalidTool("`properties` of `parameters` must be an object")
     schema = {"type": "object", "properties": {}, **declaration}
     budget.start_tool()
-    schema = _Inliner(schema, budget).inline(schema, depth=0)
-    schema.pop("$defs", None)
-    schema.pop("definitions", None)
-    _check_schema(schema)
+    schema = _Inliner(schema, budget).inline(schema)
+    if len(json.dumps(schema, ensure_ascii=False).encode()) > _MAX_SCHEMA_BYTES:
+        raise InvalidTool(f"`parameters` is over {_MAX_SCHEMA_BYTES} bytes")
     return cast("Mapping[str, Any]", schema)
 
 
@@ -93,20 +89,26 @@ class _Inliner:
         self._root = root
         self._budget = budget
 
-    def inline(self, node: Any, *, depth: int) -> Any:
+    def inline(self, node: Any, *, depth: int = 0, open_references: Sequence[str] = ()) -> Any:
+        """Write out references; where one leads back to itself, any object may stand."""
         if depth > _MAX_DEPTH:
-            raise InvalidTool("`parameters` is recursive or too deep")
+            raise InvalidTool("`parameters` is too deep")
         self._budget.spend(_count_chars(node))
+        inline = partial(self.inline, depth=depth + 1, open_references=open_references)
         if isinstance(node, list):
-            return [self.inline(item, depth=depth + 1) for item in node]
+            return [inline(item) for item in node]
         if not isinstance(node, dict):
             return node
-        if isinstance(node.get("$ref"), str):
+        reference = node.get("$ref")
+        if isinstance(reference, str):
             siblings = {name: value for name, value in node.items() if name != "$ref"}
-            return self.inline({**self._resolve(node["$ref"]), **siblings}, depth=depth + 1)
+            if reference in open_references:
+                return inline({"type": "object", **siblings})
+            target = {**self._resolve(reference), **siblings}
+            return inline(target, open_references=(*open_references, reference))
         skipped_names = ("$defs", "definitions") if depth == 0 else ()
         return {
-            name: self.inline(value, depth=depth + 1)
+            name: inline(value)
             for name, value in node.items()
             if name not in skipped_names and not _names_dialect(name, value)
         }
@@ -133,26 +135,3 @@ def _count_chars(node: Any) -> int:
     if isinstance(node, dict):
         return _NODE_COST_CHARS + sum(map(len, node))
     return _NODE_COST_CHARS + len(node) if isinstance(node, str) else _NODE_COST_CHARS
-
-
-def _check_schema(schema: Mapping[str, Any]) -> None:
-    if len(json.dumps(schema, ensure_ascii=False).encode()) > _MAX_SCHEMA_BYTES:
-        raise InvalidTool(f"`parameters` is over {_MAX_SCHEMA_BYTES} bytes")
-    if forbidden_keyword := next(
-        (keyword for keyword in _FORBIDDEN_KEYWORDS if _contains_keyword(schema, keyword)), None
-    ):
-        raise InvalidTool(f"`parameters` uses {forbidden_keyword}")
-    try:
-        violation = find_schema_violation(schema)
-    except TooManySteps as error:
-        raise InvalidTool("`parameters` takes too long to check") from error
-    if violation is not None:
-        raise InvalidTool(f"`parameters` is not a JSON Schema: {violation.message}")
-
-
-def _contains_keyword(node: Any, keyword: str) -> bool:
-    if isinstance(node, list):
-        return any(_contains_keyword(item, keyword) for item in node)
-    if isinstance(node, dict):
-        return keyword in node or any(_contains_keyword(value, keyword) for value in node.values())
-    return False

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Literal
 
 import httpx2
@@ -170,6 +171,48 @@ async def test_a_memory_is_created_and_found_t19(world):
     memory = created["memory"]
     assert search_hits["memories"] == listed_memories["memories"] == [memory]
     assert (memory["content"], created["success"]) == ("Is allergic to peanuts.", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("get_conversations", {"limit": None, "offset": None, "categories": None}),
+        ("search_conversations", {"query": "peanuts", "start_date": "", "limit": None}),
+        ("get_memories", {"limit": "", "categories": ""}),
+        ("get_action_items", {"owner": None, "completed": None, "offset": None}),
+        ("create_memory", {"content": "Likes tea.", "category": ""}),
+    ],
+)
+async def test_optional_arguments_that_say_nothing_are_absent_w43(
+    world, name: str, arguments: Mapping[str, Any]
+):
+    key = (await create_key(world))["key"]
+
+    async with open_library(world, key) as client:
+        result = await call_tool(client, name, **arguments)
+
+    assert not result.is_error, read_text(result)
+
+
+async def test_null_still_removes_the_date_of_a_task_w43(world):
+    key = (await create_key(world))["key"]
+    due_at = "2026-03-09T09:00:00Z"
+
+    async with open_library(world, key) as client:
+        created = await call_tool_for_json(
+            client, "create_action_item", description="Call Ann", due_at=due_at
+        )
+        change = partial(
+            call_tool_for_json,
+            client,
+            "update_action_item",
+            action_item_id=created["action_item"]["id"],
+        )
+        renamed = await change(description="Call Bo", due_at="")
+        cleared = await change(due_at=None)
+
+    assert renamed["action_item"]["due_at"] == due_at
+    assert cleared["action_item"]["due_at"] is None
 
 
 @pytest.mark.parametrize(

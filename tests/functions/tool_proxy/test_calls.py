@@ -206,6 +206,50 @@ async def test_an_invalid_call_is_refused_and_not_sent_t5(
     assert world.notes.calls == []
 
 
+MISTAKEN = {
+    "properties": {
+        "score": {"type": "float", "required": True},
+        "day": {"type": "date"},
+        "labels": {"type": "array", "items": [{"type": "string"}]},
+        "uid": {"type": "string"},
+    },
+    "required": ["uid", "ghost"],
+}
+
+
+async def test_a_tool_that_is_declared_with_mistakes_is_called_as_it_is_meant_n3(
+    world: NotesFixture,
+):
+    world.notes.tools = [{**FIND_TOOL, "parameters": MISTAKEN}]
+    app = await world.install()
+
+    arguments = {"score": 0.5, "day": "2026-03-02", "labels": ["a", "b"]}
+    text = await world.call(app["id"], **arguments, uid="unknown", ghost=None)
+
+    body = json.loads(world.notes.calls[0][2])
+    ours = {"uid": "alice", "app_id": app["id"], "tool_name": "find"}
+    assert text == "Milk, eggs."
+    assert body == {**arguments, **ours}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({}, "'score' is a required property"),
+        ({"score": "high"}, "'high' is not of type 'number'"),
+        ({"score": 1, "labels": [3]}, "3 is not of type 'string'"),
+    ],
+)
+async def test_mistakes_of_a_declaration_do_not_end_its_checks_n3(
+    world: NotesFixture, arguments, reason
+):
+    world.notes.tools = [{**FIND_TOOL, "parameters": MISTAKEN}]
+    app = await world.install()
+
+    with pytest.raises(ToolRefused, match=reason):
+        await world.call(app["id"], **arguments)
+
+
 async def test_the_url_for_connecting_an_account_is_passed_to_the_chat_t7(world: NotesFixture):
     step = {"name": "Connect", "url": "https://notes.example.com/connect"}
     app = (await world.register()).json()

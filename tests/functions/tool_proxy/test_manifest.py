@@ -13,6 +13,10 @@ from shared.domain.app import ExternalIntegration
 MANIFEST_URL = "https://notes.example.com/.well-known/omi-tools.json"
 FIND_TOOL: dict[str, Any] = {"name": "find", "description": "Find a note", "endpoint": "/find"}
 
+NESTED: Any = {"type": "array"}
+for _ in range(40):
+    NESTED = {"type": "array", "items": NESTED}
+
 
 def read_tools_manifest(*tools: Any, home: str | None = None, **fields: Any) -> Manifest:
     integration = ExternalIntegration(chat_tools_manifest_url=MANIFEST_URL, app_home_url=home)
@@ -35,15 +39,13 @@ def read_tools_manifest(*tools: Any, home: str | None = None, **fields: Any) -> 
         ({"parameters": []}, "type object"),
         ({"parameters": {"type": "array"}}, "type object"),
         ({"parameters": "{broken"}, "not JSON"),
-        ({"parameters": {"properties": {"a": {"type": "text"}}}}, "not a JSON Schema"),
+        ({"parameters": {"properties": ["a"]}}, "`properties` of `parameters` must be an object"),
         (
             {"parameters": {"properties": {"a": {"$ref": "https://x.example/s"}}}},
             "another document",
         ),
         ({"parameters": {"properties": {"a": {"$ref": "#/$defs/none"}}}}, "does not exist"),
-        ({"parameters": {"properties": {"a": {"$ref": "#"}}}}, "recursive"),
-        ({"parameters": {"patternProperties": {"(a+)+$": {}}}}, "patternProperties"),
-        ({"parameters": {"unevaluatedProperties": False}}, "unevaluatedProperties"),
+        ({"parameters": {"properties": {"a": {"items": NESTED}}}}, "too deep"),
         ({"parameters": {"title": "t" * 20_000}}, "over 16384 bytes"),
     ],
 )
@@ -53,6 +55,44 @@ def test_a_bad_tool_is_skipped_with_a_reason_and_the_rest_load_t2(change, reason
     assert [tool.name for tool in manifest.tools] == ["find"]
     assert len(manifest.refused_tools) == 1
     assert reason in manifest.refused_tools[0]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"properties": {"a": {"type": "float"}, "b": {"type": "date"}}},
+        {"properties": {"a": {"type": "string", "required": True}}},
+        {"properties": {"a": {"type": "array", "items": [{"type": "string"}]}}},
+        {"properties": {"a": {"type": "array"}}, "anyOf": [{"required": ["a"]}]},
+        {"properties": {"a": {"enum": []}}, "required": True},
+        {"properties": {"a": {}}, "patternProperties": {"(a+)+$": {}}},
+        {"properties": {"a": {}}, "unevaluatedProperties": False},
+        {"properties": {"uid": {"type": "string"}}, "required": ["uid"]},
+    ],
+)
+def test_a_declaration_with_mistakes_is_kept_as_it_is_n3(parameters):
+    manifest = read_tools_manifest({**FIND_TOOL, "parameters": parameters})
+
+    assert manifest.refused_tools == ()
+    assert manifest.tools[0].parameters == {"type": "object", **parameters}
+
+
+def test_a_recursive_part_may_be_any_object_n3():
+    page = {"properties": {"title": {"type": "string"}, "parent": {"$ref": "#/$defs/page"}}}
+
+    [tool] = read_tools_manifest(
+        {**FIND_TOOL, "parameters": {"properties": page["properties"], "$defs": {"page": page}}}
+    ).tools
+
+    parent = {"properties": {"title": {"type": "string"}, "parent": {"type": "object"}}}
+    assert tool.parameters["properties"]["parent"] == parent
+
+
+def test_a_long_description_is_cut_n3():
+    manifest = read_tools_manifest({**FIND_TOOL, "description": "d" * 9_000})
+
+    assert manifest.refused_tools == ()
+    assert manifest.tools[0].description == "d" * 4_000
 
 
 def test_expanding_references_cannot_exhaust_memory_t3():

@@ -320,7 +320,7 @@ async def test_listed_tools_are_validated_like_manifests_t19(world, url, notes):
 
     assert added["tool_names"] == ["väter/töchter 🌱", "hidden", "untold"]
     assert added["refused_tools"] == [
-        "deep: `parameters` is recursive or too deep",
+        "deep: `parameters` is too deep",
         "remote: `parameters` refers to another document",
         f"{'x' * 64}: `name` is over 256 characters",
         "väter/töchter 🌱: another tool has this name",
