@@ -1,5 +1,6 @@
 """Models by urgency: what nobody waits for goes to a model that may take minutes and costs less."""
 
+from shared.adapters.shared_model import ask_as
 from shared.domain.ids import UserId
 from shared.domain.model import ModelFacts, ModelRole, Urgency
 from shared.ports import ChatModel
@@ -28,4 +29,4 @@ class ModelsByUrgency:
     def for_user(
         self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
     ) -> ChatModel:
-        return self._patient_model if urgency == "later" else self._model
+        return ask_as(self._patient_model if urgency == "later" else self._model, uid)

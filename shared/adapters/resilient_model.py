@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from typing import TypeVar
+from copy import copy
+from typing import Self, TypeVar
 
 from shared import telemetry
-from shared.domain.errors import ModelFailed, TierRefused, Unavailable
+from shared.domain.errors import ModelFailed, ModelUnreachable, TierRefused, Unavailable
+from shared.domain.ids import UserId
 from shared.domain.model import (
     ModelEvent,
     ModelFacts,
@@ -16,8 +18,8 @@ from shared.domain.model import (
 )
 from shared.domain.value import value
 from shared.ports import ChatModel, Clock
-from shared.resilience.circuit_breaker import CircuitBreaker
 from shared.resilience.retry import MAX_ATTEMPTS, compute_backoff_s
+from shared.resilience.shared_breaker import Blame, SharedBreaker
 
 T = TypeVar("T")
 
@@ -31,31 +33,48 @@ class _GuardedModel:
 
     name: str
     model: ChatModel
-    breaker: CircuitBreaker
+    breaker: SharedBreaker
     is_fallback: bool
+
+    def find_blame(self, role: ModelRole, failure: Unavailable) -> Blame:
+        """Say what may be at fault: a server without a connection alone is, whatever it was asked.
+
+        A local server has few places: who waits for one behind a long request fails by that request.
+        """
+        if isinstance(failure, ModelUnreachable):
+            return "service"
+        return "request" if self.model.describe(role).is_local else "unknown"
 
 
 class ResilientModel:
     """Calls a role's models in order until one has begun to answer.
 
     Only a passing failure (Unavailable) is retried, and only before the first event, so that no
-    reader sees the beginnings of two answers. A model with an open circuit breaker is skipped.
+    reader sees the beginnings of two answers. A model with an open circuit breaker is skipped; the
+    requests of one user alone open it for that user alone.
     A tier that refused counts as failed once another one has answered the same request.
     """
 
     def __init__(self, models: Mapping[ModelRole, Sequence[ChatModel]], clock: Clock) -> None:
         """`models` has at least one for each role, in the order of use."""
         self._clock = clock
+        self.asker = UserId("")
         self._failure_kinds: dict[ModelRole, type[Unavailable]] = {}
         self._models_by_role = {
             role: [
                 _GuardedModel(
-                    name=model.name(role), model=model, breaker=CircuitBreaker(), is_fallback=n > 0
+                    name=model.name(role), model=model, breaker=SharedBreaker(), is_fallback=n > 0
                 )
                 for n, model in enumerate(role_models)
             ]
             for role, role_models in models.items()
         }
+
+    def for_asker(self, uid: UserId) -> Self:
+        """Return the same models, and what is known of their failures, as one user asks them."""
+        model = copy(self)
+        model.asker = uid
+        return model
 
     def name(self, role: ModelRole) -> str:
         """Name the first model; ModelCallFinished names the one that answered."""
@@ -106,7 +125,7 @@ class ResilientModel:
                 continue
             has_begun = False
             try:
-                async with aclosing(self._attempt_once(candidate, ask)) as events:
+                async with aclosing(self._attempt_once(role, candidate, ask)) as events:
                     async for event in events:
                         has_begun = True
                         yield event
@@ -117,20 +136,20 @@ class ResilientModel:
                 if isinstance(error, TierRefused):
                     refusing_models.append(candidate)
             else:
-                self._record_failures(refusing_models)
+                self._record_failures(refusing_models, "service")
                 return
         self._failure_kinds[role] = type(failure)
         raise failure
 
-    def _record_failures(self, models: Sequence[_GuardedModel]) -> None:
+    def _record_failures(self, models: Sequence[_GuardedModel], blame: Blame) -> None:
         for model in models:
-            model.breaker.record_failure(self._clock.now())
+            model.breaker.record_failure(self._clock.now(), self.asker, blame)
 
     async def _prepare_attempt(
         self, candidate: _GuardedModel, earlier_failure: Unavailable | None
     ) -> bool:
         """Wait before a second attempt. Return False if there is to be none."""
-        if not candidate.breaker.allow(self._clock.now()):
+        if not candidate.breaker.allow(self._clock.now(), self.asker):
             return False
         if earlier_failure is None:
             return True
@@ -140,7 +159,7 @@ class ResilientModel:
         return wait_s is not None
 
     async def _attempt_once(
-        self, candidate: _GuardedModel, ask: Attempt[T]
+        self, role: ModelRole, candidate: _GuardedModel, ask: Attempt[T]
     ) -> AsyncGenerator[T, None]:
         """Make one attempt and record its result.
 
@@ -155,7 +174,7 @@ class ResilientModel:
                     yield event
         except Unavailable as failure:
             if not isinstance(failure, TierRefused):
-                self._record_failures([candidate])
+                self._record_failures([candidate], candidate.find_blame(role, failure))
             telemetry.warning("model_unavailable", model=candidate.name, reason=str(failure))
             raise
         except ModelFailed as failure:

@@ -14,22 +14,26 @@ class CircuitBreaker:
     """
 
     def __init__(self) -> None:
-        self._failures = 0
+        self.failures = 0
         self._open_until: datetime | None = None
 
     def allow(self, now: datetime) -> bool:
         """Tell whether a call may go out; while open, that call is the probe."""
-        if self._failures < FAILURE_THRESHOLD:
-            return True
-        if self._open_until is not None and now < self._open_until:
+        if self.is_open(now):
             return False
-        self._open_until = now + OPEN_FOR
+        if self.failures >= FAILURE_THRESHOLD:
+            self._open_until = now + OPEN_FOR
         return True
+
+    def is_open(self, now: datetime) -> bool:
+        """Tell whether no call may go out, not even a probe."""
+        is_failing = self.failures >= FAILURE_THRESHOLD
+        return is_failing and self._open_until is not None and now < self._open_until
 
     def record_success(self) -> None:
         """Record any answer that shows the service at work, a refusal included."""
-        self._failures = 0
+        self.failures = 0
 
     def record_failure(self, now: datetime) -> None:
-        self._failures += 1
+        self.failures += 1
         self._open_until = now + OPEN_FOR

@@ -5,6 +5,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import TypeVar
 
 from shared.adapters.embedded.chosen import Chosen
+from shared.adapters.shared_model import ask_as
+from shared.domain.ids import UserId
 from shared.domain.model import (
     ModelEvent,
     ModelFacts,
@@ -16,13 +18,18 @@ from shared.domain.model import (
 from shared.ports import ChatModel
 
 T = TypeVar("T")
+NOBODY = UserId("")
 
 
 class ConfiguredModel:
     """A change counts from the next call on; one that has begun ends with the model it began with."""
 
-    def __init__(self, chosen: Chosen[ChatModel]) -> None:
+    def __init__(self, chosen: Chosen[ChatModel], asker: UserId = NOBODY) -> None:
         self._chosen = chosen
+        self._asker = asker
+
+    def for_asker(self, uid: UserId) -> "ConfiguredModel":
+        return ConfiguredModel(self._chosen, uid)
 
     def name(self, role: ModelRole) -> str:
         return self._chosen.get().name(role)
@@ -33,7 +40,10 @@ class ConfiguredModel:
     def stream(
         self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
     ) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
-        return self._chosen.get().stream(role, messages, tools)
+        return self._get_model().stream(role, messages, tools)
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
-        return await self._chosen.get().complete_structured(role, prompt, schema)
+        return await self._get_model().complete_structured(role, prompt, schema)
+
+    def _get_model(self) -> ChatModel:
+        return ask_as(self._chosen.get(), self._asker)

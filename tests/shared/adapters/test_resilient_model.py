@@ -1,7 +1,7 @@
 """Attempts, stand-ins and breakers over real HTTP, counted at the servers (C55, C57)."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -10,15 +10,20 @@ from pydantic import BaseModel
 
 from shared import telemetry
 from shared.adapters.cloud.openai_model import OpenaiModel
+from shared.adapters.models_by_urgency import ModelsByUrgency
 from shared.adapters.resilient_model import ResilientModel
-from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.errors import ModelFailed, ModelUnreachable, Unavailable
+from shared.domain.ids import UserId
 from shared.domain.model import ModelFacts, ModelMessage, Prompt, TextDelta, UserText
+from shared.ports import ChatModel
 from shared.resilience.circuit_breaker import FAILURE_THRESHOLD, OPEN_FOR
 from tests.fakes import AutoAdvanceClock
 from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
 
 HELLO: list[ModelMessage] = [UserText(text="Hello")]
 PROMPT = Prompt(name="library/count", version="1", instructions="Count.", data={})
+ANN, BOB = UserId("ann"), UserId("bob")
+UNREACHABLE = "http://127.0.0.1:9"
 ALWAYS_DOWN = Script(status=503, sticky=True)
 TRANSIENT_FAULTS = [
     Script(status=408),
@@ -43,7 +48,7 @@ class TwoProviders:
     without_fallback: ResilientModel
     with_fallback: ResilientModel
 
-    async def collect_text(self, model: ResilientModel) -> str:
+    async def collect_text(self, model: ChatModel) -> str:
         async with model.stream("agent", HELLO) as events:
             return "".join([e.text async for e in events if isinstance(e, TextDelta)])
 
@@ -219,6 +224,48 @@ async def test_refusals_do_not_open_the_breaker_c57(models):
             await models.collect_text(models.with_fallback)
 
     assert await models.collect_text(models.with_fallback) == "From the first."
+
+
+@pytest.mark.parametrize("fault", TRANSIENT_FAULTS)
+@pytest.mark.parametrize("kind", ["with_fallback", "without_fallback"])
+async def test_what_one_user_provokes_stops_no_other_c57(models, fault, kind):
+    model = getattr(models, kind)
+    attempts = 3 * FAILURE_THRESHOLD
+    models.first.play(*[fault] * attempts)
+    for _ in range(attempts):
+        with suppress(Unavailable):
+            await models.collect_text(model.for_asker(ANN))
+        models.clock.advance(seconds=OPEN_FOR.total_seconds() / 4)
+    models.first.reset()
+    models.first.play(Script(text="From the first.", sticky=True))
+
+    assert await models.collect_text(model.for_asker(BOB)) == "From the first."
+
+
+async def test_a_server_that_is_not_there_is_left_alone_by_all_c57(models):
+    nowhere = OpenaiModel(api_key="key", base_url=UNREACHABLE, models={"agent": "m"})
+    model = ResilientModel({"agent": [nowhere]}, models.clock)
+    for _ in range(FAILURE_THRESHOLD):
+        with pytest.raises(ModelUnreachable):
+            await models.collect_text(model.for_asker(ANN))
+
+    with pytest.raises(ModelUnreachable, match="left alone"):
+        await models.collect_text(model.for_asker(BOB))
+    await nowhere.aclose()
+
+
+async def test_users_of_one_models_setup_are_told_apart_c57(models):
+    models.first.play(ALWAYS_DOWN)
+    shared = ModelsByUrgency(models.without_fallback, models.without_fallback)
+    for _ in range(FAILURE_THRESHOLD):
+        with pytest.raises(Unavailable):
+            await models.collect_text(shared.for_user(ANN, is_masked=False))
+    models.first.reset()
+    models.first.play(Script(text="From the first.", sticky=True))
+
+    with pytest.raises(Unavailable, match="left alone"):
+        await models.collect_text(shared.for_user(ANN, is_masked=False))
+    assert await models.collect_text(shared.for_user(BOB, is_masked=False)) == "From the first."
 
 
 @pytest.fixture
