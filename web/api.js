@@ -189,6 +189,7 @@ export function connect(getToken, onSignedOut) {
     revokeAppKey: (id, key) => call("DELETE", at`/v1/apps/${id}/keys/${key}`),
     rotateSecret: (id) => call("POST", at`/v1/apps/${id}/signing-secret`),
     appCalls: (id) => call("GET", at`/v1/apps/${id}/calls`),
+    modelRefusals: (id) => call("GET", at`/v1/apps/${id}/model-refusals`),
     connections: () => call("GET", "/v1/connections"),
     connection: (service) => call("GET", at`/v1/connections/${service}`),
     authorize: (service) => call("POST", at`/v1/connections/${service}/authorize`),

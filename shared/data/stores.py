@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from shared.data.memories import Memories
     from shared.data.merges import Merges
     from shared.data.messages import Messages
+    from shared.data.model_refusals import ModelRefusals
     from shared.data.operations import Operations
     from shared.data.people import People
     from shared.data.profiles import Devices, Profiles
@@ -130,6 +131,7 @@ class Stores:
     app_logos: "AppLogos"
     app_reviews: "AppReviews"
     call_log: "CallLog"
+    model_refusals: "ModelRefusals"
     connections: "Connections"
     developer_webhooks: "DeveloperWebhookStore"
     webhook_deliveries: "WebhookDeliveries"

@@ -266,6 +266,17 @@ class AppCall:
 
 
 @value
+class ModelRefusal:
+    """A model's refusal of a tool as its app declares it; `words` are those of the model's server."""
+
+    id: str
+    at: datetime
+    tool: str
+    model: str
+    words: str
+
+
+@value
 class InstalledApp:
     """A user's consent to one app, and to what it asked for at that time.
 

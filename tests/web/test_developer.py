@@ -131,6 +131,28 @@ def test_the_signing_secret_is_hidden_until_shown_and_can_be_rotated_t8(
     expect(secret).not_to_have_text(app["signing_secret"])
 
 
+def test_the_maker_reads_which_tools_a_model_refuses_and_why_n3(
+    console: Console, context: BrowserContext, app_server: AppServer
+) -> None:
+    manifest = app_server.declare("cobbler", LOOK_TOOL)
+    register_app(console, context, "cobbler", manifest, name="Cobbler")
+    refusal = {
+        "at": "2026-03-02T12:00:00Z",
+        "tool": "look_up",
+        "model": "tiny-1",
+        "words": "array schema missing items <img src=x onerror='window.owned=1'>",
+    }
+    console.page.route("**/model-refusals", lambda route: route.fulfill(json=[refusal]))
+    console.sign_in("cobbler")
+
+    console.show_view("developer")
+
+    item = console.find_section("Manifest").locator(".refused li")
+    expect(item).to_contain_text(f"The model tiny-1 refuses the tool look_up: {refusal['words']}")
+    assert console.page.evaluate("window.owned") is None
+    assert console.page_errors == []
+
+
 def test_the_last_calls_and_their_errors_are_shown_to_the_maker_t20(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:

@@ -731,7 +731,7 @@ class FactIn(TypedDict):
 
 
 class FailureOut(TypedDict):
-    reason: Literal["refused_key", "unknown_model", "no_quota", "no_connection", "busy", "malformed_answer", "too_long", "other"]
+    reason: Literal["refused_key", "unknown_model", "no_quota", "no_connection", "busy", "malformed_answer", "too_long", "filtered", "wrong_server", "other"]
     detail: str
     can_retry: bool
 
@@ -1186,6 +1186,13 @@ class MessageFileOut(TypedDict):
     mime_type: str
     created_at: str
     thumbnail: str | None
+
+
+class ModelRefusalOut(TypedDict):
+    at: str
+    tool: str
+    model: str
+    words: str
 
 
 class NewDeveloperKeyOut(TypedDict):
@@ -2409,6 +2416,12 @@ class DiagnosticsOut(TypedDict):
     fallback_without_filters: NotRequired[bool]
     hits: NotRequired[int]
     citations: int
+    window_tokens: NotRequired[int | None]
+    tools_offered: NotRequired[int]
+    tools_left_out: NotRequired[list[str]]
+    blocks_left_out: NotRequired[list[str]]
+    app_tools: NotRequired[int]
+    app_tools_offered: NotRequired[int]
 
 
 class EmbedData(TypedDict, closed=True):

@@ -17,6 +17,7 @@ from functions.tool_proxy.registry.schemas import (
     EnableQuery,
     KeyOut,
     ManifestRefreshOut,
+    ModelRefusalOut,
     NewKeyOut,
     OwnedAppOut,
     SecretOut,
@@ -187,6 +188,23 @@ async def list_calls(deps: ToolProxyDeps, call: Call[None, CallsQuery]) -> list[
 
 
 @route(
+    "GET",
+    "/v1/apps/{app_id}/model-refusals",
+    "List the tools of an app that models refused in the last week",
+    errors=(403, 404),
+)
+async def list_model_refusals(
+    deps: ToolProxyDeps, call: Call[None, CallsQuery]
+) -> list[ModelRefusalOut]:
+    app = await access.require_owned(deps, call.uid, _get_app_id(call))
+    since = deps.clock.now() - CALL_LOG_TTL
+    newest = await deps.stores.model_refusals.list_newest(
+        app.id, since=since, limit=call.query.limit
+    )
+    return [ModelRefusalOut.model_validate(refusal, from_attributes=True) for refusal in newest]
+
+
+@route(
     "POST",
     "/v1/apps/enable",
     "Install an app, or allow it what it asks for since",
@@ -242,6 +260,7 @@ ROUTES = (
     delete_app,
     list_tools,
     list_calls,
+    list_model_refusals,
     rotate_secret,
     refresh_manifest,
     create_key,

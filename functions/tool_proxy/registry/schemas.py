@@ -235,6 +235,15 @@ class CallOut(Wire):
     error: str | None
 
 
+class ModelRefusalOut(Wire):
+    """A tool that is left out for a model; `words` are those of the model's server, as text."""
+
+    at: datetime
+    tool: str
+    model: str
+    words: str
+
+
 class ManifestRefreshOut(Wire):
     """The manifest was read."""
 
@@ -264,7 +273,7 @@ class NewKeyOut(KeyOut):
 
 
 class CallsQuery(Wire):
-    """The number of calls to list, newest first."""
+    """The number of entries to list, newest first."""
 
     limit: int = Field(default=50, ge=1, le=100)
 

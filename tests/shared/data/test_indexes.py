@@ -26,6 +26,7 @@ from shared.data.inbox import Inbox
 from shared.data.mcp_sessions import McpSessions
 from shared.data.memories import Memories
 from shared.data.messages import Messages
+from shared.data.model_refusals import ModelRefusals
 from shared.data.projects import Projects
 from shared.data.reindexings import Reindexings
 from shared.data.runs import Runs
@@ -113,6 +114,7 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: S
     await Inbox(documents).list_delivered(ANN, limit=20)
     await Apps(documents).list_public()
     await CallLog(documents).list_newest(AppId("chess"), since=NOON, limit=20)
+    await ModelRefusals(documents).list_newest(AppId("chess"), since=NOON, limit=20)
     await CallLog(documents).list_consecutive_failures(AppId("chess"), after=NOON, limit=20)
     await CallLog(documents).has_success(AppId("chess"), "webhook", after=NOON)
     await Figures(documents).load(ANN, Span(name="", begin=NOON, end=NOON))

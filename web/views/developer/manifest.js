@@ -5,6 +5,7 @@ import { formatNumber, t, tn, tNodes } from "../../i18n.js";
 import { moment } from "../../words.js";
 import { openOtherWindow } from "../other_window.js";
 import { tool } from "../permissions.js";
+import { refusals } from "./refusals.js";
 
 export function manifest({ api, app, attempt }) {
   const { chat_tools_manifest_url: declared, mcp_server_url: server } = app.external_integration;
@@ -25,7 +26,8 @@ export function manifest({ api, app, attempt }) {
     app.switched_off && el("p", { class: "problem" }, ...tNodes("Switched off: {reason}", { reason: el("span", { lang: "en" }, app.switched_off.reason) })),
     app.checked_at && el("p", { role: "status" }, summary(app), el("span", { class: "meta" }, " ", t("Read {moment}", { moment: moment(app.checked_at) }))),
     tools,
-    app.refused_tools.length > 0 && el("ul", { class: "refused", "aria-label": t("Refused tools") }, ...app.refused_tools.map((reason) => el("li", { lang: "en" }, reason))));
+    app.refused_tools.length > 0 && el("ul", { class: "refused", "aria-label": t("Refused tools") }, ...app.refused_tools.map((reason) => el("li", { lang: "en" }, reason))),
+    refusals({ api, app, attempt }));
   return node;
 }
 
