@@ -89,7 +89,7 @@ class WatchedPort:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._port, name)
-        if name == "name":
+        if name in ("name", "describe"):
             return method
 
         async def call(*args: Any, **kwargs: Any) -> Any:

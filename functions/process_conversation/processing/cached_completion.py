@@ -1,75 +1,113 @@
 """Cached completion: one model call per stage and content, its answer stored for redeliveries."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.failures import ModelOutage
 from functions.process_conversation.processing.model_outputs import ProcessingOutput
 from functions.process_conversation.processing.stored_answers import load_answer, store_answer
+from functions.process_conversation.processing.transcript_parts import (
+    Line,
+    build_lines,
+    describe_context,
+)
 from functions.process_conversation.processing.urgency import choose_urgency
 from shared import prompts
+from shared.data.long_transcripts import run_beside_the_loop
 from shared.domain.conversation import Conversation
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.model import ModelRole, Prompt
 from shared.domain.profile import Profile
-from shared.domain.sizes import split_by_size
-from shared.domain.tokens import estimate_tokens
+from shared.domain.value import value
 from shared.ports import ChatModel
 
 A = TypeVar("A", bound=ProcessingOutput)
+StoredAnswer = Mapping[str, Any]
 MAX_QUESTIONS = 2
 """How often an attempt asks for one answer, of which a part came malformed."""
-MAX_BLOCK_TOKENS = 150_000
-"""What a model reads of a transcript at once; a longer one is read in blocks."""
-_LINE_TOKENS = 30
-"""What a line of the transcript takes beside its text."""
 
 
 def _keep(answer: A) -> A:
     return answer
 
 
+@value
+class Reading:
+    """An attempt at reading a conversation: its lines as data, and the models of its owner."""
+
+    deps: ProcessDeps
+    uid: UserId
+    conversation: Conversation
+    profile: Profile
+    model: ChatModel
+    lines: Sequence[Line]
+
+    @property
+    def context(self) -> Mapping[str, Any]:
+        """What the data of each prompt says of the conversation beside its lines."""
+        return describe_context(self.conversation, self.profile.zone.key)
+
+
+async def start_reading(
+    deps: ProcessDeps, uid: UserId, conversation: Conversation, profile: Profile
+) -> Reading:
+    urgency = choose_urgency(conversation, deps.clock.now())
+    return Reading(
+        deps=deps,
+        uid=uid,
+        conversation=conversation,
+        profile=profile,
+        model=deps.model.for_user(uid, is_masked=profile.masks_private_data, urgency=urgency),
+        lines=await run_beside_the_loop([conversation], partial(build_lines, conversation)),
+    )
+
+
 async def complete_once(
-    deps: ProcessDeps,
-    uid: UserId,
-    conversation: Conversation,
+    reading: Reading,
     prompt: Prompt,
     *,
-    profile: Profile,
     role: ModelRole,
     schema: type[A],
-    block: int = 0,
     stage: str | None = None,
+    covers: Mapping[str, Any] | None = None,
     finish: Callable[[A], A] = _keep,
 ) -> A:
     """Return the model's answer; it is stored before anything is derived from it.
 
-    An answer to another version of the prompt is not used again. It is stored as that of a `stage`,
-    the prompt's name unless given, and its block. The model is that of `profile`. `finish` adds what only this call knows.
-    An answer of which a part came malformed is asked for once more, and so is a stored one. Raises
-    ModelFailed where a part is missing all the same; what came stays stored.
+    It is stored as that of a `stage`, the prompt's name unless given. An answer to another version of
+    the prompt is not used again, nor one that covers something else than `covers`. `finish` adds what only
+    this call knows. An answer of which a part came malformed is asked for once more, and so is a stored
+    one. Raises ModelFailed where a part is missing all the same; what came stays stored.
     """
-    stage = (stage or prompt.name.rpartition("/")[2]) + (f"-{block}" if block else "")
-    stored_answer = await load_answer(deps.stores.documents, uid, conversation, stage)
-    answer: A | None = None
-    if stored_answer is not None and stored_answer["prompt_version"] == prompt.version:
-        answer = schema.model_validate(stored_answer["answer"])
-    urgency = choose_urgency(conversation, deps.clock.now())
-    model = deps.model.for_user(uid, is_masked=profile.masks_private_data, urgency=urgency)
+    stage, covers = stage or prompt.name.rpartition("/")[2], covers or {}
+    stored = await load_stored(reading, stage, versions={prompt.version})
+    is_same = stored is not None and covers.items() <= stored.items()
+    answer = schema.model_validate(stored["answer"]) if stored and is_same else None
     for _ in range(MAX_QUESTIONS):
         if answer is not None and answer.is_complete:
             return answer
-        new_answer = finish(await ask_model(model, role, prompt, schema))
+        new_answer = finish(await ask_model(reading.model, role, prompt, schema))
         answer = new_answer.add(answer) if answer is not None else new_answer
         record = {
             "prompt_version": prompt.version,
-            "model": model.name(role),
+            "model": reading.model.name(role),
             "answer": answer.model_dump(mode="json", exclude_none=True),
+            **covers,
         }
-        await store_answer(deps.claims, uid, conversation, stage, record)
+        await store_answer(reading.deps.claims, reading.uid, reading.conversation, stage, record)
     return _require_complete(answer, prompt)
+
+
+async def load_stored(
+    reading: Reading, stage: str, *, versions: Collection[str]
+) -> StoredAnswer | None:
+    """Return the stored answer of a stage, with what it covers, if it is one to any of these prompts."""
+    documents = reading.deps.stores.documents
+    stored = await load_answer(documents, reading.uid, reading.conversation, stage)
+    return stored if stored is not None and stored["prompt_version"] in versions else None
 
 
 def _require_complete(answer: A | None, prompt: Prompt) -> A:
@@ -87,31 +125,15 @@ async def ask_model(model: ChatModel, role: ModelRole, prompt: Prompt, schema: t
         raise ModelOutage("A model is away", retry_after_s=error.retry_after_s) from error
 
 
-def build_prompt(name: str, data: Mapping[str, Any], **slots: str) -> Prompt:
+def build_prompt(
+    name: str, data: Mapping[str, Any], *, answer_tokens: int, is_divisible: bool = False
+) -> Prompt:
     full_name = f"process_conversation/{name}"
     return Prompt(
         name=full_name,
         version=prompts.compute_version(full_name),
-        instructions=prompts.render(full_name, **slots),
+        instructions=prompts.render(full_name),
         data=data,
+        answer_tokens=answer_tokens,
+        is_divisible=is_divisible,
     )
-
-
-def split_transcript(conversation: Conversation, time_zone: str) -> list[Mapping[str, Any]]:
-    """Return a conversation as data for prompts; segments keep their numbers over all blocks."""
-    lines = [
-        {"segment": n, "speaker": s.speaker, "is_user": s.is_user, "text": s.text}
-        for n, s in enumerate(conversation.named_segments)
-    ]
-    context = {
-        "started_at": conversation.started_at.isoformat(),
-        "time_zone": time_zone,
-        "language": conversation.language,
-    }
-    blocks = split_by_size(lines, count_line_tokens, MAX_BLOCK_TOKENS)
-    return [{"transcript": block, **context} for block in list(blocks) or [[]]]
-
-
-def count_line_tokens(line: Mapping[str, Any]) -> int:
-    """Estimate what a line of a transcript takes of a prompt."""
-    return estimate_tokens(line["text"]) + _LINE_TOKENS

@@ -1,15 +1,15 @@
 """Content extraction: discard a conversation, or build its structure, tasks and memories."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.cached_completion import (
+    Reading,
     build_prompt,
     complete_once,
-    split_transcript,
+    start_reading,
 )
 from functions.process_conversation.processing.derived_writes import list_forgotten_memories
 from functions.process_conversation.processing.draft import (
@@ -21,28 +21,35 @@ from functions.process_conversation.processing.memory_selection import (
     decide_memories,
     select_candidates,
 )
+from functions.process_conversation.processing.merge_parts import (
+    PartContent,
+    PartWords,
+    merge_memories,
+    merge_structures,
+    merge_topics,
+)
 from functions.process_conversation.processing.model_outputs import (
     DiscardOutput,
-    ExtractionOutput,
-    MemoryOutput,
-    StructureOutput,
 )
+from functions.process_conversation.processing.read_transcript import PartAnswer, read_transcript
 from functions.process_conversation.processing.structure import (
     MAX_DISCARDABLE_WORDS,
     build_structure,
     build_topics,
     count_transcript_words,
-    merge_structures,
-    merge_topics,
 )
 from functions.process_conversation.processing.summary_apps import choose_summary_apps
-from functions.process_conversation.processing.templates import (
-    apply_template,
-    build_template_prompt,
+from functions.process_conversation.processing.templates import apply_template
+from functions.process_conversation.processing.transcript_parts import (
+    BEGINNING,
+    MAX_PART_TOKENS,
+    list_before,
+    take_part,
 )
+from shared import prompts
 from shared.data.long_transcripts import run_beside_the_loop
 from shared.domain.action_item import ActionItem
-from shared.domain.conversation import CATEGORIES, Conversation, apply_edits
+from shared.domain.conversation import Conversation, apply_edits
 from shared.domain.derived_ids import DerivedIds
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
@@ -51,9 +58,14 @@ from shared.domain.profile import Profile
 from shared.domain.words import build_wording
 from shared.library.reconcile import Candidate
 from shared.library.superseded import restore_superseded
+from shared.models.data_room import DataRoom
 from shared.retrieval.chunking import split_into_chunks
 
 MAX_SHOWN_MEMORIES = 100
+"""Of them as many as the window holds, the newest first."""
+DISCARD_PROMPT = "process_conversation/discard"
+DISCARD_TOKENS = 1_000
+"""Room for a yes or no, and for what some models think before it."""
 
 
 def _keep_structure(conversation: Conversation) -> Draft:
@@ -88,15 +100,13 @@ async def extract_content(
         return await _reconcile(deps, uid, conversation, discarded)
     if conversation.has_restored_structure:
         return await run_beside_the_loop([conversation], partial(_keep_restored, conversation))
-    data = await run_beside_the_loop(
-        [conversation], partial(split_transcript, conversation, profile.zone.key)
-    )
-    if await _is_discarded(deps, uid, conversation, data[0], profile):
+    reading = await start_reading(deps, uid, conversation, profile)
+    if await _is_discarded(reading):
         draft = Draft(discarded=True)
     else:
-        draft = await _extract_draft(deps, uid, conversation, data, profile)
+        draft = await _extract_draft(reading)
         draft = await _drop_known_tasks(deps, uid, conversation, draft)
-        draft = await _add_app_summary(deps, uid, conversation, data, draft, profile)
+        draft = await _add_app_summary(reading, draft)
     return await _reconcile(deps, uid, conversation, draft)
 
 
@@ -127,65 +137,83 @@ async def _reconcile(
     )
 
 
-async def _is_discarded(
-    deps: ProcessDeps,
-    uid: UserId,
-    conversation: Conversation,
-    data: Mapping[str, Any],
-    profile: Profile,
-) -> bool:
+async def _is_discarded(reading: Reading) -> bool:
     """Ask the model about short transcripts only; an empty one is discarded unasked.
 
     Where the owner decided it, nobody is asked.
     """
+    conversation = reading.conversation
     words = count_transcript_words(conversation, limit=MAX_DISCARDABLE_WORDS)
     if words and conversation.edits.discarded is not None:
         return conversation.edits.discarded
     if words == 0 or words > MAX_DISCARDABLE_WORDS:
         return words == 0
-    prompt = build_prompt("discard", data)
     answer = await complete_once(
-        deps, uid, conversation, prompt, profile=profile, role="fast", schema=DiscardOutput
+        reading, _build_discard_prompt(reading), role="fast", schema=DiscardOutput
     )
     return answer.discard
 
 
-async def _extract_draft(
-    deps: ProcessDeps,
-    uid: UserId,
-    conversation: Conversation,
-    data: Sequence[Mapping[str, Any]],
-    profile: Profile,
-) -> Draft:
+def _build_discard_prompt(reading: Reading) -> Prompt:
+    """Build the prompt over as much as fits: a hundred words may be long ones."""
+    instructions = prompts.render(DISCARD_PROMPT)
+    room = DataRoom(reading.model, "fast", max_tokens=MAX_PART_TOKENS)
+    part = take_part(reading.lines, BEGINNING, room.compute(instructions, DISCARD_TOKENS))
+    data = {"transcript": part.lines, **reading.context}
+    return build_prompt("discard", data, answer_tokens=DISCARD_TOKENS)
+
+
+async def _extract_draft(reading: Reading) -> Draft:
+    deps, uid, conversation = reading.deps, reading.uid, reading.conversation
     valid_memories = await deps.stores.memories.list_valid(
         uid, now=deps.clock.now(), limit=MAX_SHOWN_MEMORIES
     )
     known_memories = [memory for memory in valid_memories if memory.is_current or memory.is_held]
     shown_memories = select_from_elsewhere(known_memories, conversation)
-    structures, facts = await _extract(deps, uid, conversation, data, shown_memories, profile)
+    answers = await read_transcript(reading, shown_memories)
     ids = await _load_derived_ids(deps, uid, conversation)
-    candidates = await run_beside_the_loop(
-        [conversation], partial(select_candidates, facts, conversation, ids)
-    )
+
+    def select() -> list[Candidate]:
+        facts = merge_memories([part.answer.memories or () for part in answers], reading.lines)
+        return select_candidates(facts, conversation, ids)
+
+    candidates = await run_beside_the_loop([conversation], select)
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
     known_by_id = {memory.id: memory for memory in shown_memories}
-    if len(valid_memories) == MAX_SHOWN_MEMORIES:  # there may be more than the model was shown
+    if len(valid_memories) == MAX_SHOWN_MEMORIES:  # there may be more than were read
         facts_to_compare = [candidate.memory for candidate in fact_candidates]
         known_by_id |= await _load_conflicting(deps, uid, conversation, facts_to_compare)
     known_by_id |= await _load_named(deps, uid, conversation, fact_candidates, known_by_id)
 
     def build() -> Draft:
+        parts = _build_contents(reading, answers)
         return build_draft(
             conversation,
-            merge_structures(
-                [build_structure(answer, conversation, profile.zone) for answer in structures]
-            ),
-            merge_topics([build_topics(answer) for answer in structures]),
+            merge_structures(parts),
+            merge_topics(parts),
             decide_memories(fact_candidates, [*known_by_id.values()]),
             ids,
         )
 
     return await run_beside_the_loop([conversation], build)
+
+
+def _build_contents(reading: Reading, answers: Sequence[PartAnswer]) -> list[PartContent]:
+    """Return what came of each part, within the limits."""
+    return [
+        PartContent(
+            structured=build_structure(
+                part.answer.structure, reading.conversation, reading.profile.zone
+            ),
+            topics=build_topics(part.answer.structure),
+            words=PartWords(
+                reading.lines[part.start.segment : part.until.segment + 1],
+                list_before(reading.lines, part.start),
+            ),
+        )
+        for part in answers
+        if part.answer.structure
+    ]
 
 
 async def _load_named(
@@ -244,60 +272,20 @@ async def _list_records(
     return [*memories, *tasks]
 
 
-async def _add_app_summary(
-    deps: ProcessDeps,
-    uid: UserId,
-    conversation: Conversation,
-    data: Sequence[Mapping[str, Any]],
-    draft: Draft,
-    profile: Profile,
-) -> Draft:
+async def _add_app_summary(reading: Reading, draft: Draft) -> Draft:
     """Let a summary app write, if the owner has one: at most one model call."""
     content = (draft.structured, draft.topics)
-    apps = await choose_summary_apps(deps.stores, uid, conversation, content, profile.summary_app)
+    apps = await choose_summary_apps(
+        reading.deps.stores,
+        reading.uid,
+        reading.conversation,
+        content,
+        reading.profile.summary_app,
+    )
     if apps.writer is None:
         return draft
-    overview = draft.structured.overview if len(data) > 1 else ""
-    prompt = build_template_prompt(apps.writer.memory_prompt or "", data[0], overview=overview)
-    results = await apply_template(deps, uid, conversation, apps.writer, prompt, profile)
+    results = await apply_template(reading, apps.writer, draft.structured.overview)
     return replace(draft, apps_results=results, suggested_apps=apps.suggested_ids)
-
-
-async def _extract(
-    deps: ProcessDeps,
-    uid: UserId,
-    conversation: Conversation,
-    data: Sequence[Mapping[str, Any]],
-    shown_memories: Sequence[Memory],
-    profile: Profile,
-) -> tuple[list[StructureOutput], list[MemoryOutput]]:
-    """Ask for structure and memories of each block by one call, which is sent its transcript once."""
-    existing = [{"number": n, "text": memory.content} for n, memory in enumerate(shown_memories)]
-    shown_ids = [memory.id for memory in shown_memories]
-    answers = [
-        await complete_once(
-            deps,
-            uid,
-            conversation,
-            _build_extraction_prompt(block, existing),
-            profile=profile,
-            role="reader",
-            schema=ExtractionOutput,
-            block=n,
-            finish=lambda answer: answer.identify(shown_ids),
-        )
-        for n, block in enumerate(data)
-    ]
-    structures = [answer.structure for answer in answers if answer.structure]
-    return structures, [memory for answer in answers for memory in answer.memories or ()]
-
-
-def _build_extraction_prompt(
-    block: Mapping[str, Any], existing: Sequence[Mapping[str, Any]]
-) -> Prompt:
-    """Build the prompt of a block; what may change between two attempts stands last."""
-    data = {**block, "existing_memories": existing}
-    return build_prompt("extraction", data, categories=", ".join(CATEGORIES))
 
 
 async def _drop_known_tasks(

@@ -1,11 +1,8 @@
 """Structure of a conversation: a model's answer within the limits, its lists deduplicated."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
-from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from functions.process_conversation.processing.model_outputs import (
@@ -17,7 +14,6 @@ from functions.process_conversation.processing.task_owner import decide_owner, f
 from shared.domain.conversation import Conversation, Event, ExtractedItem, Structured, Topics
 from shared.domain.words import count_words, normalise, truncate_words
 
-T = TypeVar("T")
 MAX_DISCARDABLE_WORDS = 100
 MAX_TITLE_WORDS = 10
 MAX_ITEM_WORDS = 15
@@ -25,8 +21,6 @@ MAX_EVENT_MINUTES = 180
 MAX_OVERVIEW_CHARS = 4_000
 MAX_NAME_CHARS = 120
 MAX_LIST_LENGTH = 30
-MAX_MERGED_LENGTH = 100
-"""Of the blocks of a long transcript: a commit holds at most 500 writes, and old tasks go with it."""
 DEFAULT_EMOJI = "🧠"
 
 
@@ -52,47 +46,6 @@ def build_structure(
         action_items=tuple(_build_items(answer.action_items, conversation, zone))[:MAX_LIST_LENGTH],
         events=tuple(_build_events(answer.events, conversation, zone))[:MAX_LIST_LENGTH],
     )
-
-
-def merge_structures(blocks: Sequence[Structured]) -> Structured:
-    """Merge the blocks of a long transcript: the first gives the title, the rest is joined."""
-    if len(blocks) == 1:
-        return blocks[0]
-    items = [item for block in blocks for item in block.action_items]
-    events = [event for block in blocks for event in block.events]
-    categories = Counter(block.category for block in blocks)
-    return replace(
-        blocks[0],
-        overview="\n\n".join(block.overview for block in blocks if block.overview),
-        category=categories.most_common(1)[0][0],
-        action_items=_deduplicate(items, lambda item: normalise(item.description))[
-            :MAX_MERGED_LENGTH
-        ],
-        events=_deduplicate(events, lambda event: (event.start, normalise(event.title)))[
-            :MAX_MERGED_LENGTH
-        ],
-    )
-
-
-def merge_topics(blocks: Sequence[Topics]) -> Topics:
-    """Return each name once that any block contains."""
-
-    def deduplicate_names(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-        return _deduplicate([name for block in names for name in block], normalise)
-
-    return Topics(
-        people=deduplicate_names(block.people for block in blocks),
-        topics=deduplicate_names(block.topics for block in blocks),
-        entities=deduplicate_names(block.entities for block in blocks),
-        dates=deduplicate_names(block.dates for block in blocks),
-    )
-
-
-def _deduplicate(values: Iterable[T], key: Callable[[T], object]) -> tuple[T, ...]:
-    unique: dict[object, T] = {}
-    for item in values:
-        unique.setdefault(key(item), item)
-    return tuple(unique.values())
 
 
 def build_topics(answer: StructureOutput) -> Topics:

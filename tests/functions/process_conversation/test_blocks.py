@@ -1,21 +1,12 @@
-"""Blocks of long transcripts: all are read and merged (P26); a task is stored once (P5)."""
+"""Parts of long transcripts: all are read and merged (P26); a task is stored once (P5)."""
 
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from functions.process_conversation.processing.cached_completion import (
-    MAX_BLOCK_TOKENS,
-    count_line_tokens,
-    split_transcript,
-)
-from functions.process_conversation.processing.structure import (
-    MAX_LIST_LENGTH,
-    MAX_MERGED_LENGTH,
-)
+from functions.process_conversation.processing.merge_parts import MAX_MERGED_LENGTH
+from functions.process_conversation.processing.structure import MAX_LIST_LENGTH
 from shared.domain.conversation import Segment
 from shared.domain.ids import ConversationId
 from shared.domain.model import ModelFacts
@@ -30,23 +21,8 @@ from tests.fixtures.processing import (
 )
 
 
-@given(st.lists(st.integers(0, 700_000), max_size=6))
-def test_every_segment_stands_in_one_block_that_is_short_enough_p26(sizes):
-    segments = tuple(Segment(text="x" * size) for size in sizes)
-
-    transcripts = [
-        block["transcript"]
-        for block in split_transcript(build_test_conversation(transcript_segments=segments), "UTC")
-    ]
-
-    numbers = [line["segment"] for block in transcripts for line in block]
-    assert numbers == list(range(len(sizes)))
-    for block in transcripts:
-        assert len(block) < 2 or sum(map(count_line_tokens, block)) <= MAX_BLOCK_TOKENS
-
-
 class BlockReader:
-    """Answers each block with one task and one person, named after its first segment."""
+    """Answers each part with one task and one person, named after its first new segment."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, int]] = []
@@ -55,15 +31,15 @@ class BlockReader:
         return "reader"
 
     def describe(self, role: str) -> ModelFacts:
-        return ModelFacts()
+        return ModelFacts(window_tokens=1_000_000)
 
     async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
-        first_line = prompt.data["transcript"][0]
-        self.calls.append((prompt.name, first_line["segment"]))
-        n = first_line["segment"]
+        n = prompt.data.get("new_from", 0)
+        [first_line] = [line for line in prompt.data["transcript"] if line["segment"] == n]
+        self.calls.append((prompt.name, n))
         answer = build_extraction_output(
             build_memory_output(f"Fact {n}", segment=n, evidence=first_line["text"][:9]),
-            title=f"Block {n}",
+            title=f"Part {n}",
             overview=f"About {n}.",
             category="travel" if n else "work",
             action_items=[{"description": f"Call number {n}"}, {"description": "Buy milk"}],
@@ -85,14 +61,14 @@ def reader_world(database, reader) -> ProcessingFixture:
 LONG = tuple(Segment(text=f"{n} " + "word " * 18_000, is_user=True) for n in range(20))
 
 
-async def test_a_long_transcript_is_read_in_blocks_and_merged_p26(reader_world, reader):
+async def test_a_long_transcript_is_read_in_parts_and_merged_p26(reader_world, reader):
     await reader_world.deps.stores.conversations.add(
         ALICE, build_test_conversation(transcript_segments=LONG)
     )
     await reader_world.deliver_all()
 
     stored_structure = (await reader_world.load_conversation()).structured
-    assert stored_structure.title == "Block 0"
+    assert stored_structure.title == "Part 0"
     assert stored_structure.overview == "About 0.\n\nAbout 6.\n\nAbout 12.\n\nAbout 18."
     assert stored_structure.category == "travel"
     assert [item.description for item in stored_structure.action_items] == [
@@ -109,7 +85,7 @@ async def test_a_long_transcript_is_read_in_blocks_and_merged_p26(reader_world, 
     assert {fact.content for fact in facts} == {"Fact 0", "Fact 6"}  # two of a category
 
 
-async def test_the_model_output_of_a_block_is_reused_p26(reader_world, reader):
+async def test_the_model_output_of_a_part_is_reused_p26(reader_world, reader):
     await reader_world.deps.stores.conversations.add(
         ALICE, build_test_conversation(transcript_segments=LONG)
     )
@@ -125,7 +101,7 @@ async def test_the_model_output_of_a_block_is_reused_p26(reader_world, reader):
 
 
 class BusyReader(BlockReader):
-    """Finds as many tasks in each block as are read of one answer, each time others."""
+    """Finds as many tasks in each part as are read of one answer, each time others."""
 
     async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
         self.calls.append((prompt.name, 0))

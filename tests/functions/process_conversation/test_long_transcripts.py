@@ -10,6 +10,7 @@ from typing import Any
 from functions.process_conversation.processing.model_outputs import MAX_LISTED, ExtractionOutput
 from shared.domain.conversation import Conversation, Segment, Speaker
 from shared.domain.ids import PersonId
+from shared.domain.model import ModelFacts
 from tests.fakes import ScriptedModel
 from tests.fixtures.processing import (
     ALICE,
@@ -69,7 +70,8 @@ async def test_no_step_of_the_loop_takes_up_each_segment_of_a_long_transcript_s4
     answer = build_extraction_output(*build_facts(40))
     short = build_test_conversation(transcript_segments=LONG[:40], speakers=ANN)
     long = build_test_conversation(transcript_segments=LONG, speakers=ANN)
-    with ScriptedModel(answers=build_script(answer, answer, answer)) as model:
+    script, facts = build_script(answer, answer, answer), ModelFacts(window_tokens=400_000)
+    with ScriptedModel(answers=script, facts=facts) as model:
         world = build_processing_fixture(database, model)
         await count_most_calls(world, short)  # what happens once in a process is done
 

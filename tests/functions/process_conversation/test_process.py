@@ -14,6 +14,7 @@ from shared.domain.documents import Remove, Set, Update
 from shared.domain.errors import ModelFailed, NotFound, Unavailable
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
+from shared.domain.model import ModelFacts
 from tests.fakes import ScriptedModel
 from tests.fixtures.processing import (
     ALICE,
@@ -498,7 +499,8 @@ async def test_a_memory_known_from_elsewhere_is_not_stored_again_p14(database):
 
 async def test_a_transcript_in_parts_is_processed_like_any_other(database):
     long = build_test_conversation(*(f"Sentence {n} " + "x" * 5_000 for n in range(100)))
-    with ScriptedModel(answers=build_script(build_outputs())) as model:
+    facts = ModelFacts(window_tokens=200_000)
+    with ScriptedModel(answers=build_script(build_outputs()), facts=facts) as model:
         world = build_processing_fixture(database, model)
         await world.deps.stores.conversations.add(ALICE, long)
 
@@ -573,7 +575,7 @@ async def test_two_users_conversations_of_one_id_are_kept_apart(database):
 async def test_processing_works_on_firestore_p28(database, firestore_documents):
     message = {"uid": ALICE, "conversation_id": TALK, "content_hash": "x"}
     rounds = build_script(build_outputs(), build_outputs(items=[], facts=[]))
-    with ScriptedModel(answers=rounds) as model:
+    with ScriptedModel(answers=rounds, facts=ModelFacts(window_tokens=200_000)) as model:
         world = build_processing_fixture(database, model, external_documents=firestore_documents)
         await world.deps.stores.conversations.add(
             ALICE, build_test_conversation(*("x" * 50_000 for _ in range(9)))

@@ -1,0 +1,178 @@
+"""Reading of a transcript by one model call, or by one for each part where it is too long for the model.
+
+A part is as much as the window holds that the model has at the moment. A part that was answered is not
+asked about again after a redelivery, whatever the window is then: its answer says how far it reaches.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from functions.process_conversation.processing.cached_completion import (
+    Reading,
+    complete_once,
+    load_stored,
+)
+from functions.process_conversation.processing.model_outputs import ExtractionOutput
+from functions.process_conversation.processing.transcript_parts import (
+    BEGINNING,
+    MAX_PART_TOKENS,
+    Place,
+    take_part,
+)
+from shared import prompts
+from shared.data.long_transcripts import run_beside_the_loop
+from shared.domain.conversation import CATEGORIES
+from shared.domain.errors import ModelFailed
+from shared.domain.ids import MemoryId
+from shared.domain.memory import Memory
+from shared.domain.model import Prompt
+from shared.domain.tokens import estimate_tokens
+from shared.domain.value import value
+from shared.models.data_room import LEAST_TOKENS, DataRoom
+from shared.models.windows import count_data_tokens, take_fitting
+
+PROMPT = "process_conversation/extraction"
+BRIEF_PROMPT = "process_conversation/extraction_brief"
+PART_PROMPT = "process_conversation/extraction_part"
+ANSWER_TOKENS = 8_000
+"""Thirty tasks and events with everything else; most answers are a tenth of it."""
+LEAST_ANSWER_TOKENS = 2_000
+"""Of a short transcript; beyond it an answer may grow with what it is about."""
+MEMORIES_SHARE = 4
+"""What is known already takes at most this part of the data."""
+STAGE = "extraction"
+
+
+@value
+class PartAnswer:
+    """What a model made of the transcript from `start` to `until`."""
+
+    start: Place
+    until: Place
+    answer: ExtractionOutput
+
+
+@value
+class _Instructions:
+    text: str
+    version: str
+
+
+@value
+class _Question:
+    """A prompt about the transcript up to `until`, with some of the known memories."""
+
+    prompt: Prompt
+    until: Place
+    data_tokens: int
+    shown_ids: tuple[MemoryId, ...]
+
+    def identify(self, answer: ExtractionOutput) -> ExtractionOutput:
+        return answer.identify(self.shown_ids)
+
+
+async def read_transcript(reading: Reading, known_memories: Sequence[Memory]) -> list[PartAnswer]:
+    """Return the answers to all parts, in order. Raises ModelFailed and ModelOutage.
+
+    With each part as many of the known memories are shown as fit, the first of them first.
+    """
+    room = DataRoom(reading.model, "reader", max_tokens=MAX_PART_TOKENS)
+    answers: list[PartAnswer] = []
+    start, end = BEGINNING, len(reading.lines)
+    while not answers or start.segment < end:
+        part_answer = await _load_part(reading, start)
+        if part_answer is None:
+            part_answer = await _ask_about_part(reading, start, room, known_memories)
+        answers.append(part_answer)
+        start = part_answer.until
+    return answers
+
+
+async def _load_part(reading: Reading, start: Place) -> PartAnswer | None:
+    """Return the whole answer to a part that begins here, if an earlier attempt stored one."""
+    versions = {_build_instructions(name, start).version for name in (PROMPT, BRIEF_PROMPT)}
+    stored = await load_stored(reading, _name_stage(start), versions=versions)
+    if stored is None or "until_segment" not in stored:
+        return None
+    answer = ExtractionOutput.model_validate(stored["answer"])
+    until = Place(segment=stored["until_segment"], offset=stored["until_offset"])
+    return PartAnswer(start=start, until=until, answer=answer) if answer.is_complete else None
+
+
+async def _ask_about_part(
+    reading: Reading, start: Place, room: DataRoom, known_memories: Sequence[Memory]
+) -> PartAnswer:
+    """Ask about as much as fits, and about half of it while that is too long for the model."""
+    while True:
+        question = await run_beside_the_loop(
+            [reading.conversation],
+            partial(_build_question, reading, start, room, known_memories),
+        )
+        until = question.until
+        try:
+            answer = await complete_once(
+                reading,
+                question.prompt,
+                role="reader",
+                schema=ExtractionOutput,
+                stage=_name_stage(start),
+                covers={"until_segment": until.segment, "until_offset": until.offset},
+                finish=question.identify,
+            )
+        except ModelFailed as error:
+            room.halve(question.data_tokens, error)
+        else:
+            return PartAnswer(start=start, until=until, answer=answer)
+
+
+def _build_question(
+    reading: Reading, start: Place, room: DataRoom, known_memories: Sequence[Memory]
+) -> _Question:
+    """Build the prompt of a part; what may change between two attempts stands last in its data."""
+    instructions = _choose_instructions(room, start)
+    max_tokens = room.compute(instructions.text, ANSWER_TOKENS)
+    existing = [{"number": n, "text": memory.content} for n, memory in enumerate(known_memories)]
+    shown = take_fitting(existing, max_tokens // MEMORIES_SHARE)
+    begun = {} if start == BEGINNING else {"new_from": start.segment}
+    rest = {**reading.context, **begun, "existing_memories": shown}
+    rest_tokens = count_data_tokens({"transcript": [], **rest})
+    part = take_part(reading.lines, start, max(max_tokens - rest_tokens, LEAST_TOKENS // 2))
+    data = {"transcript": part.lines, **rest}
+    data_tokens = count_data_tokens(data)
+    return _Question(
+        prompt=Prompt(
+            name=PROMPT,  # with brief instructions, too: the answer is the same
+            version=instructions.version,
+            instructions=instructions.text,
+            data=data,
+            answer_tokens=min(ANSWER_TOKENS, LEAST_ANSWER_TOKENS + data_tokens),
+            is_divisible=True,
+        ),
+        until=part.until,
+        data_tokens=data_tokens,
+        shown_ids=tuple(memory.id for memory in known_memories[: len(shown)]),
+    )
+
+
+def _name_stage(start: Place) -> str:
+    return f"{STAGE}{start.key}"
+
+
+def _choose_instructions(room: DataRoom, start: Place) -> _Instructions:
+    """Return brief instructions where the whole ones would leave less for the data than they take."""
+    whole = _build_instructions(PROMPT, start)
+    if room.compute(whole.text, ANSWER_TOKENS) >= estimate_tokens(whole.text):
+        return whole
+    return _build_instructions(BRIEF_PROMPT, start)
+
+
+def _build_instructions(name: str, start: Place) -> _Instructions:
+    """Return the instructions of the first part, or of a later one."""
+    text = prompts.render(name, categories=", ".join(CATEGORIES))
+    version = prompts.compute_version(name)
+    if start == BEGINNING:
+        return _Instructions(text=text, version=version)
+    return _Instructions(
+        text=f"{text}\n\n{prompts.render(PART_PROMPT)}",
+        version=f"{version}-{prompts.compute_version(PART_PROMPT)}",
+    )

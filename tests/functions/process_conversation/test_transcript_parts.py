@@ -1,0 +1,321 @@
+"""Parts of a transcript: every word is read, in order, by requests that fit the window; nothing comes twice."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from functions.process_conversation.processing.transcript_parts import (
+    BEGINNING,
+    MAX_OVERLAP_TURNS,
+    Place,
+    build_lines,
+    take_part,
+)
+from shared.domain.conversation import Segment
+from shared.domain.errors import ModelFailed
+from shared.domain.ids import MemoryId
+from shared.domain.memory import Memory
+from shared.models.windows import count_data_tokens
+from tests.fixtures.processing import (
+    ALICE,
+    DISCARD,
+    EXTRACTION,
+    START,
+    TALK,
+    ProcessingFixture,
+    build_extraction_output,
+    build_memory_output,
+    build_processing_fixture,
+    build_test_conversation,
+)
+from tests.fixtures.storage import MemoryDatabase
+from tests.fixtures.windowed_model import WindowedModel, count_request_tokens
+
+TEXTS = st.one_of(
+    st.text(max_size=400),
+    st.text(alphabet='`"\\\n', max_size=400),
+    st.text(alphabet="語る猫🚀", max_size=3_000),
+    st.integers(0, 20_000).map(lambda size: "word " * (size // 5)),
+    st.integers(0, 20_000).map(lambda size: "x" * size),
+)
+TRANSCRIPTS = st.lists(
+    st.builds(
+        Segment,
+        text=TEXTS,
+        speaker=st.sampled_from(["SPEAKER_00", "SPEAKER_01", "Ann"]) | st.text(max_size=30),
+        is_user=st.booleans(),
+    ),
+    max_size=30,
+)
+
+
+def take_all(lines, tokens):
+    parts = [take_part(lines, BEGINNING, tokens)]
+    while not parts[-1].is_last:
+        parts.append(take_part(lines, parts[-1].until, tokens))
+    return parts
+
+
+@given(TRANSCRIPTS, st.integers(400, 3_000))
+def test_every_word_stands_in_a_part_once_beside_the_overlap_p26(segments, tokens):
+    lines = build_lines(build_test_conversation(transcript_segments=tuple(segments)))
+
+    parts = take_all(lines, tokens)
+
+    read = [""] * len(lines)
+    for part in parts:
+        for line in part.lines[part.overlap :]:
+            read[line["segment"]] += line["text"]
+    assert read == [segment.text for segment in segments]
+    for part in parts:
+        numbers = [line["segment"] for line in part.lines]
+        assert numbers == sorted(numbers)
+        assert count_data_tokens(part.lines) <= tokens
+
+
+@given(TRANSCRIPTS, st.integers(400, 3_000))
+def test_a_part_begins_with_the_turns_before_it_p26(segments, tokens):
+    lines = build_lines(build_test_conversation(transcript_segments=tuple(segments)))
+
+    for part in take_all(lines, tokens):
+        read_before = [lines[n]["text"] for n in range(part.start.segment)]
+        if part.start.offset:
+            read_before.append(lines[part.start.segment]["text"][: part.start.offset])
+        overlap = [line["text"] for line in part.lines[: part.overlap]]
+        assert len(overlap) <= MAX_OVERLAP_TURNS
+        assert "\0".join(read_before).endswith("\0".join(overlap))
+
+
+def test_a_segment_that_is_longer_than_a_part_is_cut_between_words():
+    talk = build_test_conversation(transcript_segments=(Segment(text="several words " * 2_000),))
+
+    parts = take_all(build_lines(talk), 600)
+
+    assert len(parts) > 10
+    assert {line["segment"] for part in parts for line in part.lines} == {0}
+    for part in parts:
+        for line in part.lines:
+            assert set(line["text"].split()) <= {"several", "words"}
+
+
+def read_lines(prompt):
+    """Find a task in each line, and in none again what the part before it held."""
+    lines = prompt.data["transcript"]
+    return build_extraction_output(
+        *(
+            build_memory_output(
+                f"User likes {line['text'].split()[1]}",
+                segment=line["segment"],
+                evidence=line["text"],
+            )
+            for line in lines
+            if line["text"].startswith("like ")
+        ),
+        title=f"From {lines[0]['segment']}",
+        overview="They talked.",
+        action_items=[
+            {"description": line["text"].removeprefix("task ")}
+            for line in lines
+            if line["text"].startswith("task ")
+        ],
+        topics=[f"topic {line['segment'] // 100}" for line in lines],
+        people=["Ann"],
+        entities=[],
+    )
+
+
+def build_world(window, **options):
+    answers = {EXTRACTION: read_lines, DISCARD: lambda _: {"discard": False}}
+    model = WindowedModel(answers, window=window, **options)
+    return build_processing_fixture(MemoryDatabase(), model), model
+
+
+async def process(world: ProcessingFixture, segments):
+    talk = build_test_conversation(transcript_segments=tuple(segments))
+    await world.deps.stores.conversations.add(ALICE, talk)
+    await world.deliver_all()
+    return await world.load_conversation()
+
+
+def list_read(model):
+    """Return what the requests read of each segment, beside what they repeat."""
+    return [line for prompt in model.prompts for line in prompt.data["transcript"]]
+
+
+SPOKEN = "so we said about twenty words in this one and then somebody else said as many again, more or less"
+LONG_TALK = [
+    Segment(text=SPOKEN, speaker=f"SPEAKER_0{n % 2}", is_user=n % 2 == 0, start=n * 5, end=n * 5 + 5)
+    for n in range(900)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("window", [4_096, 8_192, 32_768])
+async def test_a_conversation_of_75_minutes_is_completed_in_any_window_n2(window):
+    world, model = build_world(window)
+
+    conversation = await process(world, LONG_TALK)
+
+    assert (conversation.status, conversation.failure) == ("completed", None)
+    assert [*dict.fromkeys(line["segment"] for line in list_read(model))] == [*range(900)]
+    assert all(count_request_tokens(prompt, window) <= window for prompt in model.prompts)
+    assert model.refused == []
+
+
+async def test_a_conversation_that_fits_costs_one_call():
+    world, model = build_world(100_000)
+
+    await process(world, LONG_TALK)
+
+    [prompt] = model.prompts
+    assert "new_from" not in prompt.data
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2_500, 20_000), st.lists(TEXTS, min_size=1, max_size=12))
+async def test_no_request_is_larger_than_the_window_n2(window, texts):
+    segments = [Segment(text=text, is_user=True) for text in [*texts, "well " * 101]]
+    world, model = build_world(window)
+
+    conversation = await process(world, segments)
+
+    assert conversation.status == "completed"
+    assert model.refused == []
+    numbers = [line["segment"] for line in list_read(model)]
+    assert {*numbers} == {*range(len(segments))}
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(2_500, 9_000), st.booleans())
+async def test_what_a_server_calls_too_long_is_halved_until_it_fits_n2(real_window, learns):
+    world, model = build_world(32_000, real_window=real_window, learns=learns)
+
+    conversation = await process(world, LONG_TALK[:300])
+
+    assert conversation.status == "completed"
+    assert 0 < len(model.refused) <= 5
+    assert [*dict.fromkeys(line["segment"] for line in list_read(model))] == [*range(300)]
+
+
+async def test_an_unknown_refusal_of_a_long_text_halves_it_once_n2():
+    refusal = ModelFailed("no", reason="other", may_be_too_long=True)
+    world, model = build_world(32_000, real_window=20_000, refusal=refusal)
+
+    conversation = await process(world, LONG_TALK)
+
+    assert conversation.status == "completed"
+    assert len(model.refused) == 1
+
+
+async def test_an_unknown_refusal_that_is_not_for_length_ends_after_two_calls():
+    refusal = ModelFailed("no", reason="other", may_be_too_long=True)
+    world, model = build_world(32_000, real_window=300, refusal=refusal)
+
+    conversation = await process(world, LONG_TALK)
+
+    assert (conversation.status, conversation.failure_reason) == ("failed", "other")
+    assert len(model.refused) == 2
+
+
+async def test_a_window_without_room_fails_with_a_reason_and_can_be_tried_again():
+    world, model = build_world(32_000, real_window=300)
+
+    conversation = await process(world, LONG_TALK)
+
+    assert conversation.failure_report
+    assert conversation.failure_report.reason == "too_long"
+    assert conversation.failure_report.can_retry
+    assert len(model.refused) < 10
+
+
+async def test_an_answer_is_read_with_its_question():
+    """Whatever the part that the answer begins, the question before it stands in the same request."""
+    world, model = build_world(4_096)
+    await process(world, LONG_TALK)
+    begins = {prompt.data["new_from"] for prompt in model.prompts if "new_from" in prompt.data}
+
+    assert begins
+    for prompt in model.prompts:
+        numbers = [line["segment"] for line in prompt.data["transcript"]]
+        if "new_from" in prompt.data:
+            assert numbers[0] <= prompt.data["new_from"] - 1
+            assert prompt.data["new_from"] in numbers
+
+
+async def test_what_stands_in_two_parts_comes_once_n2():
+    talk = list(LONG_TALK)
+    for n in range(0, 240, 3):
+        talk[n] = replace(
+            talk[n], text=f"task Call number {n} about the {'roof' if n % 2 else 'floor'}"
+        )
+        talk[n + 1] = replace(talk[n + 1], text=f"like subject{n}")
+    world, model = build_world(4_096)
+
+    conversation = await process(world, talk[:240])
+
+    assert len(model.prompts) > 3
+    described = [item.description for item in conversation.structured.action_items]
+    assert described == [
+        text.removeprefix("task ") for s in talk[:240] if (text := s.text).startswith("task ")
+    ]
+    assert conversation.topics.people == ("Ann",)
+    assert conversation.topics.topics == ("topic 0", "topic 1", "topic 2")
+    memories = await world.deps.stores.memories.list_newest(ALICE, limit=9)
+    assert len({memory.content for memory in memories}) == len(memories)
+
+
+async def test_the_newest_memories_are_shown_as_far_as_they_fit():
+    world, model = build_world(4_096)
+    for n in range(80):
+        memory = Memory(
+            id=MemoryId(f"m{n}"),
+            content=f"User knows fact number {n} about some subject of theirs",
+            category="system",
+            created_at=START + timedelta(minutes=n),
+            updated_at=START,
+            manually_added=True,
+        )
+        await world.deps.stores.memories.add(ALICE, memory)
+
+    await process(world, LONG_TALK[:60])
+
+    for prompt in model.prompts:
+        shown = prompt.data["existing_memories"]
+        assert 5 < len(shown) < 80
+        assert shown[0]["text"].startswith("User knows fact number 79")
+        assert count_data_tokens(shown) < 700
+
+
+def test_places_have_names_of_their_own():
+    keys = [Place(*at).key for at in [(0, 0), (0, 5), (1, 0), (1, 2), (12, 0)]]
+
+    assert keys == ["", "-0-5", "-1", "-1-2", "-12"]
+
+
+async def test_a_finished_part_is_not_asked_about_again_after_an_interruption():
+    world, model = build_world(4_096)
+    calls = []
+
+    def fail_at_the_fifth(prompt):
+        calls.append(prompt)
+        if len(calls) == 5:
+            raise ModelFailed("cut off")
+        return read_lines(prompt)
+
+    model._answers = {EXTRACTION: fail_at_the_fifth}
+    assert (await process(world, LONG_TALK[:400])).status == "failed"
+    read_before = len(list_read(model))
+    first_read = model.prompts[:4]
+
+    model.window = 8_192
+    await world.deps.stores.conversations.edit(ALICE, TALK, title="Mine")
+    await world.deliver_all()
+
+    assert (await world.load_conversation()).status == "completed"
+    starts = [prompt.data.get("new_from", 0) for prompt in calls]
+    assert starts[5] == starts[4]
+    assert starts == sorted(starts)
+    assert read_before
+    assert first_read
