@@ -1,0 +1,349 @@
+"""Quirks of servers through our adapter: each ends as it must, is learned once, and harms nobody else."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from shared.domain.errors import ModelFailed
+from shared.domain.model import Prompt
+from tests.servers.quirks import QUIRKS, QUIRKS_BY_KIND
+from tests.servers.quirks.chunks import MEGABYTE
+from tests.servers.quirky_openai import (
+    ANSWER,
+    GREETING,
+    TITLE,
+    Ask,
+    End,
+    Quirk,
+    QuirkyOpenai,
+    Received,
+    Reply,
+    behave,
+    refuse,
+    run_quirky_server,
+)
+from tests.shared.models.turns import (
+    APP_TOOL,
+    SEARCH_TOOL,
+    SENT,
+    Outcome,
+    Title,
+    ask,
+    ask_chat,
+    ask_structured,
+    open_model,
+)
+
+MOST_BYTES = 32 * MEGABYTE
+"""What is read at most of an answer that does not end."""
+NOT_YET: frozenset[str] = frozenset(
+    {
+        "end call-as-text/gemma-4",
+        "end endless/a-refusal",
+        "end endless/empty-lines",
+        "end error-inside/dashscope",
+        "end error-inside/invalid-request",
+        "end error-inside/invalid-request-as-one-json",
+        "end error-inside/json-inside-the-message",
+        "end error-inside/minimax-as-one-json",
+        "end error-inside/older-vllm",
+        "end error-inside/older-vllm-as-one-json",
+        "end error-inside/openrouter-too-long",
+        "end error-inside/openrouter-too-long-as-one-json",
+        "end error-inside/other-names",
+        "end error-inside/other-names-as-one-json",
+        "end error-inside/text-too-long",
+        "end error-inside/text-too-long-as-one-json",
+        "end error-inside/vllm",
+        "end error-inside/vllm-as-one-json",
+        "end event/no-data-before-them",
+        "end message/alternate-strictly",
+        "end message/alternate-strictly-in-llama-server",
+        "end message/content-must-be-text",
+        "end message/long-ids-of-another-model",
+        "end message/odd-ids-of-another-model",
+        "end message/system-and-user-in-a-row-refused-alike",
+        "end no-tools/pydantic",
+        "end order/null-content-ollama",
+        "end order/null-content-openai",
+        "end order/null-content-pydantic",
+        "end reason/malformed-call-1",
+        "end refused-tool/gemini",
+        "end structured-answered/a-failed-generation",
+        "end structured-answered/in-reasoning_content",
+        "end structured-asked/additionalProperties-gemini",
+        "end structured-asked/json_schema-azure",
+        "end structured-asked/json_schema-groq",
+        "end structured-asked/json_schema-openai",
+        "end structured-asked/json_schema-serde",
+        "end thought/channel-without-marks",
+        "end thought/closed-alone",
+        "end too-long/claude-and-bound",
+        "end too-long/dashscope",
+        "known message/alternate-strictly",
+        "known message/alternate-strictly-in-llama-server",
+        "known message/long-ids-of-another-model",
+        "known message/odd-ids-of-another-model",
+        "known order/null-content-ollama",
+        "known order/null-content-openai",
+        "known order/null-content-pydantic",
+        "odd-key han",
+        "odd-key line",
+        "odd-key null",
+        "odd-key quotes",
+        "odd-key umlaut",
+        "spaced-key line",
+        "spaced-key lines",
+        "spaced-key space",
+        "spaced-key tab",
+    }
+)
+"""What fails still, by the kind of its test and its id; it must fail."""
+PLAIN = Quirk(id="plain", source="every client expects it", play=behave)
+OFFERED = {"refused-tool": (APP_TOOL,)}
+
+
+def _list_cases(kind: str, ids: Iterable[str]) -> list[ParameterSet]:
+    """List quirks by their ids; one that does not end well yet must fail, and is not run if it hangs."""
+    return [_mark(kind, _get_quirk(id_), id_) for id_ in ids]
+
+
+def _mark(kind: str, value: object, id_: str) -> ParameterSet:
+    is_missing = f"{kind} {id_}" in NOT_YET
+    missing = pytest.mark.xfail(strict=True, run=not id_.startswith("endless"))
+    return pytest.param(value, id=id_, marks=[missing] if is_missing else [])
+
+
+def _get_quirk(id_: str) -> Quirk:
+    return replace(QUIRKS[id_], tools=OFFERED.get(id_.partition("/")[0], ()))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[QuirkyOpenai]:
+    with run_quirky_server() as server:
+        yield server
+
+
+def _check_end(outcome: Outcome, quirk: Quirk) -> None:
+    end = quirk.end
+    if outcome.failure or not end.reasons or (end.failures and end.reasons == ("stop",)):
+        assert outcome.failure in end.failures, outcome
+        return
+    if quirk.ask == "structured":
+        assert outcome.value == Title.model_validate(TITLE)
+        return
+    assert outcome.reason in end.reasons, outcome
+    _check_text(outcome.text, end.text)
+    assert end.reasoning in outcome.reasoning
+    assert not end.reasoning or end.reasoning not in outcome.text
+    if end.calls is not None:
+        assert outcome.calls == [*end.calls]
+    assert outcome.left_out == [*end.left_out]
+
+
+def _check_text(text: str, wanted: str) -> None:
+    """Compare the words; a star at their end stands for anything."""
+    if wanted.endswith("*"):
+        assert text.startswith(wanted[:-1])
+    else:
+        assert text.strip() == wanted
+
+
+@pytest.mark.parametrize("quirk", _list_cases("end", QUIRKS))
+async def test_a_quirk_ends_as_it_must_n1(server, quirk):
+    session = server.open(quirk)
+    async with open_model(session.url, quirk.model, marks_prefixes=quirk.marks_prefixes) as model:
+        outcome = await ask(model, quirk)
+        window_tokens = model.describe("agent").window_tokens
+
+    _check_end(outcome, quirk)
+    assert len(session.bodies) <= quirk.most
+    assert session.sent_bytes < MOST_BYTES
+    if quirk.end.window_tokens is not None:
+        assert window_tokens == quirk.end.window_tokens
+    elif quirk.end.failures:
+        assert window_tokens > 1_000
+    if quirk.end.failures and quirk.end.retry_after_s is not None:
+        least, most = quirk.end.retry_after_s
+        assert outcome.retry_after_s is not None
+        assert least <= outcome.retry_after_s <= most
+    elif outcome.failure == "busy" and "wait" in quirk.source:
+        assert outcome.retry_after_s is None
+
+
+LEARNED = [
+    id_ for id_, quirk in QUIRKS.items() if quirk.steps and quirk.is_kept and not quirk.end.failures
+]
+
+
+@pytest.mark.parametrize("quirk", _list_cases("known", LEARNED))
+async def test_what_is_known_costs_no_further_request_n1(server, quirk):
+    session = server.open(quirk)
+    async with open_model(session.url, quirk.model, marks_prefixes=quirk.marks_prefixes) as model:
+        await ask(model, quirk)
+        first_count, first_refusals = len(session.bodies), session.refused
+        outcome = await ask(model, quirk)
+
+    _check_end(replace(outcome, left_out=[*quirk.end.left_out]), quirk)
+    assert outcome.left_out == []
+    assert session.refused == first_refusals
+    assert len(session.bodies) - first_count <= quirk.least + quirk.extra
+
+
+PERSONAL = [id_ for id_, quirk in QUIRKS.items() if quirk.is_personal]
+
+
+@pytest.mark.parametrize("quirk", _list_cases("others", PERSONAL))
+async def test_what_somebody_wrote_steps_nothing_down_for_others_n1(server, quirk):
+    """Ask what a quirk is about, then what others ask: that is sent as if nothing had happened."""
+
+    def play(received: Received) -> Reply:
+        return _behave_to_others(received) if others_ask else quirk.play(received)
+
+    others_ask = False
+    session = server.open(replace(quirk, play=play))
+    fresh_session = server.open(replace(PLAIN, play=_behave_to_others))
+    async with open_model(session.url) as model, open_model(fresh_session.url) as fresh_model:
+        await ask(model, quirk)
+        others_ask = True
+        count = len(session.bodies)
+        for one in (model, fresh_model):
+            assert (await ask_chat(one, SENT["chat"], [SEARCH_TOOL])).reason == "stop"
+            await ask_structured(one)
+
+    assert session.bodies[count:] == fresh_session.bodies
+
+
+def _behave_to_others(received: Received) -> Reply:
+    ask_: Ask = "structured" if "response_format" in received.body else "question"
+    return behave(replace(received, ask=ask_))
+
+
+def test_every_quirk_is_named_once_and_has_its_source():
+    quirks = [quirk for quirks in QUIRKS_BY_KIND.values() for quirk in quirks]
+
+    assert len(QUIRKS) == len(quirks)
+    assert all(quirk.source for quirk in quirks)
+
+
+async def _check_key(server: QuirkyOpenai, api_key: str) -> tuple[Outcome, list[str]]:
+    quirk = Quirk(id="key", source="W42", play=behave, ask="greeting", end=End(text=GREETING))
+    session = server.open(quirk)
+    async with open_model(session.url, api_key=api_key) as model:
+        outcome = await ask(model, quirk)
+    return outcome, session.authorizations
+
+
+SPACED_KEYS = {"line": "sk-abc\n", "space": " sk-abc", "lines": "sk-abc\r\n", "tab": "\tsk-abc "}
+ODD_KEYS = {
+    "umlaut": "sk-äbc",
+    "line": "sk-a\nbc",
+    "han": "sk-東京",
+    "null": "sk-a\0bc",
+    "quotes": "sk-“abc”",
+}
+
+
+@pytest.mark.parametrize("api_key", [_mark("spaced-key", k, id_) for id_, k in SPACED_KEYS.items()])
+async def test_spaces_around_a_key_are_not_sent_n1(server, api_key):
+    outcome, authorizations = await _check_key(server, api_key)
+
+    assert outcome.text == GREETING
+    assert authorizations == ["Bearer sk-abc"]
+
+
+@pytest.mark.parametrize("api_key", [_mark("odd-key", k, id_) for id_, k in ODD_KEYS.items()])
+async def test_a_key_that_cannot_be_sent_is_a_refused_key_n1(server, api_key):
+    outcome, authorizations = await _check_key(server, api_key)
+
+    assert outcome.failure == "refused_key"
+    assert api_key.strip() not in str(outcome.error)
+    assert authorizations == []
+
+
+@pytest.mark.parametrize(("sent", "is_long"), [("long", True), ("chat", False)])
+async def test_a_refusal_without_a_reason_may_be_for_a_long_text_n2(server, sent, is_long):
+    quirk = Quirk(
+        id="no-reason", source="issue 32", ask="greeting", sent=sent, play=lambda _: refuse("No.")
+    )
+    session = server.open(quirk)
+    async with open_model(session.url) as model:
+        outcome = await ask(model, quirk)
+
+    assert outcome.failure == "other"
+    assert outcome.may_be_too_long == is_long
+
+
+def _refuse_over_window(received: Received) -> Reply:
+    size = len(str(received.body["messages"])) // 3
+    if size <= 8_192:
+        return behave(received)
+    return refuse(
+        f"This model's maximum context length is 8192 tokens. However, you requested {size} tokens.",
+        code="context_length_exceeded",
+    )
+
+
+WINDOW = Quirk(id="window", source="part 1.3", ask="structured", play=_refuse_over_window)
+LONG_DATA = Prompt(
+    name="library/title",
+    version="1",
+    instructions="Give it a title, and list what is to be done.",
+    data={"said": "The boiler is broken. " * 4_000, "by": "Ann"},
+)
+
+
+async def test_data_that_can_be_cut_is_cut_to_the_window_a_refusal_names_n2(server):
+    session = server.open(WINDOW)
+    async with open_model(session.url) as model:
+        outcome = await ask_structured(model, LONG_DATA)
+
+    assert outcome.value == Title.model_validate(TITLE)
+    assert len(session.bodies) == 2
+    assert "Ann" in str(session.bodies[1])
+
+
+async def test_data_that_can_be_divided_is_left_to_its_caller_n2(server):
+    session = server.open(WINDOW)
+    async with open_model(session.url) as model:
+        outcome = await ask_structured(model, replace(LONG_DATA, is_divisible=True))
+
+    assert outcome.failure == "too_long"
+    assert len(session.bodies) == 1
+
+
+async def test_every_request_bounds_its_answer_n2(server):
+    question, greeting, structured = (
+        server.open(replace(PLAIN, ask=ask_)) for ask_ in ("question", "greeting", "structured")
+    )
+    for session in (question, greeting, structured):
+        async with open_model(session.url) as model:
+            await ask(model, session.quirk)
+
+    for session in (question, greeting, structured):
+        for body in session.bodies:
+            bounds = [body.get("max_tokens"), body.get("max_completion_tokens")]
+            assert any(bound for bound in bounds if bound and bound <= 32_000)
+
+
+async def test_a_plain_server_is_asked_no_more_than_needed_n1(server):
+    session = server.open(PLAIN)
+    async with open_model(session.url) as model:
+        outcome = await ask(model, PLAIN)
+
+    assert outcome.text == ANSWER
+    assert len(session.bodies) == 2
+
+
+async def test_the_words_of_a_refusal_stay_out_of_our_error_n1(server):
+    quirk = Quirk(
+        id="words", source="issue 32", ask="greeting", play=lambda _: refuse("Ann is a secret.")
+    )
+    session = server.open(quirk)
+    async with open_model(session.url) as model:
+        outcome = await ask(model, quirk)
+
+    assert isinstance(outcome.error, ModelFailed)
+    assert "secret" not in str(outcome.error)
