@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from functions.chat.tools.app_tools import build_app_tools
+from functions.chat.tools.tool_offer import choose_tools
 from functions.chat.tools.toolkit import Tool
 from shared.data.cached_apps import PinnedApp
 from shared.domain.app import App
@@ -25,7 +26,7 @@ def build_installed_tools(
     """Offer the tools of apps; the owner granted `always` to some, by app and name."""
     pinned = [PinnedApp(app=app, pins=compute_pins(app)) for app in apps]
     consent = Consent(grants={app.source.key: _build_grants(app, always) for app in apps})
-    return build_app_tools(toolbox, OWNER, pinned, consent, question)
+    return choose_tools(build_app_tools(toolbox, OWNER, pinned, consent), question)
 
 
 def _build_grants(app: App, always: Collection[tuple[AppId, str]]) -> dict[str, Grant]:

@@ -41,7 +41,9 @@ class DiagnosticsOut(Wire):
     else. `model_reason` says what chose `model`: the owner by the `question`, the chat's `agent` or their
     `profile`, a `persona`'s maker, or what came with the question. `prompt` is the version of our rules, `layers` those of their parts in order. `fallback_model` answered where `model` was down. `stages` are the milliseconds spent
     in each stage; `first_token` counts from the start of the request. `lookup` says whether a
-    search of the web brought a source. `safety` is that of the chat now. `cost_micro_usd` is what its
+    search of the web brought a source. `window_tokens` is what the model takes at once, as it was known at the end;
+    `tools_left_out` names our tools, and `blocks_left_out` what else of the input was cut or left out, for which it had no
+    room; of the `app_tools` that could be offered, `app_tools_offered` were. `safety` is that of the chat now. `cost_micro_usd` is what its
     models cost by their list prices, in millionths of a US dollar, without the `unpriced_calls`,
     whose model has no known price.
     """
@@ -76,6 +78,12 @@ class DiagnosticsOut(Wire):
     fallback_without_filters: bool = False
     hits: int = 0
     citations: int
+    window_tokens: int | None = None
+    tools_offered: int = 0
+    tools_left_out: tuple[str, ...] = ()
+    blocks_left_out: tuple[str, ...] = ()
+    app_tools: int = 0
+    app_tools_offered: int = 0
 
 
 @route("GET", "/v2/messages/{id}/diagnostics", "Say how an answer came about", errors=(404,))

@@ -1,6 +1,9 @@
 """Blocks of a context: the values that a turn's input is built from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic_core import to_json
 
 from shared.domain.ids import FileId
 from shared.domain.model import AssistantTurn, ModelMessage, SystemText, ToolResult, UserText
@@ -70,11 +73,18 @@ def count_message_tokens(messages: Sequence[ModelMessage]) -> int:
 
 def _count_tokens(message: ModelMessage) -> int:
     match message:
-        case AssistantTurn(text=text, tool_calls=calls):
-            called = sum(estimate_tokens(c.name + c.arguments) + MESSAGE_TOKENS for c in calls)
-            return MESSAGE_TOKENS + estimate_tokens(text) + called
+        case AssistantTurn(text=text, tool_calls=calls, given_back=given_back):
+            called = sum(
+                estimate_tokens(c.name + c.arguments) + MESSAGE_TOKENS + _count_fields(c.given_back)
+                for c in calls
+            )
+            return MESSAGE_TOKENS + estimate_tokens(text) + called + _count_fields(given_back)
         case UserText(text=text, pictures=pictures):
             seen = sum(picture.tokens for picture in pictures)
             return MESSAGE_TOKENS + estimate_tokens(text) + seen
         case SystemText(text=text) | ToolResult(text=text):
             return MESSAGE_TOKENS + estimate_tokens(text)
+
+
+def _count_fields(given_back: Mapping[str, Any]) -> int:
+    return estimate_tokens(to_json(given_back).decode()) if given_back else 0

@@ -10,15 +10,20 @@ from functions.chat.context.blocks import (
     MIN_CUT_TOKENS,
     EarlierMessage,
     Exchange,
+    FileNote,
     GivenDocument,
+    build_earlier_message,
 )
 from functions.chat.context.window import MIN_VERBATIM
 from shared.domain.model import ToolSpec
 from shared.domain.sizes import truncate
 from shared.domain.tokens import estimate_tokens
+from shared.models.requests import to_wire_tool
 
 SAFETY_MARGIN = 0.05
 """Share of a window that stays free, because tokens are estimated."""
+MIN_MARGIN_TOKENS = 500
+"""At least so many stay free: chat templates frame messages and tools, and placeholders have a note."""
 MAX_ANSWER_TOKENS = 16_000
 ANSWER_SHARE = 8
 """An answer gets this part of a small window."""
@@ -31,13 +36,28 @@ NOTE_TOKENS = 20
 def compute_budget(window_tokens: int, tools: Sequence[ToolSpec]) -> int:
     """Return the tokens that all messages together may have; below 0 where the tools are too many."""
     answer_tokens = min(MAX_ANSWER_TOKENS, window_tokens // ANSWER_SHARE)
-    usable_tokens = int(window_tokens * (1 - SAFETY_MARGIN))
-    return usable_tokens - answer_tokens - sum(map(count_tool_tokens, tools))
+    margin_tokens = max(MIN_MARGIN_TOKENS, int(window_tokens * SAFETY_MARGIN))
+    offered_tokens = sum(map(count_tool_tokens, tools))
+    return window_tokens - margin_tokens - answer_tokens - offered_tokens
 
 
 def count_tool_tokens(tool: ToolSpec) -> int:
-    schema = to_json(tool.parameters).decode()
-    return MESSAGE_TOKENS + estimate_tokens(tool.name + tool.description + schema)
+    """Count the tokens of a tool as it is sent."""
+    return MESSAGE_TOKENS + estimate_tokens(to_json(to_wire_tool(tool)).decode())
+
+
+def lighten_history(
+    history: Sequence[EarlierMessage], max_tokens: int
+) -> tuple[tuple[EarlierMessage, ...], list[FileNote]]:
+    """Take files and calls from messages to which they add more than `max_tokens`; return the files too."""
+    lightened: list[EarlierMessage] = []
+    files: list[FileNote] = []
+    for message in history:
+        bare = build_earlier_message(message.messages[-1:])
+        is_heavy = message.tokens - bare.tokens > max_tokens
+        lightened.append(bare if is_heavy else message)
+        files += message.files if is_heavy else ()
+    return tuple(lightened), files
 
 
 def select_newest(history: Sequence[EarlierMessage], room: int) -> Sequence[EarlierMessage]:
@@ -55,32 +75,37 @@ def select_newest(history: Sequence[EarlierMessage], room: int) -> Sequence[Earl
     return history[stepped if len(history) - stepped >= MIN_VERBATIM else dropped :]
 
 
-def cut_results(exchanges: Sequence[Exchange], excess: int) -> list[Exchange]:
+def cut_results(
+    exchanges: Sequence[Exchange], excess: int, least: int = MIN_CUT_TOKENS
+) -> tuple[Exchange, ...]:
     """Cut the results of this turn by `excess` tokens, the oldest first; calls stay as they are."""
     results = [result for exchange in exchanges for result in exchange.results]
-    cut = iter(_cut_texts([result.text for result in results], excess))
-    return [
+    cut = iter(_cut_texts([result.text for result in results], excess, least))
+    return tuple(
         replace(exchange, results=tuple(replace(r, text=next(cut)) for r in exchange.results))
         for exchange in exchanges
-    ]
+    )
 
 
-def cut_documents(documents: Sequence[GivenDocument], excess: int) -> list[GivenDocument]:
+def cut_documents(
+    documents: Sequence[GivenDocument], excess: int, least: int = MIN_CUT_TOKENS
+) -> tuple[GivenDocument, ...]:
     """Cut the texts of documents by `excess` tokens, the first one first."""
-    cut = _cut_texts([document.contents for document in documents], excess)
-    return [
+    cut = _cut_texts([document.contents for document in documents], excess, least)
+    return tuple(
         replace(document, contents=contents)
         for document, contents in zip(documents, cut, strict=True)
-    ]
+    )
 
 
-def _cut_texts(texts: Sequence[str], excess: int) -> list[str]:
+def _cut_texts(texts: Sequence[str], excess: int, least: int) -> list[str]:
     cut_texts = []
     for text in texts:
-        wanted_tokens = max(MIN_CUT_TOKENS, estimate_tokens(text) - excess)
-        cut_texts.append(cut_text(text, wanted_tokens) if excess > 0 else text)
-        if cut_texts[-1] is not text:
-            excess -= estimate_tokens(text) - estimate_tokens(cut_texts[-1])
+        tokens = estimate_tokens(text)
+        shorter = cut_text(text, max(least, tokens - excess)) if excess > 0 else text
+        is_shorter = estimate_tokens(shorter) < tokens  # a note may be longer than a short text
+        cut_texts.append(shorter if is_shorter else text)
+        excess -= tokens - estimate_tokens(cut_texts[-1])
     return cut_texts
 
 

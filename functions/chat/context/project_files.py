@@ -29,26 +29,28 @@ class ProjectFiles:
         return tokens < WHOLE_SHARE * facts.window_tokens
 
     def are_given(self, facts: ModelFacts) -> bool:
-        """Tell whether there are any, and a model is given them whole: nothing is left to search."""
+        """Tell whether there are any, and a model may be given them whole: nothing is left to search then."""
         return bool(self.files) and self.fit(facts)
 
     def give(self, context: Context) -> Context:
-        """Return a context with them: all of them near its end, or their names.
+        """Return a context with all of them near its end.
 
         Documents are numbered in the order in which the model reads them. A file that came with the
         question as well is given once.
         """
-        if self.fit(context.facts):
-            documents, pictures = number_documents(self.texts), list_pictures(self.texts)
-            known = {each.file_id for each in documents}
-            others = [each for each in context.files if each.file_id not in known]
-            return replace(
-                context,
-                project_files=tuple(documents),
-                files=tuple(
-                    replace(each, number=number)
-                    for number, each in enumerate(others, start=len(documents) + 1)
-                ),
-                pictures=(*pictures, *(each for each in context.pictures if each not in pictures)),
-            )
+        documents, pictures = number_documents(self.texts), list_pictures(self.texts)
+        known = {each.file_id for each in documents}
+        others = [each for each in context.files if each.file_id not in known]
+        return replace(
+            context,
+            project_files=tuple(documents),
+            files=tuple(
+                replace(each, number=number)
+                for number, each in enumerate(others, start=len(documents) + 1)
+            ),
+            pictures=(*pictures, *(each for each in context.pictures if each not in pictures)),
+        )
+
+    def name(self, context: Context) -> Context:
+        """Return a context with their names, by which a model can search them."""
         return replace(context, project_notes=tuple(build_note(file) for file in self.files))

@@ -36,6 +36,8 @@ RULE_LAYERS = tuple(
     for name in ("identity", "tools", "memory", "policy", "consent", "answers")
 )
 """The reviewed files that our rules consist of."""
+BRIEF_RULES = "chat/system/brief"
+"""What stands in their place where a window is small."""
 PAUSED = (
     "The owner paused memories: use nothing that was remembered about them, and say so if they ask."
 )
@@ -61,8 +63,9 @@ def build_context(
     facts: ModelFacts = UNKNOWN_MODEL,
 ) -> Context:
     """Build what every chat gives the model before its first call. A persona, its maker's alone, is given no more."""
+    is_persona = app is not None and app.persona_prompt is not None
     return Context(
-        rules=_build_rules(app),
+        rules="" if is_persona else render_rules(),
         app_prompt=_build_app_prompt(app),
         summary=_build_summary(summary),
         history=build_history(history, texts, results),
@@ -114,27 +117,32 @@ def add_owner_blocks(
     )
 
 
-def render_rules() -> str:
-    """Return our fixed rules: the layers in their order, the same from turn to turn."""
-    return "\n\n".join(map(prompts.render, RULE_LAYERS))
+def render_rules(*, is_brief: bool = False, left_out: Sequence[str] = ()) -> str:
+    """Return our fixed rules: the layers in their order, the same from turn to turn.
+
+    Those of a small window are brief, and name the tools that are `left_out`.
+    """
+    notice = prompts.render("chat/left_out_tools", names=", ".join(left_out)) if left_out else ""
+    return "\n\n".join(
+        [*map(prompts.render, _list_layers(is_brief=is_brief)), *filter(None, [notice])]
+    )
 
 
-def list_rule_versions() -> dict[str, str]:
+def list_rule_versions(*, is_brief: bool = False) -> dict[str, str]:
     """Return the version of each layer, in their order."""
-    return {name.rpartition("/")[2]: prompts.compute_version(name) for name in RULE_LAYERS}
+    names = _list_layers(is_brief=is_brief)
+    return {name.rpartition("/")[2]: prompts.compute_version(name) for name in names}
 
 
 @cache
-def compute_rules_version() -> str:
+def compute_rules_version(*, is_brief: bool = False) -> str:
     """Return one short hash of all layers."""
-    versions = "".join(list_rule_versions().values())
+    versions = "".join(list_rule_versions(is_brief=is_brief).values())
     return hashlib.sha256(versions.encode()).hexdigest()[:12]
 
 
-def _build_rules(app: App | None) -> str:
-    if app is not None and app.persona_prompt is not None:
-        return app.persona_prompt
-    return render_rules()
+def _list_layers(*, is_brief: bool) -> Sequence[str]:
+    return (BRIEF_RULES,) if is_brief else RULE_LAYERS
 
 
 def _build_focus(focus: FocusMode | None) -> str:
@@ -180,8 +188,10 @@ def _word_agent(agent: CustomAgent) -> str:
 
 
 def _build_app_prompt(app: App | None) -> str:
-    """Return how an app wants its chat to be: the wish of a stranger, after our rules."""
-    if app is None or app.persona_prompt is not None or not app.chat_prompt:
+    """Return how an app wants its chat to be: the wish of a stranger, after our rules; all of a persona."""
+    if app is not None and app.persona_prompt is not None:
+        return app.persona_prompt
+    if app is None or not app.chat_prompt:
         return ""
     instructions = fence_untrusted(app.chat_prompt, app.source)
     return prompts.render("chat/app_chat", instructions=instructions)

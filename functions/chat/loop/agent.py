@@ -1,9 +1,9 @@
 """Agent loop of a turn: cycles of model and tool calls, until the model is done or a limit hit."""
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from functions.chat import user_texts
 from functions.chat.context.context import Context
@@ -13,26 +13,27 @@ from functions.chat.loop.answer_writer import AnswerWriter
 from functions.chat.loop.call_review import CallReview, ReviewedCalls
 from functions.chat.loop.limits import LimitReached, check_calls, is_busy
 from functions.chat.loop.lookup_gate import LookupGate, NoSource
+from functions.chat.loop.model_input import FitToWindow, ModelInput
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.parsed_call import ParsedCall, build_unique_id, parse_call
-from functions.chat.tools.toolkit import Toolkit, ToolOutcome
+from functions.chat.tools.toolkit import Tool, Toolkit, ToolOutcome
 from shared import telemetry
 from shared.domain.confirmation import Confirmation
 from shared.domain.embed import EmbedRef
-from shared.domain.errors import TooLarge
+from shared.domain.errors import ModelFailed
 from shared.domain.ids import RunId
 from shared.domain.model import (
     AssistantTurn,
+    FinishReason,
     ModelCallFinished,
     ModelEvent,
-    ModelMessage,
     ModelRole,
     ReasoningDelta,
     TextDelta,
     ToolCall,
     ToolCallRequested,
+    ToolLeftOut,
     ToolResult,
-    ToolSpec,
 )
 from shared.domain.model_usage import RoleUsage, to_role_usage
 from shared.domain.run import (
@@ -54,6 +55,8 @@ from shared.ports import ChatModel
 
 MAX_SHOWN_ARGUMENTS_CHARS = 20_000
 """Maximum that ToolStarted shows; the tool gets all of them."""
+MAX_SHRINKS = 3
+"""So often a model call that is too long is made again for a smaller window."""
 
 
 class KeepResults(Protocol):
@@ -65,12 +68,20 @@ class KeepResults(Protocol):
         """Return references to what is stored."""
 
 
+class ReportRefusedTool(Protocol):
+    """Tells whoever declared a tool that a model refuses it."""
+
+    async def __call__(self, tool: Tool, model: str, words: str, /) -> None: ...
+
+
 @dataclass(slots=True, kw_only=True)
 class _Cycle:
-    """One model call: its text and the calls it requests."""
+    """One model call: its text, the calls it requests, and what the provider wants back with them."""
 
     text: list[str] = field(default_factory=list)
     reviewed: ReviewedCalls = field(default_factory=ReviewedCalls)
+    given_back: Mapping[str, Any] = field(default_factory=dict)
+    has_begun: bool = False
 
     @property
     def calls(self) -> list[ParsedCall]:
@@ -81,7 +92,9 @@ class _Cycle:
 class Agent:
     """Agent of one turn. `calls`, `cycles` and `usage` count what it used.
 
+    `fit` fits its input to the window that a refusal tells; None where that is fixed.
     `language` is that of our own texts. `decided` is a call of the answer before, which the owner's message decides.
+    `cut_short` is how the latest model call ended where it did not end itself.
     """
 
     run_id: RunId
@@ -92,14 +105,16 @@ class Agent:
     output_gate: OutputGate
     limits: Limits
     keep_results: KeepResults
+    fit: FitToWindow | None = None
+    report_refused_tool: ReportRefusedTool | None = None
     language: str | None = None
     decided: Confirmation | None = None
     calls: list[ParsedCall] = field(default_factory=list)
     cycles: int = 0
     usage: RoleUsage = field(default_factory=RoleUsage)
     is_limited: bool = False
-    _context: Context = field(init=False)
-    _searched: bool = False
+    cut_short: FinishReason | None = None
+    _input: ModelInput = field(init=False)
     _lookup: LookupGate = field(default_factory=LookupGate)
     _writer: AnswerWriter = field(init=False)
 
@@ -131,7 +146,7 @@ class Agent:
         yield Stage("response_ready")
 
     async def _run_cycles(self, context: Context) -> AsyncGenerator[RunEvent, None]:
-        self._context = context
+        self._input = ModelInput(context=context, toolkit=self.toolkit, fit=self.fit)
         if self.decided is not None:
             async with aclosing(self._run_decided(self.decided)) as events:
                 async for event in events:
@@ -181,12 +196,28 @@ class Agent:
             yield ConfirmationRequested(confirmation)
 
     async def _call_model(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
-        """Make one model call: yield its text, collect its calls. The last cycle has no tools."""
+        """Make one model call: yield its text, collect its calls. The last cycle has no tools.
+
+        A model that finds it too long before it says anything is asked again for a smaller window.
+        """
         self.cycles += 1
-        tools = () if self._is_last_cycle else self.toolkit.specs
-        messages = self._build_messages(tools)
         for stage in self._writer.enter_stage("thinking"):
             yield stage
+        for shrinks_left in reversed(range(MAX_SHRINKS + 1)):
+            try:
+                async with aclosing(self._stream(cycle)) as events:
+                    async for event in events:
+                        yield event
+            except ModelFailed as failure:
+                if cycle.has_begun or not shrinks_left or not self._shrink(failure):
+                    raise
+            else:
+                return
+
+    async def _stream(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
+        messages, tools = self._input.build(
+            self.cycles, warning=self.output_gate.warning, offers_tools=not self._is_last_cycle
+        )
         with telemetry.measure_stage("model"):
             async with self.model.stream(self.role, messages, tools) as events:
                 async for event in events:
@@ -195,14 +226,8 @@ class Agent:
         for agent_event in self._writer.flush():
             yield agent_event
 
-    def _build_messages(self, tools: Sequence[ToolSpec]) -> list[ModelMessage]:
-        """Build the input of the next model call. Raises LimitReached where no window holds it."""
-        warning = self.output_gate.warning
-        context = replace(self._context, warning=warning) if warning else self._context
-        try:
-            return context.for_cycle(self.cycles, tools, searched=self._searched)
-        except TooLarge:
-            raise LimitReached(user_texts.TOO_MUCH_CONTEXT) from None
+    def _shrink(self, failure: ModelFailed) -> bool:
+        return self._input.shrink(failure, self.model.describe(self.role))
 
     @property
     def _is_last_cycle(self) -> bool:
@@ -254,19 +279,21 @@ class Agent:
                 yield ChartShown(outcome.chart)
         for ref in await self.keep_results(cycle.calls, outcomes):
             yield EmbedShown(ref)
-        self._searched = self._searched or any(
+        self._input.searched |= any(
             tool is not None and tool.is_search and not outcome.failed
             for tool, outcome in zip(tools, outcomes, strict=True)
         )
-        self._context = self._context.add_exchange(
+        self._input.add_exchange(
             AssistantTurn(
                 text="".join(cycle.text),
                 tool_calls=tuple(call.request for call in cycle.calls),
+                given_back=cycle.given_back,
             ),
             [ToolResult(call_id=o.call_id, text=o.text, source=o.source) for o in outcomes],
         )
 
     async def _handle_event(self, event: ModelEvent, cycle: _Cycle) -> Iterable[RunEvent]:
+        cycle.has_begun = cycle.has_begun or not isinstance(event, ToolLeftOut)
         match event:
             case TextDelta(text):
                 self._lookup.check_answer()
@@ -278,14 +305,34 @@ class Agent:
                 return [ReasoningText(text)]
             case ToolCallRequested(request) if not self._is_last_cycle:
                 cycle.calls.append(self._parse_call(request, cycle))
-            case ModelCallFinished(usage=usage):
-                self.usage += to_role_usage(usage)
-                count_model_call(usage)
+            case ToolLeftOut(name=name, reason=words):
+                await self._tell_left_out(name, words)
+            case ModelCallFinished():
+                self._end_call(event, cycle)
         return ()
+
+    def _end_call(self, end: ModelCallFinished, cycle: _Cycle) -> None:
+        """Count a call; what was cut short may lack a call that belongs to the others: none runs."""
+        self.usage += to_role_usage(end.usage)
+        count_model_call(end.usage)
+        cycle.given_back = end.given_back
+        self.cut_short = None if end.reason in ("stop", "tool_calls") else end.reason
+        if self.cut_short:
+            cycle.calls.clear()
+
+    async def _tell_left_out(self, name: str, words: str) -> None:
+        """Tell of a tool that the model refuses: the log without its server's words, its developer with them."""
+        tool = self.toolkit.get(name)
+        app_id = tool.app_id if tool else None
+        telemetry.warning("tool_left_out", tool=tool.name if tool else name, app_id=app_id)
+        if tool is not None and self.report_refused_tool is not None:
+            await self.report_refused_tool(tool, self.model.name(self.role), words)
 
     def _parse_call(self, request: ToolCall, cycle: _Cycle) -> ParsedCall:
         number = len(self.calls) + len(cycle.calls)
-        return parse_call(request, build_unique_id(self.run_id, number, request))
+        tool = self.toolkit.get(request.name)
+        parameters = tool.spec.parameters if tool else None
+        return parse_call(request, build_unique_id(self.run_id, number, request), parameters)
 
     async def _check_length(self, chars: int) -> None:
         await self.output_gate.wait_released()
@@ -313,7 +360,7 @@ class Agent:
                 yield Status(translate(tool.status, self.language), tool.app_id)
 
     def _check_context_size(self) -> None:
-        if self._context.count_tokens() > self.limits.context_tokens:
+        if self._input.context.count_tokens() > self.limits.context_tokens:
             raise LimitReached(user_texts.TOO_MUCH_CONTEXT)
 
 

@@ -17,11 +17,15 @@ from shared.domain.chat import FilePage
 from shared.domain.errors import NotFound
 from shared.domain.file import File
 from shared.domain.ids import UserId
+from shared.domain.model import SAFE_WINDOW_TOKENS
 from shared.library.files import load_pages
 from shared.retrieval.page_passages import split_into_passages
 
 MAX_SLICE_CHARS = 20_000
+"""In a small window, a character for each of its tokens: about a quarter of it."""
 MAX_FOUND = 8
+TOKENS_PER_PASSAGE = 1_000
+"""In a small window, one passage for so many of its tokens is found."""
 NOTHING_FOUND = "No passage of a file fits these words."
 NO_SUCH_FILE = "There is no such file; search_files names those there are."
 NOT_READ = "This file has no text that could be read."
@@ -46,13 +50,16 @@ class SearchFiles(Arguments):
     ] = None
 
 
-def build_file_tools(deps: ChatDeps, uid: UserId, *, can_search: bool) -> list[Tool]:
+def build_file_tools(
+    deps: ChatDeps, uid: UserId, *, can_search: bool, window_tokens: int = SAFE_WINDOW_TOKENS
+) -> list[Tool]:
     """Return the tools; one that has the files whole before it has nothing to search."""
+    limit = min(MAX_FOUND, max(1, window_tokens // TOKENS_PER_PASSAGE))
     read = build_builtin_tool(
         "read_file",
         "Reading your file",
         ReadFile,
-        partial(_read, deps, uid),
+        partial(_read, deps, uid, max_chars=min(MAX_SLICE_CHARS, window_tokens)),
         tool_class="read",
         is_search=True,
     )
@@ -60,14 +67,16 @@ def build_file_tools(deps: ChatDeps, uid: UserId, *, can_search: bool) -> list[T
         "search_files",
         "Searching your files",
         SearchFiles,
-        partial(_search, deps, uid),
+        partial(_search, deps, uid, limit=limit),
         tool_class="read",
         is_search=True,
     )
     return [read, search] if can_search else [read]
 
 
-async def _read(deps: ChatDeps, uid: UserId, arguments: ReadFile) -> ResultRenderer:
+async def _read(
+    deps: ChatDeps, uid: UserId, arguments: ReadFile, *, max_chars: int
+) -> ResultRenderer:
     try:
         file = await deps.stores.files.get(uid, arguments.file_id)
     except NotFound:
@@ -76,7 +85,7 @@ async def _read(deps: ChatDeps, uid: UserId, arguments: ReadFile) -> ResultRende
     if not pages:
         return _word(NOT_READ, f"“{file.name}” has no text.")
     rest = join_pages(pages[arguments.first_page - 1 :])[arguments.start :]
-    text = rest[:MAX_SLICE_CHARS]
+    text = rest[:max_chars]
     page = FilePage(id=file.id, name=file.name, page=arguments.first_page)
     answer = {
         **_describe(file),
@@ -91,12 +100,14 @@ async def _read(deps: ChatDeps, uid: UserId, arguments: ReadFile) -> ResultRende
     )
 
 
-async def _search(deps: ChatDeps, uid: UserId, arguments: SearchFiles) -> ResultRenderer:
+async def _search(
+    deps: ChatDeps, uid: UserId, arguments: SearchFiles, *, limit: int
+) -> ResultRenderer:
     wanted = await deps.stores.files.find_all(uid, arguments.file_ids or ())
     known = [file.id for file in wanted if file]
     if arguments.file_ids and not known:
         return _word(NO_SUCH_FILE, "Those files are not there.")
-    found = await deps.file_index.search(uid, arguments.query, file_ids=known, limit=MAX_FOUND)
+    found = await deps.file_index.search(uid, arguments.query, file_ids=known, limit=limit)
     ids = list(dict.fromkeys(passage.file_id for passage in found))
     files = {file.id: file for file in await deps.stores.files.find_all(uid, ids) if file}
     passages = {

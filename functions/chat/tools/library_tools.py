@@ -22,6 +22,7 @@ from shared.domain.day_words import describe_time
 from shared.domain.errors import ToolFailed, Unavailable
 from shared.domain.ids import AppId, UserId
 from shared.domain.memory import Memory
+from shared.domain.model import SAFE_WINDOW_TOKENS
 from shared.domain.owner_words import address_owner
 from shared.languages import translate
 from shared.resilience.retry import retry
@@ -30,6 +31,8 @@ from shared.retrieval.packing import Passage, pack
 UNTITLED = "Untitled conversation"
 MAX_SEARCH_TOKENS = 4_000
 """Budget of the quotations that one search adds to a model's input."""
+SEARCH_SHARE = 4
+"""In a small window, they get this part of it."""
 
 SEARCH_DOWN = (
     "search is unavailable at the moment. Tell the owner that you could not search, and do not say "
@@ -127,12 +130,14 @@ def build_library_tools(
     language: str | None = None,
     *,
     recalls_memories: bool = True,
+    window_tokens: int = SAFE_WINDOW_TOKENS,
 ) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm.
 
     Their results tell times in the owner's zone, and people read those of conversations in
     their language. While memories are not recalled, no tool reads them.
     """
+    max_tokens = min(MAX_SEARCH_TOKENS, window_tokens // SEARCH_SHARE)
     build_read_tool = partial(build_builtin_tool, tool_class="read")
     conversation_tools = [
         build_read_tool(
@@ -146,7 +151,9 @@ def build_library_tools(
             "search_conversations",
             "Searching conversations",
             SearchConversations,
-            partial(_search_conversations, deps, uid, zone, language=language),
+            partial(
+                _search_conversations, deps, uid, zone, language=language, max_tokens=max_tokens
+            ),
             is_search=True,
         ),
     ]
@@ -221,6 +228,7 @@ async def _search_conversations(
     arguments: SearchConversations,
     *,
     language: str | None,
+    max_tokens: int,
 ) -> ResultRenderer:
     search = partial(
         deps.search.search_with_fallback,
@@ -234,7 +242,7 @@ async def _search_conversations(
     telemetry.count(hits=len(hits))
     packed_passages = pack(
         [(hit.conversation.named_segments, hit.turns) for hit in hits],
-        tokens=MAX_SEARCH_TOKENS,
+        tokens=max_tokens,
     )
     results = zip(
         (hit.conversation for hit in hits), map(_list_texts, packed_passages), strict=True

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from shared.arguments import drop_absent
 from shared.domain.ids import RunId
 from shared.domain.model import ToolCall
 from shared.domain.value import value
@@ -16,7 +17,8 @@ from shared.domain.value import value
 class ParsedCall:
     """`arguments` is None where the model's text is no JSON object; `error` then says why.
 
-    `request` is the call as the model wrote it and reads it again. `unique_id` names the call
+    `request` is the call as the model wrote it and reads it again; `arguments` are those that say
+    something: models fill optional ones with null or nothing. `unique_id` names the call
     towards third parties: model APIs may count their ids anew in every cycle.
     """
 
@@ -34,8 +36,13 @@ class ParsedCall:
         return self.request.name
 
 
-def parse_call(request: ToolCall, unique_id: str) -> ParsedCall:
-    """Parse the arguments of a call; numbers that JSON does not know are errors."""
+def parse_call(
+    request: ToolCall, unique_id: str, parameters: Mapping[str, Any] | None = None
+) -> ParsedCall:
+    """Parse the arguments of a call, by the `parameters` of its tool where there is one.
+
+    Numbers that JSON does not know are errors.
+    """
     try:
         arguments = from_json(request.arguments or "{}", allow_inf_nan=False)
         json.dumps(arguments, allow_nan=False)  # 1e999 is read as an infinity
@@ -47,7 +54,8 @@ def parse_call(request: ToolCall, unique_id: str) -> ParsedCall:
         return _to_invalid(
             request, unique_id, f"the arguments of {request.name} must be a JSON object."
         )
-    return ParsedCall(request=request, unique_id=unique_id, arguments=arguments)
+    given = drop_absent(arguments, parameters) if parameters else arguments
+    return ParsedCall(request=request, unique_id=unique_id, arguments=given)
 
 
 def _to_invalid(request: ToolCall, unique_id: str, error: str) -> ParsedCall:

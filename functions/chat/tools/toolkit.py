@@ -196,6 +196,10 @@ class Toolkit:
     def specs(self) -> tuple[ToolSpec, ...]:
         return tuple(tool.spec for tool in self._tools.values())
 
+    def offer(self, tools: Sequence[Tool]) -> None:
+        """Offer these from now on, and no others."""
+        self._tools = {tool.spec.name: tool for tool in tools}
+
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
 

@@ -24,12 +24,12 @@ from functions.chat.turn.model_choice import (
     choose_by_owner,
 )
 from functions.chat.turn.prepared_turn import Voice
-from functions.chat.turn.question_tools import QuestionTools
+from functions.chat.turn.question_tools import OfferedTools, QuestionTools
 from functions.chat.turn.turn_context import TurnContext
-from shared import prompts
+from shared import prompts, telemetry
 from shared.domain.custom_agent import AgentRole
-from shared.domain.errors import Invalid
-from shared.domain.model import ModelRole
+from shared.domain.errors import Invalid, TooLarge
+from shared.domain.model import ModelFacts, ModelRole
 from shared.domain.tokens import estimate_tokens
 from shared.domain.value import value
 
@@ -85,8 +85,11 @@ class VoiceBuilder:
         main = self._build_main(roles[0], context)
         voices = [main, *(self._build_sibling(main, role, context) for role in roles[1:])]
         for voice in voices:
-            check_sizes(self.documents.files.of_question, voice.context.facts)
-            voice.context.for_cycle(1, [tool.spec for tool in voice.tools])
+            check_sizes(
+                self.documents.files.of_question,
+                voice.context.facts,
+                can_search=not voice.has_brief_rules,
+            )
         return voices
 
     def _build_context(self, role: ModelRole) -> Context:
@@ -142,23 +145,68 @@ class VoiceBuilder:
         return prompts.render("chat/injection") if is_quoted else ""
 
     def _build_main(self, role: ModelRole, context: Context) -> Voice:
-        is_persona = self.documents.persona is not None
-        tools = [] if is_persona else self.tools.collect(context.facts)
-        return Voice(
-            role=role,
-            context=context if is_persona else self.documents.project.give(context),
-            tools=tools,
-            tool_policy=self._build_policy(context, tools),
+        fitted, offered = self._give_project(context)
+        telemetry.add_fields(
+            window_tokens=context.facts.window_tokens,
+            tools_offered=len(offered.tools),
+            tools_left_out=offered.left_out,
         )
+        policy = self._build_policy(context, offered.tools)
+        return self._build_voice(role, fitted, offered, policy)
 
     def _build_sibling(self, main: Voice, role: ModelRole, context: Context) -> Voice:
         facts = self.deps.model.describe(role)
+        fitted, offered = self._give_project(replace(context, facts=facts))
+        return self._build_voice(role, fitted, offered, main.tool_policy.build_sibling())
+
+    def _build_voice(
+        self, role: ModelRole, context: Context, offered: OfferedTools, policy: ToolPolicy
+    ) -> Voice:
         return Voice(
             role=role,
-            context=self.documents.project.give(replace(context, facts=facts)),
-            tools=self.tools.collect(facts),
-            tool_policy=main.tool_policy.build_sibling(),
+            context=context,
+            tools=offered.tools,
+            tool_policy=policy,
+            fit=self._fit_to_window,
+            has_brief_rules=offered.is_small,
         )
+
+    def _give_project(self, context: Context) -> tuple[Context, OfferedTools]:
+        """Give a model the files of the chat's project if all fits its window, else their names."""
+        project = self.documents.project
+        if self.documents.persona is not None:
+            return self._fit(context)
+        if project.are_given(context.facts):
+            whole, offered = self._fit(project.give(context), can_search=False)
+            if whole.fits_whole(offered.specs):
+                return whole, offered
+        return self._fit(project.name(context))
+
+    def _fit_to_window(self, context: Context, facts: ModelFacts) -> tuple[Context, Sequence[Tool]]:
+        can_search = not context.project_files
+        fitted, offered = self._fit(replace(context, facts=facts), can_search=can_search)
+        return fitted, offered.tools
+
+    def _fit(self, context: Context, *, can_search: bool = True) -> tuple[Context, OfferedTools]:
+        """Give a model rules and tools for its window: where all is too much, the last tools go first.
+
+        Raises TooLarge where the owner's own words are too much without any.
+        """
+        if self.documents.persona is not None:
+            context.for_cycle(1)
+            return context, OfferedTools(tools=())
+        offered = self.tools.collect(context.facts, prompt.render_rules(), can_search=can_search)
+        while True:
+            rules = prompt.render_rules(is_brief=offered.is_small, left_out=offered.left_out)
+            fitted = replace(context, rules=rules)
+            try:
+                fitted.for_cycle(1, offered.specs)
+            except TooLarge:
+                if not offered.tools:
+                    raise
+                offered = offered.leave_out_last()
+            else:
+                return fitted, offered
 
     def _build_policy(self, context: Context, tools: Sequence[Tool]) -> ToolPolicy:
         documents = self.documents

@@ -30,6 +30,9 @@ from shared.library.files import (
     load_picture,
 )
 
+SEARCHED_AS_WELL = "Ask without attaching it: your files are searched as well."
+ATTACH_SHORTER = "Attach a shorter part of it, or use a model with a larger window."
+
 
 @value
 class TurnFiles:
@@ -65,14 +68,18 @@ async def find_files(
     return files
 
 
-def check_sizes(files: Sequence[File], facts: ModelFacts) -> None:
-    """Raise TooLarge for a file of a question that this model could not read whole, even alone."""
+def check_sizes(files: Sequence[File], facts: ModelFacts, *, can_search: bool) -> None:
+    """Raise TooLarge for a file of a question that this model could not read whole, even alone.
+
+    `can_search` says that a model searches files that are not attached.
+    """
     budget = compute_budget(facts.window_tokens, ())
+    advice = SEARCHED_AS_WELL if can_search else ATTACH_SHORTER
     for file in files:
         if file.token_count > budget:
             raise TooLarge(
                 f"“{file.name}” is too long for the model that answers: about {file.token_count} tokens "
-                f"of at most {budget}. Ask without attaching it: your files are searched as well."
+                f"of at most {budget}. {advice}"
             )
 
 

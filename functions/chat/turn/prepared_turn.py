@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from functions.chat.commands.command import Command
 from functions.chat.context.context import Context
+from functions.chat.loop.model_input import FitToWindow
 from functions.chat.loop.tool_policy import ToolPolicy
 from functions.chat.runs.turn_slots import HeldSlot
 from functions.chat.safety.output_gate import OutputGate
@@ -24,12 +25,17 @@ UTC = ZoneInfo("UTC")
 
 @value
 class Voice:
-    """A model that answers a question, and what it is given."""
+    """A model that answers a question, and what it is given.
+
+    `fit` fits that to another window, which turns out while it is asked.
+    """
 
     role: ModelRole
     context: Context
     tools: Sequence[Tool]
     tool_policy: ToolPolicy
+    fit: FitToWindow
+    has_brief_rules: bool = False
 
 
 @value

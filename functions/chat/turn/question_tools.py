@@ -1,6 +1,8 @@
 """Tools of a question: which of the owner's, of services and of apps a model is offered."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from functions.chat.deps import ChatDeps
@@ -18,8 +20,10 @@ from functions.chat.tools.product_tools import build_product_tools
 from functions.chat.tools.recall_tools import build_recall_tools
 from functions.chat.tools.rule_tools import build_rule_tools
 from functions.chat.tools.service_tools import build_service_tools
+from functions.chat.tools.small_window import choose_for_small_window, is_small
 from functions.chat.tools.summary_tools import build_summary_tools
 from functions.chat.tools.task_tools import build_task_tools
+from functions.chat.tools.tool_offer import choose_tools, compute_offered_tokens
 from functions.chat.tools.toolkit import Tool
 from functions.chat.tools.web_tools import build_web_tools
 from functions.chat.turn.turn_context import TurnContext
@@ -27,12 +31,36 @@ from shared.domain.chat import Message
 from shared.domain.confirmation import Confirmation, build_always_grant
 from shared.domain.consent import Consent
 from shared.domain.ids import MessageId, RunId, UserId
-from shared.domain.model import ModelFacts
+from shared.domain.model import ModelFacts, ToolSpec
+from shared.domain.provenance import LIBRARY
 from shared.domain.run import build_question_id
 from shared.domain.value import value
 
 MAX_EARLIER_TEXTS = 3
 """Number of earlier messages of the owner that rank the tools."""
+FILE_TOOLS = ("read_file", "search_files")
+EXERCISE_TOOLS = ("finish_exercise_step", "end_exercise")
+
+
+@value
+class OfferedTools:
+    """The tools that a model call begins with, those that most questions use first where the window `is_small`.
+
+    `left_out` names those of ours for which there is no room.
+    """
+
+    tools: Sequence[Tool]
+    left_out: Sequence[str] = ()
+    is_small: bool = False
+
+    @property
+    def specs(self) -> list[ToolSpec]:
+        return [tool.spec for tool in self.tools]
+
+    def leave_out_last(self) -> "OfferedTools":
+        *tools, last = self.tools
+        names = [last.spec.name] if last.source == LIBRARY else []
+        return replace(self, tools=tools, left_out=[*names, *self.left_out])
 
 
 @value
@@ -51,20 +79,42 @@ class QuestionTools:
     decided: Confirmation | None
     only_reading: bool
 
-    def collect(self, facts: ModelFacts) -> list[Tool]:
-        """Return the tools for a model; earlier messages help to rank them."""
+    def collect(self, facts: ModelFacts, rules: str, *, can_search: bool) -> OfferedTools:
+        """Return the tools for a model beside our `rules`; with `can_search` files are not given whole.
+
+        For one window they are the same in each turn, but for those of others that a question asks for.
+        """
         consent = self._choose_consent()
-        app_tools = build_app_tools(
-            self.deps.toolbox,
-            self.uid,
-            self.documents.offered_apps,
-            consent,
-            self.text,
-            list_owner_texts(self.documents.newest_messages),
-            required=self.decided.model_name if self.decided else None,
-            is_allowed=self._is_allowed,
+        own = [*filter(self._is_allowed, self._build_own_tools(facts, can_search=can_search))]
+        services = self._build_service_tools(consent)
+        apps = self._build_app_tools(consent)
+        choose = partial(self._choose, max_tokens=compute_offered_tokens(facts.window_tokens))
+        if not is_small(facts.window_tokens, rules, own):
+            return OfferedTools(tools=[*own, *services, *choose(apps)])
+        offered = choose_for_small_window(own, self._list_needed())
+        names = {tool.spec.name for tool in offered}
+        return OfferedTools(
+            tools=[*offered, *choose([*services, *apps])],
+            left_out=[tool.spec.name for tool in own if tool.spec.name not in names],
+            is_small=True,
         )
-        return [*filter(self._is_allowed, self._build_own_tools(facts, consent)), *app_tools]
+
+    def _choose(self, tools: Sequence[Tool], *, max_tokens: int) -> list[Tool]:
+        """Choose among the tools of others; earlier messages help to rank them."""
+        decided = self.decided.model_name if self.decided else None
+        required = next((decided for tool in tools if tool.spec.name == decided), None)
+        earlier = list_owner_texts(self.documents.newest_messages)
+        return choose_tools(tools, self.text, earlier, required=required, max_tokens=max_tokens)
+
+    def _list_needed(self) -> set[str]:
+        """Name the tools without which this chat cannot go on."""
+        documents = self.documents
+        has_files = documents.files.texts or documents.files.forgotten or documents.project.files
+        return {
+            *(FILE_TOOLS if has_files else ()),
+            *EXERCISE_TOOLS,
+            *([self.decided.model_name] if self.decided else []),
+        }
 
     def _choose_consent(self) -> Consent:
         """Return the owner's grants, with the one that this question gives."""
@@ -79,19 +129,22 @@ class QuestionTools:
             return False
         return self.documents.agent is None or self.documents.agent.allows(tool.names)
 
-    def _build_own_tools(self, facts: ModelFacts, consent: Consent) -> Sequence[Tool]:
+    def _build_own_tools(self, facts: ModelFacts, *, can_search: bool) -> Sequence[Tool]:
         deps, uid, documents = self.deps, self.uid, self.documents
         profile, session = documents.profile, documents.session
         zone, language, recalls = profile.zone, profile.language, profile.recalls_memories
+        window = facts.window_tokens
         return [
-            *build_library_tools(deps, uid, zone, language, recalls_memories=recalls),
+            *build_library_tools(
+                deps, uid, zone, language, recalls_memories=recalls, window_tokens=window
+            ),
             *build_task_tools(deps, uid, zone, language),
             *build_memory_tools(deps, uid, recalls_memories=recalls),
             *build_recall_tools(deps, uid),
             *build_rule_tools(deps, uid, profile.rules, self._list_quotable_texts()),
             *build_chat_tools(deps, uid, zone),
             *build_health_tools(deps, uid, zone),
-            *build_file_tools(deps, uid, can_search=not documents.project.are_given(facts)),
+            *build_file_tools(deps, uid, can_search=can_search, window_tokens=window),
             *build_chart_tools(),
             *build_product_tools(),
             *build_web_tools(can_search=deps.web_search),
@@ -99,8 +152,16 @@ class QuestionTools:
             *build_summary_tools(deps, uid),
             *build_focus_tools(deps, uid, session, profile.focus_modes),
             *build_details_tools(deps, uid, session, profile),
-            *build_service_tools(deps, uid, documents.connections, consent),
         ]
+
+    def _build_service_tools(self, consent: Consent) -> list[Tool]:
+        tools = build_service_tools(self.deps, self.uid, self.documents.connections, consent)
+        return [*filter(self._is_allowed, tools)]
+
+    def _build_app_tools(self, consent: Consent) -> list[Tool]:
+        documents = self.documents
+        tools = build_app_tools(self.deps.toolbox, self.uid, documents.offered_apps, consent)
+        return [*filter(self._is_allowed, tools)]
 
     def _list_quotable_texts(self) -> dict[MessageId, str]:
         """Return the owner's latest texts by message, this question first."""

@@ -177,7 +177,8 @@ async def call_voice_tool(
     call_id = deps.new_id()
     request = ToolCall(id=call_id, name=name, arguments=arguments)
     toolkit = Toolkit(tools, timeout_s=deps.limits.call_timeout_s)
-    (outcome,) = await toolkit.run([parse_call(request, call_id)])
+    call = parse_call(request, call_id, tools[0].spec.parameters)
+    (outcome,) = await toolkit.run([call])
     return fence_untrusted(outcome.text, outcome.source or LIBRARY)
 
 

@@ -11,18 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.chat.context.budget import count_tool_tokens
 from functions.chat.context.citations import Citations
-from functions.chat.tools.app_tools import (
+from functions.chat.tools.app_tools import build_app_tools, build_model_name
+from functions.chat.tools.parsed_call import parse_call
+from functions.chat.tools.tool_offer import (
     MAX_ALWAYS_OFFERED,
     MAX_OFFERED_TOKENS,
     MAX_PER_SEARCH,
     MAX_SEARCHES,
     MAX_SELECTED,
     SEARCH_TOOL_NAME,
-    build_app_tools,
-    build_model_name,
+    choose_tools,
 )
-from functions.chat.tools.parsed_call import parse_call
 from functions.chat.tools.toolkit import Tool, Toolkit, ToolSearchResult
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
@@ -94,19 +95,16 @@ MANY_APPS = [*DESK_APPS, SLACK_APP]
 def offer_tools(
     *apps: App, question: str = "", earlier: Sequence[str] = (), uid: UserId = ADA
 ) -> list[Tool]:
-    return build_app_tools(
-        RecordingToolbox(), uid, pin_apps(apps), consent_to(apps), question, earlier
-    )
+    tools = build_app_tools(RecordingToolbox(), uid, pin_apps(apps), consent_to(apps))
+    return choose_tools(tools, question, earlier)
 
 
 def list_names(tools: Sequence[Tool]) -> list[str]:
     return [tool.spec.name[:-17] if tool.app_id else tool.spec.name for tool in tools]
 
 
-def count_tool_tokens(tools: Sequence[Tool]) -> int:
-    return sum(
-        estimate_tokens(tool.spec.description + json.dumps(tool.spec.parameters)) for tool in tools
-    )
+def count_tokens(tools: Sequence[Tool]) -> int:
+    return sum(count_tool_tokens(tool.spec) for tool in tools)
 
 
 async def search_tools(tool: Tool, query: str) -> ToolSearchResult:
@@ -171,11 +169,12 @@ def test_three_hundred_tools_stay_within_the_prompt_budget_m103():
 
         assert tools[0].spec.name == SEARCH_TOOL_NAME
         assert len(tools) <= 1 + MAX_SELECTED
-        assert count_tool_tokens(tools) <= MAX_OFFERED_TOKENS
+        assert count_tokens(tools) <= MAX_OFFERED_TOKENS
 
 
 def test_a_few_tools_with_large_schemas_stay_within_the_prompt_budget_m103():
-    large = {"type": "object", "description": "d" * 15_000}
+    fields = {f"field_{n}": {"type": "string", "description": "d" * 400} for n in range(30)}
+    large = {"type": "object", "properties": fields}
     heavy = build_app(
         1, *(build_chat_tool(f"t{n}", "Mow the lawn", large) for n in range(MAX_ALWAYS_OFFERED))
     )
@@ -183,7 +182,7 @@ def test_a_few_tools_with_large_schemas_stay_within_the_prompt_budget_m103():
     tools = offer_tools(heavy, question="Mow the lawn")
 
     assert 1 < len(tools) < MAX_ALWAYS_OFFERED
-    assert count_tool_tokens(tools) <= MAX_OFFERED_TOKENS + 200
+    assert count_tokens(tools) <= MAX_OFFERED_TOKENS + 200
 
 
 async def test_a_search_finds_the_other_tools_up_to_its_limit_m103():
@@ -232,7 +231,7 @@ def test_every_tool_name_becomes_unique_and_valid_for_the_model_api_t3_p9(tool_n
     apps = [
         build_app(n, *(build_chat_tool(name, "Do it") for name in tool_names)) for n in range(2)
     ]
-    tools = build_app_tools(toolbox, ADA, pin_apps(apps), consent_to(apps), "")
+    tools = build_app_tools(toolbox, ADA, pin_apps(apps), consent_to(apps))
 
     async def call_all() -> None:
         for tool in tools:
@@ -280,7 +279,7 @@ def test_an_apps_tool_has_the_class_that_it_declares_s1():
 
 
 def offer_to(consent: Consent, *apps: App) -> list[Tool]:
-    return build_app_tools(RecordingToolbox(), ADA, pin_apps(apps), consent, "")
+    return build_app_tools(RecordingToolbox(), ADA, pin_apps(apps), consent)
 
 
 FIND = build_chat_tool("find", "Find notes")

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from functions.chat.tools.app_tools import MAX_ALWAYS_OFFERED, MAX_PER_SEARCH, MAX_SEARCHES
 from functions.chat.tools.service_tools import build_service_tools
+from functions.chat.tools.tool_offer import MAX_ALWAYS_OFFERED, MAX_PER_SEARCH, MAX_SEARCHES
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared.adapters.embedded.local_keys import LocalKeys

@@ -2,13 +2,13 @@
 
 from zoneinfo import ZoneInfo
 
-from functions.chat.tools.app_tools import SEARCH_TOOL_NAME
 from functions.chat.tools.chart_tools import build_chart_tools
 from functions.chat.tools.library_tools import build_library_tools
 from functions.chat.tools.memory_tools import build_memory_tools
 from functions.chat.tools.product_tools import build_product_tools
 from functions.chat.tools.summary_tools import build_summary_tools
 from functions.chat.tools.task_tools import build_task_tools
+from functions.chat.tools.tool_offer import SEARCH_TOOL_NAME
 from shared.security.reserved_names import OUR_NAMES
 from tests.fixtures.chat import ADA, ChatFixture
 

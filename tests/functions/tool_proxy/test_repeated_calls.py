@@ -37,7 +37,7 @@ async def _collect_message_ids(world: NotesFixture, app_id: str, run_id: RunId) 
     """Make two calls that the model gives one id; return the ids that the app's server read."""
     world.notes.calls.clear()
     apps = await world.deps.stores.apps.get_many([AppId(app_id)])
-    [tool] = build_app_tools(world.toolbox, ALICE, pin_apps(apps), consent_to(apps, "always"), "")
+    [tool] = build_app_tools(world.toolbox, ALICE, pin_apps(apps), consent_to(apps, "always"))
     request = ToolCall(id="call_0", name=tool.spec.name, arguments='{"q": "milk"}')
     finished = ModelCallFinished(reason="tool_calls", model="scripted")
     calls: ScriptedTurn = [ToolCallRequested(request), ToolCallRequested(request), finished]
