@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from math import inf
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 Environment = Mapping[str, str]
 T = TypeVar("T")
@@ -100,8 +101,17 @@ def choice(name: str, choices: Mapping[str, T], sentence: str, *, unset: str = "
 
 def address(name: str, default: T, example: str) -> Reader[T | str]:
     """Read the address of a server; it may have a password in it, so it is not shown."""
-    parse = parse_if(lambda text: re.fullmatch(r"https?://\S+", text))
-    return variable(name, parse, default, f"want an address such as {example}", shows_text=False)
+    sentence = f"want an address such as {example}"
+    return variable(name, parse_if(_is_address), default, sentence, shows_text=False)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        has_host = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return has_host and re.fullmatch(r"https?://\S+", text) is not None
 
 
 def is_on(name: str) -> Reader[bool]:

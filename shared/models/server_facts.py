@@ -109,15 +109,14 @@ def find_root(base_url: str) -> str:
 
 
 def add_facts(known: KnownModel, facts: ServerFacts) -> KnownModel:
-    """Add to what is known what a server told. What it told of a loaded model outlives what is assumed.
+    """Add to what is known what a server told.
 
-    A refusal's window stays where the server tells a larger one: it was met in use.
+    What is assumed of a model that is not loaded replaces nothing. What is told replaces what a refusal
+    taught, too: its server may have been started anew, and else the next refusal teaches it again.
     """
     window, source = known.window_tokens, known.window_source
-    told = facts.window_tokens
-    is_news = told is not None and not (facts.assumes_window and window is not None)
-    if told is not None and is_news and not (source == "refusal" and window and window <= told):
-        window, source = told, "server"
+    if facts.window_tokens and not (facts.assumes_window and window):
+        window, source = facts.window_tokens, "server"
     return replace(
         known,
         window_tokens=window,

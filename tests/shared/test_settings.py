@@ -453,6 +453,12 @@ def test_space_alone_is_no_key() -> None:
         Settings.from_env({"OPENAI_API_KEY": " \n", "EMBEDDER": "openai"})
 
 
+@pytest.mark.parametrize("text", ["http://[::1", "http://", "http://a:b/v1", "ftp://a", "a"])
+def test_an_address_that_leads_nowhere_is_an_error(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"^OPENAI_BASE_URL: want an address such as"):
+        Settings.from_env({"OPENAI_BASE_URL": text})
+
+
 @pytest.mark.parametrize("text", ["x-key=schlüssel", "x-key=a\nb", "x-key"])
 def test_headers_that_cannot_be_sent_are_an_error(text: str) -> None:
     with pytest.raises(SettingsError, match=r"^OTEL_EXPORTER_OTLP_HEADERS: want name=value"):

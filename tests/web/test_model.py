@@ -48,9 +48,38 @@ def test_a_refused_key_is_named_and_another_answers_the_next_question(
         pane.get_by_role("button", name="Test and save").click()
         expect(pane.locator(".problem")).to_contain_text("refused the key")
 
+        model.reset()
         pane.get_by_label("Key").fill("sk-right")
         pane.get_by_role("button", name="Test and save").click()
         expect(pane.locator(".state")).to_have_text(f"large at {model.url} answers.")
         expect(pane.get_by_label("Key")).to_have_value("")
+        expect(pane.locator(".facts")).to_contain_text("32,000 tokens at once, assumed")
+        expect(pane.locator(".notes")).to_contain_text("Tested on ")
+        expect(pane.locator(".notes li").first).to_contain_text(
+            "It gave no JSON that could be read"
+        )
         expect(console.ask("Hello?")).to_contain_text("Hello there.")
         assert "sk-right" in model.requests[-1].authorization
+
+
+def test_a_test_shows_that_it_runs_and_can_be_cancelled(
+    context: BrowserContext, model: ScriptedOpenai, tmp_path: Path
+) -> None:
+    with run_product(tmp_path, LOCAL_KEY=LOCAL_KEY) as origin:
+        page = context.new_page()
+        Console(page, origin, [], []).sign_in("tester")
+        page.locator("#account-button").click()
+        pane = page.locator("#model")
+        pane.get_by_label("Who answers").select_option("compatible")
+        pane.get_by_label("Address").fill(model.url)
+        pane.get_by_label("Model", exact=True).fill("large")
+        model.play(Script(schema="extraction", stall_after=0))
+        pane.get_by_role("button", name="Test and save").click()
+        expect(pane.locator(".elapsed")).to_have_text("0:02")
+        pane.get_by_role("button", name="Cancel").click()
+
+        expect(pane.locator(".state")).to_have_text("Cancelled. Nothing was changed.")
+        expect(pane.locator(".testing")).to_be_hidden()
+        assert model.requests[0].ended.wait(10)
+        page.reload()
+        expect(pane.locator(".state")).to_contain_text("The offline model answers")

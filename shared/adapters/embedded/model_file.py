@@ -1,5 +1,6 @@
 """Model file: the language model that the owner of a data folder chose in the console, with its key."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -16,13 +17,18 @@ ModelKind = Literal["openai", "compatible", "ollama"]
 
 @value
 class ModelSetup:
-    """`model` answers and reads transcripts, `small_model` does small work."""
+    """`model` answers and reads transcripts, `small_model` does small work.
+
+    `notes` are what was odd at `tested_at`, in sentences for its owner.
+    """
 
     kind: ModelKind
     base_url: str
     api_key: str
     model: str
     small_model: str
+    tested_at: datetime | None = None
+    notes: tuple[str, ...] = ()
 
 
 class ModelFile:
@@ -30,6 +36,10 @@ class ModelFile:
 
     def __init__(self, data_dir: Path) -> None:
         self._path = data_dir / NAME
+
+    @property
+    def folder(self) -> Path:
+        return self._path.parent
 
     def find_version(self) -> tuple[int, int] | None:
         """Find what changes with every change of the file; None without one."""

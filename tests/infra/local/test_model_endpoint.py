@@ -1,12 +1,18 @@
 """Settings of the model on the local server: tested at entry, kept private, never sent back (U5)."""
 
+import json
 import socket
 import stat
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.types import Message
 
 from infra.local.gateway import build_public_app
 from infra.local.local_key import LocalKey, LocalKeyCheck
@@ -14,8 +20,11 @@ from infra.local.model_endpoint import ModelEndpoint
 from infra.local.token_endpoint import TokenEndpoint
 from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.adapters.embedded.model_file import NAME, ModelFile
+from shared.models.model_notes import STEP_NOTES
 from shared.settings import Settings
+from tests.e2e.waiting import wait_until_async
 from tests.local_key import KEY_HEADER, LOCAL_KEY
+from tests.servers import run_server
 from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
 
 pytestmark = pytest.mark.anyio
@@ -52,14 +61,17 @@ def build_request(url: str, **fields: str) -> dict[str, str]:
 async def test_a_model_that_answers_is_stored_in_a_private_file(http, server, tmp_path):
     answer = await http.put(PATH, json=build_request(server.url))
 
-    assert answer.json() == {
-        "search": "words",
-        "source": "console",
-        "kind": "compatible",
-        "base_url": server.url,
-        "model": "large",
-        "small_model": "large",
-    }
+    assert (
+        answer.json().items()
+        >= {
+            "search": "words",
+            "source": "console",
+            "kind": "compatible",
+            "base_url": server.url,
+            "model": "large",
+            "small_model": "large",
+        }.items()
+    )
     assert server.requests[0].authorization == f"Bearer {SECRET}"
     assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600
     assert SECRET not in (await http.get(PATH)).text
@@ -84,14 +96,13 @@ async def test_a_model_that_fails_is_refused_with_the_cause(http, server, script
     assert not (tmp_path / NAME).exists()
 
 
-async def test_a_model_that_takes_no_tools_is_refused(http, server, tmp_path):
+async def test_a_model_that_takes_no_tools_is_stored_and_that_is_said(http, server):
     names = {"model": "gpt-6.1-sol", "small_model": "gpt-6-luna"}
 
     answer = await http.put(PATH, json=build_request(server.url, **names))
 
-    assert answer.status_code == 422
-    assert "not when it is offered tools" in answer.json()["detail"]
-    assert not (tmp_path / NAME).exists()
+    assert STEP_NOTES["no_tools"] in answer.json()["notes"]
+    assert answer.json()["facts"]["takes_tools"] is False
 
 
 async def test_an_address_where_nothing_answers_is_refused(http):
@@ -149,6 +160,39 @@ async def test_a_server_lists_its_models(http, server):
     answer = await http.post(f"{PATH}/names", json={"base_url": server.url})
 
     assert "gpt-6-sol" in answer.json()["models"]
+
+
+async def test_a_server_that_lists_nothing_is_said_to(http):
+    with run_server(Starlette()) as origin:
+        answer = await http.post(f"{PATH}/names", json={"base_url": f"{origin}/v1"})
+
+    assert answer.json()["detail"] == "This server does not list its models. Enter the name of one."
+
+
+async def test_who_leaves_during_a_test_wants_neither_it_nor_the_model(tmp_path, server):
+    server.play(Script(schema="extraction", stall_after=0))
+    body = json.dumps(build_request(server.url)).encode()
+    messages = iter([{"type": "http.request", "body": body}])
+
+    async def receive() -> Message:
+        if message := next(messages, None):
+            return message
+        await wait_until_async(find_request, within_s=30)
+        return {"type": "http.disconnect"}
+
+    async def find_request() -> object:
+        return server.requests[0] if server.requests else None
+
+    check = LocalKeyCheck(LocalKey(secret=LOCAL_KEY, place="the note"))
+    endpoint = ModelEndpoint(Settings(), ModelFile(tmp_path), check)
+    headers = [(b"x-local-key", LOCAL_KEY.encode()), (b"content-length", b"%d" % len(body))]
+    scope = {"type": "http", "method": "PUT", "path": PATH, "headers": headers}
+    response = await endpoint.handle(Request({**scope, "client": ("127.0.0.1", 1)}, receive))
+
+    assert response.status_code == 409
+    assert await anyio.to_thread.run_sync(server.requests[0].ended.wait, 30)
+    assert server.requests[0].closed_early
+    assert not (tmp_path / NAME).exists()
 
 
 async def test_what_is_removed_is_gone(http, server, tmp_path):

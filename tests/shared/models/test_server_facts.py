@@ -240,12 +240,12 @@ ASSUMED = ServerFacts(window_tokens=4_096, assumes_window=True)
         (KnownModel(), ASSUMED, 4_096, "server"),
         (KnownModel(window_tokens=16_384, window_source="server"), ASSUMED, 16_384, "server"),
         (KnownModel(window_tokens=4_096, window_source="server"), LOADED, 16_384, "server"),
-        (KnownModel(window_tokens=8_192, window_source="refusal"), LOADED, 8_192, "refusal"),
-        (KnownModel(window_tokens=32_768, window_source="refusal"), LOADED, 16_384, "server"),
+        (KnownModel(window_tokens=8_192, window_source="refusal"), LOADED, 16_384, "server"),
+        (KnownModel(window_tokens=8_192, window_source="refusal"), ASSUMED, 8_192, "refusal"),
         (KnownModel(window_tokens=8_192, window_source="refusal"), NOTHING_TOLD, 8_192, "refusal"),
     ],
 )
-def test_what_is_assumed_replaces_nothing_and_a_refusal_is_believed_first(
+def test_what_is_told_replaces_what_was_known_and_what_is_assumed_nothing(
     known, facts, window, source
 ):
     added = add_facts(known, facts)
