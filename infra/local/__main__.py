@@ -12,6 +12,7 @@ import socket
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from urllib.parse import quote
 
 import uvicorn
@@ -22,14 +23,15 @@ from infra.local.deliver_jobs import open_queue_worker
 from infra.local.every_minute import sweep_every_minute
 from infra.local.gateway import build_internal_app, build_public_app, list_served_hosts
 from infra.local.local_key import LocalKey, LocalKeyCheck, open_local_key
-from infra.local.model_check import find_failure_at_start
 from infra.local.model_endpoint import ModelEndpoint
+from infra.local.model_watch import ModelWatch, find_models_in_use
 from infra.local.passwords import PasswordCheck, prepare_accounts
 from infra.local.routing import load_entry_points
 from infra.local.second_worker import run_second_worker_when_busy
 from infra.local.terminal_log import TerminalFormatter
 from infra.local.token_endpoint import TokenEndpoint
 from shared import model_wiring, telemetry, wiring
+from shared.adapters.embedded.known_models_file import KnownModelsFile
 from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
 from shared.adapters.embedded.model_file import ModelFile
 from shared.adapters.embedded.offline.offline_model import MODEL_NAME as OFFLINE_MODEL_NAME
@@ -37,7 +39,7 @@ from shared.adapters.embedded.password_file import PasswordFile
 from shared.adapters.embedded.sqlite_database import DatabaseUnusable
 from shared.domain.errors import Unavailable
 from shared.domain.local_address import is_loopback
-from shared.domain.model_failure import describe_model_failure
+from shared.models.known_models import KnownModels
 from shared.security.egress_rules import EgressRules
 from shared.settings import Settings, SettingsError
 
@@ -177,7 +179,7 @@ async def _serve(
                 worker.run(),
                 run_second_worker_when_busy(wiring.queue()),
                 sweep_every_minute(wiring.tasks(), wiring.clock()),
-                _check_model(settings, model_file),
+                _build_watch(settings, model_file).run(),
             )
         ]
         _print_greeting(settings, key, made_password)
@@ -198,23 +200,13 @@ def _build_token_endpoint(
     return TokenEndpoint(identity, key_check, passwords)
 
 
-async def _check_model(settings: Settings, file: ModelFile) -> None:
-    """Test the model that is set; one that cannot be used is named in one line."""
-    setup = file.load()
-    if settings.openai_api_key:
-        address, key = settings.openai_base_url, settings.openai_api_key
-        model = settings.models["agent"]
-    elif setup:
-        address, key, model = setup.base_url, setup.api_key, setup.model
-    else:
-        return
-    reason = await find_failure_at_start(address, key, model)
-    if reason:
-        telemetry.warning("model_check_failed", model=model, reason=reason)
-        sentence = describe_model_failure(
-            reason, "environment" if settings.openai_api_key else "console"
-        )
-        print(f"keepsake: {model} cannot be used now. {sentence}", flush=True)
+def _build_watch(settings: Settings, file: ModelFile) -> ModelWatch:
+    return ModelWatch(
+        partial(find_models_in_use, settings, file),
+        KnownModels(KnownModelsFile(settings.data_dir)),
+        wiring.clock(),
+        lambda line: print(f"keepsake: {line}", flush=True),
+    )
 
 
 def _build_server(app: ASGIApp, *, trusted_proxies: Sequence[str] = ()) -> _NoSignalServer:
