@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import from_json
@@ -55,11 +55,35 @@ def describe_problems(text: str, schema: type) -> str:
 
 
 def _list_candidates(text: str) -> Iterator[str]:
-    """Yield what may be the answer: all of a text, then the objects in it, but none that is part of another."""
+    """Yield what may be the answer: all of a text, then the objects in it, but none that is part of another.
+
+    Each is tried without its nulls too, where a field has a default.
+    """
     yield text
+    if text.startswith('"'):  # encoded twice
+        yield from _decode(text)
     end = 0
     for start, content, stop in iterate_objects(text):
         between = text[end:start]
         if start >= end and between.count("{") <= between.count("}"):
             yield json.dumps(content)
+            yield json.dumps(_drop_nulls(content))
             end = stop
+
+
+def _decode(text: str) -> Iterator[str]:
+    try:
+        inner = json.loads(text)
+    except ValueError:
+        return
+    if isinstance(inner, str):
+        yield inner
+
+
+def _drop_nulls(content: Any) -> Any:
+    match content:
+        case dict():
+            return {key: _drop_nulls(part) for key, part in content.items() if part is not None}
+        case list():
+            return [_drop_nulls(part) for part in content]
+    return content

@@ -13,8 +13,8 @@ from shared.domain.model import ToolCall
 _KNOWN_FIELDS = frozenset(("index", "id", "type", "function", "name", "arguments"))
 _NAME_KEYS = ("name", "tool_name", "tool", "function")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params")
-_NAME_ENDS = re.compile(r"<[|｜]|[\s({:<]")
-"""Control text that some servers leave behind a name."""
+_NAME_PARTS = re.compile(r"[A-Za-z0-9_-]+")
+"""Parts of a name between which servers leave control text, namespaces and recipients."""
 _PARAMETER = re.compile(
     r"<(?:[^\s<>=]*?)parameter[ =](?:name=)?[\"']?([^\s\"'>]+)[\"']?[^>]*>\n?(.*?)\n?</",
     re.DOTALL,
@@ -23,6 +23,7 @@ _KEY_AND_VALUE = re.compile(
     r"<arg_key>\s*(.*?)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL
 )
 _NAMED_CALL = re.compile(r"(?:function=|invoke name=|name=)[\"']?([\w.:-]+)[\"']?[^>]*>")
+_BARE_KEY = re.compile(r"([{,]\s*)([A-Za-z_]\w*)\s*:")
 _MAX_JSON_STARTS = 64
 
 
@@ -53,7 +54,7 @@ class CallAssembler:
         self._calls: list[_OpenCall] = []
 
     def __bool__(self) -> bool:
-        return bool(self._calls)
+        return bool(self._in_order())
 
     @property
     def are_whole(self) -> bool:
@@ -72,33 +73,31 @@ class CallAssembler:
     def add(self, piece: Mapping[str, Any]) -> None:
         function = piece.get("function")
         function = function if isinstance(function, dict) else piece
-        name = _to_name(function.get("name"))
-        arguments = _to_text(function.get("arguments"))
+        name, arguments = _to_name(function.get("name")), _to_text(function.get("arguments"))
         index, call_id = _to_index(piece.get("index")), _to_id(piece.get("id"))
         call = self._find(index, call_id, name, arguments)
         if call is None:
+            if not (name or arguments or call_id):
+                return
             call = _OpenCall(index, call_id)
             self._calls.append(call)
         elif call.is_whole and arguments.strip() in ("", call.arguments.strip()):
             arguments = ""  # the same once more
+        if call.arguments.strip() in ("{}", "null") and arguments.strip():
+            call.arguments = ""  # a place that was held for what comes
         call.id = call.id or call_id
         call.name = self._join_name(call.name, name)
         call.arguments += arguments
-        call.given_back |= {
-            k: v for k, v in piece.items() if k not in _KNOWN_FIELDS and v is not None
-        }
+        other = {k: v for k, v in piece.items() if k not in _KNOWN_FIELDS and v is not None}
+        call.given_back |= other
 
     def list_calls(self, *, earlier_calls: int, used_ids: Collection[str]) -> Iterator[ToolCall]:
         """Yield the calls in their order; an id that is missing or used already is made up."""
         taken = set(used_ids)
-        for number, call in enumerate(self._calls, earlier_calls):
+        for number, call in enumerate(self._in_order(), earlier_calls):
             call_id = call.id
             while not call_id or call_id in taken:
-                call_id = (
-                    f"call_{number}"
-                    if f"call_{number}" not in taken
-                    else f"call_{len(taken)}_{number}"
-                )
+                call_id = f"call_{number}" if not call_id else f"{call_id}_{number}"
             taken.add(call_id)
             yield ToolCall(
                 id=call_id,
@@ -106,6 +105,14 @@ class CallAssembler:
                 arguments=unwrap_arguments(call.arguments),
                 given_back=call.given_back,
             )
+
+    def _in_order(self) -> list[_OpenCall]:
+        """Return the calls that say what they call, by number where each has its own."""
+        named = [call for call in self._calls if call.name.strip()]
+        numbers = [call.index for call in named if call.index is not None]
+        if len(set(numbers)) == len(named):
+            return sorted(named, key=lambda call: call.index or 0)
+        return named
 
     def _find(self, index: int | None, call_id: str, name: str, arguments: str) -> _OpenCall | None:
         """Return the call that a piece continues, None where it begins one."""
@@ -146,16 +153,8 @@ def clean_name(name: str, names: Collection[str]) -> str:
     """Return the offered tool that a name means in spite of control text around it, else the name."""
     if name in names or not names:
         return name
-    core = _NAME_ENDS.split(name.strip().strip("`'\"<>|"), maxsplit=1)[0]
-    for candidate in (
-        core,
-        core.rpartition(".")[2],
-        core.rpartition("/")[2],
-        core.rpartition("__")[2],
-    ):
-        if candidate in names:
-            return candidate
-    return name
+    parts = [part for word in _NAME_PARTS.findall(name) for part in (word, *word.split("__"))]
+    return next((part for part in parts if part in names), name)
 
 
 def unwrap_arguments(text: str) -> str:
@@ -187,6 +186,8 @@ def is_whole_json(text: str) -> bool:
 def find_written_calls(text: str, names: Collection[str]) -> list[ToolCall]:
     """Return the calls that a model wrote as text, in whatever syntax; none but of offered tools."""
     found = [*_find_json_calls(text, names)] or [*_find_tagged_calls(text, names)]
+    found = found or [*_find_python_calls(text, names)] or [*_find_loose_calls(text, names)]
+    found = found or [(name, "{}") for _, _, name in _find_leading_names(text, names)]
     return [ToolCall(id="", name=name, arguments=arguments) for name, arguments in found]
 
 
@@ -232,10 +233,34 @@ def _find_tagged_calls(text: str, names: Collection[str]) -> Iterator[tuple[str,
         end = named[n + 1][0] if n + 1 < len(named) else len(text)
         part = text[begin:end]
         pairs = _KEY_AND_VALUE.findall(part) or _PARAMETER.findall(part)
-        yield (
-            name,
-            json.dumps({key: _read_value(value) for key, value in pairs}, ensure_ascii=False),
-        )
+        if pairs or starts:
+            arguments = {key: _read_value(value) for key, value in pairs}
+            yield name, json.dumps(arguments, ensure_ascii=False)
+
+
+def _find_python_calls(text: str, names: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield calls such as `search(query="plumber")`, of constants alone."""
+    import ast
+
+    for match in re.finditer(r"([A-Za-z_][\w.]*)\(", text):
+        name = clean_name(match[1], names)
+        if name not in names:
+            continue
+        for end in (m.end() for m in re.finditer(r"\)", text[match.end() :])):
+            try:
+                call = ast.parse(f"f({text[match.end() : match.end() + end]}", mode="eval").body
+                keywords = call.keywords if isinstance(call, ast.Call) else []
+                values = {each.arg: ast.literal_eval(each.value) for each in keywords if each.arg}
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                continue
+            yield name, json.dumps(values, ensure_ascii=False, default=str)
+            break
+
+
+def _find_loose_calls(text: str, names: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield calls whose JSON has keys without quotation marks, or marks of the template's own."""
+    quoted = text.replace('<|"|>', '"')
+    return _find_json_calls(_BARE_KEY.sub(r'\1"\2":', quoted), names)
 
 
 def _find_leading_names(text: str, names: Collection[str]) -> Iterator[tuple[int, int, str]]:

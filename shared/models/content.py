@@ -30,6 +30,7 @@ _LONE_ENDS = ("</think>", "</thinking>", "[/THINK]", "◁/think▷", "</seed:thi
 _CALLS = (
     "<tool_call>",
     "<tool_calls>",
+    "<tools>",
     "<toolcall>",
     "<function=",
     "<function_call>",
@@ -45,6 +46,7 @@ _CALLS = (
     "<|channel|>commentary",
     "<｜tool▁calls▁begin｜>",
     "<｜DSML｜",
+    "<｜｜DSML",
     "[TOOL_CALLS]",
     "[TOOL_REQUEST]",
     "functools[",
@@ -70,13 +72,36 @@ _CONTROL = (
     "<|end_of_solution|>",
 )
 """Tokens of templates that are no text."""
-_MAY_BE_CALLS = re.compile(
-    r"\s*(?:\{|\[\s*(?:\{|\Z)|```(?:json|tool_\w+)?\s*(?:[\[{]|\Z)|`{1,2}\Z|```[a-z_]{1,9}\Z)"
+_CALL_BEGINNINGS = (
+    "{",
+    "[{",
+    "[\n",
+    "```json\n{",
+    "```json\n[",
+    "```\n{",
+    "```\n[",
+    "```tool_c",
+    "to=functions.",
+    "commentary to=functions.",
 )
-"""Beginning of an answer that is a call and nothing else, as small models write it."""
-_MARKS = (*_CONTROL, *_CALLS, *_LONE_ENDS)
-_MARK = re.compile("|".join(map(re.escape, _MARKS)))
-_BEGINNINGS = (*_THOUGHTS, *_CONTROL)
+"""Beginnings of an answer that is a call and nothing else, as small models write it."""
+_ENDINGS = ("</s>", "<eos>", "<|eot|>", "[/INST]")
+"""Tokens that are text but at the very end."""
+_BARE_THOUGHT, _BARE_THOUGHT_END = "analysis", "assistantfinal"
+"""A thought of gpt-oss whose control tokens were dropped: a capital letter follows at once."""
+_MARKS = (*_CONTROL, *_CALLS, *_LONE_ENDS, *_ENDINGS)
+_MARK = re.compile("|".join(map(re.escape, _MARKS)), re.IGNORECASE)
+_KINDS = {
+    mark.lower(): kind
+    for kind, marks in (
+        ("control", _CONTROL),
+        ("call", _CALLS),
+        ("thought end", _LONE_ENDS),
+        ("ending", _ENDINGS),
+    )
+    for mark in marks
+}
+_BEGINNINGS = (*_THOUGHTS, *_CONTROL, _BARE_THOUGHT)
 _INITIALS = frozenset(mark[0] for mark in (*_MARKS, *_THOUGHTS))
 _MAX_MARK_CHARS = max(map(len, _MARKS))
 _MAX_HELD_CHARS = 100_000
@@ -103,6 +128,7 @@ class ContentReader:
     ) -> None:
         self.calls: list[ToolCall] = []
         self._names = names
+        self._call_beginnings = (*_CALL_BEGINNINGS, *(f"[{name}(" for name in names))
         self._is_quoted = is_quoted
         self._pending = ""
         self._state: _State = self._read_unopened_thought if thinks_first else self._read_beginning
@@ -135,37 +161,53 @@ class ContentReader:
             rest = "".join(self._unopened) + rest
         elif self._names and self._state != self._read_text and not self._is_quotation(rest):
             self.calls = find_written_calls(rest, self._names)
-        text = "" if self.calls else _CONTROL_MARK.sub("", rest)
+        text = "" if self.calls or rest in _ENDINGS else _CONTROL_MARK.sub("", rest)
         return [TextDelta(text)] if text else []
 
     def _read_beginning(self, events: list[ContentEvent]) -> "_State":
         """Look at the first characters, which may become a thought or calls."""
         start = self._pending.lstrip()
-        for opener, end in _THOUGHTS.items():
-            if start.startswith(opener):
-                self._thought_end, self._pending = end, start[len(opener) :]
-                return self._read_thought
+        if self._open_thought(start):
+            return self._read_thought
         for mark in _CONTROL:
             if start.startswith(mark):
                 self._pending = start[len(mark) :]
                 return self._read_beginning(events)
-        if not start or any(mark.startswith(start) for mark in _BEGINNINGS):
-            return self._read_beginning
-        if self._names and _MAY_BE_CALLS.match(start) and len(start) <= _MAX_HELD_CHARS:
+        may_begin = any(mark.lower().startswith(start.lower()) for mark in _BEGINNINGS)
+        if may_begin or (self._names and self._may_be_calls(start)):
             return self._read_beginning
         if self._has_thought:
             self._pending = start
         return self._read_text
 
+    def _open_thought(self, start: str) -> bool:
+        """Tell whether a thought begins, and leave out what opens it."""
+        if start[:8] == _BARE_THOUGHT and start[8:9].isupper():
+            self._thought_end, self._pending = _BARE_THOUGHT_END, start[8:]
+            return True
+        lowered = start.lower()
+        opener = next((mark for mark in _THOUGHTS if lowered.startswith(mark.lower())), None)
+        if opener is not None:
+            self._thought_end, self._pending = _THOUGHTS[opener], start[len(opener) :]
+        return opener is not None
+
+    def _may_be_calls(self, start: str) -> bool:
+        return len(start) <= _MAX_HELD_CHARS and any(
+            start.startswith(beginning) or beginning.startswith(start)
+            for beginning in self._call_beginnings
+        )
+
     def _read_thought(self, events: list[ContentEvent]) -> "_State":
-        before, end, after = self._pending.partition(self._thought_end)
-        if end:
-            self._pending, self._has_thought = after, True
+        end = self._pending.lower().find(self._thought_end.lower())
+        before = self._pending if end < 0 else self._pending[:end]
+        if end >= 0:
+            self._pending = self._pending[end + len(self._thought_end) :]
+            self._has_thought = True
         else:
             before, self._pending = _split_off_begun(before, (self._thought_end,))
         if before:
             events.append(ReasoningDelta(before))
-        return self._read_beginning if end else self._read_thought
+        return self._read_beginning if end >= 0 else self._read_thought
 
     def _read_unopened_thought(self, events: list[ContentEvent]) -> "_State":
         """Keep what may be the answer after all, where no end of a thought comes."""
@@ -175,23 +217,28 @@ class ContentReader:
 
     def _read_text(self, events: list[ContentEvent]) -> "_State":
         while (match := _MARK.search(self._pending)) is not None:
-            before, mark, after = (
-                match.string[: match.start()],
-                match[0],
-                match.string[match.end() :],
-            )
+            pending, mark, kind = self._pending, match[0], _KINDS[match[0].lower()]
+            before, after = pending[: match.start()], pending[match.end() :]
+            if kind == "ending" and not after:
+                self._say(before, events)
+                self._pending = mark
+                return self._read_text
             last_char = before[-1:] or self._last_char
-            is_spoken_of = last_char in ("`", '"', "'") or (mark in _CALLS and not self._names)
-            if mark in _LONE_ENDS and not is_spoken_of:
-                events += [ReasoningDelta(before)] if before else []
-                events.append(TextWithdrawn())
-                self._pending, self._has_thought = after, True
-                return self._read_beginning
-            self._say(before + mark if is_spoken_of else before, events)
-            if mark in _CALLS and not is_spoken_of:
-                self._pending = mark + after
-                return self._hold_calls
+            is_text = last_char in ("`", '"', "'") or kind == "ending"
+            is_text = is_text or (kind == "call" and not self._names)
             self._pending = after
+            if is_text:
+                self._say(before + mark, events)
+            elif kind == "thought end":
+                events.append(TextWithdrawn())
+                events += [ReasoningDelta(before)] if before else []
+                self._has_thought = True
+                return self._read_beginning
+            else:
+                self._say(before, events)
+                if kind == "call":
+                    self._pending = mark + after
+                    return self._hold_calls
         text, self._pending = _split_off_begun(self._pending, _MARKS)
         self._say(text, events)
         return self._read_text
@@ -219,6 +266,7 @@ _CONTROL_MARK = re.compile("|".join(map(re.escape, _CONTROL)))
 def _split_off_begun(text: str, marks: Collection[str]) -> tuple[str, str]:
     """Split a text before what may be the beginning of a mark."""
     for length in range(min(len(text), _MAX_MARK_CHARS), 0, -1):
-        if text[-length] in _INITIALS and any(mark.startswith(text[-length:]) for mark in marks):
+        begun = text[-length:].lower()
+        if any(mark.lower().startswith(begun) for mark in marks):
             return text[:-length], text[-length:]
     return text, ""

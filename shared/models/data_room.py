@@ -1,7 +1,10 @@
-"""Room for data: what a divisible prompt may hold, and less after each refusal for its length."""
+"""Room for data: what the window of a model leaves for it, and less after each refusal for its length."""
+
+from dataclasses import replace
 
 from shared.domain.errors import ModelFailed
-from shared.domain.model import ModelRole
+from shared.domain.model import ModelRole, Prompt
+from shared.models.fit_data import fit_data
 from shared.models.windows import compute_data_tokens
 from shared.ports import ChatModel
 
@@ -40,3 +43,10 @@ class DataRoom:
             raise error
         self._has_doubted = self._has_doubted or error.may_be_too_long
         self._max_tokens = max(tried_tokens // 2, LEAST_TOKENS)
+
+
+def fit_prompt(model: ChatModel, role: ModelRole, prompt: Prompt) -> Prompt:
+    """Return a prompt whose data is cut to what the window of its model holds, as it is known at the moment."""
+    window_tokens = model.describe(role).window_tokens
+    room = compute_data_tokens(window_tokens, prompt.instructions, prompt.answer_tokens)
+    return replace(prompt, data=fit_data(prompt.data, max(room, 0)))

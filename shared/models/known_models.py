@@ -25,6 +25,8 @@ Step = Literal[
     "alternating",
     "single_calls",
     "short_ids",
+    "named_results",
+    "wordless_calls",
     "text_content",
     "no_reasoning_back",
     "filled_reasoning",

@@ -15,14 +15,13 @@ from typing import Any
 from pydantic_core import to_json
 
 from shared import telemetry
-from shared.domain.errors import KeepsakeError
 from shared.domain.failure import FailureReason
 from shared.domain.model import AssistantTurn, ToolLeftOut, ToolResult, ToolSpec, UserText
 from shared.domain.tokens import estimate_tokens
 from shared.domain.value import value
 from shared.models.known_models import KnownModels, ModelKey, Step
 from shared.models.messages import neutralise
-from shared.models.refusals import Refusal
+from shared.models.refusals import Refusal, Refused
 from shared.models.requests import ModelRequest, build_body
 from shared.models.schemas import hash_declaration
 from shared.ports import Clock
@@ -54,6 +53,8 @@ _LADDER: Sequence[Step] = (
     "no_system_role",
     "short_ids",
     "single_calls",
+    "named_results",
+    "wordless_calls",
     "filled_reasoning",
     "no_reasoning_back",
     "json_object",
@@ -68,34 +69,20 @@ Post = Callable[[Mapping[str, Any]], AbstractAsyncContextManager[AsyncIterator[b
 """Opens the stream of a body. Raises Refused, and Unavailable without a connection."""
 
 
-class Refused(KeepsakeError):
-    """A server refused a request; never seen outside of the wire."""
-
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(f"the model provider answered {refusal.status}")
-        self.refusal = refusal
-
-
 @value
-class Answering:
-    """An answer that has begun: its bytes, and what was asked for in the end."""
+class Attempt:
+    """A request in the form in which it is asked next, after so many `refusals`.
 
-    chunks: AsyncIterator[bytes]
-    request: ModelRequest
-    steps: frozenset[Step]
-    left_out: tuple[ToolLeftOut, ...]
-
-
-@value
-class _Attempt:
-    """A request in the form in which it is asked next."""
+    `left_out` are tools of others that were refused on the way.
+    """
 
     request: ModelRequest
     steps: frozenset[Step]
     left_out: tuple[ToolLeftOut, ...] = ()
     has_lowered_bound: bool = False
+    refusals: int = 0
 
-    def take(self, step: Step) -> "_Attempt":
+    def take(self, step: Step) -> "Attempt":
         return replace(self, steps=self.steps | {step})
 
     def changes_by(self, step: Step) -> bool:
@@ -103,6 +90,14 @@ class _Attempt:
         if step in self.steps:
             return False
         return build_body(self.request, self.steps) != build_body(self.request, self.steps | {step})
+
+
+@value
+class Answering:
+    """An answer that has begun: its bytes, and what was asked for in the end."""
+
+    chunks: AsyncIterator[bytes]
+    attempt: Attempt
 
 
 class Ladder:
@@ -117,13 +112,25 @@ class Ladder:
 
     @asynccontextmanager
     async def open(
-        self, request: ModelRequest, steps: frozenset[Step] = frozenset()
+        self,
+        request: ModelRequest,
+        steps: frozenset[Step] = frozenset(),
+        *,
+        after: "Attempt | None" = None,
+        refusal: Refusal | None = None,
     ) -> AsyncIterator[Answering]:
-        """Ask until the server takes the request, with these `steps` taken. Raises ModelFailed and Unavailable."""
-        attempt = self._begin(request)
-        attempt = replace(attempt, steps=attempt.steps | steps)
+        """Ask until the server takes the request, with these `steps` taken.
+
+        It goes on `after` an attempt that was refused within its stream. Raises ModelFailed and Unavailable.
+        """
+        attempt = after or self._begin(request, steps)
         async with AsyncExitStack() as stack:
-            for _ in range(MAX_REFUSALS):
+            while True:
+                if refusal is not None:
+                    if refusal.generation is not None:
+                        yield Answering(chunks=_replay(refusal.generation), attempt=attempt)
+                        return
+                    attempt = await self._adapt(attempt, refusal)
                 try:
                     body = build_body(attempt.request, attempt.steps)
                     chunks = await stack.enter_async_context(self._post(body))
@@ -131,17 +138,9 @@ class Ladder:
                     refusal = error.refusal
                 else:
                     break
-                attempt = await self._adapt(attempt, refusal)
-            else:
-                raise refusal.build_error("other")
-            yield Answering(
-                chunks=chunks,
-                request=attempt.request,
-                steps=attempt.steps,
-                left_out=attempt.left_out,
-            )
+            yield Answering(chunks=chunks, attempt=attempt)
 
-    def _begin(self, request: ModelRequest) -> _Attempt:
+    def _begin(self, request: ModelRequest, steps: frozenset[Step]) -> Attempt:
         """Return a request as its model is known to take it."""
         known, now = self._known.get(self._key), self._clock.now()
         if known.answer_tokens and request.max_tokens:
@@ -153,30 +152,37 @@ class Ladder:
                 if tool.source is None or hash_declaration(tool) not in refused
             ]
             request = replace(request, tools=kept)
-        return _Attempt(request=request, steps=known.list_steps(now))
+        return Attempt(request=request, steps=known.list_steps(now) | steps)
 
-    async def _adapt(self, attempt: _Attempt, refusal: Refusal) -> _Attempt:
+    async def _adapt(self, attempt: Attempt, refusal: Refusal) -> Attempt:
         """Return what to ask next. Raises ModelFailed, and Unavailable where nothing else can be asked."""
         given = [*_list_given(attempt.request)]
         reason = refusal.find_reason(given)
         self._log(attempt, refusal, reason, given)
+        attempt = replace(attempt, refusals=attempt.refusals + 1)
+        may_change = attempt.refusals < MAX_REFUSALS and refusal.status in _FORM_STATUSES
+        if may_change and (changed := self._leave_out_named(attempt, refusal, given)):
+            return changed
+        if may_change and (changed := self._obey_bound(attempt, refusal, given)):
+            return changed
         if reason == "too_long":
             return self._lower_bound(attempt, refusal, given)
-        if reason in ("other", "unknown_model") and refusal.status in _FORM_STATUSES:
-            found = self._leave_out_named(attempt, refusal, given) or self._obey_bound(
-                attempt, refusal, given
-            )
-            found = found or await self._step_down(attempt, refusal)
-            if found is None and reason == "other" and refusal.status in _SEARCHED_STATUSES:
-                found = await self._search(attempt)
-            if found is not None:
-                return found
+        if may_change and reason in ("other", "unknown_model"):
+            changed = await self._step_down(attempt, refusal)
+            if changed is None and self._may_be_form(refusal, reason):
+                changed = await self._search(attempt)
+            if changed is not None:
+                return changed
         tokens = sum(map(estimate_tokens, given))
-        raise refusal.build_error(
-            reason, may_be_too_long=refusal.status in (400, 422) and tokens > UNEXPLAINED_TOKENS
-        )
+        is_long = refusal.status in (400, 422) and tokens > UNEXPLAINED_TOKENS
+        raise refusal.build_error(reason, may_be_too_long=is_long)
 
-    def _lower_bound(self, attempt: _Attempt, refusal: Refusal, given: Sequence[str]) -> _Attempt:
+    def _may_be_form(self, refusal: Refusal, reason: FailureReason) -> bool:
+        """Tell whether it is worth to find out what a refusal that nothing names is about."""
+        is_schema = "plain_schemas" in refusal.list_steps()
+        return reason == "other" and (refusal.status in _SEARCHED_STATUSES or is_schema)
+
+    def _lower_bound(self, attempt: Attempt, refusal: Refusal, given: Sequence[str]) -> Attempt:
         """Learn the window, and ask once more for a short answer. Raises ModelFailed."""
         request, window = attempt.request, refusal.find_window(given)
         tokens = _count_tokens(request)
@@ -192,8 +198,8 @@ class Ladder:
         return replace(attempt, request=request, has_lowered_bound=True)
 
     def _obey_bound(
-        self, attempt: _Attempt, refusal: Refusal, given: Sequence[str]
-    ) -> _Attempt | None:
+        self, attempt: Attempt, refusal: Refusal, given: Sequence[str]
+    ) -> Attempt | None:
         """Ask for no more tokens than the server allows, where it says so."""
         bound, request = refusal.find_bound(given), attempt.request
         if bound is None or request.max_tokens is None or bound >= request.max_tokens:
@@ -202,8 +208,8 @@ class Ladder:
         return replace(attempt, request=replace(request, max_tokens=bound))
 
     def _leave_out_named(
-        self, attempt: _Attempt, refusal: Refusal, given: Sequence[str]
-    ) -> _Attempt | None:
+        self, attempt: Attempt, refusal: Refusal, given: Sequence[str]
+    ) -> Attempt | None:
         """Leave out the tool of others that a refusal names."""
         names = [tool.name for tool in attempt.request.tools]
         name = refusal.find_tool(names)
@@ -212,7 +218,7 @@ class Ladder:
             return None
         return self._leave_out(attempt, [tool], cut_quotes(refusal.words, given))
 
-    def _leave_out(self, attempt: _Attempt, tools: Sequence[ToolSpec], words: str) -> _Attempt:
+    def _leave_out(self, attempt: Attempt, tools: Sequence[ToolSpec], words: str) -> Attempt:
         now = self._clock.now()
         for declaration in map(hash_declaration, tools):
             known = self._known.get(self._key)
@@ -226,7 +232,7 @@ class Ladder:
             left_out=(*attempt.left_out, *events),
         )
 
-    async def _step_down(self, attempt: _Attempt, refusal: Refusal) -> _Attempt | None:
+    async def _step_down(self, attempt: Attempt, refusal: Refusal) -> Attempt | None:
         """Take the first step that a refusal names and that changes the request."""
         step = next(filter(attempt.changes_by, refusal.list_steps()), None)
         if step is None:
@@ -239,7 +245,7 @@ class Ladder:
                 self._remember([step])
         return attempt.take(step)
 
-    async def _search(self, attempt: _Attempt) -> _Attempt | None:
+    async def _search(self, attempt: Attempt) -> Attempt | None:
         """Find what an unexplained refusal is about: tools of others, or our form; None for the rest."""
         if self._is_cleared(None):
             return None
@@ -252,27 +258,32 @@ class Ladder:
         self._clear(None)
         return None
 
-    async def _find_form(self, attempt: _Attempt) -> _Attempt | None:
-        """Step down until our own words are taken, then leave out each step that was not needed."""
-        tried = attempt
-        taken: list[Step] = []
-        for step in _LADDER:
-            if not tried.changes_by(step):
-                continue
-            tried = tried.take(step)
-            taken.append(step)
-            if await self._probe(tried) is None:
-                break
-        else:
+    async def _find_form(self, attempt: Attempt) -> Attempt | None:
+        """Find the steps that our own words need: first all, then fewer and fewer."""
+        steps = [step for step in _LADDER if step not in attempt.steps]
+        needed: list[Step] = []
+        if not await self._is_taken(attempt, steps):
             return None
-        for step in taken[:-1]:
-            without = replace(tried, steps=tried.steps - {step})
-            if await self._probe(without) is None:
-                tried = without
-        self._remember(tried.steps - attempt.steps)
-        return tried
+        while steps:  # the last step of the shortest beginning that does is needed
+            low, high = 0, len(steps)
+            while low < high:
+                middle = (low + high) // 2
+                if await self._is_taken(attempt, [*needed, *steps[:middle]]):
+                    high = middle
+                else:
+                    low = middle + 1
+            if low == 0:
+                break
+            needed.append(steps[low - 1])
+            steps = steps[: low - 1]
+        self._remember(needed)
+        return replace(attempt, steps=attempt.steps | frozenset(needed))
 
-    async def _find_refused(self, attempt: _Attempt, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
+    async def _is_taken(self, attempt: Attempt, steps: Sequence[Step]) -> bool:
+        tried = replace(attempt, steps=attempt.steps | frozenset(steps))
+        return await self._probe(tried) is None
+
+    async def _find_refused(self, attempt: Attempt, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
         """Return the tools of others that a server refuses, found by halves."""
         if not tools or await self._probe(attempt, tools) is None:
             return []
@@ -284,7 +295,7 @@ class Ladder:
             *await self._find_refused(attempt, tools[middle:]),
         ]
 
-    async def _probe(self, attempt: _Attempt, foreign: Sequence[ToolSpec] = ()) -> Refusal | None:
+    async def _probe(self, attempt: Attempt, foreign: Sequence[ToolSpec] = ()) -> Refusal | None:
         """Ask the same without a word of anybody; None where it is taken. One token is written at most.
 
         Raises Unavailable and ModelFailed where something else is wrong.
@@ -319,7 +330,7 @@ class Ladder:
         self._cleared[step] = self._clock.now()
 
     def _log(
-        self, attempt: _Attempt, refusal: Refusal, reason: FailureReason, given: Sequence[str]
+        self, attempt: Attempt, refusal: Refusal, reason: FailureReason, given: Sequence[str]
     ) -> None:
         telemetry.warning(
             "model_refused",
@@ -329,6 +340,12 @@ class Ladder:
             words=cut_quotes(refusal.words, given)[:_MAX_TOLD_CHARS],
             steps=sorted(attempt.steps),
         )
+
+
+async def _replay(text: str) -> AsyncIterator[bytes]:
+    """Stream what a model wrote and its server could not read, which stands in the refusal."""
+    choice = {"delta": {"content": text}, "finish_reason": "stop"}
+    yield b"data: " + to_json({"choices": [choice]}) + b"\n\ndata: [DONE]\n\n"
 
 
 def cut_quotes(words: str, given: Sequence[str]) -> str:

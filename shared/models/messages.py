@@ -32,6 +32,7 @@ SHAPE_STEPS: frozenset[Step] = frozenset(
         "calls_as_text",
         "no_tools",
         "text_content",
+        "wordless_calls",
     )
 )
 """Steps after which messages are not one for one what was given."""
@@ -95,17 +96,20 @@ def _neutralise(message: ModelMessage, numbers: dict[str, str]) -> ModelMessage:
                 replace(picture, content=_TINY_PNG, media_type="image/png") for picture in pictures
             )
             return UserText(text="Hello.", pictures=seen, is_fleeting=is_fleeting)
-        case AssistantTurn(tool_calls=calls, given_back=given_back):
+        case AssistantTurn(text=text, tool_calls=calls, given_back=given_back):
             neutral = [_neutralise_call(call, numbers) for call in calls]
             names = dict.fromkeys(given_back, REASONING_NOT_KEPT)
-            return AssistantTurn(text="Hello.", tool_calls=tuple(neutral), given_back=names)
+            said = "Hello." if text.strip() else ""
+            return AssistantTurn(text=said, tool_calls=tuple(neutral), given_back=names)
         case ToolResult(call_id=call_id):
             return ToolResult(call_id=numbers.get(call_id, "call_0"), text="Done.")
 
 
 def _neutralise_call(call: ToolCall, numbers: dict[str, str]) -> ToolCall:
-    """Name calls anew, in the form of ids that they had."""
-    name = f"call_{len(numbers)}" if len(call.id) != _ID_CHARS else _shorten_id(call.id)
+    """Name calls anew, by ids of the form that they had."""
+    shape = "".join("0" if char.isdigit() else "x" if char.isalpha() else char for char in call.id)
+    number = f"{len(numbers)}"
+    name = f"{shape[: -len(number)]}{number}" if len(shape) > len(number) else f"x{number}"
     numbers[call.id] = name
     return ToolCall(id=name, name="look_up", arguments="{}")
 
@@ -155,6 +159,8 @@ def _prepare(messages: Sequence[ModelMessage], steps: Collection[Step]) -> Itera
 
 
 def _prepare_calls(turn: AssistantTurn, steps: Collection[Step]) -> AssistantTurn:
+    if "wordless_calls" in steps:
+        turn = replace(turn, text="")
     if "short_ids" in steps:
         calls = (replace(call, id=_shorten_id(call.id)) for call in turn.tool_calls)
         turn = replace(turn, tool_calls=tuple(calls))
@@ -214,6 +220,8 @@ def _to_wire_call(call: ToolCall) -> WireMessage:
 
 def _shape(messages: list[WireMessage], steps: Collection[Step]) -> list[WireMessage]:
     """Put messages into the order that a template takes."""
+    if "named_results" in steps:
+        messages = _name_results(messages)
     if "single_calls" in steps:
         messages = _split_calls(messages)
     if "no_system_role" in steps:
@@ -225,6 +233,16 @@ def _shape(messages: list[WireMessage], steps: Collection[Step]) -> list[WireMes
     if "text_content" in steps:
         messages = [{**message, "content": message["content"] or ""} for message in messages]
     return messages
+
+
+def _name_results(messages: Sequence[WireMessage]) -> list[WireMessage]:
+    """Say with each result which tool gave it."""
+    calls = [call for message in messages for call in message.get("tool_calls", ())]
+    names = {call["id"]: call["function"]["name"] for call in calls}
+    return [
+        {**m, "name": names.get(m["tool_call_id"], "tool")} if m["role"] == "tool" else m
+        for m in messages
+    ]
 
 
 def _split_calls(messages: Sequence[WireMessage]) -> list[WireMessage]:

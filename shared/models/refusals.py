@@ -6,6 +6,7 @@ refusal_words.py. What a refusal quotes of the request is no reason: anybody may
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
@@ -13,27 +14,35 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from shared.domain.errors import ModelFailed, RateLimited, Unavailable
+from shared.domain.errors import KeepsakeError, ModelFailed, RateLimited, Unavailable
 from shared.domain.failure import FailureReason
 from shared.domain.value import value
 from shared.models.known_models import Step
 from shared.models.refusal_words import list_reason_words, list_step_words
 
 _MAX_WORDS = 2_000
-_MIN_WINDOW_TOKENS = 256
+_MIN_WINDOW_TOKENS = 1_024
 _MAX_RETRY_AFTER_S = 86_400.0
+_NO_WORDS = frozenset(("code", "status", "failed_generation", "id", "request_id"))
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """Any other text may quote the prompt."""
 _RETRYABLE_STATUSES = (408, 409, 425)
 
 _REASON_BY_CODE: Mapping[str, FailureReason] = {
+    "json_validate_failed": "malformed_answer",
+    "tool_use_failed": "malformed_answer",
     "invalid_api_key": "refused_key",
     "api_key_invalid": "refused_key",
     "model_not_found": "unknown_model",
+    "model_decommissioned": "unknown_model",
     "insufficient_quota": "no_quota",
+    "exceeded_current_quota_error": "no_quota",
+    "arrearage": "no_quota",
+    "allocationquota.freetieronly": "no_quota",
+    "spend_limit_reached": "no_quota",
+    "budget_exceeded": "no_quota",
     "context_length_exceeded": "too_long",
     "exceed_context_size_error": "too_long",
-    "string_above_max_length": "too_long",
     "content_filter": "filtered",
     "content_policy_violation": "filtered",
     "data_inspection_failed": "filtered",
@@ -47,30 +56,38 @@ _REASON_BY_STATUS: Mapping[int, FailureReason] = {
 }
 
 _TOOL_PLACE = re.compile(r"(?:tools|functions?|function_declarations)(?:\[|\.)(\d{1,4})\b")
+_PAGE = re.compile(r"<(?:html|!doctype|body|h1)\b", re.IGNORECASE)
+_TOO_LARGE = re.compile(r"request too large|must be reduced in order to run", re.IGNORECASE)
 _WINDOW = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"(?:context (?:length|size|window)|model length|input (?:length|limit)|token limit|maximum)\D{0,40}?(\d[\d,_]{2,9})",
-        r"(?:less than|<=|at most|limit of|limit is|up to|maximum of|>)\s*(\d[\d,_]{2,9})",
-        r"n_ctx\D{0,8}(\d{3,9})",
-        r"\[\d+,\s*(\d{3,9})\]",
-        r"(\d[\d,_]{2,9})\s*(?:tokens? )?(?:maximum|max|context)",
+        r"\d+ \+ \d+ > (\d{4,9})",
+        r"n_ctx\W{1,4}(\d{4,9})",
+        r"(?:context|prompt|input|sequence)[ _](?:length|size|window|limit)(?: of the model| limit)?(?:\s+(?:is|of|only|at|to)\b){0,2}\W{0,5}(\d[\d,_]{3,9})",
+        r"(\d[\d,_]{3,9}) (?:tokens? )?(?:maximum|max|context|limit)",
+        r"(?:less than|<=|at most|limit of|limit is|limit:|up to|maximum of|maximum is|>)\s*(\d[\d,_]{3,9})",
+        r"\[\d+,\s*(\d{4,9})\]",
+        r"maximum\D{0,60}(\d[\d,_]{3,9})",
     )
 ]
-_BOUND = re.compile(
-    r"max(?:_completion|_new)?_tokens\D{0,80}?(?:at most|<=|less than|maximum of|range of \D{0,20}\[\d+,)\D{0,5}(\d[\d,_]{0,9})"
-    r"|(?:at most|maximum of) (\d[\d,_]{0,9}) (?:completion|output) tokens",
-    re.IGNORECASE,
-)
-_DURATION = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|seconds?|m|minutes?|h|hours?)?(?![a-z\d])"
-)
+_BOUND = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"max(?:_completion|_new|_output)?_tokens\W{1,4}\d+ > (\d{1,9})",
+        r"max(?:_completion|_new|_output)?_tokens\D{0,60}?(?:at most|<=|less than(?: or equal to)?|maximum of|up to)\W{0,4}(\d[\d,_]{0,9})",
+        r"max(?:_completion|_new|_output)?_tokens\D{0,40}\[\d+,\s*(\d{1,9})\]",
+        r"(?:at most|maximum of) (\d[\d,_]{0,9}) (?:completion|output) tokens",
+        r"maximum tokens.{0,60}limit of (\d[\d,_]{0,9})",
+    )
+]
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|milli\w*|s|sec\w*|m|min\w*|h|hours?)?(?![a-z])")
 _TRY_AGAIN = re.compile(
-    r"(?:try again|retry)\D{0,20}((?:\d+(?:\.\d+)?\s*[a-z]*\s*)+)", re.IGNORECASE
+    r"(?:try again|retry)\D{0,20}((?:\d+(?:\.\d+)?\s*(?:ms|milli\w*|s\b|sec\w*|m(?![a-z])|min\w*|h(?![a-z])|hours?)?\s*)+)",
+    re.IGNORECASE,
 )
 _SECONDS_BY_UNIT: Mapping[str, float] = {
     "ms": 0.001,
-    "mi": 0.001,
+    "milli": 0.001,
     "s": 1.0,
     "m": 60.0,
     "h": 3_600.0,
@@ -82,6 +99,8 @@ class Refusal:
     """What a server said instead of an answer.
 
     `words` are its own, `given` the texts that it may quote. `retry_after_s` counts from now.
+    `generation` is what its model wrote, where the server could not read it. It `has_error` where it is
+    an object with an error, as only servers of models send it.
     """
 
     status: int
@@ -89,15 +108,22 @@ class Refusal:
     code: str | None = None
     retry_after_s: float | None = None
     numbers: Mapping[str, int] | None = None
+    generation: str | None = None
+    has_error: bool = False
 
     def find_reason(self, given: Collection[str] = ()) -> FailureReason:
         """Return the reason, "other" where none is known."""
         if self.code and (reason := _REASON_BY_CODE.get(self.code.lower())):
             return reason
-        if self.status == 429 or self.status >= 500:
-            return "too_long" if self._is_too_long(given) and self.status != 429 else "other"
         named = (r for r, pattern in list_reason_words() if _finds(pattern, self.words, given))
-        return next(named, None) or _REASON_BY_STATUS.get(self.status, "other")
+        reason = next(named, None)
+        if self.status == 429 and (reason != "no_quota" or _is_passing(self.words)):
+            return "too_long" if _TOO_LARGE.search(self.words) else "other"
+        if self.status >= 500 and reason != "too_long":
+            return "other"
+        if reason is None and self.status in (404, 405) and not self.has_error:
+            return "wrong_server"
+        return reason or _REASON_BY_STATUS.get(self.status, "other")
 
     def list_steps(self) -> list[Step]:
         """Return the steps that its words name, the likeliest first."""
@@ -106,8 +132,8 @@ class Refusal:
 
     def find_tool(self, names: Sequence[str]) -> str | None:
         """Return the name of the tool that it names, by place or by name."""
-        if place := _TOOL_PLACE.search(self.words):
-            number = int(place[1])
+        if places := _TOOL_PLACE.findall(self.words):
+            number = int(places[-1])
             return names[number] if number < len(names) else None
         named = (n for n in names if re.search(rf"(?<![\w-]){re.escape(n)}(?![\w-])", self.words))
         return next(named, None)
@@ -116,14 +142,15 @@ class Refusal:
         """Return the tokens that the server says it takes."""
         if self.numbers and (window := self.numbers.get("n_ctx")):
             return window
-        return next(self._list_windows(given), None)
+        return None if _PAGE.search(self.words) else next(self._list_windows(given), None)
 
     def find_bound(self, given: Collection[str] = ()) -> int | None:
         """Return how many tokens the server lets a request ask it to write."""
-        match = _BOUND.search(self.words)
+        found = (pattern.search(self.words) for pattern in _BOUND)
+        match = next(filter(None, found), None)
         if match is None or _is_quoted(match[0], given):
             return None
-        return _parse_number(match[1] or match[2]) or None
+        return _parse_number(match[1]) or None
 
     def build_error(
         self, reason: FailureReason, *, may_be_too_long: bool = False
@@ -139,12 +166,6 @@ class Refusal:
             return Unavailable(text, retry_after_s=self.retry_after_s)
         return ModelFailed(text, reason=reason, may_be_too_long=may_be_too_long)
 
-    def _is_too_long(self, given: Collection[str]) -> bool:
-        return any(
-            reason == "too_long" and _finds(pattern, self.words, given)
-            for reason, pattern in list_reason_words()
-        )
-
     def _list_windows(self, given: Collection[str]) -> Iterator[int]:
         for pattern in _WINDOW:
             for match in pattern.finditer(self.words):
@@ -153,44 +174,56 @@ class Refusal:
                     yield number
 
 
+class Refused(KeepsakeError):
+    """A server refused a request; never seen outside of the wire."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(f"the model provider answered {refusal.status}")
+        self.refusal = refusal
+
+
 def read_refusal(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> Refusal:
     """Read a refusal in any of its forms: an object, a list of one, a text, a page, or nothing."""
-    content = _parse(body)
-    facts = _find_facts(content)
-    words = "\n".join(dict.fromkeys(_list_words(content)))[:_MAX_WORDS]
-    code = next(
-        filter(None, (_to_code(facts.get(name)) for name in ("code", "type", "status"))), None
-    )
-    codes = [_to_code(facts.get(name)) for name in ("code", "type", "status")]
-    known = next((code for code in codes if code and code.lower() in _REASON_BY_CODE), None)
-    told_s = parse_retry_after_s(headers, now)
-    return Refusal(
-        status=status,
-        words=words,
-        code=known or code,
-        retry_after_s=told_s if told_s is not None else _find_delay_s(content, words),
-        numbers={k: v for k, v in facts.items() if isinstance(v, int) and v >= _MIN_WINDOW_TOKENS},
-    )
+    return _read(status, _parse(body), parse_retry_after_s(headers, now))
 
 
-def read_stream_error(error: Any, now: datetime) -> Refusal:
+def read_stream_error(error: Any) -> Refusal:
     """Read an error that a provider reports inside a stream: its status is in it, or said by its type."""
     facts = _find_facts({"error": error})
-    statuses = [
-        _to_status(facts.get(name)) for name in ("status", "code", "status_code", "http_status")
-    ]
-    is_invalid = "invalid_request" in str(facts.get("type", ""))
-    status = next(filter(None, statuses), 400 if is_invalid else 500)
-    refusal = read_refusal(status, {}, b"", now)
-    words = "\n".join(dict.fromkeys(_list_words(error)))[:_MAX_WORDS]
-    code = _to_code(facts.get("code")) or _to_code(facts.get("type"))
+    names = ("status", "code", "status_code", "http_status")
+    statuses = (_to_status(facts.get(name)) for name in names)
+    kind = f"{facts.get('type', '')} {facts.get('code', '')} {facts.get('error_type', '')}".lower()
+    is_invalid = any(word in kind for word in ("invalid", "badrequest", "bad_request"))
+    status = next(filter(None, statuses), 400)
+    refusal = _read(status, {"error": error}, None)
+    is_named = is_invalid or status != 400 or refusal.find_reason() != "other"
+    return refusal if is_named else replace(refusal, status=500)
+
+
+def _read(status: int, content: Any, retry_after_s: float | None) -> Refusal:
+    facts = _find_facts(content)
+    words = " ".join(dict.fromkeys(_list_words(content)))[:_MAX_WORDS]
+    codes = [*filter(None, (_to_code(facts.get(name)) for name in ("code", "type", "status")))]
+    known = (code for code in codes if code.lower() in _REASON_BY_CODE)
+    generation = facts.get("failed_generation")
     return Refusal(
         status=status,
         words=words,
-        code=code,
-        retry_after_s=_find_delay_s(error, words),
-        numbers=refusal.numbers,
+        code=next(known, None) or next(iter(codes), None),
+        retry_after_s=_find_delay_s(content, words) if retry_after_s is None else retry_after_s,
+        numbers={k: v for k, v in facts.items() if _is_window(v)},
+        generation=generation if isinstance(generation, str) and generation.strip() else None,
+        has_error=isinstance(content, list) or (isinstance(content, dict) and "error" in content),
     )
+
+
+def _is_window(number: Any) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and number >= _MIN_WINDOW_TOKENS
+
+
+def _is_passing(words: str) -> bool:
+    """Tell whether a refusal says when to come back."""
+    return _TRY_AGAIN.search(words) is not None
 
 
 def parse_retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
@@ -238,11 +271,12 @@ def _parse_duration(text: str) -> float | None:
     parts = _DURATION.findall(text.strip())
     if not parts:
         return None
-    total = sum(
-        float(number) * _SECONDS_BY_UNIT.get(unit[:2], _SECONDS_BY_UNIT.get(unit[:1], 1.0))
-        for number, unit in parts
-    )
-    return min(total, _MAX_RETRY_AFTER_S)
+    return min(sum(float(number) * _get_unit_s(unit) for number, unit in parts), _MAX_RETRY_AFTER_S)
+
+
+def _get_unit_s(unit: str) -> float:
+    starts = (name for name in _SECONDS_BY_UNIT if unit.startswith(name))
+    return _SECONDS_BY_UNIT[next(starts)] if unit else 1.0
 
 
 def _find_value(content: Any, name: str, depth: int = 5) -> Any:
@@ -280,7 +314,7 @@ def _find_facts(content: Any) -> Mapping[str, Any]:
     return {**content, **inner} if isinstance(inner, dict) else content
 
 
-def _list_words(content: Any, depth: int = 6) -> Iterator[str]:
+def _list_words(content: Any, depth: int = 8) -> Iterator[str]:
     """Yield the texts of a refusal, outermost first; what is JSON in a text is read as well."""
     if isinstance(content, str):
         yield content
@@ -288,8 +322,11 @@ def _list_words(content: Any, depth: int = 6) -> Iterator[str]:
             inner = _parse(content.encode(errors="replace"))
             if not isinstance(inner, str):
                 yield from _list_words(inner, depth - 1)
+    elif isinstance(content, list) and all(isinstance(part, str | int) for part in content):
+        yield ".".join(map(str, content))  # where something is wrong
     elif depth and isinstance(content, dict | list):
-        parts = content.values() if isinstance(content, dict) else content
+        is_named = isinstance(content, dict)
+        parts = [content[k] for k in content if k not in _NO_WORDS] if is_named else content
         for part in parts:
             yield from _list_words(part, depth - 1)
 

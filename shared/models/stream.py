@@ -5,8 +5,8 @@ and only the few fields that matter are looked at. What cannot be read is skippe
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
-from datetime import datetime
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic_core import from_json
@@ -26,31 +26,33 @@ from shared.domain.model import (
 from shared.models.calls import CallAssembler
 from shared.models.content import ContentReader
 from shared.models.known_models import Quirk
-from shared.models.refusals import read_stream_error
+from shared.models.refusals import Refused, read_stream_error
 from shared.models.repetition import RepetitionWatch
 
 MAX_ANSWER_BYTES = 32 * 1_048_576
 MAX_LINE_BYTES = 8 * 1_048_576
 _MAX_GIVEN_BACK_CHARS = 256_000
-_LENGTH_ENDS = frozenset(
-    ("length", "max_tokens", "max_length", "model_length", "max_output_tokens")
-)
-_FILTER_ENDS = frozenset(
+_ENDS: Sequence[tuple[str, re.Pattern[str]]] = (
+    ("broken", re.compile("malformed")),
     (
-        "content_filter",
-        "safety",
-        "recitation",
-        "blocklist",
-        "prohibited_content",
-        "spii",
-        "sensitive",
-    )
+        "filter",
+        re.compile(
+            "filter|safety|recitation|blocklist|prohibited|spii|sensitive|guardrail|refus|policy"
+        ),
+    ),
+    ("length", re.compile("length|max_.*tokens|window")),
+    ("repetition", re.compile("repetition|loop")),
+    (
+        "broken",
+        re.compile(
+            "error|abort|cancel|insufficient|network|malformed|unexpected|other|timeout|unknown"
+        ),
+    ),
 )
-_BROKEN_ENDS = frozenset(
-    ("error", "abort", "aborted", "cancelled", "insufficient_system_resource", "network_error")
-)
-_OTHER_FIELDS = (b":", b"event:", b"id:", b"retry:")
+"""What the names of ends hold, as providers give them: `length`, `MAX_TOKENS`, `content_filter: SPII`."""
+_OTHER_FIELDS = (b":", b"id:", b"retry:")
 """Lines of an event stream that say nothing here."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GIVEN_BACK_PREFIXES = ("reasoning", "thinking", "thought", "extra_content", "signature")
 """Fields of a delta that providers want to see again with the calls they came with."""
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "thought")
@@ -61,19 +63,19 @@ class StreamReader:
 
     `names` are the tools that were offered. `earlier_ids` keep generated call ids unique in a
     conversation. With `reads_calls`, a model may write its calls as text, unless `is_quoted` says that
-    the text was given to it. `now` is when the call began.
+    the text was given to it. Where it `may_be_empty`, all was said before.
     """
 
     def __init__(
         self,
         model: str,
         *,
-        now: datetime,
         names: Collection[str] = (),
         earlier_ids: Collection[str] = (),
         reads_calls: bool = True,
         is_quoted: Callable[[str], bool] = lambda _: False,
         thinks_first: bool = False,
+        may_be_empty: bool = False,
     ) -> None:
         self.is_done = False
         self.has_native_calls = False
@@ -81,14 +83,17 @@ class StreamReader:
         self.reasoning = ""
         self.quirks: set[Quirk] = set()
         self._model = model
-        self._now = now
         self._earlier_ids = earlier_ids
         self._buffer = b""
         self._bytes = 0
+        self._names = names if reads_calls else ()
+        self._may_be_empty = may_be_empty
+        self._open_payload = b""
+        self._is_error_event = False
         self._unread: list[bytes] = []
         self._calls = CallAssembler(names)
         self._content = ContentReader(
-            names=names if reads_calls else (), is_quoted=is_quoted, thinks_first=thinks_first
+            names=self._names, is_quoted=is_quoted, thinks_first=thinks_first
         )
         self._watch = RepetitionWatch()
         self._has_text = False
@@ -101,9 +106,13 @@ class StreamReader:
     def feed(self, data: bytes) -> list[ModelEvent]:
         """Return the events that `data` completes.
 
-        Raises ModelFailed, or Unavailable for a reported fault.
+        Raises Refused for a reported fault before the first word, ModelFailed, and Unavailable.
         """
         self._bytes += len(data)
+        if not data.strip() and not self._buffer and self._bytes < MAX_ANSWER_BYTES:
+            return []
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         if self._bytes > MAX_ANSWER_BYTES or len(self._buffer) > MAX_LINE_BYTES:
             raise ModelFailed("the answer did not end", reason="malformed_answer")
@@ -126,21 +135,43 @@ class StreamReader:
         return events
 
     def _read_line(self, line: bytes, events: list[ModelEvent]) -> None:
+        if line.startswith(_BYTE_ORDER_MARK):
+            line = line.removeprefix(_BYTE_ORDER_MARK)
         if line.startswith(b"data:"):
-            payload = line[5:].strip()
-            if payload == b"[DONE]":
-                self._finish(events, is_ended=True)
-            elif payload:
-                for chunk in _list_chunks(_parse(payload)):
-                    self._read_chunk(chunk, events)
-        elif line.strip() and not line.lstrip().startswith(_OTHER_FIELDS):
+            self._read_payload(line[5:].strip(), events)
+        elif not line:
+            self._open_payload, self._is_error_event = b"", False
+        elif line.startswith(b"event:"):
+            self._is_error_event = b"error" in line
+        elif line.startswith(b"error:"):
+            self._end_with_error(_parse(line[6:].strip()) or "", events)
+        elif line.strip() and not line.startswith(_OTHER_FIELDS):
             self._unread.append(line)
+
+    def _read_payload(self, payload: bytes, events: list[ModelEvent]) -> None:
+        if payload == b"[DONE]":
+            if self._unread and not self._has_text:
+                self._read_whole(b"\n".join(self._unread), events)
+            self._finish(events, is_ended=True)
+            return
+        content = _parse(payload)
+        if content is None and self._open_payload:  # data in several lines
+            payload = self._open_payload + b"\n" + payload
+            content = _parse(payload)
+        self._open_payload = payload if content is None else b""
+        for chunk in _list_chunks(content):
+            if self._is_error_event and "choices" not in chunk:
+                self._end_with_error(chunk.get("error") or chunk, events)
+            else:
+                self._read_chunk(chunk, events)
 
     def _read_whole(self, content: bytes, events: list[ModelEvent]) -> None:
         """Read what came instead of a stream: an answer as one JSON, its chunks by line, or a page."""
         whole = _parse(content)
         read = _list_chunks(whole) or _list_chunks([_parse(line) for line in self._unread])
-        if not read and not self._has_text:
+        read = [_unwrap(chunk) for chunk in read]
+        is_answer = any("choices" in chunk or _find_error(chunk) for chunk in read)
+        if not is_answer and not self._has_text:
             raise ModelFailed("the answer is none of a language model", reason="wrong_server")
         for chunk in read:
             self._read_chunk(chunk, events)
@@ -153,8 +184,9 @@ class StreamReader:
             for choice in choices:
                 if type(choice) is dict:
                     self._read_choice(choice, events)
-        if (error := chunk.get("error")) and not choices:
-            raise _build_error(error, self._now)
+        if not choices and (error := _find_error(chunk)):
+            self._end_with_error(error, events)
+            return
         if usage := chunk.get("usage"):
             self._usage = _read_usage(usage) or self._usage
         model = chunk.get("model")
@@ -163,10 +195,23 @@ class StreamReader:
         if chunk.get("service_tier") == "flex":
             self._is_flex = True
 
+    def _end_with_error(self, error: Any, events: list[ModelEvent]) -> None:
+        """End an answer whose first words are there; before them, the request was refused."""
+        if self.is_done:
+            return
+        self.is_done = True
+        if not self._has_text:
+            raise Refused(read_stream_error(error))
+        for event in self._content.flush():
+            self._add_content(event, events)
+        events.append(self._build_end("cut"))
+
     def _read_choice(self, choice: Mapping[str, Any], events: list[ModelEvent]) -> None:
         if choice.get("index") not in (0, None, "0"):
             return  # one answer was asked for
-        delta = _to_object(choice.get("delta")) or _to_object(choice.get("message"))
+        delta = _to_object(choice.get("delta"))
+        if not delta and not self._has_text and not self._calls:
+            delta = _to_object(choice.get("message"))
         if len(delta) == 1 and type(delta.get("content")) is str:
             self._read_text(delta["content"], events)
         elif delta:
@@ -211,8 +256,8 @@ class StreamReader:
 
     def _add_content(self, event: ModelEvent, events: list[ModelEvent]) -> None:
         match event:
-            case TextDelta():
-                self._has_text = True
+            case TextDelta(text):
+                self._has_text = self._has_text or bool(text.strip())
             case ReasoningDelta(text):
                 self.reasoning += text
                 self.quirks.add("tagged_thoughts")
@@ -250,7 +295,10 @@ class StreamReader:
         reason = self._choose_end(is_ended=is_ended)
         if not self._finish_reason:
             self.quirks.add("no_finish")
-        if reason in ("length", "cut"):  # a call cut off in its arguments was never meant that way
+        if reason not in (
+            "stop",
+            "tool_calls",
+        ):  # a call cut off in its arguments was never meant that way
             events.append(self._build_end(reason))
             return
         calls = [*self._list_calls()]
@@ -259,20 +307,32 @@ class StreamReader:
 
     def _choose_end(self, *, is_ended: bool) -> FinishReason:
         """Return how the answer ended. Raises ModelFailed, and Unavailable where nothing came of it."""
-        reason = self._finish_reason
-        if reason in _FILTER_ENDS:
+        kind = _find_end(self._finish_reason)
+        if kind == "filter":
             raise ModelFailed("the provider's content filter ended the answer", reason="filtered")
-        if reason in _LENGTH_ENDS:
-            return "length"
-        has_calls = bool(self._calls or self._content.calls)
-        is_whole = has_calls and self._calls.are_whole and reason not in _BROKEN_ENDS
-        if is_whole or (reason and reason not in _BROKEN_ENDS):
+        has_calls = bool(self._calls or self._find_written_calls())
+        if not (has_calls or self._has_text or kind == "length"):
+            if self._may_be_empty and kind == "" and (self._finish_reason or is_ended):
+                return "stop"
+            raise Unavailable("the model's stream ended without an answer")
+        if kind in ("length", "repetition"):
+            return "length" if kind == "length" else "repetition"
+        is_named = bool(self._finish_reason) and kind != "broken"
+        if is_named or (has_calls and self._calls.are_whole and kind != "broken"):
             return "stop"
-        if has_calls or not self._has_text:
-            is_answer = is_ended and self.reasoning and not reason
-            if not is_answer:
-                raise Unavailable("the model's stream broke off")
-        return "stop" if is_ended and not reason else "cut"
+        if has_calls:
+            raise Unavailable("the model's stream broke off within a call")
+        return "stop" if is_ended and not self._finish_reason else "cut"
+
+    def _find_written_calls(self) -> Sequence[ToolCall]:
+        """Return calls in the content; where it says nothing, those at the end of a thought count."""
+        if self._content.calls or self._has_text or not self._names:
+            return self._content.calls
+        thought = ContentReader(names=self._names)
+        thought.feed(self.reasoning)
+        thought.flush()
+        self._content.calls = thought.calls
+        return thought.calls
 
     def _list_calls(self) -> Iterator[ToolCall]:
         self.has_native_calls = bool(self._calls)
@@ -293,9 +353,30 @@ class StreamReader:
         )
 
 
-def _build_error(error: Any, now: datetime) -> ModelFailed | Unavailable:
-    refusal = read_stream_error(error, now)
-    return refusal.build_error(refusal.find_reason())
+def _find_end(reason: str) -> str:
+    """Return the kind of an end; empty for one that is as it should be, or that is not named."""
+    return next((kind for kind, words in _ENDS if words.search(reason)), "") if reason else ""
+
+
+def _find_error(chunk: Mapping[str, Any]) -> Any:
+    """Return what a chunk without an answer says is wrong, under any of the usual names."""
+    if error := chunk.get("error"):
+        return error
+    base = _to_object(chunk.get("base_resp"))
+    if base.get("status_msg") and base.get("status_code"):
+        return {"message": base["status_msg"]}
+    is_error = chunk.get("object") == "error" or any(
+        chunk.get(name) for name in ("detail", "errors", "error_message")
+    )
+    return chunk if is_error and not chunk.get("choices") else None
+
+
+def _unwrap(chunk: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer that an envelope holds, or what is no envelope as it is."""
+    if "choices" in chunk:
+        return chunk
+    inner = (part for part in chunk.values() if isinstance(part, dict) and "choices" in part)
+    return next(inner, chunk)
 
 
 def _parse(payload: bytes) -> Any:
@@ -335,7 +416,8 @@ def _list_parts(content: Any) -> Iterator[Any]:
         yield content
     elif isinstance(content, dict):
         is_thought = str(content.get("type", "text")).startswith(("think", "reason", "thought"))
-        yield content if is_thought else _to_text(content)
+        is_part = "type" in content or "text" in content
+        yield content if is_thought else _to_text(content) if is_part else json.dumps(content)
     elif isinstance(content, list):
         for part in content:
             yield from _list_parts(part)

@@ -13,8 +13,7 @@ import httpx
 from pydantic_core import to_json
 
 from shared.domain.errors import ModelFailed, ModelUnreachable, Unavailable
-from shared.models.ladder import Refused
-from shared.models.refusals import Refusal, read_refusal
+from shared.models.refusals import Refusal, Refused, read_refusal
 from shared.ports import Clock
 
 MAX_ANSWER_BYTES = 64 * 1_048_576

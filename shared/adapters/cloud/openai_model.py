@@ -10,7 +10,7 @@ import anyio
 import httpx
 
 from shared import telemetry
-from shared.adapters.cloud.model_spans import open_model_call
+from shared.adapters.cloud.model_spans import ModelCallSpan, open_model_call
 from shared.adapters.cloud.openai_http import OpenaiHttp
 from shared.adapters.system_clock import SystemClock
 from shared.domain.errors import ModelFailed, TierRefused, Unavailable
@@ -25,6 +25,7 @@ from shared.domain.model import (
     Prompt,
     TextDelta,
     TextWithdrawn,
+    ToolCallRequested,
     ToolSpec,
     Usage,
     UserText,
@@ -37,7 +38,8 @@ from shared.model_meter import record_model_call
 from shared.models.answers import describe_problems, is_wrapped, parse_answer
 from shared.models.fit_data import fit_data
 from shared.models.known_models import KnownModel, KnownModels, ModelKey, Step
-from shared.models.ladder import Answering, Ladder, Refused
+from shared.models.ladder import Answering, Attempt, Ladder
+from shared.models.refusals import Refused
 from shared.models.requests import ModelRequest, build_answer_format, build_prompt_messages
 from shared.models.stream import StreamReader
 from shared.models.windows import compute_answer_tokens, compute_data_tokens, count_data_tokens
@@ -58,7 +60,8 @@ _DRAIN_TIMEOUT_S = 0.1
 _MAX_ANSWER_TOKENS = 16_000
 _THOUGHT_TOKENS = 8_000
 """Room beside an answer for the thoughts of a model that has any."""
-_MAX_HALVINGS = 3
+_MAX_SHARE = 8
+"""Data that is too long is halved until an eighth of what should fit is left."""
 _REPAIR = (
     "This is not the JSON object that was asked for:\n{problems}\n"
     "Answer again, with one JSON object that fits the schema and nothing else."
@@ -142,15 +145,16 @@ class OpenaiModel:
             yield events
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
-        for n in range(_MAX_HALVINGS):
-            fitted = self._fit(role, prompt, share=2**n)
+        share = 1
+        while True:
+            fitted = self._fit(role, prompt, share=share)
             try:
                 return await self._answer(role, fitted, schema)
             except ModelFailed as error:
                 is_long = error.reason == "too_long" or error.may_be_too_long
-                if prompt.is_divisible or not is_long or n == _MAX_HALVINGS - 1:
+                if prompt.is_divisible or not is_long or share >= _MAX_SHARE:
                     raise
-        raise AssertionError("unreachable")
+            share *= 2
 
     async def aclose(self) -> None:
         await self._http.aclose()
@@ -164,20 +168,27 @@ class OpenaiModel:
             answer_format=build_answer_format(prompt.name, schema),
             max_tokens=self._bound_answer(role, prompt.answer_tokens),
         )
-        answer = await self._collect(role, prompt, request)
-        if is_wrapped(answer.text):
-            self._known.change(self._build_key(role), lambda known: known.notice("wrapped_json"))
+        answer: _StructuredAnswer | None = None
         try:
+            answer = await self._collect(role, prompt, request)
+            if is_wrapped(answer.text):
+                self._known.change(
+                    self._build_key(role), lambda known: known.notice("wrapped_json")
+                )
             return _parse(answer, prompt, schema)
-        except ModelFailed:
+        except ModelFailed as error:
+            if error.reason != "malformed_answer":
+                raise
             repair = self._build_repair(role, request, answer, schema)
         second = await self._collect(role, prompt, repair, steps=_SCHEMA_IN_PROMPT)
         return _parse(second, prompt, schema)
 
     def _build_repair(
-        self, role: ModelRole, request: ModelRequest, answer: _StructuredAnswer, schema: type
+        self, role: ModelRole, request: ModelRequest, answer: _StructuredAnswer | None, schema: type
     ) -> ModelRequest:
         """Ask for the same again: with room, where thoughts took it, else with what was wrong."""
+        if answer is None:
+            return request
         if answer.end.reason != "stop":
             return replace(
                 request, max_tokens=self._bound_answer(role, 2 * (request.max_tokens or 0))
@@ -197,6 +208,7 @@ class OpenaiModel:
     ) -> _StructuredAnswer:
         """Read a whole structured answer. Raises Unavailable where it broke off."""
         text: list[str] = []
+        arguments = ""
         thoughts: list[str] = []
         async with aclosing(self._stream_events(role, request, steps, thoughts)) as events:
             async for event in events:
@@ -205,11 +217,18 @@ class OpenaiModel:
                         text.append(piece)
                     case TextWithdrawn():
                         text.clear()
+                    case ToolCallRequested(
+                        call
+                    ):  # some models call a tool that the schema is named by
+                        arguments = call.arguments
                     case ModelCallFinished():
                         finish_event = event
         _record(role, prompt, finish_event)
         return _StructuredAnswer(
-            text="".join(text), reasoning="".join(thoughts), end=finish_event, steps=steps
+            text="".join(text) or arguments,
+            reasoning="".join(thoughts),
+            end=finish_event,
+            steps=steps,
         )
 
     async def _stream_events(
@@ -219,23 +238,37 @@ class OpenaiModel:
         steps: frozenset[Step] = frozenset(),
         thoughts: list[str] | None = None,
     ) -> AsyncGenerator[ModelEvent, None]:
+        attempt, refusal = None, None
         with open_model_call("chat", self.name(role)) as call:
-            async with self._get_ladder(role).open(request, steps) as answering:
-                for left_out in answering.left_out:
-                    yield left_out
-                reader = self._build_reader(role, answering)
-                async for chunk in answering.chunks:
-                    call.mark_chunk()
-                    for event in reader.feed(chunk):
-                        yield call.record(self._price(role, event))
-                    if reader.is_done:
-                        break
-                await _drain(answering.chunks)
-                for event in reader.flush():
-                    yield call.record(self._price(role, event))
+            while True:
+                ladder = self._get_ladder(role)
+                async with ladder.open(request, steps, after=attempt, refusal=refusal) as answering:
+                    reader = self._build_reader(role, answering.attempt)
+                    try:
+                        async for event in self._read(answering, reader, call):
+                            yield self._price(role, event)
+                    except Refused as error:  # said in the stream, before the first word
+                        attempt, refusal = answering.attempt, error.refusal
+                        continue
                 self._learn(role, reader)
                 if thoughts is not None:
                     thoughts.append(reader.reasoning)
+                return
+
+    async def _read(
+        self, answering: Answering, reader: StreamReader, call: ModelCallSpan
+    ) -> AsyncGenerator[ModelEvent, None]:
+        left_out: Sequence[ModelEvent] = answering.attempt.left_out
+        async for chunk in answering.chunks:
+            call.mark_chunk()
+            for event in (*left_out, *reader.feed(chunk)):
+                yield call.record(event)
+            left_out = ()
+            if reader.is_done:
+                break
+        await _drain(answering.chunks)
+        for event in reader.flush():
+            yield call.record(event)
 
     def _build_request(
         self,
@@ -255,8 +288,8 @@ class OpenaiModel:
             **parts,
         )
 
-    def _build_reader(self, role: ModelRole, answering: Answering) -> StreamReader:
-        request, known = answering.request, self._get_known(role)
+    def _build_reader(self, role: ModelRole, attempt: Attempt) -> StreamReader:
+        request, known = attempt.request, self._get_known(role)
         calls = [
             call
             for message in request.messages
@@ -265,12 +298,12 @@ class OpenaiModel:
         ]
         return StreamReader(
             request.model,
-            now=self._clock.now(),
             names=[tool.name for tool in request.tools],
             earlier_ids=[call.id for call in calls],
             reads_calls=not known.calls_natively,
             is_quoted=lambda text: any(text in message.text for message in request.messages),
             thinks_first=known.thinks_first,
+            may_be_empty=request.answer_format is not None or _has_spoken(request.messages),
         )
 
     def _learn(self, role: ModelRole, reader: StreamReader) -> None:
@@ -342,6 +375,16 @@ class OpenaiModel:
         return replace(event, usage=usage)
 
 
+def _has_spoken(messages: Sequence[ModelMessage]) -> bool:
+    """Tell whether the model has said something in this turn already, beside its calls."""
+    for message in reversed(messages):
+        if isinstance(message, AssistantTurn) and message.text.strip():
+            return bool(message.tool_calls)
+        if isinstance(message, UserText) and not message.is_fleeting:
+            return False
+    return False
+
+
 async def _drain(chunks: AsyncIterator[bytes]) -> None:
     """Read the rest of the stream: only then is the connection reusable."""
     with anyio.move_on_after(_DRAIN_TIMEOUT_S), suppress(httpx.TransportError):
@@ -364,9 +407,6 @@ def _record(role: ModelRole, prompt: Prompt, finish_event: ModelCallFinished) ->
 
 def _parse(answer: _StructuredAnswer, prompt: Prompt, schema: type[T]) -> T:
     """Raises ModelFailed, and Unavailable for an answer that broke off before it was whole."""
-    if answer.end.reason in ("length", "repetition"):
-        message = f"the answer to {prompt.name!r} was cut off"
-        raise ModelFailed(message, reason="malformed_answer")
     try:
         return parse_answer(answer.text, answer.reasoning, schema, name=prompt.name)
     except ModelFailed:
