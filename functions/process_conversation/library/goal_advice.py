@@ -21,6 +21,7 @@ from shared.domain.goal import Goal, GoalType
 from shared.domain.ids import UserId
 from shared.domain.model import Prompt
 from shared.library.user_model import load_model
+from shared.models.data_room import fit_prompt
 from shared.security.link_filter import filter_links
 from shared.security.visible_text import strip_invisible
 
@@ -29,6 +30,8 @@ MAX_MEMORIES = 30
 MAX_TASKS = 50
 MAX_OVERVIEW_CHARS = 1_000
 MAX_ADVICE_CHARS = 600
+ANSWER_TOKENS = 1_000
+"""A few sentences."""
 NO_GOAL = "Set a goal first: advice then follows from it and from what you talk about."
 DEFAULT_SUGGESTION = GoalSuggestionOut(
     suggested_title="Finish one open task every day this week",
@@ -72,9 +75,8 @@ async def suggest_goal(deps: LibraryDeps, uid: UserId) -> GoalSuggestionOut:
     data = {**await _load_library(deps, uid), "goals": [goal.title for goal in goals]}
     model = await load_model(deps, uid)
     try:
-        output = await model.complete_structured(
-            "standard", _build_prompt("goal_suggestion", data), SuggestionOutput
-        )
+        prompt = fit_prompt(model, "standard", _build_prompt("goal_suggestion", data))
+        output = await model.complete_structured("standard", prompt, SuggestionOutput)
     except ModelFailed:
         return DEFAULT_SUGGESTION
     return _fit_suggestion(output)
@@ -89,9 +91,8 @@ async def advise(deps: LibraryDeps, uid: UserId) -> str:
     data = {**await _load_library(deps, uid), "goal": _to_prompt_goal(goals[0])}
     model = await load_model(deps, uid)
     try:
-        output = await model.complete_structured(
-            "standard", _build_prompt("goal_advice", data), AdviceOutput
-        )
+        prompt = fit_prompt(model, "standard", _build_prompt("goal_advice", data))
+        output = await model.complete_structured("standard", prompt, AdviceOutput)
     except ModelFailed:
         return _build_default_advice(goals[0])
     return _clean(output.advice, MAX_ADVICE_CHARS) or _build_default_advice(goals[0])
@@ -171,4 +172,5 @@ def _build_prompt(name: str, data: Mapping[str, Any]) -> Prompt:
         version=prompts.compute_version(full_name),
         instructions=prompts.render(full_name),
         data=data,
+        answer_tokens=ANSWER_TOKENS,
     )

@@ -16,12 +16,16 @@ from shared.domain.memory import Memory
 from shared.domain.profile import Profile
 from shared.domain.sizes import truncate
 from shared.domain.value import value
+from shared.models.windows import count_data_tokens, cut_texts, take_fitting
 
 MAX_CONVERSATIONS = 100
 MAX_RECORDS = 100
 """Tasks, and memories."""
 MAX_OVERVIEW_CHARS = 1_500
 """A hundred overviews take some 40,000 tokens."""
+MAX_TITLE_CHARS = 200
+RECORDS_SHARE = 6
+"""Where a prompt is too short for all, tasks take this part of it, and memories as much."""
 
 
 @value
@@ -35,8 +39,29 @@ class DayMaterial:
     tasks: tuple[ActionItem, ...] = ()
     memories: tuple[Memory, ...] = ()
 
-    def to_data(self) -> Mapping[str, Any]:
-        """Return it as data for a prompt; conversations and tasks are named by their numbers."""
+    def to_data(self, max_tokens: int) -> Mapping[str, Any]:
+        """Return it as data for a prompt of so many tokens; conversations and tasks are named by their numbers.
+
+        Where that is too little, the longest conversations are named, then come the first tasks and
+        memories, and overviews share what is left.
+        """
+        data = self._describe_all()
+        if count_data_tokens(data) <= max_tokens:
+            return data
+        named = _select_longest(data["conversations"], max_tokens // 2)
+        fitted = {
+            **data,
+            "conversations": [{**row, "overview": ""} for row in named],
+            "tasks": take_fitting(data["tasks"], max_tokens // RECORDS_SHARE),
+            "memories": take_fitting(data["memories"], max_tokens // RECORDS_SHARE),
+        }
+        overviews = cut_texts(
+            [row["overview"] for row in named], max_tokens - count_data_tokens(fitted)
+        )
+        rows = zip(named, overviews, strict=True)
+        return {**fitted, "conversations": [{**row, "overview": text} for row, text in rows]}
+
+    def _describe_all(self) -> Mapping[str, Any]:
         numbers = {conversation.id: n for n, conversation in enumerate(self.conversations)}
         return {
             "day": self.day.isoformat(),
@@ -63,7 +88,7 @@ class DayMaterial:
         return {
             "began_at": f"{conversation.started_at.astimezone(self.zone):%H:%M}",
             "minutes": round(duration.total_seconds() / 60),
-            "title": structured.title,
+            "title": structured.title[:MAX_TITLE_CHARS],
             "overview": truncate(structured.overview, MAX_OVERVIEW_CHARS),
             "category": structured.category,
         }
@@ -90,6 +115,14 @@ async def load_material(
         tasks=tuple(task for task in tasks if task.owner == "me"),
         memories=tuple(memory for memory in memories if memory.is_current),
     )
+
+
+def _select_longest(rows: Sequence[Mapping[str, Any]], max_tokens: int) -> list[Mapping[str, Any]]:
+    """Return the longest conversations in their order: as many as fit without their overviews."""
+    longest_first = sorted(rows, key=lambda row: -row["minutes"])
+    names = take_fitting(({**row, "overview": ""} for row in longest_first), max_tokens)
+    named = {row["conversation"] for row in names}
+    return [row for row in rows if row["conversation"] in named]
 
 
 def _find_language(conversations: Sequence[Conversation]) -> str:

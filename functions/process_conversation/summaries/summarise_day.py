@@ -25,9 +25,14 @@ from shared.library.summary_schedule import (
     schedule_summary,
 )
 from shared.library.webhook_tasks import queue_day_summary
+from shared.models.data_room import DataRoom
 from shared.ports import ChatModel, Tasks
 
 PROMPT = "process_conversation/daily_summary"
+ANSWER_TOKENS = 4_000
+"""Thirty tasks, five subjects and fifteen notes, and the overview."""
+MAX_DATA_TOKENS = 100_000
+"""More than a hundred overviews, tasks and memories take."""
 MAX_EARLY = timedelta(minutes=1)
 """Clocks differ, and a task that finds itself early cannot be created again under its name."""
 TITLE = "Your day"
@@ -82,11 +87,14 @@ async def complete_day(model: ChatModel, material: DayMaterial) -> DayOutput:
 
     Raises Unavailable.
     """
+    room = DataRoom(model, "reader", max_tokens=MAX_DATA_TOKENS)
+    instructions = prompts.render(PROMPT)
     prompt = Prompt(
         name=PROMPT,
         version=prompts.compute_version(PROMPT),
-        instructions=prompts.render(PROMPT),
-        data=material.to_data(),
+        instructions=instructions,
+        data=material.to_data(room.compute(instructions, ANSWER_TOKENS)),
+        answer_tokens=ANSWER_TOKENS,
     )
     try:
         return await model.complete_structured("reader", prompt, DayOutput)

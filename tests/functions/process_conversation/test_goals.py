@@ -14,6 +14,7 @@ from shared.domain.quota import EMBEDDED_LIMITS, QuotaName
 from tests.fakes import ScriptedModel
 from tests.fixtures.library import build_client
 from tests.fixtures.processing import ALICE, build_processing_fixture
+from tests.fixtures.windowed_model import WindowedModel, count_request_tokens
 
 GOAL = {"title": "Read books", "target_value": 12, "max_value": 12, "unit": "books"}
 SUGGEST, ADVICE = "process_conversation/goal_suggestion", "process_conversation/goal_advice"
@@ -172,3 +173,19 @@ async def test_the_offline_model_quotes_what_it_advises(database):
     assert "no language model" in advice
     assert suggestion["suggested_title"] == "Finish 1 open task"
     assert "“Fetch the books from Ann”" in suggestion["reasoning"]
+
+
+@pytest.mark.parametrize("window", [2_500, 4_096])
+async def test_advice_reads_what_fits_into_the_window_n2(database, window):
+    model = WindowedModel({ADVICE: lambda _: {"advice": "Read on Sunday."}}, window=window)
+    async with build_alice(database, model) as alice:
+        for n in range(30):
+            await alice.post("/v3/memories", json={"content": f"Likes the book number {n} best"})
+            await alice.post("/v1/action-items", json={"description": f"Buy book {n} " * 10})
+        await alice.post("/v1/goals", json=GOAL)
+        answer = (await alice.get("/v1/goals/advice")).json()
+
+    [prompt] = model.prompts
+    assert answer["advice"] == "Read on Sunday."
+    assert count_request_tokens(prompt, window) <= window
+    assert prompt.data["goal"]["title"] == "Read books"
