@@ -1,4 +1,4 @@
-"""Schemas as servers take them, checked against what OpenAI documents, and against what they meant."""
+"""Schemas as servers take them, checked against what OpenAI documents, and against their meaning (N3)."""
 
 import importlib
 import json
@@ -162,7 +162,7 @@ DECLARATIONS = st.recursive(declare(st.booleans()) | JSON, declare, max_leaves=8
 
 @settings(max_examples=200, deadline=None)
 @given(DECLARATIONS, st.booleans())
-def test_any_declaration_becomes_a_tool_that_servers_take(declared: Any, plain: bool) -> None:  # noqa: FBT001 - drawn
+def test_any_declaration_becomes_a_tool_that_servers_take_n3(declared: Any, plain: bool) -> None:  # noqa: FBT001 - drawn
     before = deepcopy(declared)
 
     sent = normalise_tool(build_spec(declared), plain=plain)
@@ -191,19 +191,23 @@ VALUES_BY_TYPE = {
 }
 
 
+KINDS = st.sampled_from(["scalar", "types", "enum", "const"])
+NESTED_KINDS = KINDS | st.sampled_from(["object", "array", "tuple", "union", "all"])
+VALID_TYPES = st.sampled_from([*VALUES_BY_TYPE])
+CHOICES = st.lists(st.text(max_size=2) | st.integers() | st.none(), min_size=1, max_size=5)
+
+
 @st.composite
 def build_pairs(draw: st.DrawFn, depth: int = 2) -> tuple[dict[str, Any], Any]:  # noqa: PLR0911 - one for each kind
     """Build a valid schema, and a value that it takes."""
-    kinds = ["scalar", "types", "enum", "const"]
-    kinds += ["object", "array", "tuple", "union", "all"] if depth else []
-    kind = draw(st.sampled_from(kinds))
-    name = draw(st.sampled_from([*VALUES_BY_TYPE]))
+    kind = draw(NESTED_KINDS if depth else KINDS)
+    name = draw(VALID_TYPES)
     if kind == "scalar":
         return {"type": name, "maxLength": 4, "minimum": -9}, draw(VALUES_BY_TYPE[name])
     if kind == "types":
         return {"type": sorted({name, "null"})}, draw(VALUES_BY_TYPE[name] | st.none())
     if kind in ("enum", "const"):
-        choices = draw(st.lists(st.text(max_size=2) | st.integers() | st.none(), min_size=1))
+        choices = draw(CHOICES)
         choice = choices[0] if kind == "const" else draw(st.sampled_from(choices))
         return {"const": choice} if kind == "const" else {"enum": choices}, choice
     if kind == "object":
