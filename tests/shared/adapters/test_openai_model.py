@@ -490,7 +490,6 @@ async def test_the_calls_of_a_piece_of_work_are_measured_by_role_p25(server, mod
     [
         Script(schema="items", text='{"items": [{"ti'),
         Script(schema="items", text='{"items": [{"title": "long enough to be refused"}]}'),
-        Script(schema="items", text='{"items": []}', finish_reason="length"),
         Script(schema="items", text='{"items": ' + "[" * 5_000, endless=True),
         Script(schema="items", refusal="No."),
     ],
