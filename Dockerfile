@@ -15,12 +15,13 @@ COPY functions functions
 COPY shared shared
 COPY infra/__init__.py infra/dead_letters.py infra/firestore.indexes.json infra/progress.py infra/reindex.py infra/routes.json infra/
 COPY infra/local infra/local
+COPY infra/model_server infra/model_server
 COPY docs/openapi.json docs/apps.md docs/deploy.md docs/import.md docs/memories.md docs/models.md docs/operate.md docs/
 COPY docs/privacy.md docs/programs.md docs/quotas.md docs/retrieval.md docs/settings.md docs/start.md docs/troubleshoot.md docs/
 COPY web web
 # Bytecode that is taken as it is: a function starts sooner, and times of files say nothing in an image.
 RUN /opt/venv/bin/python -m compileall -q -f --invalidation-mode unchecked-hash /opt/venv/lib functions shared infra
-ENV PATH=/opt/venv/bin:$PATH PYTHONPATH=/app PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 DATA_DIR=/data HOST=0.0.0.0 PORT=8080 ALLOW_REMOTE=1
+ENV PATH=/opt/venv/bin:$PATH PYTHONPATH=/app PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 DATA_DIR=/data MODELS_DIR=/data/models HOST=0.0.0.0 PORT=8080 ALLOW_REMOTE=1
 USER 10001
 VOLUME /data
 EXPOSE 8080

@@ -40,6 +40,7 @@ DEFAULT_TRANSCRIPTION_MODEL = "gpt-4o-transcribe-diarize"
 DEFAULT_REALTIME_MODEL = "gpt-realtime-2.1"
 DEFAULT_OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_OPENROUTER_URL = "https://openrouter.ai/api/v1"
+DEFAULT_HUB_URL = "https://huggingface.co"
 _MODEL_SERVER = "http://127.0.0.1:11434/v1"
 DEFAULT_TOOL_PROXY_URL = "http://127.0.0.1:8081"
 _SWITCH: Mapping[str, Switch] = {"": "auto", "auto": "auto", "on": "on", "off": "off"}
@@ -76,6 +77,11 @@ class Settings:
     trusted_proxies: tuple[str, ...] = setting(readers.read_trusted_proxies)
     project: str = setting(string("GOOGLE_CLOUD_PROJECT", "keepsake-local"))
     google_stand_ins: Mapping[str, str] = setting(pairs("GOOGLE_STAND_INS", "service=address"))
+    model_to_run: str | None = setting(optional("MODEL"))
+    models_dir: Path = setting(variable("MODELS_DIR", Path, Path(".cache/models")))
+    llama_server: Path | None = setting(variable("LLAMA_SERVER", Path, None))
+    hub_url: str = setting(address("HF_ENDPOINT", DEFAULT_HUB_URL, DEFAULT_HUB_URL))
+    hub_token: str | None = setting(key("HF_TOKEN"))
     openai_api_key: str | None = setting(model_readers.read_openai_key)
     openai_base_url: str = setting(address("OPENAI_BASE_URL", DEFAULT_OPENAI_URL, _MODEL_SERVER))
     transcription_model: str = setting(string("TRANSCRIPTION_MODEL", DEFAULT_TRANSCRIPTION_MODEL))

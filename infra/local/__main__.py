@@ -23,13 +23,16 @@ from infra.local.deliver_jobs import open_queue_worker
 from infra.local.every_minute import sweep_every_minute
 from infra.local.gateway import build_internal_app, build_public_app, list_served_hosts
 from infra.local.local_key import LocalKey, LocalKeyCheck, open_local_key
+from infra.local.local_model import build_environment, run_local_model, watch_local_model
 from infra.local.model_endpoint import ModelEndpoint
 from infra.local.model_watch import ModelWatch, find_models_in_use
+from infra.local.ollama import list_ollama_models
 from infra.local.passwords import PasswordCheck, prepare_accounts
 from infra.local.routing import load_entry_points
 from infra.local.second_worker import run_second_worker_when_busy
 from infra.local.terminal_log import TerminalFormatter
 from infra.local.token_endpoint import TokenEndpoint
+from infra.model_server.server import ModelServer
 from shared import model_wiring, telemetry, wiring
 from shared.adapters.embedded.known_models_file import KnownModelsFile
 from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
@@ -68,10 +71,13 @@ def main() -> int:
         front = _open_public_port(settings)
         back = listen("127.0.0.1", 0)
         _set_environment(settings, back)
-        asyncio.run(_serve(settings, key, made_password, front, back))
+        with _run_model(settings) as server:
+            asyncio.run(_serve(Settings.from_env(), key, made_password, front, back, server))
     except (DatabaseUnusable, SettingsError, Unavailable) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     return 0
 
 
@@ -88,6 +94,10 @@ def _check_settings(settings: Settings) -> None:
         EgressRules(dev_origins=settings.egress_dev_origins)
     except ValueError as error:
         raise SettingsError(f"EGRESS_DEV_ORIGINS: {error}") from error
+    if settings.model_to_run and settings.openai_api_key:
+        raise SettingsError(
+            f"MODEL={settings.model_to_run}: OPENAI_API_KEY sets another model: unset one of them"
+        )
     if settings.web_search and "perplexity" not in settings.oauth_clients:
         raise SettingsError("WEB_SEARCH=perplexity: PERPLEXITY_API_KEY is missing")
 
@@ -144,6 +154,17 @@ def _set_environment(settings: Settings, back: socket.socket) -> None:
     os.environ["OWN_ORIGINS"] = ",".join([*own, settings.public_url, _to_url(back)])
 
 
+@contextmanager
+def _run_model(settings: Settings) -> Generator[ModelServer | None, None, None]:
+    """Run the model that MODEL names, if there is one, and have the functions ask it. Raises SettingsError."""
+    if settings.model_to_run is None:
+        yield None
+        return
+    with run_local_model(settings, settings.model_to_run) as server:
+        os.environ.update(build_environment(server))
+        yield server
+
+
 def _to_url(listener: socket.socket) -> str:
     return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
@@ -154,6 +175,7 @@ async def _serve(
     made_password: str | None,
     front: socket.socket,
     back: socket.socket,
+    model_server: ModelServer | None,
 ) -> None:
     """Run both servers and the queue worker; on a signal stop them in the order of their needs."""
     telemetry.configure(formatter=TerminalFormatter() if sys.stdout.isatty() else None)
@@ -180,6 +202,7 @@ async def _serve(
                 run_second_worker_when_busy(wiring.queue()),
                 sweep_every_minute(wiring.tasks(), wiring.clock()),
                 _build_watch(settings, model_file).run(),
+                watch_local_model(model_server) if model_server else _offer_ollama(),
             )
         ]
         _print_greeting(settings, key, made_password)
@@ -207,6 +230,18 @@ def _build_watch(settings: Settings, file: ModelFile) -> ModelWatch:
         wiring.clock(),
         lambda line: print(f"keepsake: {line}", flush=True),
     )
+
+
+async def _offer_ollama() -> None:
+    """Name the models of Ollama on this machine, where no other model is set."""
+    if model_wiring.model().name("agent") == OFFLINE_MODEL_NAME:
+        names = await list_ollama_models()
+        if names:
+            print(
+                f"keepsake: Ollama runs here with {', '.join(names)}: choose a model under "
+                "Your account → Model",
+                flush=True,
+            )
 
 
 def _build_server(app: ASGIApp, *, trusted_proxies: Sequence[str] = ()) -> _NoSignalServer:

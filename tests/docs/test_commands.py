@@ -14,6 +14,7 @@ REASONS = {
     "needs a container engine": 4,
     "needs a model and its key": 2,
     "needs Ollama": 1,
+    "needs the file of a model": 1,
     "needs a server of your own": 4,
     "needs a second terminal": 2,
     "needs Google Cloud": 12,
