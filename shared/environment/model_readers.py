@@ -43,7 +43,7 @@ _SHORTENING_MODELS = "text-embedding-3"
 """The start of their names."""
 _MAX_DIMENSIONS = 20_000
 """Pinecone's limit."""
-MIN_WINDOW_TOKENS = 8_000
+MIN_WINDOW_TOKENS = 4_096
 """With less there is no room for our rules, the tools and an answer."""
 _EMBEDDERS: Mapping[str, EmbedderKind | None] = {"": None, "openai": "openai", "local": "local"}
 

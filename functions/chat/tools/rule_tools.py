@@ -33,9 +33,7 @@ class SaveRule(Arguments):
     text: Annotated[
         str,
         StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_CHARS),
-        Field(
-            description=f"The rule, said to you, in at most {MAX_WORDS} words: “Answer in one sentence.”"
-        ),
+        Field(description=f"The rule, said to you, as a sentence of at most {MAX_WORDS} words."),
     ]
     user_quote: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""Input and end of model calls: windows that turn out smaller, answers cut short, fields wanted back (N1, N2)."""
+"""Input and end of model calls: windows that turn out smaller, answers cut short, fields wanted back (N2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
