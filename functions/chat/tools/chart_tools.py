@@ -38,7 +38,8 @@ class ChartDataset(Arguments):
         Field(min_length=1, max_length=MAX_POINTS, description="One for each label, in order."),
     ]
     color: Annotated[
-        str | None, Field(pattern="^#[0-9A-Fa-f]{6}$", description="Such as #1F6FEB.")
+        str | None,
+        Field(pattern="^#[0-9A-Fa-f]{6}$", description="A hash sign and six hexadecimal digits."),
     ] = None
 
 
