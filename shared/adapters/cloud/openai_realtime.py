@@ -14,6 +14,7 @@ from shared.domain.failure import FailureReason
 from shared.domain.ids import UserId
 from shared.domain.voice_session import MAX_SDP_CHARS, RealtimeSecret, RealtimeSetup
 from shared.models.refusals import parse_retry_after_s
+from shared.models.schemas import normalise_tool
 
 SECRET_TTL_S = 60
 """A browser opens its session at once."""
@@ -128,7 +129,7 @@ def _build_session(model: str, setup: RealtimeSetup) -> Any:
                 "description": tool.description,
                 "parameters": tool.parameters,
             }
-            for tool in setup.tools
+            for tool in map(normalise_tool, setup.tools)
         ],
         "tool_choice": "auto",
     }

@@ -76,7 +76,7 @@ async def test_a_secret_is_asked_for_with_the_session_and_a_hash_of_the_user_c76
                     "type": "function",
                     "name": "search",
                     "description": "Search.",
-                    "parameters": {"type": "object"},
+                    "parameters": {"type": "object", "properties": {}},
                 }
             ],
             "tool_choice": "auto",
