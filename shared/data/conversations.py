@@ -249,7 +249,8 @@ class Conversations:
     ) -> None:
         """Delete the models' answers about it, so that it is processed anew. Raises NotFound.
 
-        With `language`, its transcript counts as being in that language from now on.
+        With `language`, its transcript counts as being in that language from now on. Where a model failed
+        at some of it, what it had answered of the rest is kept.
         """
         spoken = {"language": language} if language else {}
 
@@ -257,9 +258,11 @@ class Conversations:
             restored_hash = None if stored.restored_hash is None else ""
             return {"processed_hash": None, "restored_hash": restored_hash, **spoken}
 
+        before = await self.get_stored(uid, conversation_id)
         await self._change(uid, conversation_id, build_changes)
-        path = conversation_path(uid, conversation_id)
-        await delete_below(self._documents, path, ("answers",))
+        if language or before.status != "failed" or before.failure_reason == "too_long":
+            path = conversation_path(uid, conversation_id)
+            await delete_below(self._documents, path, ("answers",))
 
     async def _change(
         self,

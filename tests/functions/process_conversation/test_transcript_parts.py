@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from functions.process_conversation.library.conversation_schemas import ConversationOut
 from functions.process_conversation.processing.transcript_parts import (
     BEGINNING,
     MAX_OVERLAP_TURNS,
@@ -14,8 +15,10 @@ from functions.process_conversation.processing.transcript_parts import (
     build_lines,
     take_part,
 )
+from shared.data.conversations import conversation_path
 from shared.domain.conversation import Segment
-from shared.domain.errors import ModelFailed
+from shared.domain.documents import Update
+from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
 from shared.models.windows import count_data_tokens
@@ -127,8 +130,8 @@ def read_lines(prompt):
     )
 
 
-def build_world(window, **options):
-    answers = {EXTRACTION: read_lines, DISCARD: lambda _: {"discard": False}}
+def build_world(window, *, reader=read_lines, **options):
+    answers = {EXTRACTION: reader, DISCARD: lambda _: {"discard": False}}
     model = WindowedModel(answers, window=window, **options)
     return build_processing_fixture(MemoryDatabase(), model), model
 
@@ -294,28 +297,63 @@ def test_places_have_names_of_their_own():
     assert keys == ["", "-0-5", "-1", "-1-2", "-12"]
 
 
-async def test_a_finished_part_is_not_asked_about_again_after_an_interruption():
-    world, model = build_world(4_096)
-    calls = []
+class InterruptedReader:
+    """Fails at one request, by its number."""
 
-    def fail_at_the_fifth(prompt):
-        calls.append(prompt)
-        if len(calls) == 5:
-            raise ModelFailed("cut off")
+    def __init__(self, at: int, failure: Exception) -> None:
+        self.starts: list[int] = []
+        self._at = at
+        self._failure = failure
+
+    def __call__(self, prompt):
+        self.starts.append(prompt.data.get("new_from", 0))
+        if len(self.starts) == self._at:
+            raise self._failure
         return read_lines(prompt)
 
-    model._answers = {EXTRACTION: fail_at_the_fifth}
-    assert (await process(world, LONG_TALK[:400])).status == "failed"
-    read_before = len(list_read(model))
-    first_read = model.prompts[:4]
 
-    model.window = 8_192
-    await world.deps.stores.conversations.edit(ALICE, TALK, title="Mine")
-    await world.deliver_all()
+@pytest.mark.parametrize("later_window", [4_096, 3_000, 8_192])
+async def test_a_finished_part_is_not_asked_about_again_whatever_the_window_is_then(later_window):
+    reader = InterruptedReader(5, Unavailable("down"))
+    world, model = build_world(4_096, reader=reader)
+    await process(world, LONG_TALK[:200])
+    assert len(reader.starts) == 5
+
+    model.window = later_window
+    world.clock.advance(hours=1)
+    await world.deliver({"uid": ALICE, "conversation_id": TALK})
 
     assert (await world.load_conversation()).status == "completed"
-    starts = [prompt.data.get("new_from", 0) for prompt in calls]
-    assert starts[5] == starts[4]
-    assert starts == sorted(starts)
-    assert read_before
-    assert first_read
+    assert reader.starts[5] == reader.starts[4]
+    assert reader.starts == sorted(reader.starts)
+    assert {line["segment"] for line in list_read(model)} == {*range(200)}
+
+
+async def test_a_retry_after_a_failure_goes_on_with_the_part_that_failed():
+    reader = InterruptedReader(5, ModelFailed("no answer", reason="malformed_answer"))
+    world, _ = build_world(4_096, reader=reader)
+    assert (await process(world, LONG_TALK[:200])).status == "failed"
+
+    await world.deps.stores.conversations.reopen(ALICE, TALK)
+    await world.deliver({"uid": ALICE, "conversation_id": TALK})
+
+    assert (await world.load_conversation()).status == "completed"
+    assert reader.starts[5] == reader.starts[4]
+
+
+async def test_a_conversation_that_was_too_long_before_can_be_tried_again():
+    world, _ = build_world(4_096)
+    await world.deps.stores.conversations.add(
+        ALICE, build_test_conversation(transcript_segments=tuple(LONG_TALK[:200]))
+    )
+    changes = {"status": "failed", "failure": "too much", "failure_reason": "too_long"}
+    await world.documents.write(Update(conversation_path(ALICE, TALK), changes))
+    world.changes.clear()
+    failed = ConversationOut.of(await world.load_conversation()).failure
+
+    await world.deps.stores.conversations.reopen(ALICE, TALK)
+    await world.deliver({"uid": ALICE, "conversation_id": TALK})
+
+    assert failed is not None
+    assert failed.can_retry
+    assert (await world.load_conversation()).status == "completed"
