@@ -29,6 +29,7 @@ ANSWER_SHARE = 8
 """An answer gets this part of a small window."""
 HISTORY_SHARE = 4
 """Results of tools are cut before less than this part of the budget is left for the history."""
+_MAX_COUNTED = 2_000
 NOTE_TOKENS = 20
 """Room for the note that says what was left out of a text."""
 
@@ -42,8 +43,18 @@ def compute_budget(window_tokens: int, tools: Sequence[ToolSpec]) -> int:
 
 
 def count_tool_tokens(tool: ToolSpec) -> int:
-    """Count the tokens of a tool as it is sent."""
-    return MESSAGE_TOKENS + estimate_tokens(to_json(to_wire_tool(tool)).decode())
+    """Count the tokens of a tool as it is sent; of the same object once, as a turn counts it often."""
+    known = _counted.get(id(tool))
+    if known is None or known[0] is not tool:
+        if len(_counted) >= _MAX_COUNTED:
+            _counted.clear()
+        tokens = MESSAGE_TOKENS + estimate_tokens(to_json(to_wire_tool(tool)).decode())
+        known = _counted[id(tool)] = tool, tokens
+    return known[1]
+
+
+_counted: dict[int, tuple[ToolSpec, int]] = {}
+"""By identity, which the tool beside its tokens keeps from being given to another one."""
 
 
 def lighten_history(
