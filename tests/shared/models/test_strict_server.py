@@ -1,4 +1,4 @@
-"""What our adapter sends, against a server that refuses all that OpenAI documents as refused."""
+"""Requests of our adapter, against a server that refuses all that OpenAI documents as refused."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
