@@ -82,7 +82,7 @@ class Messages:
     ) -> Page[Message]:
         """Return the texts of all sessions from the cursor `after` on, the newest first.
 
-        Of each message only what names it, and its text. Raises Invalid.
+        Of each message only what names it, its text, and what of that a model wrote. Raises Invalid.
         """
         query = Query(
             collection=f"users/{uid}/messages",
@@ -92,6 +92,7 @@ class Messages:
             fields=(
                 "session_id",
                 "text",
+                "model_text",
                 "sender",
                 "created_at",
                 "from_integration",

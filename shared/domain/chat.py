@@ -103,6 +103,8 @@ class Message:
     `text` of an answer has no citation markers; `cards` are the conversations that it cites, in
     order, and `file_citations` the files. `marked_text` keeps the `[n]` markers for clients that link
     them; n is the number of a file, or else the next position in `memories_id`, from 1.
+    `model_text` is what a model wrote of `text`, where our code wrote the rest of it; None where that is not
+    known to be so. No model is given the rest as words of its own.
     `steps` are the reasoning and the tool calls of an answer, for its owner alone, `embeds` what they returned.
     `voices` are the models that answered at once, empty for one alone, and `voice` is the number of the
     one whose answer this is; those of the others are its alternatives. `route` and `crisis_level` are the
@@ -130,6 +132,7 @@ class Message:
     cards: tuple[Card, ...] = ()
     file_citations: tuple[FileCitation, ...] = ()
     marked_text: str | None = None
+    model_text: str | None = None
     files: tuple[FileCard, ...] = ()
     steps: tuple[Step, ...] = ()
     chart: Chart | None = None
@@ -256,6 +259,11 @@ def build_session(
 ) -> Session:
     """Return a chat without messages."""
     return Session(id=session_id, created_at=now, updated_at=now, app_id=app_id, title=title)
+
+
+def build_greeting_id(session_id: SessionId) -> MessageId:
+    """Name the greeting with which a chat begins."""
+    return MessageId(f"initial-{session_id}")
 
 
 def build_main_session_id(app_id: AppId | None) -> SessionId:

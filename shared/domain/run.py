@@ -54,6 +54,11 @@ class AnswerText:
     text: str
 
 
+@positional_value
+class OwnText(AnswerText):
+    """A piece of the answer that our code wrote: people read it, no model is given it as its own."""
+
+
 @value
 class ToolStarted:
     """A tool call begins; `arguments` is JSON text as the model wrote it, perhaps broken or cut."""

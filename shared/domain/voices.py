@@ -49,6 +49,7 @@ def find_outcomes(events: Sequence[RunEvent], run: Run, *, unended: Outcome) -> 
     return outcomes
 
 
-def choose_main_voice(outcomes: Sequence[Outcome]) -> int:
-    """Return the first voice that did not fail, and the first one where all of them did."""
-    return next((n for n, outcome in enumerate(outcomes) if outcome != "failed"), 0)
+def choose_main_voice(outcomes: Sequence[Outcome], has_words: Sequence[bool]) -> int:
+    """Return the first voice whose model answered, else the first that did not fail, else the first."""
+    unfailed = [n for n, outcome in enumerate(outcomes) if outcome != "failed"]
+    return next((n for n in unfailed if has_words[n]), next(iter(unfailed), 0))

@@ -13,7 +13,16 @@ from dataclasses import replace
 from shared.domain.chat import Message
 from shared.domain.confirmation import Confirmation
 from shared.domain.ids import AppId
-from shared.domain.run import AnswerText, ConfirmationRequested, RunEnded, RunEvent, Status
+from shared.domain.run import (
+    AnswerText,
+    ConfirmationRequested,
+    RunEnded,
+    RunEvent,
+    Status,
+    VoiceEnded,
+    VoiceEvent,
+    VoicesStarted,
+)
 
 MAX_FRAME_BYTES = 1_000
 HEARTBEAT = b"data: \n\n"
@@ -87,8 +96,45 @@ async def encode(
     """Encode a run; every item is one frame, to be sent separately."""
     async with aclosing(events):
         async for event in events:
+            if isinstance(event, VoicesStarted):
+                break
             for frame in _encode_event(event, encode_message):
                 yield frame
+        first_voice = _FirstVoice()
+        async for event in events:
+            for let_out in first_voice.take(event):
+                for frame in _encode_event(let_out, encode_message):
+                    yield frame
+
+
+class _FirstVoice:
+    """The first of several voices, which released apps read alone.
+
+    Its last piece of text is held back: where it did not complete, that goes out only if its answer is the main one.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[RunEvent] = []
+
+    def take(self, event: RunEvent) -> Iterator[RunEvent]:
+        """Take the next event; yield those that may go out."""
+        match event:
+            case AnswerText():
+                yield from self._let_out()
+                self._held = [event]
+            case VoiceEvent():
+                return
+            case VoiceEnded(outcome) if outcome != "completed":
+                return
+            case RunEnded(message) if message.voice:
+                yield event
+            case _:
+                yield from self._let_out()
+                yield event
+
+    def _let_out(self) -> Iterator[RunEvent]:
+        held, self._held = self._held, []
+        yield from held
 
 
 def _get_app_id(confirmation: Confirmation) -> AppId | None:

@@ -1,4 +1,7 @@
-"""History of a chat: its messages in the form that the model reads."""
+"""History of a chat: its messages in the form that the model reads.
+
+As its own words it is given what a model wrote, never what our code wrote into an answer.
+"""
 
 import json
 from collections.abc import Sequence
@@ -12,11 +15,14 @@ from functions.chat.context.file_texts import (
     list_pictures,
     number_documents,
 )
+from functions.chat.context.model_words import select_model_words
 from functions.chat.context.pictures import add_pictures
 from functions.chat.context.replayed_calls import replay_calls
 from shared import prompts
 from shared.domain.chat import Message
+from shared.domain.ids import RunId
 from shared.domain.model import AssistantTurn, ModelMessage, UserText
+from shared.domain.run import build_question_id
 
 
 def build_history(
@@ -25,7 +31,21 @@ def build_history(
     results: EarlierResults = NO_RESULTS,
 ) -> tuple[EarlierMessage, ...]:
     """Return earlier messages, each to be kept as a whole or left out; files stand above theirs."""
-    return tuple(_build_earlier(message, texts, results) for message in messages)
+    built = (_build_earlier(message, texts, results) for message in pair_answers(messages))
+    return tuple(earlier for earlier in built if earlier.messages)
+
+
+def pair_answers(messages: Sequence[Message]) -> list[Message]:
+    """Put each answer right behind its question: of two that are asked at once, one stands between."""
+    asked = {message.id for message in messages}
+    answers = {
+        question_id: message
+        for message in messages
+        if message.sender == "ai" and (question_id := build_question_id(RunId(message.id))) in asked
+    }
+    moved = {answer.id for answer in answers.values()}
+    pairs = ((each, answers.get(each.id)) for each in messages if each.id not in moved)
+    return [message for pair in pairs for message in pair if message is not None]
 
 
 def _build_earlier(message: Message, texts: FileTexts, results: EarlierResults) -> EarlierMessage:
@@ -34,7 +54,7 @@ def _build_earlier(message: Message, texts: FileTexts, results: EarlierResults) 
     pictures = list_pictures(given)
     said = [
         add_pictures(each, pictures) if isinstance(each, UserText) else each
-        for each in to_model_messages([message], results)
+        for each in _to_model_messages(message, results)
     ]
     return build_earlier_message([*documents, *said], [text.note for text in given])
 
@@ -43,25 +63,36 @@ def to_model_messages(
     messages: Sequence[Message], results: EarlierResults = NO_RESULTS
 ) -> list[ModelMessage]:
     """Return earlier messages in the form that the model reads."""
-    return [each for message in messages for each in _to_model_messages(message, results)]
+    return [each for m in pair_answers(messages) for each in _to_model_messages(m, results)]
 
 
 def _to_model_messages(message: Message, results: EarlierResults) -> list[ModelMessage]:
     """Give an answer of ours with its calls; what a file names as one is a quotation."""
-    if message.is_imported or message.from_integration:
-        return [_to_model_message(message)]
-    return [*replay_calls(message.steps, results.find(message)), _to_model_message(message)]
-
-
-def _to_model_message(message: Message) -> ModelMessage:
-    """Quote what an app or a file says as data: it would count as the owner's words, or our own."""
-    if message.is_imported:
-        quoted = {"sender": message.sender, "text": message.text}
-        text = json.dumps(quoted, ensure_ascii=False)
-        return UserText(text=prompts.render("chat/imported_message", text=text))
+    words = select_model_words(message)
     if message.from_integration:
-        text = json.dumps(message.text, ensure_ascii=False)
-        return UserText(text=prompts.render("chat/notification", text=text))
+        text = json.dumps(words, ensure_ascii=False)
+        return [UserText(text=prompts.render("chat/notification", text=text))]
+    if message.is_imported:
+        return [_quote_imported(message, words)] if words else []
     if message.sender == "human":
-        return UserText(text=message.text)
-    return AssistantTurn(text=message.text)
+        return [UserText(text=words)]
+    answer = [AssistantTurn(text=words)] if words else []
+    calls = replay_calls(message.steps, results.find(message))
+    return [*calls, *answer, *_describe_own_answer(message)]
+
+
+def _quote_imported(message: Message, words: str) -> UserText:
+    """Quote what a file says as data: it would count as the owner's words, or our own."""
+    text = json.dumps({"sender": message.sender, "text": words}, ensure_ascii=False)
+    return UserText(text=prompts.render("chat/imported_message", text=text))
+
+
+def _describe_own_answer(message: Message) -> list[UserText]:
+    """Say what became of a question that no model was to answer."""
+    match message.route:
+        case "crisis" | "refusal" as route:
+            return [UserText(text=prompts.render(f"chat/own_answer/{route}"))]
+        case "command":
+            text = json.dumps(message.text, ensure_ascii=False)
+            return [UserText(text=prompts.render("chat/own_answer/command", text=text))]
+    return []

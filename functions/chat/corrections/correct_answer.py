@@ -59,9 +59,13 @@ class _Case:
 
 @value
 class _Draft:
-    """The text of a correction, with citation markers, and why it differs from the answer."""
+    """The text of a correction, with citation markers, and why it differs from the answer.
+
+    `model_text` is what of it a model wrote.
+    """
 
     text: str
+    model_text: str
     reason: Reason
 
 
@@ -115,11 +119,14 @@ async def _draft(deps: AfterTurnDeps, uid: UserId, case: _Case) -> _Draft | None
     if answer.harm is not None and answer.harm >= deps.harm_limit:
         text = await write_safe_answer(deps, uid, case.session, case.question, answer)
         withdrawn = translate(user_texts.ANSWER_WITHDRAWN, case.language)
-        return _Draft(text=text or withdrawn, reason="harm")
+        return _Draft(text=text or withdrawn, model_text=text, reason="harm")
     if any(key in answer.metadata for key in _ACTING_KEYS):
         return None
-    text = await replace_broken_links(deps, uid, answer, case.language)
-    return _Draft(text=text, reason="broken_links") if text else None
+    mended = await replace_broken_links(deps, uid, answer, case.language)
+    if mended is None:
+        return None
+    text = mended.marked_text or ""
+    return _Draft(text=text, model_text=mended.model_text or "", reason="broken_links")
 
 
 async def _store(deps: AfterTurnDeps, uid: UserId, case: _Case, draft: _Draft) -> None:
@@ -154,14 +161,16 @@ def _build_correction(
 ) -> Message:
     answer = case.answer
     text = f"{draft.text}\n\n{translate(_NOTE_BY_REASON[draft.reason], case.language)}"
+    source_count = len(answer.cards) + len(answer.file_citations)
     kept = {name: each for name, each in answer.metadata.items() if name not in _ACTING_KEYS}
     return replace(
         answer,
         id=correction_id,
         branch=BranchId(correction_id),
         created_at=max(deps.clock.now(), answer.created_at + timedelta(milliseconds=1)),
-        text=strip_markers(text, len(answer.cards) + len(answer.file_citations)),
+        text=strip_markers(text, source_count),
         marked_text=text,
+        model_text=strip_markers(draft.model_text, source_count),
         voices=(),
         voice=0,
         harm=None,

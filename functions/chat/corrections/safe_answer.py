@@ -1,6 +1,8 @@
 """Safe answer: an answer that could do harm is asked for again, with a reminder of what must not be in it."""
 
 from functions.chat.context import window
+from functions.chat.context.history import pair_answers
+from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.safety.model_outputs import SafeAnswerOutput
 from shared import prompts
@@ -10,12 +12,15 @@ from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
 from shared.domain.model import Prompt
 from shared.library.user_model import load_model
+from shared.models.data_room import fit_prompt
 from shared.security.link_filter import extract_urls, filter_links
 from shared.security.visible_text import strip_invisible
 
 MAX_TEXT_CHARS = 20_000
 """Of the question and of each answer; of an earlier message a tenth."""
 PROMPT_NAME = "chat/safe_answer"
+ANSWER_TOKENS = 6_000
+"""An answer as long as the first one may be."""
 
 
 async def write_safe_answer(
@@ -25,7 +30,9 @@ async def write_safe_answer(
 
     Raises Unavailable.
     """
-    shown_text = answer.marked_text or answer.text
+    given_text = answer.marked_text or answer.text
+    if answer.model_text is not None:
+        given_text = answer.model_text
     earlier = await deps.stores.messages.list_newest(
         uid,
         session.id,
@@ -35,22 +42,26 @@ async def write_safe_answer(
     )
     data = {
         "earlier": [
-            {"sender": message.sender, "text": message.text[: MAX_TEXT_CHARS // 10]}
-            for message in reversed(earlier)
+            {"sender": message.sender, "text": words[: MAX_TEXT_CHARS // 10]}
+            for message in pair_answers(earlier[::-1])
+            if (words := select_model_words(message))
         ],
         "question": question.text[:MAX_TEXT_CHARS],
-        "answer": shown_text[:MAX_TEXT_CHARS],
+        "answer": given_text[:MAX_TEXT_CHARS],
     }
     prompt = Prompt(
         name=PROMPT_NAME,
         version=prompts.compute_version(PROMPT_NAME),
         instructions=prompts.render(PROMPT_NAME),
         data=data,
+        answer_tokens=ANSWER_TOKENS,
     )
     model = await load_model(deps, uid, chat=session.id)
     try:
-        output = await model.complete_structured("standard", prompt, SafeAnswerOutput)
+        output = await model.complete_structured(
+            "standard", fit_prompt(model, "standard", prompt), SafeAnswerOutput
+        )
     except ModelFailed:
         return ""
     text = strip_invisible(output.answer).strip()[:MAX_TEXT_CHARS]
-    return filter_links(text, extract_urls(shown_text) | extract_urls(question.text))
+    return filter_links(text, extract_urls(given_text) | extract_urls(question.text))

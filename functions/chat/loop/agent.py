@@ -241,7 +241,6 @@ class Agent:
             async for event in events:
                 yield event
         for notice in self.call_review.list_notices(self.toolkit, cycle.reviewed, self.language):
-            cycle.text.append(notice)
             for event in self._writer.write_notice(notice):
                 yield event
         async with aclosing(self._execute(cycle)) as events:

@@ -5,7 +5,15 @@ from collections.abc import Callable, Iterator
 from functions.chat.context.citations import CitationRewriter, Citations, Source
 from shared import telemetry
 from shared.domain.chat import FileCitation, FilePage
-from shared.domain.run import AnswerText, CitationShown, FileCited, RunEvent, Stage, StageName
+from shared.domain.run import (
+    AnswerText,
+    CitationShown,
+    FileCited,
+    OwnText,
+    RunEvent,
+    Stage,
+    StageName,
+)
 from shared.security.link_filter import LinkFilter
 
 
@@ -45,21 +53,21 @@ class AnswerWriter:
     def write_notice(self, text: str) -> Iterator[RunEvent]:
         """Emit a text of ours, unfiltered."""
         self.chars += len(text)
-        return self._emit(text)
+        return self._emit(text, OwnText)
 
     def flush(self) -> Iterator[RunEvent]:
         """Emit the pending text at the end of a model call, or where the run ends within one."""
         text = self._citation_rewriter.feed(self._link_filter.flush())
         return self._emit(text + self._citation_rewriter.flush())
 
-    def _emit(self, text: str) -> Iterator[RunEvent]:
+    def _emit(self, text: str, kind: type[AnswerText] = AnswerText) -> Iterator[RunEvent]:
         if not text:
             return
         yield from self.enter_stage("answering")
         for source in self._citations.shown[self._shown_count :]:
             self._shown_count += 1
             yield _build_citation(self._shown_count, source)
-        yield AnswerText(self._separator + text)
+        yield kind(self._separator + text)
         self._separator = ""
 
 

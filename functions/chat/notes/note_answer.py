@@ -4,10 +4,12 @@ It may happen again at any point, and for an answer that is not the newest any m
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from functions.chat.context import window
+from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.notes.build_notes import (
     NotedExchange,
@@ -25,17 +27,21 @@ from shared.domain.chat import Message, Session
 from shared.domain.chat_notes import AnswerNotes, ChatNotes, SuggestedAction
 from shared.domain.details_request import list_asked
 from shared.domain.errors import ModelFailed, NotFound
-from shared.domain.ids import MessageId, UserId
+from shared.domain.ids import MessageId, RunId, UserId
 from shared.domain.model import Prompt
 from shared.domain.profile import Profile
+from shared.domain.run import build_question_id
 from shared.domain.value import value
 from shared.library.private_details import hide_private
+from shared.models.data_room import fit_prompt
 from shared.ports import ChatModel
 
 MAX_TEXT_CHARS = 8_000
 """Maximum that the call reads of the question and of the answer."""
 MAX_KNOWN = 100
 """Memories among which the one that a suggestion is about is looked for."""
+ANSWER_TOKENS = 2_500
+"""Sixteen suggestions, a summary and tags, also in scripts of which each sign is a token or more."""
 NOTES_PROMPT, TITLE_PROMPT = "chat/notes", "chat/title"
 
 
@@ -59,7 +65,7 @@ async def note_answer(
     answer = next(iter(newest_first), None)
     if answer is None or not answer.is_noted or answer.notes is not None:
         return
-    question = next((message for message in newest_first if message.is_owners), None)
+    question = _find_question(newest_first)
     if question is not None:
         path = build_path_to(session.forks, answer.branch)
         read = _Read(question=question, newest_first=newest_first, profile=profile, path=path)
@@ -96,11 +102,19 @@ async def _read_until(
     return (answer, *earlier)
 
 
+def _find_question(newest_first: Sequence[Message]) -> Message | None:
+    """Return what the newest message answers: its own question, else the owner's last message."""
+    asked = [message for message in newest_first if message.is_owners]
+    question_id = build_question_id(RunId(newest_first[0].id))
+    own = (message for message in asked if message.id == question_id)
+    return next(own, next(iter(asked), None))
+
+
 async def _note_exchange(deps: AfterTurnDeps, uid: UserId, session: Session, read: _Read) -> None:
     question, profile = read.question, read.profile
     exchange = NotedExchange(
         question=question,
-        answer=read.newest_first[0],
+        answer=replace(read.newest_first[0], text=select_model_words(read.newest_first[0])),
         private=await load_private_terms(
             deps.stores.memories,
             uid,
@@ -181,10 +195,11 @@ async def _ask_model(
         version="-".join(map(prompts.compute_version, parts)),
         instructions="\n\n".join(map(prompts.render, parts)),
         data=data,
+        answer_tokens=ANSWER_TOKENS,
     )
     schema: type[NotesOutput] = FirstNotesOutput if is_first else NotesOutput
     try:
-        return await model.complete_structured("fast", prompt, schema)
+        return await model.complete_structured("fast", fit_prompt(model, "fast", prompt), schema)
     except ModelFailed:
         telemetry.add_fields(outcome="not_noted")
         return None

@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from functions.chat.context.citations import strip_markers
+from functions.chat.context.model_words import select_model_words
 from functions.chat.runs.collect_steps import collect_steps
-from functions.chat.runs.journal import join_text
+from functions.chat.runs.journal import join_model_text, join_text
 from shared.data.answer_changes import METADATA_FIELD, dump_changes
 from shared.domain.chart import Chart
 from shared.domain.chat import LISTED_KEY, QUESTION_KEY, QUESTION_WORDS_KEY, Message
@@ -42,12 +43,14 @@ class Answers:
 def build_answers(
     run: Run, events: Sequence[RunEvent], outcomes: Sequence[Outcome], now: datetime
 ) -> Answers:
-    """Return the answers, given how each voice ended; where the first one failed, another is main."""
+    """Return the answers, given how each voice ended; where the first has no words of its model, another is main."""
     answers = {
         voice: build_message(run, select_voice(events, voice), outcome, now, voice=voice)
         for voice, outcome in enumerate(outcomes)
     }
-    return Answers(main=answers.pop(choose_main_voice(outcomes)), alternatives=answers)
+    has_words = [bool(select_model_words(answer)) for answer in answers.values()]
+    main = choose_main_voice(outcomes, has_words)
+    return Answers(main=answers.pop(main), alternatives=answers)
 
 
 def build_message(
@@ -56,14 +59,16 @@ def build_message(
     """Return the answer of a voice exactly as it was streamed, whichever process stores it."""
     cards = tuple(event.card for event in events if isinstance(event, CitationShown))
     file_citations = tuple(event.citation for event in events if isinstance(event, FileCited))
-    marked_text = join_text(events)
+    marked_text, source_count = join_text(events), len(cards) + len(file_citations)
+    model_text = join_model_text(events)
     chosen = _find_route(events)
     stop_metadata = {"stop_reason": "user_cancelled"} if outcome == "stopped" else {}
     return Message(
         id=MessageId(run.id),
         session_id=run.session_id,
-        text=strip_markers(marked_text, len(cards) + len(file_citations)),
+        text=strip_markers(marked_text, source_count),
         marked_text=marked_text,
+        model_text=None if model_text is None else strip_markers(model_text, source_count).strip(),
         sender="ai",
         created_at=max(now, run.created_at + timedelta(milliseconds=1)),
         branch=run.branch,

@@ -12,9 +12,9 @@ from shared.data.runs import Runs
 from shared.domain.errors import PreconditionFailed
 from shared.domain.ids import UserId
 from shared.domain.run import (
-    AnswerText,
     Batch,
     JournalPlace,
+    OwnText,
     Run,
     RunEvent,
     VoiceEnded,
@@ -59,7 +59,7 @@ async def close_as_interrupted(runs: Runs, uid: UserId, run: Run, *, now: dateti
 def _build_end_events(run: Run, events: Sequence[RunEvent]) -> list[RunEvent]:
     """Return what the owner reads of each voice without text, and the ends that are missing."""
     begin: list[RunEvent] = [] if events or not run.voices else [VoicesStarted(run.voices)]
-    notice = AnswerText(user_texts.ANSWER_INTERRUPTED)
+    notice = OwnText(user_texts.ANSWER_INTERRUPTED)
     silent_voices = [
         voice for voice in range(count_voices(run)) if not join_text(select_voice(events, voice))
     ]

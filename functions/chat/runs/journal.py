@@ -3,7 +3,14 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 
-from shared.domain.run import AnswerText, RunEnded, RunEvent, SequencedEvent, VoiceEnded
+from shared.domain.run import (
+    AnswerText,
+    OwnText,
+    RunEnded,
+    RunEvent,
+    SequencedEvent,
+    VoiceEnded,
+)
 from shared.domain.voices import get_voice, select_voice, tag_event, untag_event
 
 
@@ -75,7 +82,7 @@ class VoiceJournal:
 
     def append_notice(self, text: str) -> None:
         """Append a text of ours as a paragraph of its own."""
-        self.append(AnswerText(f"\n\n{text}" if self.answer_text else text))
+        self.append(OwnText(f"\n\n{text}" if self.answer_text else text))
 
     @property
     def answer_text(self) -> str:
@@ -92,10 +99,20 @@ def join_text(events: Sequence[RunEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, AnswerText))
 
 
+def join_model_text(events: Sequence[RunEvent]) -> str | None:
+    """Return what the model wrote of an answer; None where all of it is the model's."""
+    texts = [event for event in events if isinstance(event, AnswerText)]
+    of_model = [text for text in texts if not isinstance(text, OwnText)]
+    return None if len(of_model) == len(texts) else join_text(of_model)
+
+
 def merge_text(
     events: Sequence[RunEvent], *, first: int, split_after_seq: int = 0
 ) -> Iterator[SequencedEvent]:
-    """Number events from `first` on and join adjacent text of a voice, but not over `split_after_seq`."""
+    """Number events from `first` on and join adjacent text of a voice, but not over `split_after_seq`.
+
+    Who reads along does not learn whose words a text is.
+    """
     pieces: list[str] = []
     voice = 0
     for seq, event in enumerate(events, first):

@@ -12,7 +12,7 @@ from functions.chat.sessions.chat_sessions import (
     resolve_session,
 )
 from shared.domain.branches import build_shown_path
-from shared.domain.chat import Message, Position, Session
+from shared.domain.chat import Message, Position, Session, build_greeting_id
 from shared.domain.errors import AlreadyExists, Invalid, NotFound
 from shared.domain.feedback import Feedback, Thumb
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
@@ -90,9 +90,10 @@ async def store_greeting(deps: OpeningDeps, uid: UserId, session: Session) -> Me
     )
     name = f" {profile.name}" if profile.name else ""
     message = Message(
-        id=MessageId(f"initial-{session.id}"),
+        id=build_greeting_id(session.id),
         session_id=session.id,
         text=translate(user_texts.GREETING, profile.language, name=name, app=app),
+        model_text="",
         sender="ai",
         created_at=deps.clock.now(),
         app_id=session.app_id,

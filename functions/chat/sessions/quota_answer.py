@@ -54,6 +54,7 @@ async def store_quota_answer(
         id=MessageId(run_id),
         session_id=session.id,
         text=describe_refusal(refusal, profile),
+        model_text="",
         sender="ai",
         created_at=now + timedelta(milliseconds=1),
         branch=branch,

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 
 from functions.chat.context import window
+from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import StretchDeps
 from functions.chat.stretches.build_arc import build_arc, build_arc_id
 from functions.chat.stretches.model_outputs import StretchOutput
@@ -35,6 +36,12 @@ from shared.library.reconcile import Candidate, reconcile
 from shared.library.settle_memories import settle_memories
 from shared.library.superseded import build_correction_writes
 from shared.library.user_model import load_model
+from shared.models.windows import (
+    compute_data_tokens,
+    count_data_tokens,
+    cut_texts,
+    take_fitting,
+)
 
 MIN_OWNER_CHARS = 40
 """Who says less in a stretch made small talk."""
@@ -42,6 +49,12 @@ MAX_MESSAGE_CHARS = 4_000
 MAX_KNOWN = 100
 MAX_EARLIER = 100
 STRETCH_PROMPT = "chat/stretch"
+ANSWER_TOKENS = 3_000
+"""A summary, a dozen lines, and some statements with their proofs."""
+KNOWN_SHARE = 5
+"""What is known already takes at most this part of the data."""
+LEAST_MESSAGE_TOKENS = 60
+"""Fewer messages are read rather than less of each."""
 
 
 async def end_stretch(
@@ -64,7 +77,7 @@ async def end_stretch(
     )
     taken = take_stretch(newest_first, until, is_asked=is_asked)
     stretch = await _leave_out_forgotten(deps, uid, await _leave_out_ended(deps, uid, taken))
-    messages = select_own_exchanges(stretch)
+    messages = [m for m in select_own_exchanges(stretch) if select_model_words(m)]
     said = [message.text for message in messages if message.is_owners]
     if sum(map(len, said)) < MIN_OWNER_CHARS:
         return
@@ -115,10 +128,9 @@ async def _load_or_build(
         return stored
     known = await deps.stores.memories.list_newest(uid, limit=MAX_KNOWN)
     model = await load_model(deps, uid, chat=stretch[0].session_id, urgency="later")
+    prompt = _build_prompt(messages, known, model.describe("reader").window_tokens)
     try:
-        output = await model.complete_structured(
-            "reader", _build_prompt(messages, known), StretchOutput
-        )
+        output = await model.complete_structured("reader", prompt, StretchOutput)
     except ModelFailed:
         telemetry.add_fields(outcome="stretch_not_read")
         return None
@@ -132,24 +144,30 @@ async def _load_or_build(
     return await deps.stores.arcs.begin(uid, arc, stretch[-1])
 
 
-def _build_prompt(messages: Sequence[Message], known: Sequence[Memory]) -> Prompt:
+def _build_prompt(
+    messages: Sequence[Message], known: Sequence[Memory], window_tokens: int
+) -> Prompt:
+    """Build the prompt so that it fits: of too many messages the last, of too long ones head and tail."""
+    instructions = prompts.render(STRETCH_PROMPT)
+    room = compute_data_tokens(window_tokens, instructions, ANSWER_TOKENS)
+    numbered = [*enumerate(messages)][-max(room // LEAST_MESSAGE_TOKENS, 1) :]
+    rows = [
+        {"number": n, "sender": "owner" if message.is_owners else "assistant", "text": ""}
+        for n, message in numbered
+    ]
+    facts = [{"number": n, "text": memory.content} for n, memory in enumerate(known)]
+    data = {"messages": rows, "known": take_fitting(facts, room // KNOWN_SHARE)}
+    texts = cut_texts(
+        [select_model_words(message)[:MAX_MESSAGE_CHARS] for _, message in numbered],
+        room - count_data_tokens(data),
+    )
+    spoken = [{**row, "text": text} for row, text in zip(rows, texts, strict=True)]
     return Prompt(
         name=STRETCH_PROMPT,
         version=prompts.compute_version(STRETCH_PROMPT),
-        instructions=prompts.render(STRETCH_PROMPT),
-        data={
-            "messages": [
-                {
-                    "number": number,
-                    "sender": "owner" if message.is_owners else "assistant",
-                    "text": message.text[:MAX_MESSAGE_CHARS],
-                }
-                for number, message in enumerate(messages)
-            ],
-            "known": [
-                {"number": number, "text": memory.content} for number, memory in enumerate(known)
-            ],
-        },
+        instructions=instructions,
+        data={**data, "messages": spoken},
+        answer_tokens=ANSWER_TOKENS,
     )
 
 

@@ -11,6 +11,7 @@ from anyio import to_thread
 from pydantic import Field
 
 from functions.chat.context.citations import Citations
+from functions.chat.context.model_words import select_model_words
 from functions.chat.context.word_match import WantedWord, build_excerpt, count_words, parse_words
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
@@ -86,8 +87,14 @@ async def _search_chats(
 def _merge_best(
     found: Sequence[FoundMessage], messages: Sequence[Message], wanted: Sequence[WantedWord]
 ) -> list[FoundMessage]:
-    """Keep the messages with most of the wanted words, at least half of them; of equals the newest."""
-    new = (FoundMessage(words=count_words(m.text, wanted), message=m) for m in messages)
+    """Keep the messages with most of the wanted words, at least half of them; of equals the newest.
+
+    Of an answer, what its model wrote.
+    """
+    new = (
+        FoundMessage(words=count_words(select_model_words(message), wanted), message=message)
+        for message in messages
+    )
     matching = (each for each in new if each.words * 2 >= len(wanted) and each.words)
     return heapq.nlargest(
         MAX_HITS, [*found, *matching], key=lambda f: (f.words, f.message.position)
@@ -103,7 +110,7 @@ def _render(
             "chat": message.session_id,
             "at": message.created_at.astimezone(zone).isoformat(timespec="minutes"),
             "from": _name_sender(message),
-            "text": _quote(message.text, wanted),
+            "text": _quote(select_model_words(message), wanted),
         }
         for message in messages
     ]

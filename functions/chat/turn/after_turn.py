@@ -7,10 +7,10 @@ for a lost one, and a repeated one finds nothing to do.
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from functions.chat.context import window
-from functions.chat.context.budget import compute_budget, cut_text
+from functions.chat.context.history import pair_answers
+from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.notes.note_answer import note_answer
 from functions.chat.stretches.schedule_stretch import schedule_stretch
@@ -23,13 +23,14 @@ from shared.domain.errors import ModelFailed
 from shared.domain.ids import MessageId, SessionId, UserId
 from shared.domain.model import Prompt
 from shared.library.user_model import load_model
-from shared.ports import ChatModel
+from shared.models.windows import compute_data_tokens, count_data_tokens, cut_texts
 from shared.security.visible_text import strip_invisible
 
 MAX_SUMMARY_PARAGRAPHS = 3
 MAX_SUMMARY_CHARS = 4_000
-SUMMARY_PROMPT_TOKENS = 2_000
-"""Room for the instructions of a summary, and for the summary before it."""
+SUMMARY_PROMPT = "chat/summary"
+ANSWER_TOKENS = 2_000
+"""Some 350 words, also in scripts of which each sign is a token or more."""
 MAX_MESSAGE_CHARS = 8_000
 """Maximum that a summary reads of one message."""
 
@@ -78,14 +79,11 @@ async def _summarise_batch(
     Return None when the model gives none, or when another process was first.
     """
     model = await load_model(deps, uid, chat=session.id, urgency="soon")
-    data = {
-        "summary": omit_foreign_summary(session, path).summary,
-        "messages": _to_prompt_messages(batch, _compute_message_tokens(model, len(batch))),
-    }
+    prompt = _build_prompt(
+        omit_foreign_summary(session, path).summary, batch, model.describe("reader").window_tokens
+    )
     try:
-        output = await model.complete_structured(
-            "reader", _build_prompt("summary", data), SummaryOutput
-        )
+        output = await model.complete_structured("reader", prompt, SummaryOutput)
     except ModelFailed:
         telemetry.add_fields(outcome="not_summarised")
         return None
@@ -103,15 +101,22 @@ async def _summarise_batch(
     )
 
 
-def _compute_message_tokens(model: ChatModel, count: int) -> int:
-    """Return how many tokens each of `count` messages may have so that the model reads them all."""
-    budget = compute_budget(model.describe("reader").window_tokens, ())
-    return (budget - SUMMARY_PROMPT_TOKENS) // count
-
-
-def _to_prompt_messages(batch: Sequence[Message], max_tokens: int) -> list[Mapping[str, str]]:
-    rows = map(_to_prompt_message, batch)
-    return [{**row, "text": cut_text(row["text"], max_tokens)} for row in rows]
+def _build_prompt(summary: str, batch: Sequence[Message], window_tokens: int) -> Prompt:
+    """Build the prompt so that it fits: the longest texts are cut, those of all messages are read."""
+    instructions = prompts.render(SUMMARY_PROMPT)
+    rows = [row for row in map(_to_prompt_message, pair_answers(batch)) if row["text"]]
+    frames = [{**row, "text": ""} for row in rows]
+    room = compute_data_tokens(window_tokens, instructions, ANSWER_TOKENS)
+    left = room - count_data_tokens({"summary": "", "messages": frames})
+    earlier, *texts = cut_texts([summary, *(row["text"] for row in rows)], left)
+    messages = [{**row, "text": text} for row, text in zip(rows, texts, strict=True)]
+    return Prompt(
+        name=SUMMARY_PROMPT,
+        version=prompts.compute_version(SUMMARY_PROMPT),
+        instructions=instructions,
+        data={"summary": earlier, "messages": messages},
+        answer_tokens=ANSWER_TOKENS,
+    )
 
 
 def _to_prompt_message(message: Message) -> Mapping[str, str]:
@@ -119,20 +124,10 @@ def _to_prompt_message(message: Message) -> Mapping[str, str]:
     speaker = "app" if message.from_integration else author
     if message.is_imported:
         speaker = f"{speaker}, as an imported file says"
-    return {"sender": speaker, "text": message.text[:MAX_MESSAGE_CHARS]}
+    return {"sender": speaker, "text": select_model_words(message)[:MAX_MESSAGE_CHARS]}
 
 
 def trim_summary(text: str) -> str:
     """Fit a summary to its limits."""
     paragraphs = re.split(r"\n\s*\n", strip_invisible(text).strip())
     return "\n\n".join(paragraphs[:MAX_SUMMARY_PARAGRAPHS])[:MAX_SUMMARY_CHARS].strip()
-
-
-def _build_prompt(name: str, data: Mapping[str, Any]) -> Prompt:
-    full_name = f"chat/{name}"
-    return Prompt(
-        name=full_name,
-        version=prompts.compute_version(full_name),
-        instructions=prompts.render(full_name),
-        data=data,
-    )

@@ -14,12 +14,12 @@ from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
 from shared.domain.run import (
-    AnswerText,
     CitationShown,
     ConfirmationRequested,
     LibraryChanged,
     MemoriesListed,
     Outcome,
+    OwnText,
     RouteChosen,
     RunEvent,
     Stage,
@@ -73,7 +73,7 @@ class CommandRun:
         yield Stage("answering")
         if reply.card is not None:
             yield CitationShown(number=1, card=reply.card)
-        yield AnswerText(reply.text)
+        yield OwnText(reply.text)
         if reply.listed:
             yield MemoriesListed(items=tuple(reply.listed), is_choice=reply.is_choice)
         if reply.change is not None:

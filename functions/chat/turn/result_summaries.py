@@ -11,6 +11,8 @@ from typing import Any
 
 from functions.chat.context import window
 from functions.chat.context.budget import cut_text
+from functions.chat.context.history import pair_answers
+from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.turn.model_outputs import ResultSummariesOutput
 from shared import prompts
@@ -21,6 +23,7 @@ from shared.domain.model import Prompt
 from shared.domain.profile import Profile
 from shared.domain.steps import CallStep, Step
 from shared.library.user_model import load_model
+from shared.models.data_room import fit_prompt
 from shared.security.visible_text import strip_invisible
 
 MAX_SUMMARY_TOKENS = 60
@@ -28,6 +31,8 @@ MAX_TEXT_CHARS = 4_000
 """Of the question, of the answer, and of what each call found."""
 MAX_ARGUMENTS_CHARS = 500
 PROMPT_NAME = "chat/result_summaries"
+ANSWER_TOKENS = 2_000
+"""A sentence or two for each of a dozen calls."""
 
 
 async def summarise_results(
@@ -40,7 +45,7 @@ async def summarise_results(
     """
     if not profile.summarises_results:
         return
-    exchanges = pairwise(reversed(newest_first[: window.MIN_VERBATIM]))
+    exchanges = pairwise(pair_answers(newest_first[: window.MIN_VERBATIM][::-1]))
     last = next(((q, a) for q, a in reversed(list(exchanges)) if _list_calls(a)), None)
     if last is not None:
         await _summarise(deps, uid, *last)
@@ -57,10 +62,9 @@ def _list_calls(answer: Message) -> list[CallStep]:
 async def _summarise(deps: AfterTurnDeps, uid: UserId, question: Message, answer: Message) -> None:
     calls = _list_calls(answer)
     model = await load_model(deps, uid, chat=answer.session_id, urgency="soon")
+    prompt = fit_prompt(model, "fast", _build_prompt(question, answer, calls))
     try:
-        output = await model.complete_structured(
-            "fast", _build_prompt(question, answer, calls), ResultSummariesOutput
-        )
+        output = await model.complete_structured("fast", prompt, ResultSummariesOutput)
     except ModelFailed:
         return
     summaries = {
@@ -96,9 +100,10 @@ def _build_prompt(question: Message, answer: Message, calls: Sequence[CallStep])
         instructions=prompts.render(PROMPT_NAME),
         data={
             "question": question.text[:MAX_TEXT_CHARS],
-            "answer": answer.text[:MAX_TEXT_CHARS],
+            "answer": select_model_words(answer)[:MAX_TEXT_CHARS],
             "results": [_describe(number, call) for number, call in enumerate(calls, start=1)],
         },
+        answer_tokens=ANSWER_TOKENS,
     )
 
 

@@ -42,6 +42,7 @@ from shared.domain.provenance import LIBRARY, Source
 from shared.domain.run import (
     AnswerText,
     CitationShown,
+    OwnText,
     ReasoningText,
     RunEvent,
     Stage,
@@ -256,7 +257,7 @@ async def test_no_call_of_a_cycle_that_exceeds_the_call_limit_starts_p10() -> No
         events = await collect_events(running)
 
     assert started_numbers == list(range(8))
-    assert events[-2:] == [AnswerText(user_texts.TOO_MANY_CALLS), READY]
+    assert events[-2:] == [OwnText(user_texts.TOO_MANY_CALLS), READY]
     assert Status(user_texts.BUSY) in events
     assert running.is_limited
 
@@ -526,7 +527,7 @@ TWO_CALLS = script_calls(("a", {"n": 1}), ("breaks", {}))
                 build_tool_ended(0, UNKNOWN, failed=True),
                 THINKING,
                 ANSWERING,
-                AnswerText(user_texts.CALL_REPEATED),
+                OwnText(user_texts.CALL_REPEATED),
                 READY,
             ],
             id="a guard's text is an answer too",
