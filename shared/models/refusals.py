@@ -66,7 +66,7 @@ _WINDOW = [
         r"(?:context|prompt|input|sequence)[ _](?:length|size|window|limit)(?: of the model| limit)?(?:\s+(?:is|of|only|at|to)\b){0,2}\W{0,5}(\d[\d,_]{3,9})",
         r"(\d[\d,_]{3,9}) (?:tokens? )?(?:maximum|max|context|limit)",
         r"(?:less than|<=|at most|limit of|limit is|limit:|up to|maximum of|maximum is|>)\s*(\d[\d,_]{3,9})",
-        r"\[\d+,\s*(\d{4,9})\]",
+        r"\[\d+,\s*(\d[\d_]{3,9})\]",
         r"maximum\D{0,60}(\d[\d,_]{3,9})",
     )
 ]

@@ -38,10 +38,14 @@ _MAX_CACHED_TOOLS = 2_000
 
 @value
 class AnswerFormat:
-    """The schema of a structured answer; the API allows no slash in its name."""
+    """The schema of a structured answer, as strict mode takes it, and without bounds.
+
+    The API allows no slash in its name.
+    """
 
     name: str
-    schema: Mapping[str, Any]
+    strict_schema: Mapping[str, Any]
+    plain_schema: Mapping[str, Any]
 
 
 @value
@@ -86,7 +90,20 @@ def build_prompt_messages(prompt: Prompt) -> Sequence[ModelMessage]:
 
 
 def build_answer_format(name: str, schema: type) -> AnswerFormat:
-    return AnswerFormat(name=name.rpartition("/")[2], schema=type_adapter(schema).json_schema())
+    """Build the format of answers to a prompt, once for each: its schema costs a millisecond."""
+    key = (name, schema)
+    if key not in _answer_formats:
+        declared = type_adapter(schema).json_schema()
+        _answer_formats[key] = AnswerFormat(
+            name=name.rpartition("/")[2],
+            strict_schema=normalise_answer_schema(declared),
+            plain_schema=normalise_answer_schema(declared, plain=True),
+        )
+    return _answer_formats[key]
+
+
+_answer_formats: dict[tuple[str, type], AnswerFormat] = {}
+"""As many as there are prompts."""
 
 
 def to_wire_tool(spec: ToolSpec, *, plain: bool = False) -> dict[str, Any]:
@@ -153,7 +170,7 @@ def _build_answer_format(request: ModelRequest, steps: Collection[Step]) -> Mapp
 
 
 def _build_schema(answer_format: AnswerFormat, steps: Collection[Step]) -> Mapping[str, Any]:
-    return normalise_answer_schema(answer_format.schema, plain="plain_schemas" in steps)
+    return answer_format.plain_schema if "plain_schemas" in steps else answer_format.strict_schema
 
 
 def _build_wire_messages(

@@ -61,7 +61,8 @@ class OpenaiHttp:
             async with self._client.stream("POST", path, content=content) as response:
                 if not response.is_success:
                     raise Refused(await _read_refusal(response, self._clock.now()))
-                yield response.aiter_bytes()
+                is_encoded = "content-encoding" in response.headers
+                yield response.aiter_bytes() if is_encoded else response.aiter_raw()
 
     async def post(self, path: str, body: Mapping[str, Any]) -> bytes:
         """Post `body` and return the answer. Raises ModelFailed, ModelUnreachable and Unavailable."""
@@ -87,6 +88,7 @@ class OpenaiHttp:
             raise ModelFailed(message, reason="refused_key")
         headers = {
             "Authorization": f"Bearer {self._api_key}",
+            "Accept-Encoding": "identity",  # to unpack each chunk would cost more than it saves
             "Content-Type": "application/json",
             "User-Agent": "keepsake",
         }
