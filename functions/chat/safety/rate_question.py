@@ -4,23 +4,22 @@ from collections.abc import Sequence
 
 import anyio
 
-from functions.chat.context.budget import compute_budget
-from functions.chat.context.token_blocks import MAX_BLOCK_TOKENS, split_blocks
+from functions.chat.context.token_blocks import MAX_BLOCK_TOKENS, split_blocks, split_text
 from functions.chat.safety.judge_text import JudgeDeps
 from functions.chat.safety.model_outputs import RatingOutput
 from shared import prompts, telemetry
 from shared.domain.errors import RateLimited
 from shared.domain.ids import UserId
 from shared.domain.model import Prompt
-from shared.domain.tokens import estimate_tokens
+from shared.models.windows import compute_data_tokens, count_data_tokens
 from shared.ports import ChatModel
 from shared.safety.crisis_verdict import mask_contacts
 from shared.safety.question_rating import QuestionRating, merge_ratings
 
 _PROMPT = "chat/rating"
-_PROMPT_TOKENS = 1_000
-"""Room for the instructions and for the answer's form."""
-_MIN_BLOCK_TOKENS = 1_000
+_ANSWER_TOKENS = 1_000
+"""Room for five numbers, and for what some models think before them."""
+_MIN_ROOM_TOKENS = 400
 
 
 async def rate_question(
@@ -28,24 +27,25 @@ async def rate_question(
 ) -> QuestionRating:
     """Rate a question beside each block of `earlier`; a block that is not rated in time counts as harmless.
 
+    A question that is longer than the model reads at once is rated in pieces.
     While tokens are short there is more time, and a block that is not rated even so is said to lack them.
     """
-    blocks = split_blocks(earlier, _compute_room(deps, text))
+    readings = _split(deps.model.describe("fast").window_tokens, text, earlier)
     model = deps.model.for_user(uid, is_masked=True)
     ratings: dict[int, QuestionRating] = {}
     all_rated = anyio.Event()
 
     async def rate(n: int) -> None:
-        ratings[n] = await _rate_block(model, text, blocks[n])
-        if len(ratings) == len(blocks):
+        ratings[n] = await _rate(model, *readings[n])
+        if len(ratings) == len(readings):
             all_rated.set()
 
     async with anyio.create_task_group() as tasks:
-        for n in range(len(blocks)):
+        for n in range(len(readings)):
             tasks.start_soon(rate, n)
         missing = await _wait_in_time(deps, all_rated)
         tasks.cancel_scope.cancel()
-    return merge_ratings(ratings.get(n, missing) for n in range(len(blocks)))
+    return merge_ratings(ratings.get(n, missing) for n in range(len(readings)))
 
 
 async def _wait_in_time(deps: JudgeDeps, all_rated: anyio.Event) -> QuestionRating:
@@ -59,19 +59,24 @@ async def _wait_in_time(deps: JudgeDeps, all_rated: anyio.Event) -> QuestionRati
     return QuestionRating(lacked_tokens=True)
 
 
-def _compute_room(deps: JudgeDeps, text: str) -> int:
-    window = compute_budget(deps.model.describe("fast").window_tokens, ())
-    return max(
-        min(MAX_BLOCK_TOKENS, window - _PROMPT_TOKENS - estimate_tokens(text)), _MIN_BLOCK_TOKENS
-    )
+def _split(
+    window_tokens: int, text: str, earlier: Sequence[str]
+) -> list[tuple[str, Sequence[str]]]:
+    """Return what is read at once: a text beside each block of the chat, and the rest of a long one alone."""
+    room = compute_data_tokens(window_tokens, prompts.render(_PROMPT), _ANSWER_TOKENS)
+    head, *rest = split_text(text, max(room, _MIN_ROOM_TOKENS) // 2)
+    left = max(room - count_data_tokens(head), _MIN_ROOM_TOKENS // 2)
+    blocks = split_blocks(earlier, min(left, MAX_BLOCK_TOKENS))
+    return [*((head, block) for block in blocks), *((piece, ()) for piece in rest)]
 
 
-async def _rate_block(model: ChatModel, text: str, block: Sequence[str]) -> QuestionRating:
+async def _rate(model: ChatModel, text: str, block: Sequence[str]) -> QuestionRating:
     prompt = Prompt(
         name=_PROMPT,
         version=prompts.compute_version(_PROMPT),
         instructions=prompts.render(_PROMPT),
         data={"message": mask_contacts(text), "earlier": list(map(mask_contacts, block))},
+        answer_tokens=_ANSWER_TOKENS,
     )
     try:
         output = await model.complete_structured("fast", prompt, RatingOutput)
