@@ -40,7 +40,10 @@ class GetGmailMessages(Arguments):
 
     query: Annotated[
         str | None,
-        Field(max_length=500, description="As in Gmail's search field: from:ann after:2024/01/19"),
+        Field(
+            max_length=500,
+            description="As in Gmail's search field, with from:, subject:, after: and before:.",
+        ),
     ] = None
     max_results: Annotated[int, Field(ge=1, le=20)] = 10
     label: Annotated[str | None, Field(max_length=100, description="INBOX, UNREAD, STARRED…")] = (

@@ -39,7 +39,7 @@ def read_parameters(declared: Mapping[str, Any], *, given: Sequence[str] = ()) -
     return _read_parameters(_encode(declared), tuple(given))
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=256)
 def _read_parameters(declaration: str, given: tuple[str, ...]) -> Schema:
     """Read the same bytes once: a turn asks for the same tools in each request."""
     return repair_parameters(json.loads(declaration), given=given)
@@ -58,7 +58,7 @@ def normalise_tool(spec: ToolSpec, *, plain: bool = False) -> ToolSpec:
     )
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=256)
 def _normalise_parameters(declaration: str, plain: bool) -> dict[str, Any]:  # noqa: FBT001 - part of the key
     return write_root(_read_parameters(declaration, ()), _PLAIN_TOOL if plain else _TOOL)
 
