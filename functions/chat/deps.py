@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from shared.data.quotas import Quotas
     from shared.data.search import Search
     from shared.data.stores import Stores
+    from shared.domain.model import ModelFacts
     from shared.domain.model_failure import ModelPlace
     from shared.ports import (
         Blobs,
@@ -49,11 +50,17 @@ class Limits:
     context_tokens: int = 500_000
     call_timeout_s: float = 30.0
     deadline_s: float = 150.0
+    reading_deadlines: float = 4.0
+    """How many deadlines a local model may read before its first words; its deadline counts from there."""
     answer_chars: int = 60_000
     crisis_timeout_s: float = 3.0
     moderation_timeout_s: float = 3.0
     token_wait_s: float = 10.0
     """How much longer a rating may take while tokens are short."""
+
+    def allow_reading_s(self, facts: ModelFacts) -> float:
+        """Return the seconds that a model may read in a turn without a loss of time."""
+        return self.reading_deadlines * self.deadline_s if facts.is_local else 0.0
 
 
 @value

@@ -22,6 +22,15 @@ DETAILS_REQUESTED = (
 DEADLINE_PASSED = "This is taking longer than it should, so I stopped here. Please try again."
 ANSWER_TOO_LONG = "My answer was getting too long, so I stopped here."
 INTERNAL_ERROR = "Something went wrong while I was answering. Please try again."
+ANSWER_AT_BOUND = "The answer reached the bound of what the model may write, so it ends here."
+ANSWER_CUT = "The language model broke off here. Ask again, and it answers anew."
+ANSWER_REPEATING = "The language model began to repeat itself, so I ended the answer."
+MODEL_READS = (
+    "The language model is still reading. On a small computer that can take a minute or more."
+)
+PROVIDER_LIMIT = "The limit of the language model's provider is reached for now."
+TRY_LATER = "Please try again in a minute."
+TRY_IN = "Please try again in {wait}."
 MODEL_DOWN = "The language model cannot be reached at the moment. Please try again in a minute."
 MODEL_BUSY = (
     "Many people are asking at the moment, so I could not answer. Please try again in a minute."

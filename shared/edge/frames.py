@@ -108,13 +108,14 @@ async def encode(
 
 
 class _FirstVoice:
-    """The first of several voices, which released apps read alone.
+    """The first of several voices, which released apps read alone, unless another one has the main answer.
 
-    Its last piece of text is held back: where it did not complete, that goes out only if its answer is the main one.
+    Its last piece of text is held back: where it did not complete, the main answer may come in its place.
     """
 
     def __init__(self) -> None:
-        self._held: list[RunEvent] = []
+        self._held: list[AnswerText] = []
+        self._has_shown = False
 
     def take(self, event: RunEvent) -> Iterator[RunEvent]:
         """Take the next event; yield those that may go out."""
@@ -127,6 +128,10 @@ class _FirstVoice:
             case VoiceEnded(outcome) if outcome != "completed":
                 return
             case RunEnded(message) if message.voice:
+                self._held = [AnswerText(message.marked_text or message.text)]
+                if self._has_shown:
+                    yield AnswerText("\n\n")
+                yield from self._let_out()
                 yield event
             case _:
                 yield from self._let_out()
@@ -134,6 +139,7 @@ class _FirstVoice:
 
     def _let_out(self) -> Iterator[RunEvent]:
         held, self._held = self._held, []
+        self._has_shown = self._has_shown or bool(held)
         yield from held
 
 

@@ -21,22 +21,17 @@ from functions.chat.loop.confirmation import (
 from functions.chat.runs.journal import VoiceJournal
 from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.tools.details_tools import REQUEST_DETAILS
-from functions.chat.tools.toolkit import Toolkit
+from functions.chat.tools.refused_tools import record_refused_tool
+from functions.chat.tools.toolkit import Tool, Toolkit
 from functions.chat.turn.deadline import Deadline
+from functions.chat.turn.end_notices import NOTICE_BY_END, explain_failure
+from functions.chat.turn.first_word import FirstWord
 from functions.chat.turn.keep_results import keep_results
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
-from shared.domain.errors import (
-    KeepsakeError,
-    ModelBusy,
-    ModelFailed,
-    ModelUnreachable,
-    Unavailable,
-)
-from shared.domain.failure import FailureReason
+from shared.domain.errors import KeepsakeError
 from shared.domain.ids import RunId, UserId
-from shared.domain.model_failure import list_failure_sentences
-from shared.domain.run import Outcome, VoiceEnded
+from shared.domain.run import Outcome, Status, VoiceEnded
 from shared.languages import translate
 
 
@@ -82,7 +77,10 @@ class AgentRun:
         self._language = turn.language
         self._shows_cards = turn.can_confirm
         self.journal = VoiceJournal(active_run.journal, number)
-        self._deadline = Deadline(deps.limits.deadline_s)
+        self._clock = deps.clock
+        reading_s = deps.limits.allow_reading_s(deps.model.describe(voice.role))
+        self._deadline = Deadline(deps.limits.deadline_s, reading_s=reading_s)
+        self._first_word = FirstWord(self._deadline)
         self.agent = Agent(
             run_id=RunId(f"{turn.run_id}/{number}") if number else turn.run_id,
             model=deps.model.for_user(
@@ -102,57 +100,65 @@ class AgentRun:
             output_gate=turn.output_gate,
             limits=deps.limits,
             keep_results=partial(keep_results, deps, turn),
+            fit=voice.fit,
+            report_refused_tool=partial(_report_refused_tool, deps),
             language=turn.language,
             decided=turn.decided,
         )
 
     async def run(self) -> Outcome:
-        """Return how the agent ended."""
+        """Return how the agent ended; say meanwhile, once, that the model reads where that takes long."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._tell_slow_reading)
+            outcome = await self._answer()
+            tasks.cancel_scope.cancel()
+        return outcome
+
+    async def _tell_slow_reading(self) -> None:
+        await self._first_word.wait_until_slow(self._clock)
+        self.journal.append(Status(self._say(user_texts.MODEL_READS)))
+
+    async def _answer(self) -> Outcome:
         try:
             with self._deadline.enforce():
                 await self._journal_events()
         except TimeoutError:
-            return await self._end_with(user_texts.DEADLINE_PASSED, "limited")
+            return await self._end_with(self._say(user_texts.DEADLINE_PASSED), "limited")
         except Exception as error:  # noqa: BLE001 - after the first byte nothing raises
             telemetry.error("turn_failed")
             return await self._end_with(self._explain(error), "failed")
         if not self.journal.answer_text:
-            return await self._end_with(user_texts.ANSWER_EMPTY, "failed")
+            return await self._end_with(self._say(user_texts.ANSWER_EMPTY), "failed")
         if not self._shows_cards and self.agent.has_called(REQUEST_DETAILS):
-            self.journal.append_notice(translate(user_texts.DETAILS_REQUESTED, self._language))
+            self.journal.append_notice(self._say(user_texts.DETAILS_REQUESTED))
+        if self.agent.cut_short is not None:
+            self.journal.append_notice(self._say(NOTICE_BY_END[self.agent.cut_short]))
+            return "limited"
         return "limited" if self.agent.is_limited else "completed"
 
     def _explain(self, error: Exception) -> str:
-        """Say what failed, and where that can be changed; an answer that broke off may be tried again."""
-        match error:
-            case ModelFailed(reason=reason):
-                return self._describe(reason)
-            case ModelUnreachable() if not self.journal.answer_text:
-                return self._describe("no_connection")
-            case ModelBusy():
-                return user_texts.MODEL_BUSY
-            case Unavailable() if not self.journal.answer_text:
-                return user_texts.MODEL_DOWN
-        return user_texts.INTERNAL_ERROR
+        has_text = bool(self.journal.answer_text)
+        return explain_failure(error, self._model_place, self._language, has_text=has_text)
 
-    def _describe(self, reason: FailureReason) -> str:
-        sentences = list_failure_sentences(reason, self._model_place)
-        return " ".join(translate(sentence, self._language) for sentence in sentences)
+    def _say(self, sentence: str) -> str:
+        return translate(sentence, self._language)
 
     async def _journal_events(self) -> None:
         """Append the agent's events, and its pending text however it ends."""
         try:
             async with aclosing(self.agent.run(self._context)) as events:
                 async for event in events:
+                    self._first_word.note(event)
                     self.journal.append(event)
         finally:
+            self._first_word.end()
             for event in self.agent.flush_pending_text():
                 self.journal.append(event)
 
     async def _end_with(self, notice: str, outcome: Outcome) -> Outcome:
         """End with a notice, once it is sure that the question gets an answer and not a crisis plan."""
         await self.agent.output_gate.wait_released()
-        self.journal.append_notice(translate(notice, self._language))
+        self.journal.append_notice(notice)
         if self.agent.output_gate.addition:
             self.journal.append_notice(self.agent.output_gate.addition)
         return outcome
@@ -171,6 +177,11 @@ def _build_confirmer(deps: ChatDeps, turn: PreparedTurn, deadline: Deadline) -> 
     if turn.can_confirm:
         return ButtonConfirmer(questions, lambda: _pause(turn, deadline))
     return ReplyConfirmer(questions)
+
+
+async def _report_refused_tool(deps: ChatDeps, tool: Tool, model: str, words: str) -> None:
+    now = deps.clock.now()
+    await record_refused_tool(deps.stores, tool.source, tool.name, model, words, now)
 
 
 async def _spend_bits(

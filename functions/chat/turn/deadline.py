@@ -1,4 +1,4 @@
-"""Deadline of a turn: a time limit that stands still while the owner decides on a call."""
+"""Deadline of a turn: a time limit that stands still while the owner decides, and while a slow model reads."""
 
 import math
 from collections.abc import Iterator
@@ -8,10 +8,14 @@ import anyio
 
 
 class Deadline:
-    """`limit_s` seconds from `enforce()` on, without the time spent in `pause()`."""
+    """`limit_s` seconds from `enforce()` on, without the time spent in `pause()`.
 
-    def __init__(self, limit_s: float) -> None:
+    Time spent in `read()` does not count either, up to `reading_s` seconds in all.
+    """
+
+    def __init__(self, limit_s: float, *, reading_s: float = 0.0) -> None:
         self._limit_s = limit_s
+        self._reading_left_s = reading_s
         self._scope = anyio.CancelScope()
 
     @contextmanager
@@ -28,3 +32,13 @@ class Deadline:
             yield
         finally:
             self._scope.deadline = anyio.current_time() + left_s
+
+    @contextmanager
+    def read(self) -> Iterator[None]:
+        began_at, given_s = anyio.current_time(), self._reading_left_s
+        self._scope.deadline += given_s
+        try:
+            yield
+        finally:
+            self._reading_left_s = max(0.0, given_s - (anyio.current_time() - began_at))
+            self._scope.deadline -= self._reading_left_s

@@ -139,7 +139,7 @@ class TurnEnd:
         details = {
             "route": main.route,
             "crisis_level": main.crisis_level,
-            "layers": list_rule_versions(),
+            "layers": list_rule_versions(is_brief=self.turn.voices[0].has_brief_rules),
             "model_reason": self.turn.model_reason,
         }
         main = replace(
@@ -166,7 +166,7 @@ class TurnEnd:
             outcome=message.metadata["outcome"],
             path=self._diagnostic_path,
             citations=len(message.cards),
-            prompt=compute_rules_version(),
+            prompt=compute_rules_version(is_brief=self.turn.voices[0].has_brief_rules),
             model=message.metadata.get("model", ""),
             cycles=sum(agent.cycles for agent in self.agents),
         )

@@ -65,13 +65,15 @@ class TurnStart:
 
     async def _schedule_close(self) -> None:
         """Create the task that closes the run if this process dies before the run ends."""
-        turn, deadline = self._turn, timedelta(seconds=self._deps.limits.deadline_s)
+        turn, limits = self._turn, self._deps.limits
+        facts = (self._deps.model.describe(voice.role) for voice in turn.voices)
+        longest_s = limits.deadline_s + max(map(limits.allow_reading_s, facts))
         try:
             await self._deps.tasks.create(
                 "close_run",
                 f"close-{turn.run_id}",
                 {"uid": turn.uid, "run_id": turn.run_id},
-                at=turn.accepted_at + deadline + CLOSING_DELAY,
+                at=turn.accepted_at + timedelta(seconds=longest_s) + CLOSING_DELAY,
             )
         except Exception as error:  # noqa: BLE001 - a reader of the run closes it as well
             telemetry.warning("closing_not_ordered", error=type(error).__name__)

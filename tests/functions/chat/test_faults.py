@@ -329,6 +329,7 @@ def server() -> Iterator[ScriptedOpenai]:
 
 
 MODEL_DOWN_SCRIPT = Script(status=503)
+LIMIT = user_texts.PROVIDER_LIMIT
 
 
 @pytest.mark.parametrize(
@@ -337,11 +338,11 @@ MODEL_DOWN_SCRIPT = Script(status=503)
         ([MODEL_DOWN_SCRIPT], "Hello there.", "completed", 2),
         ([Script(break_after=0, text="never seen")], "Hello there.", "completed", 2),
         ([MODEL_DOWN_SCRIPT, MODEL_DOWN_SCRIPT], user_texts.MODEL_DOWN, "failed", 2),
-        ([Script(status=429)] * 2, user_texts.MODEL_DOWN, "failed", 2),
-        ([Script(status=429, retry_after="60")], user_texts.MODEL_DOWN, "failed", 1),
-        ([Script(status=400)], describe_model_failure("other", "service"), "failed", 1),
+        ([Script(status=429)] * 2, f"{LIMIT} {user_texts.TRY_LATER}", "failed", 2),
+        ([Script(status=429, retry_after="60")], f"{LIMIT} Please try again in 60 s.", "failed", 1),
+        ([Script(status=400)], describe_model_failure("other", "service"), "failed", 2),
         ([Script(status=401)], describe_model_failure("refused_key", "service"), "failed", 1),
-        ([Script(refusal="No.")], describe_model_failure("other", "service"), "failed", 1),
+        ([Script(refusal="No.")], describe_model_failure("filtered", "service"), "failed", 1),
         (
             [Script(text="On Friday", break_after=1)],
             f"On\n\n{user_texts.INTERNAL_ERROR}",

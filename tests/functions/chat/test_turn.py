@@ -23,11 +23,20 @@ from shared.domain.errors import (
     ModelFailed,
     ModelUnreachable,
     NotFound,
+    RateLimited,
     TooLarge,
     Unavailable,
 )
 from shared.domain.ids import AppId, SessionId, UserId
-from shared.domain.model import ModelFacts, ModelRole, SystemText, TextDelta, ToolResult, UserText
+from shared.domain.model import (
+    ModelCallFinished,
+    ModelFacts,
+    ModelRole,
+    SystemText,
+    TextDelta,
+    ToolResult,
+    UserText,
+)
 from shared.domain.model_failure import describe_model_failure
 from shared.domain.run import AnswerText, CitationShown, RunEnded, RunEvent, Status
 from shared.security.tool_pin import build_grants
@@ -155,6 +164,27 @@ async def test_a_pending_citation_marker_is_stored_when_the_run_ends_x34(
     [
         ([Unavailable("down")], "failed", user_texts.MODEL_DOWN),
         ([ModelBusy("no tokens")], "failed", user_texts.MODEL_BUSY),
+        ([RateLimited()], "failed", f"{user_texts.PROVIDER_LIMIT} {user_texts.TRY_LATER}"),
+        (
+            [RateLimited(retry_after_s=39.2)],
+            "failed",
+            f"{user_texts.PROVIDER_LIMIT} Please try again in 40 s.",
+        ),
+        (
+            [TextDelta("Half an "), RateLimited(retry_after_s=3_600)],
+            "failed",
+            f"Half an \n\n{user_texts.PROVIDER_LIMIT} Please try again in 60 min.",
+        ),
+        (
+            [ModelFailed("no", reason="filtered")],
+            "failed",
+            describe_model_failure("filtered", "service"),
+        ),
+        (
+            [ModelFailed("no", reason="wrong_server")],
+            "failed",
+            describe_model_failure("wrong_server", "service"),
+        ),
         ([ModelFailed("refused")], "failed", describe_model_failure("other", "service")),
         (
             [ModelFailed("no", reason="refused_key")],
@@ -173,6 +203,22 @@ async def test_a_pending_citation_marker_is_stored_when_the_run_ends_x34(
             f"Half an \n\n{user_texts.INTERNAL_ERROR}",
         ),
         ([*script_answer()], "failed", user_texts.ANSWER_EMPTY),
+        ([ModelCallFinished(reason="length", model="m")], "failed", user_texts.ANSWER_EMPTY),
+        (
+            [TextDelta("It is"), ModelCallFinished(reason="length", model="m")],
+            "limited",
+            f"It is\n\n{user_texts.ANSWER_AT_BOUND}",
+        ),
+        (
+            [TextDelta("It is"), ModelCallFinished(reason="cut", model="m")],
+            "limited",
+            f"It is\n\n{user_texts.ANSWER_CUT}",
+        ),
+        (
+            [TextDelta("It is"), ModelCallFinished(reason="repetition", model="m")],
+            "limited",
+            f"It is\n\n{user_texts.ANSWER_REPEATING}",
+        ),
         (
             [TextDelta("It is"), anyio.sleep_forever],
             "limited",

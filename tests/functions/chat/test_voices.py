@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from functions.chat import user_texts
-from functions.chat.deps import ChatDeps
+from functions.chat.deps import ChatDeps, Limits
 from functions.chat.runs.journal import Journal
 from functions.chat.tools.app_tools import build_model_name
 from functions.chat.turn.answer_turn import answer_turn
@@ -22,6 +22,7 @@ from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelUnreachable
 from shared.domain.ids import MessageId, RunId
 from shared.domain.model import ModelCallFinished, TextDelta, Usage
+from shared.domain.model_failure import describe_model_failure
 from shared.domain.run import ConfirmationRequested, RunEnded, RunEvent, VoiceEnded, VoicesStarted
 from shared.domain.voices import get_voice, select_voice
 from tests.fakes import ScriptedModel, ScriptedTurn, UnmaskedModels, script_answer, script_calls
@@ -112,6 +113,41 @@ async def test_a_model_that_fails_ends_alone_and_the_others_are_stored_x31(
     assert sorted([stored.voice, *alternatives]) == [0, 1, 2]
     assert [outcomes.pop(failing), *outcomes.values()] == ["failed", "completed", "completed"]
     assert journal.events[-1] == RunEnded(stored, "completed")
+
+
+async def test_the_chat_shows_a_model_that_answered_not_a_limit_of_the_first_x31(
+    world: ChatFixture,
+) -> None:
+    with script_voices(agent=[anyio.sleep_forever], fast=script_answer("Two.")) as model:
+        deps = world.deps(model, limits=Limits(deadline_s=0.05))
+        turn, _ = await run_voices(deps, "agent", "fast")
+
+    stored = (await list_stored(deps))[-1]
+    assert (stored.text, stored.voice, stored.metadata["outcome"]) == ("Two.", 1, "completed")
+    assert await list_alternatives(deps, turn.run_id) == {
+        0: (user_texts.DEADLINE_PASSED, "limited")
+    }
+
+
+async def test_the_old_app_shows_no_failure_of_the_first_where_another_answers_x31(
+    world: ChatFixture,
+) -> None:
+    failing: ScriptedTurn = [TextDelta("Well"), ModelUnreachable("x")]
+    with script_voices(agent=failing, fast=script_answer("Two.")) as model:
+        answer, screen = await ask(world.deps(model), {"text": "Hi", "models": ["agent", "fast"]})
+
+    assert user_texts.INTERNAL_ERROR.encode() not in answer.content
+    assert (screen.text, screen.failed) == ("Two.", False)
+
+
+async def test_the_old_app_reads_why_where_all_models_fail_x31(world: ChatFixture) -> None:
+    down: ScriptedTurn = [ModelUnreachable("x")]
+    with script_voices(agent=down, fast=down) as model:
+        answer, screen = await ask(world.deps(model), {"text": "Hi", "models": ["agent", "fast"]})
+
+    sentence = describe_model_failure("no_connection", "service")
+    assert sentence.encode() in answer.content
+    assert screen.text == sentence
 
 
 async def test_where_all_models_fail_the_first_one_says_so(world: ChatFixture) -> None:
