@@ -60,6 +60,13 @@ class OwnText(AnswerText):
 
 
 @value
+class AnswerTextWithdrawn:
+    """The last `chars` that the model wrote of the answer were a thought: they are no part of it."""
+
+    chars: int
+
+
+@value
 class ToolStarted:
     """A tool call begins; `arguments` is JSON text as the model wrote it, perhaps broken or cut."""
 
@@ -192,6 +199,7 @@ PlainEvent = (
     | Status
     | ReasoningText
     | AnswerText
+    | AnswerTextWithdrawn
     | ToolStarted
     | ToolEnded
     | ConfirmationRequested

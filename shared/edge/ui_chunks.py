@@ -13,6 +13,7 @@ from shared.domain.embed import EmbedRef
 from shared.domain.placement import Placement, PlacementCounter
 from shared.domain.run import (
     AnswerText,
+    AnswerTextWithdrawn,
     ChartShown,
     CitationShown,
     ConfirmationRequested,
@@ -55,6 +56,7 @@ _ProgressEvent = (
 _AnswerEvent = (
     _ProgressEvent
     | AnswerText
+    | AnswerTextWithdrawn
     | ReasoningText
     | ConfirmationRequested
     | ConfirmationResolved
@@ -99,7 +101,7 @@ class ChunkBuilder:
                 yield from self._end_run(event)
             case ConfirmationRequested(confirmation) if confirmation.channel == "reply":
                 pass  # the answer ends with the question as text
-            case RouteChosen() | MemoriesListed():
+            case RouteChosen() | MemoriesListed() | AnswerTextWithdrawn():
                 pass  # for the stored message alone
             case ConfirmationRequested(confirmation):
                 yield from self.close_part()

@@ -30,6 +30,7 @@ from shared.domain.model import (
     ModelRole,
     ReasoningDelta,
     TextDelta,
+    TextWithdrawn,
     ToolCall,
     ToolCallRequested,
     ToolLeftOut,
@@ -302,6 +303,8 @@ class Agent:
             case ReasoningDelta(text):
                 await self.output_gate.wait_released()
                 return [ReasoningText(text)]
+            case TextWithdrawn():
+                return self._withdraw(cycle)
             case ToolCallRequested(request) if not self._is_last_cycle:
                 cycle.calls.append(self._parse_call(request, cycle))
             case ToolLeftOut(name=name, reason=words):
@@ -309,6 +312,14 @@ class Agent:
             case ModelCallFinished():
                 self._end_call(event, cycle)
         return ()
+
+    def _withdraw(self, cycle: _Cycle) -> Iterator[RunEvent]:
+        """Show as a thought what was taken for text of the answer."""
+        thought = "".join(cycle.text)
+        cycle.text.clear()
+        yield from self._writer.withdraw()
+        if thought:
+            yield ReasoningText(thought)
 
     def _end_call(self, end: ModelCallFinished, cycle: _Cycle) -> None:
         """Count a call; what was cut short may lack a call that belongs to the others: none runs."""

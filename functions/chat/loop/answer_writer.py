@@ -7,6 +7,7 @@ from shared import telemetry
 from shared.domain.chat import FileCitation, FilePage
 from shared.domain.run import (
     AnswerText,
+    AnswerTextWithdrawn,
     CitationShown,
     FileCited,
     OwnText,
@@ -33,6 +34,8 @@ class AnswerWriter:
 
     def begin_cycle(self) -> None:
         """Begin the text of a model call, as a paragraph of its own."""
+        self._chars_before = self.chars
+        self._emitted_chars = 0
         self._separator = "\n\n" if self.chars else ""
         self._link_filter = LinkFilter(self._is_known_url)
         self._citation_rewriter = CitationRewriter(self._citations.render_marker)
@@ -49,6 +52,14 @@ class AnswerWriter:
         self.chars += len(text)
         text = self._link_filter.feed(text)
         return self._emit(self._citation_rewriter.feed(text) if self._citations.sources else text)
+
+    def withdraw(self) -> Iterator[RunEvent]:
+        """Take back the text of this model call: it was a thought."""
+        emitted_chars = self._emitted_chars
+        self.chars = self._chars_before
+        self.begin_cycle()
+        if emitted_chars:
+            yield AnswerTextWithdrawn(chars=emitted_chars)
 
     def write_notice(self, text: str) -> Iterator[RunEvent]:
         """Emit a text of ours, unfiltered."""
@@ -67,8 +78,10 @@ class AnswerWriter:
         for source in self._citations.shown[self._shown_count :]:
             self._shown_count += 1
             yield _build_citation(self._shown_count, source)
-        yield kind(self._separator + text)
+        piece = kind(self._separator + text)
         self._separator = ""
+        self._emitted_chars += len(piece.text) if kind is AnswerText else 0
+        yield piece
 
 
 def _build_citation(number: int, source: Source) -> RunEvent:

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 
 from shared.domain.run import (
     AnswerText,
+    AnswerTextWithdrawn,
     OwnText,
     RunEnded,
     RunEvent,
@@ -96,14 +97,39 @@ class VoiceJournal:
 
 
 def join_text(events: Sequence[RunEvent]) -> str:
-    return "".join(event.text for event in events if isinstance(event, AnswerText))
+    return "".join(text.text for text in _list_texts(events))
 
 
 def join_model_text(events: Sequence[RunEvent]) -> str | None:
     """Return what the model wrote of an answer; None where all of it is the model's."""
-    texts = [event for event in events if isinstance(event, AnswerText)]
+    texts = _list_texts(events)
     of_model = [text for text in texts if not isinstance(text, OwnText)]
     return None if len(of_model) == len(texts) else join_text(of_model)
+
+
+def _list_texts(events: Sequence[RunEvent]) -> list[AnswerText]:
+    """Return the pieces of an answer, without those that were withdrawn."""
+    texts: list[AnswerText] = []
+    for event in events:
+        match event:
+            case AnswerText():
+                texts.append(event)
+            case AnswerTextWithdrawn(chars=chars):
+                texts = _withdraw(texts, chars)
+    return texts
+
+
+def _withdraw(texts: Sequence[AnswerText], chars: int) -> list[AnswerText]:
+    """Take the last characters of the model away; texts of ours stay where they are."""
+    kept: list[AnswerText] = []
+    for text in reversed(texts):
+        if isinstance(text, OwnText):
+            kept.append(text)
+            continue
+        rest = text.text[: max(0, len(text.text) - chars)]
+        chars -= len(text.text) - len(rest)
+        kept += [AnswerText(rest)] if rest else []
+    return kept[::-1]
 
 
 def merge_text(

@@ -12,6 +12,7 @@ from functions.chat.context.budget import compute_budget
 from functions.chat.context.context import Context
 from functions.chat.deps import Limits
 from functions.chat.loop.agent import Agent
+from functions.chat.runs.journal import join_text as join_run_text
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.toolkit import ResultRenderer, Tool, Toolkit, render_fixed
 from shared.domain.errors import ModelFailed
@@ -23,6 +24,7 @@ from shared.domain.model import (
     ModelFacts,
     ModelRole,
     TextDelta,
+    TextWithdrawn,
     ToolCall,
     ToolCallRequested,
     ToolLeftOut,
@@ -31,6 +33,7 @@ from shared.domain.model import (
 )
 from shared.domain.provenance import LIBRARY, Source
 from shared.domain.run import AnswerText, RunEvent, ToolStarted
+from shared.domain.steps import ReasoningStep
 from tests.fakes import (
     ScriptedModel,
     ScriptedTurn,
@@ -39,6 +42,8 @@ from tests.fakes import (
     script_answer,
     script_calls,
 )
+from tests.fixtures.chat import ChatFixture
+from tests.functions.chat.test_turn import ask, list_stored, require_end
 from tests.log import capture_log
 
 LARGE = ModelFacts(window_tokens=32_000)
@@ -259,3 +264,34 @@ async def test_a_tool_that_a_model_refuses_is_told_to_who_declared_it_n3() -> No
     [line] = [each for each in log.lines if each["message"] == "tool_left_out"]
     assert (line["app_id"], line["tool"]) == ("A1", "mail")
     assert "Invalid" not in str(line)
+
+
+async def test_a_thought_that_looked_like_an_answer_is_taken_back_as_one_w28(
+    world: ChatFixture,
+) -> None:
+    """What is stored, and what clients show at the end, is the answer alone."""
+    turn: ScriptedTurn = [
+        TextDelta("I should "),
+        TextDelta("answer.\n"),
+        TextWithdrawn(),
+        *script_answer("On Tuesday ", "at nine."),
+    ]
+    with ScriptedModel(turn) as model:
+        deps = world.deps(model)
+        events = await ask(deps, "When does the plumber come?")
+
+    message = require_end(events).message
+    assert message.text == "On Tuesday at nine."
+    assert [step.text for step in message.steps if isinstance(step, ReasoningStep)] == [
+        "I should answer.\n"
+    ]
+    assert (await list_stored(deps))[-1] == message
+
+
+async def test_a_thought_that_is_taken_back_leaves_the_call_before_it_as_it_is_w28() -> None:
+    search = script_calls(("note", {"text": "a"}), text="Let me look.")
+    thought: ScriptedTurn = [TextDelta("Hm."), TextWithdrawn(), *script_answer("Found.")]
+    with ScriptedModel(search, thought) as model:
+        events = await collect(build_agent(model))
+
+    assert join_run_text(events) == "Let me look.\n\nFound."
