@@ -83,11 +83,15 @@ class OpenaiHttp:
 
     @cached_property
     def _client(self) -> httpx.AsyncClient:
-        if not self._api_key:
+        key = (self._api_key or "").strip()
+        if not key:
             message = f"there is no API key for {self._base_url}"
             raise ModelFailed(message, reason="refused_key")
+        if not (key.isascii() and key.isprintable()):
+            message = f"the API key for {self._base_url} has characters that no header can carry"
+            raise ModelFailed(message, reason="refused_key")
         headers = {
-            "Authorization": f"Bearer {self._api_key}",
+            "Authorization": f"Bearer {key}",
             "Accept-Encoding": "identity",  # to unpack each chunk would cost more than it saves
             "Content-Type": "application/json",
             "User-Agent": "keepsake",

@@ -127,7 +127,7 @@ async def test_the_fallback_has_two_attempts_of_its_own_c55(models):
 
 @pytest.mark.parametrize(
     "fault",
-    [Script(status=400), Script(status=401), Script(status=404), Script(refusal="I cannot.")],
+    [Script(status=400, error_code="content_filter"), Script(status=401), Script(status=404), Script(refusal="I cannot.")],
 )
 async def test_a_permanent_failure_is_neither_retried_nor_sent_to_the_fallback_c57(models, fault):
     models.first.play(fault)
@@ -218,7 +218,7 @@ async def test_without_a_fallback_an_open_breaker_fails_at_once_c57(models):
 
 
 async def test_refusals_do_not_open_the_breaker_c57(models):
-    models.first.play(*[Script(status=400)] * (FAILURE_THRESHOLD + 1))
+    models.first.play(*[Script(status=400, error_code="content_filter")] * (FAILURE_THRESHOLD + 1))
     for _ in range(FAILURE_THRESHOLD + 1):
         with pytest.raises(ModelFailed):
             await models.collect_text(models.with_fallback)
@@ -284,7 +284,7 @@ async def flex(models: TwoProviders) -> AsyncIterator[ResilientModel]:
 async def test_what_the_usual_tier_refuses_as_well_keeps_nobody_from_flex_processing_d5(
     models, flex
 ):
-    refusals = [Script(status=400)] * (FAILURE_THRESHOLD + 1)
+    refusals = [Script(status=400, error_code="content_filter")] * (FAILURE_THRESHOLD + 1)
     models.first.play(*refusals)
     models.second.play(*refusals)
     for _ in refusals:
