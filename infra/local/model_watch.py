@@ -4,15 +4,18 @@ All of it is free: no model is asked to write anything.
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from typing import Any
 
-from infra.local.model_check import SMALL_WINDOW
+from functions.chat.turn.trial import build_trial
+from infra.local.model_check import LEAST_WINDOW_TOKENS, SMALL_WINDOW
 from shared import telemetry
 from shared.adapters.cloud.openai_server import OpenaiServer
 from shared.adapters.embedded.model_file import ModelFile
 from shared.domain.errors import ModelFailed, ModelUnreachable
 from shared.domain.local_address import is_local_url
+from shared.domain.model import ModelFacts
 from shared.domain.model_failure import ModelPlace, describe_model_failure
 from shared.domain.value import value
 from shared.models.known_models import KnownModels, ModelKey
@@ -22,7 +25,6 @@ from shared.settings import Settings
 
 INTERVAL_S = 60.0
 """How often a server on this machine is asked: it may be started anew, and load a model with another window."""
-SMALL_WINDOW_TOKENS = 8_192
 MAX_NAMED = 10
 
 
@@ -99,7 +101,7 @@ class ModelWatch:
         self._say_unlisted(listing, model)
         await self._keep_facts(used, listing)
         window = self._known.get((used.base_url, model)).window_tokens
-        if window is not None and window <= SMALL_WINDOW_TOKENS:
+        if window is not None and _is_small(window, self._clock.now()):
             self._say(f"{model}: {SMALL_WINDOW.format(window=window)}")
 
     def _say_unlisted(self, listing: Any, model: str) -> None:
@@ -119,3 +121,9 @@ class ModelWatch:
             if facts not in (NOTHING_TOLD, self._told.get(key)):
                 self._told[key] = facts
                 self._known.change(key, partial(add_facts, facts=facts))
+
+
+def _is_small(window_tokens: int, now: datetime) -> bool:
+    """Tell whether questions are given less in such a window than in a large one."""
+    facts = ModelFacts(window_tokens=window_tokens)
+    return window_tokens < LEAST_WINDOW_TOKENS or build_trial(facts, now).has_brief_rules

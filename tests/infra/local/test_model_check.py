@@ -1,6 +1,7 @@
 """Test of a model before it is used: each thing that is wrong or odd has a sentence of its own (N4, U5)."""
 
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,8 +18,17 @@ from starlette.routing import Route
 
 from infra.local.gateway import build_public_app
 from infra.local.local_key import LocalKey, LocalKeyCheck
-from infra.local.model_check import ANSWERING, IN_LOG, NO_CALL, NO_JSON, READING
+from infra.local.model_check import (
+    ANSWERING,
+    IN_LOG,
+    NO_CALL,
+    NO_JSON,
+    READING,
+    REPEATS,
+    SMALL_WINDOW,
+)
 from infra.local.model_endpoint import ModelEndpoint
+from infra.local.routing import ROOT
 from infra.local.token_endpoint import TokenEndpoint
 from shared.adapters.embedded.known_models_file import KnownModelsFile
 from shared.adapters.embedded.local_identity import LocalIdentity
@@ -423,3 +433,15 @@ async def test_a_key_that_cannot_be_sent_is_refused_in_a_sentence(http, key):
     assert answer.json()["detail"].startswith("The key cannot be sent: use ASCII letters")
     assert key not in answer.text
     assert model.lists == 0
+
+
+def test_every_sentence_stands_in_the_document_with_what_it_means():
+    document = (ROOT / "docs/models.md").read_text()
+    notes = [*STEP_NOTES.values(), *QUIRK_NOTES.values(), NO_CALL, NO_JSON, REPEATS, SMALL_WINDOW]
+
+    assert [note for note in notes if not stands_in(note, document)] == []
+
+
+def stands_in(note: str, document: str) -> bool:
+    """Look for what comes before the first sign that explains; numbers differ."""
+    return re.split(r"[:,({]", note)[0].strip() in document
