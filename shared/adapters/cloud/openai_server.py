@@ -13,7 +13,7 @@ from pydantic_core import from_json
 
 from shared.domain.errors import ModelFailed, ModelUnreachable
 from shared.models.refusals import read_refusal
-from shared.models.server_facts import Method, ServerFacts, ask_server
+from shared.models.server_facts import NOTHING_TOLD, Method, ServerFacts, ask_server
 
 LIST_TIMEOUT_S = 5.0
 """A provider far away lists hundreds of models."""
@@ -41,19 +41,17 @@ class OpenaiServer:
         facts_timeout_s: float = FACTS_TIMEOUT_S,
     ) -> None:
         self._base_url = base_url.rstrip("/")
+        self._key = api_key.strip()
         self._list_timeout_s = list_timeout_s
         self._facts_timeout_s = facts_timeout_s
-        self._headers = {
-            "Authorization": f"Bearer {api_key}",
-            "User-Agent": "keepsake",
-            "Accept-Encoding": "identity",
-        }
 
     async def list_models(self, now: datetime) -> Any:
         """Return what `/models` says, parsed; None where the server has no list for this key.
 
         Raises ModelUnreachable, and ModelFailed for a refused key or for what is no such server.
         """
+        if not self._is_sendable:
+            raise ModelFailed("the key cannot be sent in a header", reason="refused_key")
         try:
             with anyio.fail_after(self._list_timeout_s):
                 async with (
@@ -81,6 +79,8 @@ class OpenaiServer:
 
     async def ask_facts(self, model: str, listing: Any = None) -> ServerFacts:
         """Return what the server tells of a model; `listing` is what list_models() returned."""
+        if not self._is_sendable:
+            return NOTHING_TOLD
         deadline = anyio.current_time() + self._facts_timeout_s
         timeout = httpx.Timeout(self._facts_timeout_s)
         async with httpx.AsyncClient(timeout=timeout, headers=self._headers) as client:
@@ -91,6 +91,19 @@ class OpenaiServer:
                 return None
 
             return await ask_server(fetch, self._base_url, model, listing)
+
+    @property
+    def _is_sendable(self) -> bool:
+        """Tell whether a header can carry the key; a stored one may have been edited by hand."""
+        return self._key.isascii() and self._key.isprintable()
+
+    @property
+    def _headers(self) -> Mapping[str, str]:
+        return {
+            "Authorization": f"Bearer {self._key}",
+            "User-Agent": "keepsake",
+            "Accept-Encoding": "identity",
+        }
 
 
 async def _fetch_json(

@@ -99,7 +99,7 @@ class Model:
         if refusal := self.refuse(body):
             return refusal
         deltas = self.answer if "tools" in body else self.structured
-        choices = [{"delta": delta, "finish_reason": None} for delta in deltas]
+        choices: list[Body] = [{"delta": delta, "finish_reason": None} for delta in deltas]
         choices.append({"delta": {}, "finish_reason": self.finish_reason})
         frames = [json.dumps({"choices": [{"index": 0, **choice}]}) for choice in choices]
         text = "".join(f"data: {frame}\n\n" for frame in (*frames, "[DONE]"))

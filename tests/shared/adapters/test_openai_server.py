@@ -152,3 +152,12 @@ async def test_where_nothing_answers_nothing_is_told() -> None:
         port = listener.getsockname()[1]
 
     assert await build_server(f"http://127.0.0.1:{port}").ask_facts("qwen3") == NOTHING_TOLD
+
+
+async def test_a_key_that_no_header_can_carry_is_a_refused_one() -> None:
+    server = OpenaiServer(base_url="http://127.0.0.1:9/v1", api_key="sk-ä")
+
+    with pytest.raises(ModelFailed) as error:
+        await server.list_models(NOW)
+    assert error.value.reason == "refused_key"
+    assert await server.ask_facts("qwen3") == NOTHING_TOLD
