@@ -297,6 +297,21 @@ def test_places_have_names_of_their_own():
     assert keys == ["", "-0-5", "-1", "-1-2", "-12"]
 
 
+async def test_a_long_answer_that_is_cut_by_a_small_window_is_asked_for_in_halves_n2():
+    def write_much(prompt):
+        answer = read_lines(prompt)
+        if len(prompt.data["transcript"]) > 25:
+            raise ModelFailed("cut off", reason="malformed_answer")
+        return answer
+
+    world, model = build_world(4_096, reader=write_much)
+
+    conversation = await process(world, LONG_TALK[:200])
+
+    assert conversation.status == "completed"
+    assert {line["segment"] for line in list_read(model)} == {*range(200)}
+
+
 class InterruptedReader:
     """Fails at one request, by its number."""
 
@@ -330,7 +345,7 @@ async def test_a_finished_part_is_not_asked_about_again_whatever_the_window_is_t
 
 
 async def test_a_retry_after_a_failure_goes_on_with_the_part_that_failed():
-    reader = InterruptedReader(5, ModelFailed("no answer", reason="malformed_answer"))
+    reader = InterruptedReader(5, ModelFailed("nothing left", reason="no_quota"))
     world, _ = build_world(4_096, reader=reader)
     assert (await process(world, LONG_TALK[:200])).status == "failed"
 

@@ -48,8 +48,20 @@ def test_a_doubt_halves_once():
 def test_other_failures_are_raised():
     room, _ = build_room()
 
+    for error in (ModelFailed("no", reason="no_quota"), ModelFailed("no")):
+        with pytest.raises(ModelFailed):
+            room.halve(6_000, error)
+
+
+def test_an_answer_that_may_be_cut_by_a_small_window_halves_what_it_is_about():
+    room, _ = build_room(window=4_000)
+    assert room.compute("Read.", 8_000) > 2_000
+
+    room.halve(2_000, ModelFailed("no JSON"))
+
+    assert room.compute("Read.", 8_000) == 1_000
     with pytest.raises(ModelFailed):
-        room.halve(6_000, ModelFailed("no"))
+        room.halve(1_000, ModelFailed("no JSON"))
 
 
 def test_halving_ends_whatever_is_asked():
