@@ -9,9 +9,11 @@ from typing import get_args
 
 from functions.chat import user_texts
 from shared.domain.chat import Message, build_greeting_id
+from shared.domain.crisis import CrisisVerdict
 from shared.domain.failure import FailureReason
 from shared.domain.model_failure import ModelPlace, list_failure_sentences
 from shared.languages import LANGUAGES, translate
+from shared.safety.crisis_plan import NOT_ALONE, build_addition, read_language
 
 _PARAGRAPH = "\n\n"
 
@@ -36,7 +38,8 @@ def _is_ours(message: Message) -> bool:
 
 
 def _cut_own_paragraphs(text: str) -> str:
-    """Leave out the last paragraphs that are sentences of ours, and nothing else."""
+    """Leave out a crisis plan, which ends an answer, and the last paragraphs that are sentences of ours."""
+    text = _cut_plan(text)
     rest, _, last = text.rpartition(_PARAGRAPH)
     while last.strip() in _list_own_sentences():
         text = rest.rstrip()
@@ -44,14 +47,27 @@ def _cut_own_paragraphs(text: str) -> str:
     return text
 
 
+def _cut_plan(text: str) -> str:
+    language = read_language(text)
+    before, beginning, _ = text.partition(translate(NOT_ALONE, language))
+    return before.rstrip() if beginning else text
+
+
 @cache
 def _list_own_sentences() -> frozenset[str]:
-    """Return the sentences that end a turn or refuse it, in all languages."""
+    """Return the sentences with which a turn ends, or that refuse it, in all languages."""
     ends = [text for name, text in vars(user_texts).items() if name.isupper()]
     languages = (None, *LANGUAGES)
     translated = [translate(text, language) for text in ends for language in languages]
     failures = [text for language in languages for text in _list_failures(language)]
-    return frozenset([*translated, *failures])
+    additions = [text for language in languages for text in _list_additions(language)]
+    return frozenset([*translated, *failures, *additions])
+
+
+def _list_additions(language: str | None) -> Iterator[str]:
+    """Yield what answers to a question end with that may have been a cry for help."""
+    for verdict in (CrisisVerdict(level=1), CrisisVerdict(level=2, adds_contacts=True)):
+        yield build_addition(verdict, language)
 
 
 def _list_failures(language: str | None) -> Iterator[str]:

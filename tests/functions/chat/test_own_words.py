@@ -29,6 +29,7 @@ from functions.chat.turn.question import Question
 from functions.chat.turn.result_summaries import summarise_results
 from shared.data.codec import type_adapter
 from shared.domain.chat import MAIN_SESSION, Message
+from shared.domain.crisis import CrisisVerdict
 from shared.domain.errors import (
     ModelBusy,
     ModelFailed,
@@ -55,6 +56,7 @@ from shared.domain.profile import Profile
 from shared.domain.run import AnswerText, Batch, OwnText, SequencedEvent
 from shared.domain.steps import CallStep
 from shared.languages import LANGUAGES, translate
+from shared.safety.crisis_plan import build_addition, build_plan
 from tests.fakes import (
     ScriptedModel,
     ScriptedModerator,
@@ -394,8 +396,11 @@ def list_own_sentences() -> list[str]:
         for reason in get_args(FailureReason)
         for place in get_args(ModelPlace)
     ]
+    verdicts = (CrisisVerdict(level=level, adds_contacts=level > 1) for level in (1, 2))
     return [
         *failures,
+        *(build_addition(v, language) for v in verdicts for language in (None, *LANGUAGES)),
+        *(build_plan(CrisisVerdict(level=3), language) for language in (None, *LANGUAGES)),
         *(translate(text, language) for text in plain for language in (None, *LANGUAGES)),
     ]
 
