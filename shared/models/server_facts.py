@@ -85,12 +85,14 @@ async def ask_server(fetch: Fetch, base_url: str, model: str, listing: Any = Non
     if find_model_facts(model) != UNKNOWN_MODEL and base_url.startswith("https:"):
         return read_listing(listing, model)  # a provider's own model: nothing is found beside it
     root = find_root(base_url)
-    props, shown, running, studio = await gather(
+    props, running, studio = await gather(
         fetch("GET", f"{root}/props?autoload=false&model={quote(model, safe='')}"),
-        fetch("POST", f"{root}/api/show", {"model": model}),
         fetch("GET", f"{root}/api/ps"),
         fetch("GET", f"{root}/api/v0/models"),
     )
+    shown = None
+    if isinstance(running, Mapping) and isinstance(running.get("models"), list):
+        shown = await fetch("POST", f"{root}/api/show", {"model": model})  # to Ollama alone
     facts = read_props(props)
     for told in (
         read_ollama(shown, running, model),

@@ -117,7 +117,6 @@ async def test_each_server_is_read_in_its_own_form(answers, facts):
     ("shown", "running", "window", "is_assumed"),
     [
         (SHOWN, {"models": []}, 4_096, True),
-        (SHOWN, None, 4_096, True),
         ({**SHOWN, "parameters": "num_ctx    16384\ntop_k 20"}, None, 16_384, False),
         ({**SHOWN, "parameters": "num_ctx    99999"}, None, 40_960, False),
         (SHOWN, {"models": [{"name": "qwen3:latest", "context_length": 32_768}]}, 32_768, False),
@@ -125,7 +124,6 @@ async def test_each_server_is_read_in_its_own_form(answers, facts):
     ],
     ids=[
         "not loaded",
-        "an old version",
         "its own parameter",
         "never more than it could",
         "loaded",
@@ -158,6 +156,14 @@ async def test_the_window_that_lm_studio_loaded_counts(row, window, is_assumed):
     assert facts == ServerFacts(
         window_tokens=window, assumes_window=is_assumed, takes_images=True, takes_tools=True
     )
+
+
+async def test_nothing_is_posted_to_what_is_not_ollama():
+    server = Server({**PROPS, "/api/show": SHOWN})
+
+    await ask_server(server.fetch, BASE_URL, "qwen3")
+
+    assert {method for method, _ in server.asked} == {"GET"}
 
 
 async def test_a_model_of_a_provider_is_looked_up_in_its_list_alone():
