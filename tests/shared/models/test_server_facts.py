@@ -117,8 +117,8 @@ async def test_each_server_is_read_in_its_own_form(answers, facts):
     ("shown", "running", "window", "is_assumed"),
     [
         (SHOWN, {"models": []}, 4_096, True),
-        ({**SHOWN, "parameters": "num_ctx    16384\ntop_k 20"}, None, 16_384, False),
-        ({**SHOWN, "parameters": "num_ctx    99999"}, None, 40_960, False),
+        ({**SHOWN, "parameters": "num_ctx    16384\ntop_k 20"}, {"models": []}, 16_384, False),
+        ({**SHOWN, "parameters": "num_ctx    99999"}, {"models": []}, 40_960, False),
         (SHOWN, {"models": [{"name": "qwen3:latest", "context_length": 32_768}]}, 32_768, False),
         (SHOWN, {"models": [{"name": "qwen3:8b", "context_length": 32_768}]}, 4_096, True),
     ],
