@@ -36,10 +36,15 @@ NOTE_TOKENS = 20
 
 def compute_budget(window_tokens: int, tools: Sequence[ToolSpec]) -> int:
     """Return the tokens that all messages together may have; below 0 where the tools are too many."""
-    answer_tokens = min(MAX_ANSWER_TOKENS, window_tokens // ANSWER_SHARE)
+    answer_tokens = compute_answer_room(window_tokens)
     margin_tokens = max(MIN_MARGIN_TOKENS, int(window_tokens * SAFETY_MARGIN))
     offered_tokens = sum(map(count_tool_tokens, tools))
     return window_tokens - margin_tokens - answer_tokens - offered_tokens
+
+
+def compute_answer_room(window_tokens: int) -> int:
+    """Return the tokens that are left free for an answer."""
+    return min(MAX_ANSWER_TOKENS, window_tokens // ANSWER_SHARE)
 
 
 def count_tool_tokens(tool: ToolSpec) -> int:

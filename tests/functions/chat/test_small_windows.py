@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from functions.chat.context.blocks import count_message_tokens
-from functions.chat.context.budget import ANSWER_SHARE, count_tool_tokens
+from functions.chat.context.budget import compute_answer_room, count_tool_tokens
 from functions.chat.context.prompt import render_rules
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.small_window import MAX_SMALL_TOOLS, SMALL_WINDOW_TOOLS
@@ -53,7 +53,7 @@ def require_fitting(calls: Sequence[ModelCall], window: int) -> None:
     """Each request leaves its answer room in the window."""
     for call in calls:
         tokens = count_message_tokens(call.messages) + sum(map(count_tool_tokens, call.tools))
-        assert tokens <= window - window // ANSWER_SHARE
+        assert tokens <= window - compute_answer_room(window)
 
 
 async def ask(deps: ChatDeps, question: Question) -> str:

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 
 from functions.chat import user_texts
 from functions.chat.context.blocks import FileNote, GivenDocument, count_message_tokens
-from functions.chat.context.budget import ANSWER_SHARE, compute_budget, count_tool_tokens
+from functions.chat.context.budget import (
+    compute_answer_room,
+    compute_budget,
+    count_tool_tokens,
+)
 from functions.chat.context.context import Context
 from functions.chat.context.pictures import GivenPicture
 from shared.domain.errors import TooLarge
@@ -86,7 +90,7 @@ def test_no_request_is_larger_than_its_window_n2(context: Context, tools: list[T
         return
 
     sent = count_message_tokens(messages) + sum(map(count_tool_tokens, tools))
-    assert sent <= window - min(16_000, window // ANSWER_SHARE)
+    assert sent <= window - compute_answer_room(window)
     assert any(m.text.endswith(context.question) for m in messages if isinstance(m, UserText))
 
 
