@@ -21,7 +21,7 @@ from shared.domain.model import (
     TextWithdrawn,
     ToolCallRequested,
 )
-from shared.domain.model_failure import describe_model_failure
+from shared.domain.model_failure import CAUSES, describe_model_failure
 from shared.domain.value import value
 from shared.models.known_models import KnownModel, KnownModels
 from shared.models.model_notes import describe_notes
@@ -55,6 +55,10 @@ NO_CALL = (
     "found beside a question."
 )
 REPEATS = "It said the same again and again until it was stopped."
+THINKS_TOO_LONG = (
+    "It thought until no room was left for an answer: choose a model that thinks less, or give this one a "
+    "larger window."
+)
 _EXPLAINED_BY_LOG: frozenset[FailureReason] = frozenset(("malformed_answer", "other", "too_long"))
 
 
@@ -68,6 +72,29 @@ class TestedModel:
 
     known: KnownModel
     notes: Sequence[str] = ()
+
+
+@value
+class _Reply:
+    """What came of a question."""
+
+    has_text: bool = False
+    has_call: bool = False
+    reason: FinishReason = "stop"
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.has_text or self.has_call)
+
+    def list_notes(self) -> Sequence[str]:
+        repeats = [REPEATS] if self.reason == "repetition" else []
+        return [*([] if self.has_call else [NO_CALL]), *repeats]
+
+    def explain(self) -> str:
+        """Say why there is no answer."""
+        if self.reason == "length":
+            return THINKS_TOO_LONG
+        return f"{CAUSES['malformed_answer']} {ANSWERING}"
 
 
 class ModelCheck:
@@ -145,35 +172,39 @@ async def _read(openai: OpenaiModel) -> Sequence[str]:
 
 
 async def _answer(openai: OpenaiModel, clock: Clock) -> Sequence[str]:
-    """Ask a question; a window that turns out to be smaller is asked once more for less."""
+    """Ask a question, and once more where the window turns out to be smaller, or thoughts took all the room."""
     for is_last in (False, True):
-        window_tokens = openai.describe("agent").window_tokens
+        facts = openai.describe("agent")
         try:
-            trial = build_trial(openai.describe("agent"), clock.now())
-            return await _ask(openai, trial)
+            reply = await _ask(openai, build_trial(facts, clock.now()))
         except TooLarge as error:
-            raise Unusable(_say_too_small(window_tokens)) from error
+            raise Unusable(_say_too_small(facts.window_tokens)) from error
         except (ModelFailed, Unavailable) as error:
-            is_smaller = openai.describe("agent").window_tokens < window_tokens
+            is_smaller = openai.describe("agent").window_tokens < facts.window_tokens
             if is_last or not is_smaller:
                 raise _explain(error, ANSWERING, openai) from error
+        else:
+            if not reply.is_empty:
+                return reply.list_notes()
+            if is_last or reply.reason != "length":
+                raise Unusable(reply.explain())
     raise AssertionError("unreachable")
 
 
-async def _ask(openai: OpenaiModel, trial: Trial) -> Sequence[str]:
-    has_text = has_call = False
-    reason: FinishReason = "stop"
+async def _ask(openai: OpenaiModel, trial: Trial) -> _Reply:
+    reply = _Reply()
     async with openai.stream("agent", trial.messages, trial.tools) as events:
         async for event in events:
-            has_text = (has_text or isinstance(event, TextDelta)) and not isinstance(
-                event, TextWithdrawn
-            )
-            has_call = has_call or isinstance(event, ToolCallRequested)
-            if isinstance(event, ModelCallFinished):
-                reason = event.reason
-    if not (has_text or has_call):
-        raise ModelFailed("there was no answer")
-    return [*([] if has_call else [NO_CALL]), *([REPEATS] if reason == "repetition" else [])]
+            match event:
+                case TextDelta():
+                    reply = replace(reply, has_text=True)
+                case TextWithdrawn():
+                    reply = replace(reply, has_text=False)
+                case ToolCallRequested():
+                    reply = replace(reply, has_call=True)
+                case ModelCallFinished(reason=reason):
+                    reply = replace(reply, reason=reason)
+    return reply
 
 
 def _report(

@@ -26,6 +26,7 @@ from infra.local.model_check import (
     READING,
     REPEATS,
     SMALL_WINDOW,
+    THINKS_TOO_LONG,
 )
 from infra.local.model_endpoint import ModelEndpoint
 from infra.local.routing import ROOT
@@ -333,7 +334,11 @@ async def test_what_is_adapted_to_is_saved_and_said(http, tmp_path, model, notes
             ),
             f"{ANSWERING} {IN_LOG}",
         ),
-        (Model(answer=({"content": ""},)), ANSWERING),
+        (Model(answer=({"content": ""},)), f"gave no usable answer. {ANSWERING}"),
+        (
+            Model(answer=({"reasoning_content": "Hm."},), finish_reason="length"),
+            THINKS_TOO_LONG,
+        ),
     ],
     ids=[
         "window under 4,096",
@@ -347,6 +352,7 @@ async def test_what_is_adapted_to_is_saved_and_said(http, tmp_path, model, notes
         "everything refused",
         "questions refused",
         "nothing",
+        "thoughts alone",
     ],
 )
 async def test_what_leaves_no_usable_model_is_refused_with_its_cause(http, tmp_path, model, told):
@@ -437,7 +443,15 @@ async def test_a_key_that_cannot_be_sent_is_refused_in_a_sentence(http, key):
 
 def test_every_sentence_stands_in_the_document_with_what_it_means():
     document = (ROOT / "docs/models.md").read_text()
-    notes = [*STEP_NOTES.values(), *QUIRK_NOTES.values(), NO_CALL, NO_JSON, REPEATS, SMALL_WINDOW]
+    notes = [
+        *STEP_NOTES.values(),
+        *QUIRK_NOTES.values(),
+        NO_CALL,
+        NO_JSON,
+        REPEATS,
+        SMALL_WINDOW,
+        THINKS_TOO_LONG,
+    ]
 
     assert [note for note in notes if not stands_in(note, document)] == []
 
