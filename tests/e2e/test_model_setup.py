@@ -17,6 +17,7 @@ def test_a_refused_key_is_named_at_start_in_the_log_and_in_the_answer(tmp_path: 
     ):
         line = "cannot be used now. The provider of the language model refused the key."
         wait_until(lambda: line in log.read_text() or None, within_s=10)
+        assert server.requests == [], "the start asks free questions alone"
         answer = ask(http, "What is new?")
         text = log.read_text()
 
