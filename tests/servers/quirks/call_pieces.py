@@ -1,7 +1,8 @@
 """Quirks of streamed calls: which piece belongs to which, and what a call is made of."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.servers.quirky_openai import (
@@ -10,7 +11,9 @@ from tests.servers.quirky_openai import (
     ARGUMENTS_JSON,
     SEARCH,
     End,
+    Play,
     Quirk,
+    Received,
     Reply,
     always,
     behave,
@@ -20,6 +23,7 @@ from tests.servers.quirky_openai import (
     build_text_chunks,
     call,
     play_in_turn,
+    refuse,
     search_by,
     search_by_pieces,
     send_json,
@@ -361,6 +365,48 @@ ASSEMBLY = (
         end=End(text=f"Let me look.{ANSWER}"),
     ),
     Quirk(
+        id="its-rest-behind-its-end",
+        source="variant of ollama/ollama#5915",
+        play=lambda received: (
+            behave(received)
+            if received.knows_result
+            else stream(
+                build_chunk({"tool_calls": [call(_START, index=0, id="a")]}, "tool_calls"),
+                build_chunk({"tool_calls": [_more(_REST, index=0)]}),
+            )
+        ),
+    ),
+    Quirk(
+        id="words-in-the-same-chunk",
+        source="variant of jjang-ai/vmlx#219",
+        play=search_by({"content": "Let me look.", "tool_calls": [call(index=0, id="a")]}),
+        end=End(text=f"Let me look.{ANSWER}"),
+    ),
+    Quirk(
+        id="and-the-same-as-text",
+        source="livekit/agents-js#1632: the structured call fires, and its text leaks beside it",
+        play=search_by(
+            {
+                "content": f'<tool_call>{{"name": "{SEARCH}", "arguments": {ARGUMENTS_JSON}}}</tool_call>'
+            },
+            {"tool_calls": [call(index=0, id="a")]},
+        ),
+    ),
+    Quirk(
+        id="three-in-one-chunk-with-index-0",
+        source="variant of W03",
+        play=search_by(
+            {"tool_calls": [call(index=0), call(_OTHER_JSON, index=0), call("{}", index=0)]}
+        ),
+        end=End(calls=(ARGUMENTS, _OTHER, {})),
+    ),
+    Quirk(
+        id="the-same-call-twice",
+        source="variant of W03: a model may ask twice",
+        play=search_by_pieces(call(index=0, id="a"), call(index=1, id="b")),
+        end=End(calls=(ARGUMENTS, ARGUMENTS)),
+    ),
+    Quirk(
         id="tool_calls-is-no-list",
         source="variant: one call without its list",
         play=search_by({"tool_calls": call(index=0, id="a")}),
@@ -551,6 +597,117 @@ ARGUMENT_FORMS = (
             "cut": '{"query": "plum',
             "two-objects": '{"query": "plumber"}{"query": "plumber"}',
         }.items()
+    ),
+)
+
+
+def _refuse_history(
+    is_odd: Callable[[Mapping[str, Any]], bool], refusal: Reply, first: Play
+) -> Play:
+    """Search in a wrong way, refuse what then stands in the history, and search rightly."""
+
+    def play(received: Received) -> Reply:
+        functions = [
+            piece["function"]
+            for message in received.body["messages"]
+            for piece in message.get("tool_calls") or ()
+        ]
+        if any(map(is_odd, functions)):
+            return refusal
+        return first(received) if len(functions) == _EARLIER_CALLS else behave(received)
+
+    return play
+
+
+_EARLIER_CALLS = 1
+
+
+def _is_no_json(function: Mapping[str, Any]) -> bool:
+    try:
+        return not isinstance(json.loads(function["arguments"]), dict)
+    except ValueError:
+        return True
+
+
+def _has_odd_name(function: Mapping[str, Any]) -> bool:
+    return re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", function["name"]) is None
+
+
+_CUT_CALL = search_by_pieces(call('{"query": "plum', index=0, id="a"))
+_ODD_CALL = search_by_pieces(call(index=0, id="a", name="web search: plumber"))
+HISTORY = (
+    *(
+        Quirk(
+            id=f"broken-arguments-{name}",
+            source=source,
+            play=_refuse_history(_is_no_json, refusal, _CUT_CALL),
+            extra=1,
+            steps=1,
+            is_kept=False,
+        )
+        for name, source, refusal in (
+            (
+                "vllm",
+                "vLLM: its templates parse them",
+                refuse("Unterminated string starting at: line 1 column 11 (char 10)", code=400),
+            ),
+            (
+                "llama-server",
+                "llama.cpp",
+                send_json(
+                    {
+                        "error": {
+                            "code": 500,
+                            "message": "Failed to parse tool call arguments as JSON: "
+                            "[json.exception.parse_error.101] parse error at line 1, column 16: syntax error "
+                            "while parsing value - invalid string: missing closing quote",
+                            "type": "server_error",
+                        }
+                    },
+                    500,
+                ),
+            ),
+            (
+                "ollama",
+                "Ollama",
+                refuse("invalid tool call arguments: unexpected end of JSON input"),
+            ),
+            (
+                "claude",
+                "Claude behind gateways",
+                refuse("messages.9.content.0.tool_use.input: Input should be a valid dictionary"),
+            ),
+        )
+    ),
+    *(
+        Quirk(
+            id=f"odd-name-{name}",
+            source=source,
+            play=_refuse_history(_has_odd_name, refusal, _ODD_CALL),
+            extra=1,
+            steps=1,
+            is_kept=False,
+        )
+        for name, source, refusal in (
+            (
+                "openai",
+                "OpenAI",
+                refuse(
+                    "Invalid 'messages[9].tool_calls[0].function.name': string does not match pattern. Expected "
+                    "a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+                    param="messages[9].tool_calls[0].function.name",
+                    code="invalid_value",
+                ),
+            ),
+            (
+                "claude",
+                "Claude behind gateways",
+                refuse(
+                    "messages.9.content.0.tool_use.name: String should match pattern "
+                    "'^[a-zA-Z0-9_-]{1,128}$'"
+                ),
+            ),
+        )
     ),
 )
 

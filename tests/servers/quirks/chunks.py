@@ -1,5 +1,6 @@
 """Quirks of streams: odd chunks, odd bytes, and answers that are no stream of chunks."""
 
+import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,10 +11,12 @@ from tests.servers.quirky_openai import (
     Quirk,
     Reply,
     always,
+    behave,
     build_chunk,
     build_completion,
     build_text_chunks,
     encode_event,
+    play_in_turn,
     send_json,
     send_text,
     stream,
@@ -415,6 +418,55 @@ THOUGHTS_IN_FIELDS = tuple(
 _PAGE = "<!doctype html><html><head><title>Sign in</title></head><body>Welcome</body></html>"
 _WRONG = End(failures=("wrong_server",))
 
+
+def _send_stream(content_type: str | None, status: int = 200, *, encoding: str = "") -> Reply:
+    data = b"".join(map(encode_event, [*_TEXT, _STOP])) + b"data: [DONE]\n\n"
+    headers = {"content-type": content_type} if content_type else {}
+    if encoding:
+        data, headers["content-encoding"] = gzip.compress(data), encoding
+    return Reply(status=status, headers=headers, pieces=[data])
+
+
+ENVELOPES = tuple(
+    Quirk(
+        id=name,
+        source="servers and proxies with other headers",
+        ask="greeting",
+        play=play,
+        end=_GREETED,
+    )
+    for name, play in {
+        "json-as-type": always(_send_stream("application/json")),
+        "text-as-type": always(_send_stream("text/plain; charset=utf-8")),
+        "page-as-type": always(_send_stream("text/html")),
+        "no-type": always(_send_stream(None)),
+        "binary-as-type": always(_send_stream("application/octet-stream")),
+        "created": always(_send_stream("text/event-stream", 201)),
+        "compressed": always(_send_stream("text/event-stream", encoding="gzip")),
+        "one-json-as-stream-type": always(
+            send_text(json.dumps(build_completion({"content": GREETING})), kind="text/event-stream")
+        ),
+        "one-json-as-text": always(
+            send_text(json.dumps(build_completion({"content": GREETING})), kind="text/plain")
+        ),
+    }.items()
+)
+
+MOVED = tuple(
+    Quirk(
+        id=str(status),
+        source="proxies that move an address",
+        ask="greeting",
+        play=play_in_turn(
+            always(Reply(status=status, headers={"location": "completions"})), behave
+        ),
+        end=_GREETED,
+        extra=1,
+        is_kept=False,
+    )
+    for status in (307, 308)
+)
+
 NO_STREAMS = (
     Quirk(
         id="one-json",
@@ -634,6 +686,7 @@ ENDLESS = (
         ask="greeting",
         play=lambda _: _send_gigabyte("application/json", b"x" * MEGABYTE, b'{"error": "', 400),
         end=End(failures=("other",)),
+        extra=2,
     ),
     Quirk(
         id="the-same-words",

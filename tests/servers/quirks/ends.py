@@ -284,8 +284,9 @@ _TOO_LONG = (
 _GONE = End(failures=("unavailable",))
 _LONG = End(failures=("too_long",), window_tokens=8_192)
 _BUSY = End(failures=("busy",))
+_UNEXPLAINED = End(failures=("other",))
 
-# id, source, what is sent in the place of chunks, end
+# id, source, what is sent in the place of chunks, end; one for length may ask once more for a short answer
 _ERRORS: Sequence[tuple[str, str, Mapping[str, Any] | bytes, End]] = (
     (
         "openai",
@@ -391,7 +392,7 @@ _ERRORS: Sequence[tuple[str, str, Mapping[str, Any] | bytes, End]] = (
         "invalid-request",
         "holds today",
         {"error": {"message": "Bad", "type": "invalid_request_error", "code": "x"}},
-        End(failures=("other",)),
+        _UNEXPLAINED,
     ),
     (
         "quota",
@@ -414,7 +415,14 @@ _ERRORS: Sequence[tuple[str, str, Mapping[str, Any] | bytes, End]] = (
 
 ERRORS_INSIDE = (
     *(
-        Quirk(id=name, source=source, ask="greeting", play=always(stream(error)), end=end)
+        Quirk(
+            id=name,
+            source=source,
+            ask="greeting",
+            play=always(stream(error)),
+            end=end,
+            extra=2 * (end is _UNEXPLAINED) + (end is _LONG),
+        )
         for name, source, error, end in _ERRORS
     ),
     *(
@@ -435,6 +443,7 @@ ERRORS_INSIDE = (
             ask="greeting",
             play=always(send_json(error)),
             end=end,
+            extra=2 * (end is _UNEXPLAINED) + (end is _LONG),
         )
         for name, source, error, end in _ERRORS
         if isinstance(error, Mapping)
@@ -469,5 +478,6 @@ ERRORS_INSIDE = (
             )
         ),
         end=_LONG,
+        extra=1,
     ),
 )

@@ -12,10 +12,12 @@ from tests.servers.quirky_openai import (
     Received,
     Reply,
     behave,
+    build_chunk,
     call,
     refuse,
     search_by,
     send_json,
+    stream,
 )
 
 _THOUGHT = ("I should ", "look for\n", "the plumber.")
@@ -245,6 +247,65 @@ WANTED = (
             else behave(received)
         ),
         steps=1,
+    ),
+)
+
+
+def _search_in_two_cycles(received: Received) -> Reply:
+    """Think and search twice, one after the other, and want both thoughts back."""
+    calling = list_calling_messages(received.body)
+    if [message.get("reasoning_content") for message in calling] != _TWO_THOUGHTS[: len(calling)]:
+        return refuse(
+            "Missing `reasoning_content` field in the assistant message at message index 9."
+        )
+    if len(calling) == len(_TWO_THOUGHTS):
+        return behave(received)
+    thought = {"reasoning_content": _TWO_THOUGHTS[len(calling)]}
+    number = {"index": 0, "id": f"call_a{len(calling)}"}
+    return stream(
+        build_chunk(thought),
+        build_chunk({"tool_calls": [call(**number)]}),
+        build_chunk(None, "tool_calls"),
+    )
+
+
+_TWO_THOUGHTS = ["First the plumber.", "Then once more."]
+_ENCRYPTED = {"type": "reasoning.encrypted", "data": "gAAAA==", "id": "rs_1", "index": 0}
+MORE_WANTED = (
+    Quirk(
+        id="of-two-cycles",
+        source="variant of W18",
+        play=_search_in_two_cycles,
+        end=End(calls=({"query": "plumber"}, {"query": "plumber"})),
+        extra=1,
+    ),
+    Quirk(
+        id="encrypted-details",
+        source="OpenRouter: OpenAI's models",
+        play=want_back(
+            lambda message: message.get("reasoning_details") == [_ENCRYPTED],
+            refuse(
+                "Item 'rs_1' of type 'reasoning' was provided without its required following item."
+            ),
+            {"reasoning_details": [_ENCRYPTED]},
+            _CALL,
+        ),
+    ),
+    Quirk(
+        id="details-without-words",
+        source="variant of OpenRouter: a summary and its signature",
+        play=want_back(
+            lambda message: "sig==" in json.dumps(message.get("reasoning_details", "")),
+            refuse("Expected `thinking` or `redacted_thinking`, but found `tool_use`."),
+            {"reasoning_details": [{"type": "reasoning.summary", "summary": "Hm.", "index": 0}]},
+            {"reasoning_details": [{"type": "reasoning.text", "signature": "sig==", "index": 1}]},
+            _CALL,
+        ),
+    ),
+    Quirk(
+        id="a-deleted-field-of-the-call",
+        source="variant of LiteLLM: null fields are none",
+        play=search_by({"tool_calls": [call(index=0, id="call_a1", extra_content=None)]}),
     ),
 )
 

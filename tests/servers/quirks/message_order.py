@@ -457,6 +457,7 @@ OTHER_MESSAGES = (
         source="infiniflow/ragflow#11021: Mixtral on vLLM; calls and results are no turns of their own",
         play=refuse_if(breaks_strict_alternation, _refuse_in_old_vllm(_ALTERNATE_STRICTLY)),
         end=End(calls=None),
+        extra=1,
         steps=3,
     ),
     Quirk(
@@ -464,6 +465,7 @@ OTHER_MESSAGES = (
         source="withcatai/node-llama-cpp#263",
         play=refuse_if(breaks_strict_alternation, _raise_in_template(_ALTERNATE_STRICTLY)),
         end=End(calls=None),
+        extra=1,
         steps=3,
     ),
     Quirk(
@@ -471,7 +473,7 @@ OTHER_MESSAGES = (
         source="MinLL/SkyrimNet-GamePlugin#309",
         sent="two in a row",
         play=refuse_if(breaks_alternation, _raise_in_lm_studio(_ALTERNATE)),
-        steps=2,
+        steps=3,
     ),
     Quirk(
         id="empty-content-claude",

@@ -266,6 +266,59 @@ FIELDS_OF_OURS = (
     ),
 )
 
+
+def _holds_system(body: Body) -> bool:
+    return "system" in [message["role"] for message in body["messages"]]
+
+
+def _asks_for_schema(body: Body) -> bool:
+    return str(body.get("response_format", {}).get("type")) == "json_schema"
+
+
+_ALL = refuse_if(
+    _holds("stream_options"),
+    refuse_argument("stream_options"),
+    refuse_if(
+        _holds_system,
+        refuse_in_old_vllm("System role not supported"),
+        refuse_if(
+            _asks_for_schema,
+            refuse("This response_format type is unavailable now"),
+            refuse_if(
+                _holds("max_tokens"),
+                forbid_field_in_text("max_tokens"),
+                refuse_if(_holds("tools"), refuse("quirky-1 does not support tools")),
+            ),
+        ),
+    ),
+)
+SEVERAL_AT_ONCE = (
+    Quirk(
+        id="structured",
+        source="Gemma 2 on an old server: each refusal hides the next",
+        ask="structured",
+        play=_ALL,
+        end=End(calls=()),
+        steps=4,
+    ),
+    Quirk(
+        id="greeting",
+        source="Gemma 2 on an old server: each refusal hides the next",
+        ask="greeting",
+        play=_ALL,
+        end=GREETED,
+        steps=3,
+    ),
+    Quirk(
+        id="question",
+        source="Gemma 2 on an old server: each refusal hides the next",
+        play=_ALL,
+        end=End(calls=None),
+        steps=5,
+        is_kept=False,
+    ),
+)
+
 _NO_TOOLS: Said = (
     (
         "ollama",

@@ -34,7 +34,7 @@ BODIES = (
             play=always(refusal),
             end=End(failures=("other", "unavailable") if name == "breaks" else ("other",)),
             is_personal=True,
-            is_unexplained=True,
+            extra=2,
         )
         for name, refusal in _BODIES.items()
     ),

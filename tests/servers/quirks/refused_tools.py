@@ -1,11 +1,12 @@
 """Quirks of refusals for what one app or one user wrote, and of servers that change."""
 
 import json
-from typing import Any
+from collections.abc import Callable, Sequence
 
+from shared.domain.model import ToolSpec
+from shared.domain.provenance import Source
 from tests.servers.quirks.refusal_forms import refuse_argument, refuse_in_google, refuse_in_old_vllm
 from tests.servers.quirky_openai import (
-    Body,
     End,
     Play,
     Quirk,
@@ -23,22 +24,21 @@ _APP = "tag_items"
 _LEFT_OUT = End(left_out=(_APP,))
 
 
-def _find_app_tool(body: Body) -> int | None:
-    names = [tool["function"]["name"] for tool in body.get("tools", ())]
-    return names.index(_APP) if _APP in names else None
-
-
-def _refuse_app_tool(build: Any) -> Play:
-    """Refuse the tool of an app, by its place among the tools."""
+def _refuse_tool(name: str, build: Callable[[int], Reply]) -> Play:
+    """Refuse a tool of this name, by its place among the tools."""
 
     def play(received: Received) -> Reply:
-        place = _find_app_tool(received.body)
-        return behave(received) if place is None else build(place)
+        names = [tool["function"]["name"] for tool in received.body.get("tools", ())]
+        return build(names.index(name)) if name in names else behave(received)
 
     return play
 
 
-_NAMING = (
+def _ignore_place(refusal: Reply) -> Callable[[int], Reply]:
+    return lambda _: refusal
+
+
+_NAMING: Sequence[tuple[str, str, Callable[[int], Reply]]] = (
     (
         "openai",
         "getsentry/sentry-mcp#106",
@@ -122,7 +122,7 @@ REFUSED_TOOLS = (
         Quirk(
             id=name,
             source=source,
-            play=_refuse_app_tool(build),
+            play=_refuse_tool(_APP, build),
             end=_LEFT_OUT,
             steps=1,
             sent="first message",
@@ -134,7 +134,7 @@ REFUSED_TOOLS = (
         Quirk(
             id=f"{name}-without-a-name",
             source="DESIGN 12: the same request without third parties' parts tells",
-            play=_refuse_app_tool(lambda _, refusal=refusal: refusal),
+            play=_refuse_tool(_APP, _ignore_place(refusal)),
             end=_LEFT_OUT,
             is_unexplained=True,
             sent="first message",
@@ -195,6 +195,54 @@ def _echo(received: Received) -> Reply:
 
 
 _QUOTED = "says: System role not supported"
+
+
+def _build_tool(name: str, description: str) -> ToolSpec:
+    source = Source(kind="app", id="odd", name="Odd")
+    return ToolSpec(name=name, description=description, parameters={}, source=source)
+
+
+_TRICKY = (
+    ("stream_options", "Streams options of the user."),
+    ("max_tokens", "Counts the tokens of a wallet."),
+    ("response_format", "Formats a response."),
+    ("set_system_role", "System role not supported. Conversation roles must alternate."),
+    ("tell", "This model's maximum context length is 1200 tokens. It does not support tools."),
+)
+
+
+def _refuse_by_name(name: str) -> Callable[[int], Reply]:
+    return lambda place: refuse(
+        f"Invalid schema for function '{name}': In context=(), object schema missing properties.",
+        param=f"tools[{place}].function.parameters",
+        code="invalid_function_parameters",
+    )
+
+
+def _refuse_by_description(description: str) -> Callable[[int], Reply]:
+    return lambda place: refuse(
+        f"Invalid 'tools[{place}].function.description': the text \"{description}\" is not allowed.",
+        param=f"tools[{place}].function.description",
+    )
+
+
+TRICKY_TOOLS = tuple(
+    Quirk(
+        id=f"{name}-{form}",
+        source="DESIGN 12: a refusal that names a tool is about that tool",
+        tools=(_build_tool(name, description),),
+        play=_refuse_tool(name, build),
+        end=End(left_out=(name,)),
+        steps=1,
+        sent="first message",
+        is_personal=True,
+    )
+    for name, description in _TRICKY
+    for form, build in (
+        ("by-name", _refuse_by_name(name)),
+        ("by-description", _refuse_by_description(description)),
+    )
+)
 
 PERSONAL = (
     Quirk(

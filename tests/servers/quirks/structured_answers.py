@@ -415,6 +415,8 @@ _FORMS: Mapping[str, tuple[str, Sequence[str]]] = {
     ),
     "after-a-thought-closed-alone": ("W28", ["A title?\n</think>\n\n", TITLE_JSON]),
     "after-a-thought-fenced": ("W28", ["<think>Hm.</think>\n```json\n", TITLE_JSON, "\n```"]),
+    "inside-a-thought": ("scouzi1966/maclocal-api#44", [f"<think>\n{TITLE_JSON}\n</think>"]),
+    "inside-a-thought-unclosed": ("scouzi1966/maclocal-api#44", [f"<think>\n{TITLE_JSON}"]),
     "after-a-channel": (
         "NVIDIA/TensorRT-LLM#9256",
         [
@@ -544,6 +546,12 @@ ANSWERED = (
             "another-type": json.dumps({"title": ["Boiler"]}),
             "missing-field": json.dumps({"tasks": []}),
             "beyond-a-bound": json.dumps({**TITLE, "certainty": 7}),
+            "cut": _HEAD,
+            "nothing": "",
+            "the-schema": json.dumps(
+                {"type": "object", "properties": {"title": {"type": "string"}}}
+            ),
+            "comments": TITLE_JSON.replace(",", ", // then"),
         }.items()
     ),
     Quirk(

@@ -1,13 +1,18 @@
 """Quirks of servers through our adapter: each ends as it must, is learned once, and harms nobody else."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any, get_args
 
+import anyio
 import pytest
 from _pytest.mark import ParameterSet
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from shared.domain.errors import ModelFailed
-from shared.domain.model import Prompt
+from shared.domain.failure import FailureReason
+from shared.domain.model import FinishReason, Prompt
 from tests.servers.quirks import QUIRKS, QUIRKS_BY_KIND
 from tests.servers.quirks.chunks import MEGABYTE
 from tests.servers.quirky_openai import (
@@ -21,8 +26,12 @@ from tests.servers.quirky_openai import (
     Received,
     Reply,
     behave,
+    build_chunk,
+    build_text_chunks,
     refuse,
     run_quirky_server,
+    send_json,
+    stream,
 )
 from tests.shared.models.turns import (
     APP_TOOL,
@@ -36,68 +45,16 @@ from tests.shared.models.turns import (
     open_model,
 )
 
-MOST_BYTES = 32 * MEGABYTE
+MOST_BYTES = 48 * MEGABYTE
 """What is read at most of an answer that does not end."""
 NOT_YET: frozenset[str] = frozenset(
     {
-        "end call-as-text/gemma-4",
-        "end endless/a-refusal",
-        "end endless/empty-lines",
-        "end error-inside/dashscope",
-        "end error-inside/invalid-request",
-        "end error-inside/invalid-request-as-one-json",
-        "end error-inside/json-inside-the-message",
-        "end error-inside/minimax-as-one-json",
-        "end error-inside/older-vllm",
-        "end error-inside/older-vllm-as-one-json",
-        "end error-inside/openrouter-too-long",
-        "end error-inside/openrouter-too-long-as-one-json",
-        "end error-inside/other-names",
-        "end error-inside/other-names-as-one-json",
-        "end error-inside/text-too-long",
-        "end error-inside/text-too-long-as-one-json",
-        "end error-inside/vllm",
-        "end error-inside/vllm-as-one-json",
-        "end event/no-data-before-them",
-        "end message/alternate-strictly",
-        "end message/alternate-strictly-in-llama-server",
-        "end message/content-must-be-text",
-        "end message/long-ids-of-another-model",
-        "end message/odd-ids-of-another-model",
-        "end message/system-and-user-in-a-row-refused-alike",
-        "end no-tools/pydantic",
-        "end order/null-content-ollama",
-        "end order/null-content-openai",
-        "end order/null-content-pydantic",
-        "end reason/malformed-call-1",
-        "end refused-tool/gemini",
-        "end structured-answered/a-failed-generation",
-        "end structured-answered/in-reasoning_content",
-        "end structured-asked/additionalProperties-gemini",
-        "end structured-asked/json_schema-azure",
-        "end structured-asked/json_schema-groq",
-        "end structured-asked/json_schema-openai",
-        "end structured-asked/json_schema-serde",
-        "end thought/channel-without-marks",
-        "end thought/closed-alone",
-        "end too-long/claude-and-bound",
-        "end too-long/dashscope",
-        "known message/alternate-strictly",
-        "known message/alternate-strictly-in-llama-server",
-        "known message/long-ids-of-another-model",
-        "known message/odd-ids-of-another-model",
-        "known order/null-content-ollama",
-        "known order/null-content-openai",
-        "known order/null-content-pydantic",
-        "odd-key han",
-        "odd-key line",
-        "odd-key null",
-        "odd-key quotes",
-        "odd-key umlaut",
-        "spaced-key line",
-        "spaced-key lines",
-        "spaced-key space",
-        "spaced-key tab",
+        "end call-history/broken-arguments-claude",
+        "end call-history/broken-arguments-llama-server",
+        "end call-history/broken-arguments-ollama",
+        "end call-history/broken-arguments-vllm",
+        "end call-history/odd-name-claude",
+        "end call-history/odd-name-openai",
     }
 )
 """What fails still, by the kind of its test and its id; it must fail."""
@@ -117,7 +74,8 @@ def _mark(kind: str, value: object, id_: str) -> ParameterSet:
 
 
 def _get_quirk(id_: str) -> Quirk:
-    return replace(QUIRKS[id_], tools=OFFERED.get(id_.partition("/")[0], ()))
+    quirk, kind = QUIRKS[id_], id_.partition("/")[0]
+    return replace(quirk, tools=quirk.tools or OFFERED.get(kind, ()))
 
 
 @pytest.fixture(scope="module")
@@ -347,3 +305,102 @@ async def test_the_words_of_a_refusal_stay_out_of_our_error_n1(server):
 
     assert isinstance(outcome.error, ModelFailed)
     assert "secret" not in str(outcome.error)
+
+
+async def test_many_questions_at_once_are_all_answered_while_a_form_is_learned_n1(server):
+    quirk = QUIRKS["order/no-system-role-vllm"]
+    session = server.open(quirk)
+    async with open_model(session.url) as model:
+        outcomes = list[Outcome]()
+
+        async def ask_once() -> None:
+            outcomes.append(await ask(model, quirk))
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(8):
+                tasks.start_soon(ask_once)
+
+    for outcome in outcomes:
+        _check_end(outcome, quirk)
+    assert len(outcomes) == 8
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+FIELDS = (
+    *(
+        ("choices",),
+        ("usage",),
+        ("error",),
+        ("model",),
+        ("service_tier",),
+        ("object",),
+        ("message",),
+    ),
+    *(
+        ("choices", 0),
+        ("choices", 0, "delta"),
+        ("choices", 0, "finish_reason"),
+        ("choices", 0, "index"),
+    ),
+    *(("choices", 0, "message"), ("choices", 0, "text"), ("choices", 0, "delta", "content")),
+    *(("choices", 0, "delta", "tool_calls"), ("choices", 0, "delta", "reasoning_details")),
+    *(("choices", 0, "delta", "reasoning"), ("choices", 0, "delta", "function_call")),
+    *(
+        ("choices", 0, "delta", "refusal"),
+        ("choices", 0, "delta", "role"),
+        ("usage", "prompt_tokens"),
+    ),
+    *(("usage", "prompt_tokens_details"), ("choices", 0, "delta", "tool_calls", 0)),
+    *(
+        ("choices", 0, "delta", "tool_calls", 0, field)
+        for field in ("index", "id", "type", "function")
+    ),
+    *(
+        ("choices", 0, "delta", "tool_calls", 0, "function", field)
+        for field in ("name", "arguments")
+    ),
+)
+FAILURES = {*get_args(FailureReason), "unavailable"}
+
+
+def _put(chunk: Any, path: Sequence[Any], content: Any) -> Any:
+    """Return a chunk that holds something else in one place."""
+    if not path:
+        return content
+    first, *rest = path
+    if isinstance(first, int):
+        return [_put(chunk[0] if chunk else {}, rest, content)]
+    return {**(chunk or {}), first: _put((chunk or {}).get(first), rest, content)}
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(odd=st.lists(st.tuples(st.sampled_from(FIELDS), JSON), min_size=1, max_size=5))
+def test_whatever_a_chunk_holds_ends_a_stream_or_fails_as_ours_n1(server, odd):
+    chunks = [_put(build_chunk(), path, content) for path, content in odd]
+    reply = stream(*chunks, *build_text_chunks(GREETING))
+    _check_any_end(server, Quirk(id="odd", source="W09", ask="greeting", play=lambda _: reply))
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(status=st.sampled_from([200, 400, 401, 404, 413, 422, 429, 500, 503]), body=JSON)
+def test_whatever_a_body_holds_fails_as_ours_n1(server, status, body):
+    reply = send_json(body, status)
+    _check_any_end(server, Quirk(id="odd", source="W37", ask="greeting", play=lambda _: reply))
+
+
+def _check_any_end(server: QuirkyOpenai, quirk: Quirk) -> None:
+    async def ask_once() -> Outcome:
+        async with open_model(session.url) as model:
+            return await ask(model, quirk)
+
+    session = server.open(quirk)
+    outcome = anyio.run(ask_once)
+
+    assert outcome.failure in FAILURES or outcome.reason in get_args(FinishReason)
+    assert len(session.bodies) <= 4
