@@ -449,7 +449,7 @@ def test_each_answer_follows_its_question_however_they_came_c57(order: list[int]
     assert [m for m in paired if m in others] == others
 
 
-@given(st.integers(0, 24), st.integers(0, 1), st.integers(400, 2_000))
+@given(st.integers(0, 24), st.integers(0, 1), st.integers(620, 1_000))
 def test_the_first_message_that_a_model_reads_is_the_owners_n7(
     messages: int, first: int, window_tokens: int
 ) -> None:
