@@ -31,7 +31,7 @@ FRAMES = (
     "bytes, but `done:`. `message:` is what was said, as base64 of a MessageOut as JSON, where the question "
     "came as sound. `think:` is a status; `|app_id:` and an id follow where an app does it. `data:` is "
     "the next piece of the answer, with `__CRLF__` for a new line; an empty one is a heartbeat. `done:` "
-    "is the answer as base64 of a MessageOut as JSON; it comes last."
+    "is the answer as base64 of a MessageOut as JSON; it comes last, and its text replaces the pieces."
 )
 UI_STREAM = (
     "With `protocol=ui-message-stream`, the stream of the AI SDK: each event is a UiChunk as JSON, the "

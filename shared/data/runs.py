@@ -16,7 +16,7 @@ from shared.domain.ids import MessageId, RunId, SessionId, UserId, is_id
 from shared.domain.run import (
     JOURNAL_TTL,
     AnswerText,
-    AnswerTextWithdrawn,
+    AnswerWithdrawn,
     Batch,
     ChartShown,
     CitationShown,
@@ -55,7 +55,7 @@ _EVENT_CLASSES: Mapping[str, type[PlainEvent]] = {
     "Reasoned": ReasoningText,
     "Said": AnswerText,
     "SaidByUs": OwnText,
-    "Withdrawn": AnswerTextWithdrawn,
+    "Withdrawn": AnswerWithdrawn,
     "ToolStarted": ToolStarted,
     "ToolEnded": ToolEnded,
     "ConfirmationAsked": ConfirmationRequested,

@@ -2,6 +2,7 @@
 
 from shared.domain.run import (
     AnswerText,
+    AnswerWithdrawn,
     CitationShown,
     ConfirmationRequested,
     ConfirmationResolved,
@@ -31,7 +32,7 @@ class PlacementCounter:
     """Counts the blocks of one voice, event by event from the first one on.
 
     Reasoning, the tools that one model call requests, and text are a block each; the next model call
-    begins another. The pieces into which text is split do not matter, so a run that is read from the
+    begins another, and so does what follows withdrawn text. The pieces into which text is split do not matter, so a run that is read from the
     store has the same placements as the run that was followed.
     """
 
@@ -45,7 +46,7 @@ class PlacementCounter:
     def place(self, event: RunEvent) -> Placement:
         """Return where an event belongs; what has no block of its own is in the one before it."""
         match event:
-            case Stage("thinking"):
+            case Stage("thinking") | AnswerWithdrawn():
                 self._kind = None
             case ReasoningText():
                 self._enter("reasoning")

@@ -59,9 +59,12 @@ class OwnText(AnswerText):
     """A piece of the answer that our code wrote: people read it, no model is given it as its own."""
 
 
-@value
-class AnswerTextWithdrawn:
-    """The last `chars` that the model wrote of the answer were a thought: they are no part of it."""
+@positional_value
+class AnswerWithdrawn:
+    """The last `chars` characters of the answer so far were a thought: they are no part of it.
+
+    Nor is what only they cite; its number may be given to another source. `chars` is at least 1.
+    """
 
     chars: int
 
@@ -199,7 +202,7 @@ PlainEvent = (
     | Status
     | ReasoningText
     | AnswerText
-    | AnswerTextWithdrawn
+    | AnswerWithdrawn
     | ToolStarted
     | ToolEnded
     | ConfirmationRequested

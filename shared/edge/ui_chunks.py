@@ -13,7 +13,7 @@ from shared.domain.embed import EmbedRef
 from shared.domain.placement import Placement, PlacementCounter
 from shared.domain.run import (
     AnswerText,
-    AnswerTextWithdrawn,
+    AnswerWithdrawn,
     ChartShown,
     CitationShown,
     ConfirmationRequested,
@@ -44,6 +44,7 @@ Chunk = dict[str, Any]
 _ProgressEvent = (
     Stage
     | Status
+    | AnswerWithdrawn
     | ToolStarted
     | ToolEnded
     | LibraryChanged
@@ -56,7 +57,6 @@ _ProgressEvent = (
 _AnswerEvent = (
     _ProgressEvent
     | AnswerText
-    | AnswerTextWithdrawn
     | ReasoningText
     | ConfirmationRequested
     | ConfirmationResolved
@@ -101,7 +101,7 @@ class ChunkBuilder:
                 yield from self._end_run(event)
             case ConfirmationRequested(confirmation) if confirmation.channel == "reply":
                 pass  # the answer ends with the question as text
-            case RouteChosen() | MemoriesListed() | AnswerTextWithdrawn():
+            case RouteChosen() | MemoriesListed():
                 pass  # for the stored message alone
             case ConfirmationRequested(confirmation):
                 yield from self.close_part()
@@ -141,6 +141,8 @@ class ChunkBuilder:
                 yield from self._end_step()
                 self._is_in_step = True
                 yield {"type": "start-step"}
+            case AnswerWithdrawn():
+                yield from self.close_part()
             case ToolStarted(call_id=call_id):
                 yield from self.close_part()
                 self._running_calls[call_id] = None
@@ -206,7 +208,7 @@ def _to_chunk(
             }
         case ToolEnded():
             return _build_tool_end_chunk(event)
-        case LibraryChanged() | ChartShown() | EmbedShown() | EmbedsRequested():
+        case AnswerWithdrawn() | LibraryChanged() | ChartShown() | EmbedShown() | EmbedsRequested():
             return _build_data_part(event)
         case CitationShown() | FileCited():
             return _build_source(event, placement)
@@ -269,9 +271,11 @@ def _build_confirmation_chunk(confirmation: Confirmation, state: str) -> Chunk:
 
 
 def _build_data_part(
-    event: LibraryChanged | ChartShown | EmbedShown | EmbedsRequested,
+    event: AnswerWithdrawn | LibraryChanged | ChartShown | EmbedShown | EmbedsRequested,
 ) -> Chunk:
     """Build a part of ours; clients keep all but requests with the answer."""
+    if isinstance(event, AnswerWithdrawn):
+        return {"type": "data-answer-withdrawn", "data": {"chars": event.chars}}
     if isinstance(event, EmbedsRequested):
         requested = {"embed_ids": list(event.ids)}
         return {"type": "data-request-embeds", "data": requested, "transient": True}

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from shared.domain.run import (
     AnswerText,
+    AnswerWithdrawn,
     CitationShown,
     ReasoningText,
     RunEnded,
@@ -56,6 +57,16 @@ RUNS = {
             *[each for event in EVENTS for each in (event, tag_event(event, 1))],
             tag_event(VoiceEnded("failed"), 1),
             VoiceEnded("completed"),
+            RunEnded(MESSAGE, "completed"),
+        ]
+    ),
+    "withdrawn": number_events(
+        [
+            Stage("thinking"),
+            AnswerText("Hm. 🚆"),
+            AnswerWithdrawn(5),
+            ReasoningText("Hm. 🚆"),
+            AnswerText("On Friday."),
             RunEnded(MESSAGE, "completed"),
         ]
     ),
@@ -146,6 +157,20 @@ def test_stages_and_statuses_are_streamed_but_not_part_of_the_message(
     part_types = {part["type"] for part in result["message"]["parts"]}
     assert stages == ["thinking", "using_tools", "thinking", "answering", "response_ready"]
     assert part_types.isdisjoint({"data-stage", "data-status"})
+
+
+def test_parts_in_their_order_tell_which_text_is_void_n1(major: str, origin: str) -> None:
+    message, errors = read_message(major, f"{origin}/withdrawn")
+
+    _, *parts, _ = message["parts"]
+    assert errors == []
+    assert [part["type"] for part in parts] == [
+        "text",
+        "data-answer-withdrawn",
+        "reasoning",
+        "text",
+    ]
+    assert parts[1]["data"] == {"chars": len(parts[0]["text"])}
 
 
 def test_a_client_that_knows_one_answer_reads_the_first_of_several_x32(

@@ -1,16 +1,32 @@
 """Product with one conversation, and a model whose answer the tests know."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.routing import Route
 
+from functions.chat.api.run_streams import build_ui_stream
+from shared.domain.ids import RunId
+from shared.domain.run import (
+    AnswerText,
+    AnswerWithdrawn,
+    ReasoningText,
+    RunEnded,
+    RunEvent,
+    SequencedEvent,
+)
+from shared.edge.event_stream import EventStream
 from tests.e2e.product import (
     Product,
     build_conversation_body,
     build_model_environment,
     run_product,
 )
+from tests.servers import run_server
 from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
+from tests.shared.edge.test_ui_messages import MESSAGE
 
 ANSWER = "The offsite moves to Friday."
 
@@ -29,3 +45,27 @@ def product(tmp_path_factory: pytest.TempPathFactory, model: ScriptedOpenai) -> 
             body = build_conversation_body("offsite", "The Lisbon offsite moves to Friday.")
             http.post("/v1/conversations", json=body).raise_for_status()
         yield product
+
+
+@pytest.fixture
+def thinking_server() -> Iterator[str]:
+    """A server whose answer takes a thought back, of which one character is two for JavaScript."""
+    thought = "I should answer 🚆."
+    events: list[RunEvent] = [
+        AnswerText("Yes. "),
+        AnswerText(thought),
+        AnswerWithdrawn(len(thought)),
+        ReasoningText(thought),
+        AnswerText(ANSWER),
+        RunEnded(MESSAGE, "completed"),
+    ]
+
+    async def answer(_: Request) -> EventStream:
+        async def iterate() -> AsyncGenerator[SequencedEvent, None]:
+            for seq, event in enumerate(events, 1):
+                yield SequencedEvent(seq, event)
+
+        return build_ui_stream(RunId("run1"), iterate())
+
+    with run_server(Starlette(routes=[Route("/v2/messages", answer, methods=["POST"])])) as url:
+        yield url

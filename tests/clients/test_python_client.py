@@ -70,6 +70,11 @@ def test_an_answer_continues_over_connections_that_break(product: Product) -> No
     assert len(pauses_s) == proxy.breaks > 1
 
 
+def test_the_text_of_an_answer_is_without_what_was_taken_back_n1(thinking_server: str) -> None:
+    with Keepsake(thinking_server, "token") as keepsake:
+        assert keepsake.ask("When is the offsite?").read_text() == f"Yes. {ANSWER}"
+
+
 def test_the_types_are_those_of_the_api(tmp_path: Path) -> None:
     write_types(tmp_path / "types.py")
 

@@ -80,6 +80,14 @@ def test_an_answer_continues_over_connections_that_break(
     assert pauses == proxy.breaks > 1
 
 
+def test_the_text_of_an_answer_is_without_what_was_taken_back_n1(
+    built_client: Path, thinking_server: str
+) -> None:
+    text, _ = use(built_client, thinking_server, "token", "ask")
+
+    assert text == f"Yes. {ANSWER}"
+
+
 def test_an_answer_is_stopped_where_it_is(
     built_client: Path, product: Product, token: str, model: ScriptedOpenai
 ) -> None:

@@ -64,8 +64,14 @@ class Answer:
             failures += 1
 
     def read_text(self) -> str:
-        """Read to the end; return the text."""
-        return "".join(event["delta"] for event in self if event["type"] == "text-delta")
+        """Read to the end; return the text, without what was taken back from it."""
+        text = ""
+        for event in self:
+            if event["type"] == "text-delta":
+                text += event["delta"]
+            if event["type"] == "data-answer-withdrawn":
+                text = text[: -event["data"]["chars"]]
+        return text
 
     def stop(self) -> None:
         """End the answer where it is; what was written stays. Only after the first event."""

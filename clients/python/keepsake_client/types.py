@@ -171,6 +171,15 @@ class AgentPageOut(TypedDict):
     next: str | None
 
 
+class AnswerWithdrawnData(TypedDict, closed=True):
+    chars: int
+
+
+class AnswerWithdrawnPart(TypedDict, closed=True):
+    type: Literal["data-answer-withdrawn"]
+    data: AnswerWithdrawnData
+
+
 Capability: TypeAlias = str
 
 
@@ -2864,7 +2873,7 @@ class SourceCited(TypedDict, closed=True):
     providerMetadata: SourceMetadata
 
 
-VoiceChunk: TypeAlias = StartChunk | StepChunk | PartStart | PartDelta | PartEnd | ToolCalled | ToolAnswered | ToolFailed | SourceCited | StagePart | StatusPart | ConfirmationPart | ConnectPart | ChangePart | ChartPart | EmbedPart | RequestEmbedsPart | FinishChunk | AbortChunk | ErrorChunk
+VoiceChunk: TypeAlias = StartChunk | StepChunk | PartStart | PartDelta | PartEnd | ToolCalled | ToolAnswered | ToolFailed | SourceCited | StagePart | StatusPart | AnswerWithdrawnPart | ConfirmationPart | ConnectPart | ChangePart | ChartPart | EmbedPart | RequestEmbedsPart | FinishChunk | AbortChunk | ErrorChunk
 
 
 class VoiceData(TypedDict, closed=True):
@@ -2885,4 +2894,4 @@ class ConversationHitsOut(TypedDict):
     fallback_without_filters: NotRequired[bool]
 
 
-UiChunk: TypeAlias = StartChunk | StepChunk | PartStart | PartDelta | PartEnd | ToolCalled | ToolAnswered | ToolFailed | SourceCited | StagePart | StatusPart | ConfirmationPart | ConnectPart | ChangePart | ChartPart | EmbedPart | RequestEmbedsPart | FinishChunk | AbortChunk | ErrorChunk | MessagePart | VoicesPart | VoicePart | HistoryRequestPart
+UiChunk: TypeAlias = StartChunk | StepChunk | PartStart | PartDelta | PartEnd | ToolCalled | ToolAnswered | ToolFailed | SourceCited | StagePart | StatusPart | AnswerWithdrawnPart | ConfirmationPart | ConnectPart | ChangePart | ChartPart | EmbedPart | RequestEmbedsPart | FinishChunk | AbortChunk | ErrorChunk | MessagePart | VoicesPart | VoicePart | HistoryRequestPart

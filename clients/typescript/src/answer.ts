@@ -7,6 +7,7 @@ import { throwProblem } from "./problem.js";
 export interface AnswerEvent {
   type: string;
   delta?: string;
+  data?: { chars?: number; [name: string]: unknown };
   [name: string]: unknown;
 }
 
@@ -23,7 +24,7 @@ export interface Answer extends AsyncIterable<AnswerEvent> {
   readonly run: string | undefined;
   /** Ends the answer where it is; what was written stays. Only after the first event. */
   stop(): Promise<void>;
-  /** Reads to the end; returns the text. */
+  /** Reads to the end; returns the text, without what was taken back from it. */
   text(): Promise<string>;
 }
 
@@ -77,7 +78,10 @@ class FollowedAnswer implements Answer {
 
   async text(): Promise<string> {
     let text = "";
-    for await (const event of this) if (event.type === "text-delta") text += event.delta;
+    for await (const event of this) {
+      if (event.type === "text-delta") text += event.delta;
+      if (event.type === "data-answer-withdrawn") text = [...text].slice(0, -event.data!.chars!).join("");
+    }
     return text;
   }
 

@@ -179,6 +179,24 @@ class StatusPart(TypedDict):
     transient: Literal[True]
 
 
+class AnswerWithdrawnData(TypedDict):
+    """How much is void: `chars` Unicode code points, at least 1."""
+
+    chars: int
+
+
+@with_config(_CONFIG)
+class AnswerWithdrawnPart(TypedDict):
+    """The end of the answer so far was a thought of the model.
+
+    Take the last `chars` from its text, over all text parts. A source that only they cite is void,
+    and its number may come again with another. The thought comes as reasoning.
+    """
+
+    type: Literal["data-answer-withdrawn"]
+    data: AnswerWithdrawnData
+
+
 class ConfirmationSource(TypedDict):
     """Who gets what the owner confirms."""
 
@@ -389,6 +407,7 @@ _AnswerChunk = (
     | SourceCited
     | StagePart
     | StatusPart
+    | AnswerWithdrawnPart
     | ConfirmationPart
     | ConnectPart
     | ChangePart

@@ -51,6 +51,12 @@ class Citations:
             return None
         return "".join(f"[{self._assign_position(number)}]" for number in dict.fromkeys(numbers))
 
+    def withdraw_shown(self, kept_count: int) -> None:
+        """Forget what was cited after the first `kept_count` sources."""
+        del self.shown[kept_count:]
+        positions = self._positions.items()
+        self._positions = {number: at for number, at in positions if at <= kept_count}
+
     def _assign_position(self, number: int) -> int:
         if number not in self._positions:
             self.shown.append(self.sources[number - 1])

@@ -313,13 +313,11 @@ class Agent:
                 self._end_call(event, cycle)
         return ()
 
-    def _withdraw(self, cycle: _Cycle) -> Iterator[RunEvent]:
-        """Show as a thought what was taken for text of the answer."""
+    def _withdraw(self, cycle: _Cycle) -> Sequence[RunEvent]:
+        """Take back the text of a model call: it was a thought, and is shown as one."""
         thought = "".join(cycle.text)
         cycle.text.clear()
-        yield from self._writer.withdraw()
-        if thought:
-            yield ReasoningText(thought)
+        return [*self._writer.withdraw(), *([ReasoningText(thought)] if thought else [])]
 
     def _end_call(self, end: ModelCallFinished, cycle: _Cycle) -> None:
         """Count a call; what was cut short may lack a call that belongs to the others: none runs."""

@@ -1,13 +1,13 @@
 """Answer writer of a turn: the model's text, filtered while it streams, as run events."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from functions.chat.context.citations import CitationRewriter, Citations, Source
 from shared import telemetry
 from shared.domain.chat import FileCitation, FilePage
 from shared.domain.run import (
     AnswerText,
-    AnswerTextWithdrawn,
+    AnswerWithdrawn,
     CitationShown,
     FileCited,
     OwnText,
@@ -35,6 +35,7 @@ class AnswerWriter:
     def begin_cycle(self) -> None:
         """Begin the text of a model call, as a paragraph of its own."""
         self._chars_before = self.chars
+        self._shown_before = self._shown_count
         self._emitted_chars = 0
         self._separator = "\n\n" if self.chars else ""
         self._link_filter = LinkFilter(self._is_known_url)
@@ -53,13 +54,14 @@ class AnswerWriter:
         text = self._link_filter.feed(text)
         return self._emit(self._citation_rewriter.feed(text) if self._citations.sources else text)
 
-    def withdraw(self) -> Iterator[RunEvent]:
-        """Take back the text of this model call: it was a thought."""
-        emitted_chars = self._emitted_chars
+    def withdraw(self) -> Sequence[RunEvent]:
+        """Take back the text of this model call, what is pending included, and what it cited."""
+        withdrawn = [AnswerWithdrawn(self._emitted_chars)] if self._emitted_chars else []
         self.chars = self._chars_before
+        self._shown_count = self._shown_before
+        self._citations.withdraw_shown(self._shown_count)
         self.begin_cycle()
-        if emitted_chars:
-            yield AnswerTextWithdrawn(chars=emitted_chars)
+        return withdrawn
 
     def write_notice(self, text: str) -> Iterator[RunEvent]:
         """Emit a text of ours, unfiltered."""
@@ -78,10 +80,10 @@ class AnswerWriter:
         for source in self._citations.shown[self._shown_count :]:
             self._shown_count += 1
             yield _build_citation(self._shown_count, source)
-        piece = kind(self._separator + text)
+        text = self._separator + text
         self._separator = ""
-        self._emitted_chars += len(piece.text) if kind is AnswerText else 0
-        yield piece
+        self._emitted_chars += len(text)
+        yield kind(text)
 
 
 def _build_citation(number: int, source: Source) -> RunEvent:

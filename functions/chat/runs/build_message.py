@@ -8,7 +8,7 @@ from typing import Any
 from functions.chat.context.citations import strip_markers
 from functions.chat.context.model_words import select_model_words
 from functions.chat.runs.collect_steps import collect_steps
-from functions.chat.runs.journal import join_model_text, join_text
+from functions.chat.runs.journal import join_model_text, join_text, list_shown
 from shared.data.answer_changes import METADATA_FIELD, dump_changes
 from shared.domain.chart import Chart
 from shared.domain.chat import LISTED_KEY, QUESTION_KEY, QUESTION_WORDS_KEY, Message
@@ -56,9 +56,13 @@ def build_answers(
 def build_message(
     run: Run, events: Sequence[RunEvent], outcome: Outcome, now: datetime, *, voice: int = 0
 ) -> Message:
-    """Return the answer of a voice exactly as it was streamed, whichever process stores it."""
-    cards = tuple(event.card for event in events if isinstance(event, CitationShown))
-    file_citations = tuple(event.citation for event in events if isinstance(event, FileCited))
+    """Return the answer of a voice exactly as it was streamed, whichever process stores it.
+
+    What was withdrawn from it is no part of it.
+    """
+    shown = list_shown(events)
+    cards = tuple(event.card for event in shown if isinstance(event, CitationShown))
+    file_citations = tuple(event.citation for event in shown if isinstance(event, FileCited))
     marked_text, source_count = join_text(events), len(cards) + len(file_citations)
     model_text = join_model_text(events)
     chosen = _find_route(events)

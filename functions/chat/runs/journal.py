@@ -2,10 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
+from dataclasses import replace
 
 from shared.domain.run import (
     AnswerText,
-    AnswerTextWithdrawn,
+    AnswerWithdrawn,
+    CitationShown,
+    FileCited,
     OwnText,
     RunEnded,
     RunEvent,
@@ -13,6 +16,9 @@ from shared.domain.run import (
     VoiceEnded,
 )
 from shared.domain.voices import get_voice, select_voice, tag_event, untag_event
+
+ShownEvent = AnswerText | CitationShown | FileCited
+"""What an answer shows: its text, and each source before the piece that cites it."""
 
 
 class Journal:
@@ -97,39 +103,38 @@ class VoiceJournal:
 
 
 def join_text(events: Sequence[RunEvent]) -> str:
-    return "".join(text.text for text in _list_texts(events))
+    return "".join(event.text for event in list_shown(events) if isinstance(event, AnswerText))
 
 
 def join_model_text(events: Sequence[RunEvent]) -> str | None:
     """Return what the model wrote of an answer; None where all of it is the model's."""
-    texts = _list_texts(events)
+    texts = [event for event in list_shown(events) if isinstance(event, AnswerText)]
     of_model = [text for text in texts if not isinstance(text, OwnText)]
     return None if len(of_model) == len(texts) else join_text(of_model)
 
 
-def _list_texts(events: Sequence[RunEvent]) -> list[AnswerText]:
-    """Return the pieces of an answer, without those that were withdrawn."""
-    texts: list[AnswerText] = []
+def list_shown(events: Sequence[RunEvent]) -> list[ShownEvent]:
+    """Return text and sources of an answer, without what was withdrawn."""
+    shown: list[ShownEvent] = []
     for event in events:
         match event:
-            case AnswerText():
-                texts.append(event)
-            case AnswerTextWithdrawn(chars=chars):
-                texts = _withdraw(texts, chars)
-    return texts
+            case AnswerText() | CitationShown() | FileCited():
+                shown.append(event)
+            case AnswerWithdrawn(chars):
+                shown = _withdraw(shown, chars)
+    return shown
 
 
-def _withdraw(texts: Sequence[AnswerText], chars: int) -> list[AnswerText]:
-    """Take the last characters of the model away; texts of ours stay where they are."""
-    kept: list[AnswerText] = []
-    for text in reversed(texts):
-        if isinstance(text, OwnText):
-            kept.append(text)
-            continue
-        rest = text.text[: max(0, len(text.text) - chars)]
-        chars -= len(text.text) - len(rest)
-        kept += [AnswerText(rest)] if rest else []
-    return kept[::-1]
+def _withdraw(shown: Sequence[ShownEvent], chars: int) -> list[ShownEvent]:
+    """Leave out the last characters, and the sources after the text that is left."""
+    kept = list(shown)
+    while kept:
+        last = kept.pop()
+        if isinstance(last, AnswerText) and len(last.text) > chars:
+            rest = replace(last, text=last.text[: len(last.text) - chars])
+            return [*kept, rest]
+        chars -= len(last.text) if isinstance(last, AnswerText) else 0
+    return kept
 
 
 def merge_text(

@@ -21,6 +21,7 @@ from shared.domain.library_change import LibraryChange
 from shared.domain.provenance import Source
 from shared.domain.run import (
     AnswerText,
+    AnswerWithdrawn,
     ChartShown,
     CitationShown,
     ConfirmationRequested,
@@ -88,7 +89,8 @@ EVENTS: Sequence[RunEvent] = (
     EmbedsRequested((EmbedId("e9"),)),
     CitationShown(number=1, card=CARD),
     FileCited(FileCitation(number=2, file=FilePage(id=FileId("f1"), name="plan.pdf", page=3))),
-    AnswerText("On Friday."),
+    AnswerText("I should say On Friday."),
+    AnswerWithdrawn(13),
     VoiceEnded("completed"),
 )
 

@@ -9,6 +9,7 @@ from functions.chat.runs.journal import merge_text
 from shared.domain.placement import Placement, PlacementCounter
 from shared.domain.run import (
     AnswerText,
+    AnswerWithdrawn,
     ReasoningText,
     RunEvent,
     Stage,
@@ -72,6 +73,12 @@ def test_the_tools_of_two_model_calls_are_two_blocks_x32() -> None:
     places = list_indexes([THINKING, start("a"), end("a"), THINKING, start("b"), end("b")])
 
     assert places[1::3] == [(0, 0), (1, 0)]
+
+
+def test_what_follows_withdrawn_text_is_another_block_x32() -> None:
+    places = list_indexes([THINKING, AnswerText("Hm."), AnswerWithdrawn(3), AnswerText("Yes.")])
+
+    assert places[1:] == [(0, 0), (0, 0), (1, 0)]
 
 
 def test_each_voice_counts_its_own_blocks() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from shared.domain.chat import MAIN_SESSION, Card, Message
 from shared.domain.ids import AppId, ConversationId, MessageId
 from shared.domain.run import (
     AnswerText,
+    AnswerWithdrawn,
     CitationShown,
     ConfirmationRequested,
     ConfirmationResolved,
@@ -23,6 +25,8 @@ from shared.domain.run import (
     Status,
     ToolEnded,
     ToolStarted,
+    VoiceEnded,
+    VoicesStarted,
 )
 from shared.edge.frames import (
     HEARTBEAT,
@@ -148,6 +152,32 @@ async def test_old_frames_carry_only_text_statuses_and_the_end_x38() -> None:
         b"data: Friday[1].\n\n",
         b"done: e30=\n\n",
     ]
+
+
+@pytest.mark.parametrize("voices", [(), ("large", "small")])
+async def test_nothing_is_sent_for_withdrawn_text_and_done_has_the_answer_n1(
+    voices: tuple[str, ...],
+) -> None:
+    answer = replace(MESSAGE, text="On Friday.")
+    events: list[RunEvent] = [
+        *([VoicesStarted(voices)] if voices else []),
+        AnswerText("Hm."),
+        AnswerWithdrawn(3),
+        ReasoningText("Hm."),
+        AnswerText("On Friday."),
+        *([VoiceEnded("completed")] if voices else []),
+        RunEnded(answer, "completed"),
+    ]
+
+    async def stream_events() -> AsyncGenerator[RunEvent, None]:
+        for event in events:
+            yield event
+
+    encoded = encode(stream_events(), lambda message: json.dumps({"text": message.text}).encode())
+    shown = parse_as_old_app([frame async for frame in encoded])
+
+    assert (shown.text, shown.failed) == ("Hm.On Friday.", False)
+    assert shown.done == {"text": "On Friday."}
 
 
 def test_a_newline_is_escaped_and_spaces_are_kept() -> None:

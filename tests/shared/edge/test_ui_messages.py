@@ -17,6 +17,7 @@ from shared.domain.ids import AppId, ConversationId, MessageId
 from shared.domain.provenance import Source
 from shared.domain.run import (
     AnswerText,
+    AnswerWithdrawn,
     CitationShown,
     ConfirmationRequested,
     ConfirmationResolved,
@@ -213,6 +214,30 @@ def test_an_event_without_a_chunk_is_a_number_alone() -> None:
     assert frames[1] == b"id: 2\n\n"
 
 
+def test_withdrawn_text_ends_its_part_and_a_part_says_how_much_is_void_n1() -> None:
+    lines = encode_chunks(
+        Stage("thinking"),
+        AnswerText("I should "),
+        AnswerText("answer 🚆."),
+        AnswerWithdrawn(18),
+        ReasoningText("I should answer 🚆."),
+        AnswerText("On Friday."),
+        RunEnded(MESSAGE, "completed"),
+    )
+
+    assert lines[3:12] == [
+        {"type": "text-start", "id": "text-1", **build_metadata(0)},
+        {"type": "text-delta", "id": "text-1", "delta": "I should "},
+        {"type": "text-delta", "id": "text-1", "delta": "answer 🚆."},
+        {"type": "text-end", "id": "text-1"},
+        {"type": "data-answer-withdrawn", "data": {"chars": 18}},
+        {"type": "reasoning-start", "id": "reasoning-2", **build_metadata(1)},
+        {"type": "reasoning-delta", "id": "reasoning-2", "delta": "I should answer 🚆."},
+        {"type": "reasoning-end", "id": "reasoning-2"},
+        {"type": "text-start", "id": "text-3", **build_metadata(2)},
+    ]
+
+
 def test_an_abandoned_tool_call_is_reported_as_failed_x42() -> None:
     lines = encode_chunks(
         ToolStarted(call_id="c1", tool="search", arguments="{}"), RunEnded(MESSAGE, "stopped")
@@ -239,6 +264,7 @@ CALL_IDS = st.sampled_from(["c1", "c2"])
 WORDS = st.text(st.characters(codec="utf-8"), max_size=20)
 EVENTS: st.SearchStrategy[RunEvent] = st.one_of(
     st.builds(AnswerText, WORDS),
+    st.builds(AnswerWithdrawn, st.integers(1, 9)),
     st.builds(ReasoningText, WORDS),
     st.builds(Status, WORDS),
     st.builds(Stage, st.sampled_from(["thinking", "using_tools", "answering"])),
