@@ -51,12 +51,13 @@ class KnownModel:
 
     `answer_tokens` is the most that a request may ask it to write. One that `thinks` writes thoughts, which
     need room; one that `thinks_first` writes them into the answer, without an opening tag. One that
-    `calls_natively` never means a call by text. `quirks` were seen in its answers. `steps` are those taken, with their times, and
-    `refused_tools` the hashes of declarations, with the times of their refusals.
+    `calls_natively` never means a call by text. `quirks` were seen in its answers. `steps` are those
+    taken, with their times, and `refused_tools` the hashes of declarations, with the times of their refusals.
     """
 
     window_tokens: int | None = None
     window_source: WindowSource | None = None
+    window_refused_at: datetime | None = None
     answer_tokens: int | None = None
     places: int | None = None
     takes_images: bool | None = None
@@ -67,6 +68,12 @@ class KnownModel:
     quirks: frozenset[Quirk] = frozenset()
     steps: Mapping[Step, datetime] = field(default_factory=dict)
     refused_tools: Mapping[str, datetime] = field(default_factory=dict)
+
+    def find_window(self, now: datetime) -> int | None:
+        """Return the tokens it takes; what a refusal named counts for a day."""
+        refused_at = self.window_refused_at if self.window_source == "refusal" else None
+        is_outdated = refused_at is not None and now - refused_at >= STEP_TTL
+        return None if is_outdated else self.window_tokens
 
     def list_steps(self, now: datetime) -> frozenset[Step]:
         """Return the steps that still count."""

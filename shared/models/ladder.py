@@ -185,11 +185,16 @@ class Ladder:
     def _lower_bound(self, attempt: Attempt, refusal: Refusal, given: Sequence[str]) -> Attempt:
         """Learn the window, and ask once more for a short answer. Raises ModelFailed."""
         request, window = attempt.request, refusal.find_window(given)
-        tokens = _count_tokens(request)
+        tokens = count_request_tokens(request)
         if window is None or window > 2 * tokens + (request.max_tokens or 0):
             raise refusal.build_error("too_long")
         known = self._known.get(self._key)
-        found = replace(known, window_tokens=window, window_source="refusal")
+        found = replace(
+            known,
+            window_tokens=window,
+            window_source="refusal",
+            window_refused_at=self._clock.now(),
+        )
         self._known.set(self._key, found)
         room = min(window - tokens, window // 8)
         if attempt.has_lowered_bound or not MIN_ANSWER_TOKENS <= room < (request.max_tokens or 0):
@@ -370,7 +375,8 @@ def _hide(quotation: str, given: Sequence[str]) -> str:
     return f"{mark}…{mark}" if any(inner in text for text in given) else quotation
 
 
-def _count_tokens(request: ModelRequest) -> int:
+def count_request_tokens(request: ModelRequest) -> int:
+    """Estimate the tokens of a request, tools and schema included."""
     return estimate_tokens(to_json(build_body(replace(request, marks_prefixes=False))).decode())
 
 

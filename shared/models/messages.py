@@ -4,11 +4,14 @@ Templates differ in the roles they know, in whose turn may follow whose, and in 
 """
 
 import hashlib
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, TypeGuard
+
+from pydantic_core import from_json
 
 from shared.domain.model import (
     AssistantTurn,
@@ -43,6 +46,8 @@ REASONING_NOT_KEPT = "(not kept)"
 _TINY_PNG = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4//8/AAX+Av4N70a4AAAAAElFTkSuQmCC"
 )
+_NO_NAME_CHARS = re.compile(r"[^A-Za-z0-9_-]")
+_MAX_NAME_CHARS = 64
 _ID_CHARS = 9
 _ID_ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
@@ -214,8 +219,17 @@ def _to_wire_picture(picture: Picture) -> WireMessage:
 
 
 def _to_wire_call(call: ToolCall) -> WireMessage:
-    function = {"name": call.name, "arguments": call.arguments}
+    """Write a call as servers read it again: what a model wrote wrongly would be refused for good."""
+    name = _NO_NAME_CHARS.sub("_", call.name)[:_MAX_NAME_CHARS] or "tool"
+    function = {"name": name, "arguments": call.arguments if _is_object(call.arguments) else "{}"}
     return {"id": call.id, "type": "function", "function": function, **call.given_back}
+
+
+def _is_object(arguments: str) -> bool:
+    try:
+        return isinstance(from_json(arguments), dict)
+    except ValueError:
+        return False
 
 
 def _shape(messages: list[WireMessage], steps: Collection[Step]) -> list[WireMessage]:

@@ -74,7 +74,7 @@ _BOUND = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"max(?:_completion|_new|_output)?_tokens\W{1,4}\d+ > (\d{1,9})",
-        r"max(?:_completion|_new|_output)?_tokens\D{0,60}?(?:at most|<=|less than(?: or equal to)?|maximum of|up to)\W{0,4}(\d[\d,_]{0,9})",
+        r"(?<!\+ )(?<!\+ `)max(?:_completion|_new|_output)?_tokens\D{0,60}?(?:at most|<=|less than(?: or equal to)?|maximum of|up to)\W{0,4}(\d[\d,_]{0,9})",
         r"max(?:_completion|_new|_output)?_tokens\D{0,40}\[\d+,\s*(\d{1,9})\]",
         r"(?:at most|maximum of) (\d[\d,_]{0,9}) (?:completion|output) tokens",
         r"maximum tokens.{0,60}limit of (\d[\d,_]{0,9})",

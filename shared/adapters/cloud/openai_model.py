@@ -38,11 +38,16 @@ from shared.model_meter import record_model_call
 from shared.models.answers import describe_problems, is_wrapped, parse_answer
 from shared.models.fit_data import fit_data
 from shared.models.known_models import KnownModel, KnownModels, ModelKey, Step
-from shared.models.ladder import Answering, Attempt, Ladder
+from shared.models.ladder import Answering, Attempt, Ladder, count_request_tokens
 from shared.models.refusals import Refused
 from shared.models.requests import ModelRequest, build_answer_format, build_prompt_messages
 from shared.models.stream import StreamReader
-from shared.models.windows import compute_answer_tokens, compute_data_tokens, count_data_tokens
+from shared.models.windows import (
+    MARGIN_SHARE,
+    compute_answer_tokens,
+    compute_data_tokens,
+    count_data_tokens,
+)
 from shared.ports import Clock
 
 T = TypeVar("T")
@@ -58,6 +63,8 @@ _FLEX_RETRY_S = 60.0
 """Longer than a caller waits: a refusal stays one for a while."""
 _DRAIN_TIMEOUT_S = 0.1
 _MAX_ANSWER_TOKENS = 16_000
+_LEAST_ANSWER_SHARE = 8
+"""Of a window; a chat leaves so much of it free for the answer."""
 _THOUGHT_TOKENS = 8_000
 """Room beside an answer for the thoughts of a model that has any."""
 _MAX_SHARE = 8
@@ -125,11 +132,12 @@ class OpenaiModel:
     def describe(self, role: ModelRole) -> ModelFacts:
         """Return what a model takes: by setting, else as its server told, else by its name."""
         facts, known = find_model_facts(self.name(role)), self._get_known(role)
+        now = self._clock.now()
         images = facts.takes_images if known.takes_images is None else known.takes_images
-        refuses_images = "no_pictures" in known.list_steps(self._clock.now())
+        refuses_images = "no_pictures" in known.list_steps(now)
         return replace(
             facts,
-            window_tokens=self._windows.get(role) or known.window_tokens or facts.window_tokens,
+            window_tokens=self._windows.get(role) or known.find_window(now) or facts.window_tokens,
             takes_images=images and not refuses_images,
             is_local=self._is_local,
             places=known.places,
@@ -139,8 +147,8 @@ class OpenaiModel:
     async def stream(
         self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
     ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-        bound = self._bound_answer(role, _MAX_ANSWER_TOKENS)
-        request = self._build_request(role, messages, tools=tools, max_tokens=bound)
+        request = self._build_request(role, messages, tools=tools, max_tokens=_MAX_ANSWER_TOKENS)
+        request = replace(request, max_tokens=self._bound_words(role, request))
         async with aclosing(self._stream_events(role, request)) as events:
             yield events
 
@@ -317,6 +325,16 @@ class OpenaiModel:
             quirks=known.quirks | reader.quirks,
         )
         self._known.set(self._build_key(role), learned)
+
+    def _bound_words(self, role: ModelRole, request: ModelRequest) -> int:
+        """Return what an answer in words may have: what the request leaves of a small window."""
+        thoughts = _THOUGHT_TOKENS if self._get_known(role).thinks else 0
+        window, needed = self.describe(role).window_tokens, _MAX_ANSWER_TOKENS + thoughts
+        least = window // _LEAST_ANSWER_SHARE
+        if least >= needed:
+            return needed
+        left = window - window // MARGIN_SHARE - count_request_tokens(request)
+        return max(least, min(needed, left))
 
     def _bound_answer(self, role: ModelRole, needed_tokens: int) -> int:
         """Return what an answer may have, with its thoughts: never more than a part of the window."""

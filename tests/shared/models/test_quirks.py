@@ -47,30 +47,12 @@ from tests.shared.models.turns import (
 
 MOST_BYTES = 48 * MEGABYTE
 """What is read at most of an answer that does not end."""
-NOT_YET: frozenset[str] = frozenset(
-    {
-        "end call-history/broken-arguments-claude",
-        "end call-history/broken-arguments-llama-server",
-        "end call-history/broken-arguments-ollama",
-        "end call-history/broken-arguments-vllm",
-        "end call-history/odd-name-claude",
-        "end call-history/odd-name-openai",
-    }
-)
-"""What fails still, by the kind of its test and its id; it must fail."""
 PLAIN = Quirk(id="plain", source="every client expects it", play=behave)
 OFFERED = {"refused-tool": (APP_TOOL,)}
 
 
-def _list_cases(kind: str, ids: Iterable[str]) -> list[ParameterSet]:
-    """List quirks by their ids; one that does not end well yet must fail, and is not run if it hangs."""
-    return [_mark(kind, _get_quirk(id_), id_) for id_ in ids]
-
-
-def _mark(kind: str, value: object, id_: str) -> ParameterSet:
-    is_missing = f"{kind} {id_}" in NOT_YET
-    missing = pytest.mark.xfail(strict=True, run=not id_.startswith("endless"))
-    return pytest.param(value, id=id_, marks=[missing] if is_missing else [])
+def _list_cases(ids: Iterable[str]) -> list[ParameterSet]:
+    return [pytest.param(_get_quirk(id_), id=id_) for id_ in ids]
 
 
 def _get_quirk(id_: str) -> Quirk:
@@ -109,7 +91,7 @@ def _check_text(text: str, wanted: str) -> None:
         assert text.strip() == wanted
 
 
-@pytest.mark.parametrize("quirk", _list_cases("end", QUIRKS))
+@pytest.mark.parametrize("quirk", _list_cases(QUIRKS))
 async def test_a_quirk_ends_as_it_must_n1(server, quirk):
     session = server.open(quirk)
     async with open_model(session.url, quirk.model, marks_prefixes=quirk.marks_prefixes) as model:
@@ -136,7 +118,7 @@ LEARNED = [
 ]
 
 
-@pytest.mark.parametrize("quirk", _list_cases("known", LEARNED))
+@pytest.mark.parametrize("quirk", _list_cases(LEARNED))
 async def test_what_is_known_costs_no_further_request_n1(server, quirk):
     session = server.open(quirk)
     async with open_model(session.url, quirk.model, marks_prefixes=quirk.marks_prefixes) as model:
@@ -153,7 +135,7 @@ async def test_what_is_known_costs_no_further_request_n1(server, quirk):
 PERSONAL = [id_ for id_, quirk in QUIRKS.items() if quirk.is_personal]
 
 
-@pytest.mark.parametrize("quirk", _list_cases("others", PERSONAL))
+@pytest.mark.parametrize("quirk", _list_cases(PERSONAL))
 async def test_what_somebody_wrote_steps_nothing_down_for_others_n1(server, quirk):
     """Ask what a quirk is about, then what others ask: that is sent as if nothing had happened."""
 
@@ -204,7 +186,7 @@ ODD_KEYS = {
 }
 
 
-@pytest.mark.parametrize("api_key", [_mark("spaced-key", k, id_) for id_, k in SPACED_KEYS.items()])
+@pytest.mark.parametrize("api_key", SPACED_KEYS.values(), ids=SPACED_KEYS.keys())
 async def test_spaces_around_a_key_are_not_sent_n1(server, api_key):
     outcome, authorizations = await _check_key(server, api_key)
 
@@ -212,7 +194,7 @@ async def test_spaces_around_a_key_are_not_sent_n1(server, api_key):
     assert authorizations == ["Bearer sk-abc"]
 
 
-@pytest.mark.parametrize("api_key", [_mark("odd-key", k, id_) for id_, k in ODD_KEYS.items()])
+@pytest.mark.parametrize("api_key", ODD_KEYS.values(), ids=ODD_KEYS.keys())
 async def test_a_key_that_cannot_be_sent_is_a_refused_key_n1(server, api_key):
     outcome, authorizations = await _check_key(server, api_key)
 
