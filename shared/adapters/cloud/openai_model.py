@@ -293,8 +293,16 @@ class OpenaiModel:
             max_tokens=max_tokens,
             bound_field="max_completion_tokens" if host == _OPENAI_HOST else "max_tokens",
             marks_prefixes=self._marks_prefixes,
+            place=self._choose_place(role, is_structured="answer_format" in parts),
             **parts,
         )
+
+    def _choose_place(self, role: ModelRole, *, is_structured: bool) -> int | None:
+        """Keep notes and readings from the place whose cache holds the beginning of a chat."""
+        places = self._get_known(role).places or 0
+        if places < 2:
+            return None
+        return places - 1 if is_structured else 0 if places == 2 else None
 
     def _build_reader(self, role: ModelRole, attempt: Attempt) -> StreamReader:
         request, known = attempt.request, self._get_known(role)
