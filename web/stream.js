@@ -32,6 +32,9 @@ export async function* events(body) {
   for await (const bytes of pieces(body)) yield* parser.push(bytes);
 }
 
+/** The text of an answer without its last characters, which were a thought. */
+export const withdraw = (text, chars) => [...text].slice(0, -chars).join("");
+
 // Not every browser can iterate a ReadableStream itself.
 async function* pieces(body) {
   const reader = body.getReader();

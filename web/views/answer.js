@@ -3,6 +3,7 @@
 import { el, iconButton, linkOut, problemLine } from "../dom.js";
 import { t } from "../i18n.js";
 import { marker, render } from "../markdown.js";
+import { withdraw } from "../stream.js";
 import { day } from "../words.js";
 import { offerAddresses } from "./addresses.js";
 import { changes } from "./changes.js";
@@ -58,7 +59,8 @@ export class Answer {
     if (chunk.type === "restart") this.#restart();
     if (chunk.type === "data-status") this.#showStatus(chunk.data.text, "en");
     if (chunk.type === "source-document") this.#sources[chunk.providerMetadata.keepsake.number - 1] = chunk;
-    if (chunk.type === "text-delta") this.#append(chunk.delta);
+    if (chunk.type === "text-delta") this.#write(this.#text + chunk.delta);
+    if (chunk.type === "data-answer-withdrawn") this.#write(withdraw(this.#text, chunk.data.chars));
     if (chunk.type === "data-message") this.finish(chunk.data);
   }
 
@@ -160,11 +162,11 @@ export class Answer {
   }
 
   // Words arrive faster than a screen shows them: one rendering per painted frame is enough.
-  #append(text) {
-    this.#text += text;
+  #write(text) {
+    this.#text = text;
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
-      this.#status.hidden = true;
+      this.#status.hidden = Boolean(this.#text);
       this.#prose.replaceChildren(offerAddresses(render(this.#text, (n) => this.#streamedMarker(n))));
     });
   }

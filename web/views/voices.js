@@ -3,6 +3,7 @@
 import { el } from "../dom.js";
 import { t } from "../i18n.js";
 import { render } from "../markdown.js";
+import { withdraw } from "../stream.js";
 import { Embeds } from "./embeds.js";
 import { ENDED_EARLY } from "./outcomes.js";
 import { Steps } from "./steps.js";
@@ -29,7 +30,8 @@ class Voice {
 
   take(chunk) {
     this.#steps.take(chunk);
-    if (chunk.type === "text-delta") this.#append(chunk.delta);
+    if (chunk.type === "text-delta") this.#write(this.#text + chunk.delta);
+    if (chunk.type === "data-answer-withdrawn") this.#write(withdraw(this.#text, chunk.data.chars));
     if (chunk.type === "data-embed") this.#embeds.take(chunk.data);
     if (chunk.type === "data-chart") this.#draw(chunk.data);
     if (chunk.type in ENDS) this.#end(ENDS[chunk.type]);
@@ -46,11 +48,11 @@ class Voice {
     if (message.metadata.outcome !== "failed") this.#foot.append(el("button", { type: "button", onclick: choose }, t("Use this answer")));
   }
 
-  #append(text) {
-    this.#text += text;
+  #write(text) {
+    this.#text = text;
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
-      this.#status.hidden = true;
+      this.#status.hidden = Boolean(this.#text);
       this.#prose.replaceChildren(render(this.#text, () => null));
     });
   }
