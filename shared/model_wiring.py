@@ -118,14 +118,19 @@ def transcriber() -> ports.Transcriber:
     model = settings().transcription_model
     if url or key:
         return openai_clients.build_transcriber(key, url or settings().openai_base_url, model)
-    if key := settings().openai_api_key:
+    if key := _find_sound_key():
         return openai_clients.build_transcriber(key, settings().openai_base_url, model)
     return world().build_keyless_transcriber()
 
 
+def _find_sound_key() -> str | None:
+    """Return the key that serves sound as well: the server that MODEL starts hears and speaks nothing."""
+    return None if settings().model_to_run else settings().openai_api_key
+
+
 def realtime() -> ports.Realtime:
     """Build what lets users speak with a model: OpenAI, whose key the settings or the console have."""
-    if key := settings().openai_api_key:
+    if key := _find_sound_key():
         return openai_clients.build_realtime(
             key,
             settings().openai_base_url,

@@ -24,11 +24,7 @@ from tests.e2e.product import (
 from tests.e2e.waiting import wait_until
 from tests.real_models.conftest import CACHE, OWN_PROGRAM
 
-pytestmark = [
-    pytest.mark.real_model,
-    pytest.mark.timeout(600),
-    pytest.mark.usefixtures("program"),
-]
+pytestmark = [pytest.mark.real_model, pytest.mark.usefixtures("program")]
 
 CONVERSATION = build_conversation_body(
     "offsite", "The Lisbon offsite moves to Friday.", "Good, I will book the train."

@@ -137,6 +137,7 @@ print(transcriber.is_ready, getattr(transcriber, "_api_key", ""), getattr(transc
     [
         ({}, "False"),
         ({"OPENAI_API_KEY": "sk-1"}, "True sk-1 https://api.openai.com/v1"),
+        ({"OPENAI_API_KEY": "of-our-own-server", "MODEL": "small.gguf"}, "False"),
         (
             {"OPENAI_API_KEY": "sk-1", "TRANSCRIPTION_BASE_URL": "http://127.0.0.1:9/v1"},
             "True none http://127.0.0.1:9/v1",
