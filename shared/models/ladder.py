@@ -161,7 +161,7 @@ class Ladder:
         self._log(attempt, refusal, reason, given)
         attempt = replace(attempt, refusals=attempt.refusals + 1)
         may_change = attempt.refusals < MAX_REFUSALS and refusal.status in _FORM_STATUSES
-        if may_change and (changed := self._leave_out_named(attempt, refusal, given)):
+        if may_change and (changed := await self._leave_out_named(attempt, refusal, given)):
             return changed
         if may_change and (changed := self._obey_bound(attempt, refusal, given)):
             return changed
@@ -209,17 +209,18 @@ class Ladder:
         bound, request = refusal.find_bound(given), attempt.request
         if bound is None or request.max_tokens is None or bound >= request.max_tokens:
             return None
-        self._known.change(self._key, lambda known: replace(known, answer_tokens=bound))
+        if bound >= MIN_ANSWER_TOKENS:
+            self._known.change(self._key, lambda known: replace(known, answer_tokens=bound))
         return replace(attempt, request=replace(request, max_tokens=bound))
 
-    def _leave_out_named(
+    async def _leave_out_named(
         self, attempt: Attempt, refusal: Refusal, given: Sequence[str]
     ) -> Attempt | None:
-        """Leave out the tool of others that a refusal names."""
+        """Leave out the tool of others that a refusal names, if it is refused beside our own words too."""
         names = [tool.name for tool in attempt.request.tools]
         name = refusal.find_tool(names)
         tool = next((tool for tool in attempt.request.tools if tool.name == name), None)
-        if tool is None or tool.source is None:
+        if tool is None or tool.source is None or await self._probe(attempt, [tool]) is None:
             return None
         return self._leave_out(attempt, [tool], cut_quotes(refusal.words, given))
 

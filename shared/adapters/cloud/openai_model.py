@@ -159,7 +159,7 @@ class OpenaiModel:
             try:
                 return await self._answer(role, fitted, schema)
             except ModelFailed as error:
-                is_long = error.reason == "too_long" or error.may_be_too_long
+                is_long = error.reason == "too_long" or (error.may_be_too_long and share == 1)
                 if prompt.is_divisible or not is_long or share >= _MAX_SHARE:
                     raise
             share *= 2
@@ -225,9 +225,7 @@ class OpenaiModel:
                         text.append(piece)
                     case TextWithdrawn():
                         text.clear()
-                    case ToolCallRequested(
-                        call
-                    ):  # some models call a tool that the schema is named by
+                    case ToolCallRequested(call):  # of a tool that is named like the schema
                         arguments = call.arguments
                     case ModelCallFinished():
                         finish_event = event
@@ -253,8 +251,9 @@ class OpenaiModel:
                 async with ladder.open(request, steps, after=attempt, refusal=refusal) as answering:
                     reader = self._build_reader(role, answering.attempt)
                     try:
-                        async for event in self._read(answering, reader, call):
-                            yield self._price(role, event)
+                        async with aclosing(self._read(answering, reader, call)) as events:
+                            async for event in events:
+                                yield self._price(role, event)
                     except Refused as error:  # said in the stream, before the first word
                         attempt, refusal = answering.attempt, error.refusal
                         continue
