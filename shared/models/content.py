@@ -138,6 +138,11 @@ class ContentReader:
         self._has_thought = False
         self._last_char = ""
 
+    @property
+    def has_thought(self) -> bool:
+        """Tell whether a thought ended in it; one that was never opened is none without its end."""
+        return self._has_thought
+
     def feed(self, piece: str) -> Sequence[ContentEvent]:
         """Return what is certain with this piece."""
         if self._is_in_text and not self._pending and _INITIALS.isdisjoint(piece):

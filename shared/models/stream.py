@@ -103,6 +103,13 @@ class StreamReader:
         self._is_flex = False
         self._given_back: dict[str, Any] = {}
 
+    @property
+    def thinks_first(self) -> bool | None:
+        """Tell whether it began with a thought that no tag opened; None where it says nothing of it."""
+        if self.has_withdrawn:
+            return True
+        return self._content.has_thought if self._has_text else None
+
     def feed(self, data: bytes) -> list[ModelEvent]:
         """Return the events that `data` completes.
 

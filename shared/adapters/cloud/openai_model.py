@@ -324,10 +324,11 @@ class OpenaiModel:
     def _learn(self, role: ModelRole, reader: StreamReader) -> None:
         """Remember how this model writes, so that its next answer is read rightly from the first word."""
         known = self._get_known(role)
+        is_still = known.thinks_first and reader.thinks_first is not False
         learned = replace(
             known,
             thinks=known.thinks or bool(reader.reasoning),
-            thinks_first=reader.has_withdrawn or (known.thinks_first and bool(reader.reasoning)),
+            thinks_first=reader.has_withdrawn or is_still,
             calls_natively=known.calls_natively or reader.has_native_calls,
             quirks=known.quirks | reader.quirks,
         )

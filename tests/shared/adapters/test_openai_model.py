@@ -1,7 +1,6 @@
 """The OpenAI adapter against real HTTP: what it sends, and every way a provider fails."""
 
 import socket
-import traceback
 from collections.abc import AsyncIterator, Iterator
 from typing import Literal
 
@@ -543,3 +542,21 @@ async def test_other_models_are_sent_no_reasoning_effort_p19(server, name):
     await model.aclose()
 
     assert "reasoning_effort" not in server.requests[0].body
+
+
+@pytest.mark.parametrize("later", ["Tuesday.", "Hm.</think>Tuesday."])
+async def test_a_model_that_thought_first_once_streams_again_when_it_does_no_more_n1(
+    server, model, later
+):
+    server.play(*(Script(text=text) for text in ("Hm.</think>Monday.", later, later)))
+
+    for _ in range(2):
+        await _collect_events(model)
+    events = await _collect_events(model)
+
+    text = "".join(event.text for event in events if isinstance(event, TextDelta))
+    thought = "".join(event.text for event in events if isinstance(event, ReasoningDelta))
+    assert (text, thought) == (
+        "Tuesday.",
+        later.removesuffix("</think>Tuesday.").removesuffix("Tuesday."),
+    )
