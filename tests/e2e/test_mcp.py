@@ -99,4 +99,4 @@ def list_offered_tools(model: ScriptedOpenai) -> list[str]:
 
 def list_answers(model: ScriptedOpenai) -> list[dict[str, Any]]:
     """Return the requests for answers, without those that come beside and after them."""
-    return [each.body for each in model.requests if "response_format" not in each.body]
+    return [each.body for each in model.requests if "tools" in each.body]

@@ -187,4 +187,4 @@ def test_an_answers_diagnostics_are_shown_to_its_owner_c80(
 
 def count_title_requests(model: ScriptedOpenai) -> int:
     """Count the model calls that are not answers."""
-    return sum("response_format" in request.body for request in model.requests)
+    return sum("tools" not in request.body for request in model.requests)
