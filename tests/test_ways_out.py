@@ -24,6 +24,7 @@ NETWORK_ALLOW_LIST = {
     "shared/adapters/cloud/openai_http.py": "models and embeddings, whose address is a setting",
     "shared/adapters/cloud/openai_realtime.py": "the timeouts of the SDK, whose address is a setting",
     "shared/adapters/cloud/openai_transcriber.py": "the timeouts of the SDK, whose address is a setting",
+    "shared/adapters/cloud/openai_server.py": "what the server of a model tells of it, at the same address",
     "shared/adapters/cloud/openai_model.py": "the errors of its connection alone",
 }
 

@@ -29,7 +29,7 @@ from shared.models.known_models import Quirk
 from shared.models.refusals import Refused, read_stream_error
 from shared.models.repetition import RepetitionWatch
 
-MAX_ANSWER_BYTES = 32 * 1_048_576
+MAX_ANSWER_BYTES = 24 * 1_048_576
 MAX_LINE_BYTES = 8 * 1_048_576
 _MAX_GIVEN_BACK_CHARS = 256_000
 _ENDS: Sequence[tuple[str, re.Pattern[str]]] = (

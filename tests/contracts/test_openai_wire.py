@@ -89,7 +89,7 @@ async def _read_official(client: AsyncOpenAI, tools: list[ToolSpec]) -> dict[str
         model="big",
         messages=WIRE_MESSAGES,
         stream_options={"include_usage": True},
-        max_tokens=8_000,
+        max_tokens=16_000,
         tools=[*map(to_wire_tool, tools)] if tools else omit,  # type: ignore[list-item]  # our own form
     ) as stream:
         completion = await stream.get_final_completion()
