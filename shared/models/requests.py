@@ -27,6 +27,7 @@ from shared.domain.value import value
 from shared.models.known_models import Step
 from shared.models.messages import build_messages
 from shared.models.schemas import normalise_answer_schema, normalise_tool
+from shared.models.windows import write_data
 
 NO_STEPS: frozenset[Step] = frozenset()
 _MARK = {"mode": "explicit"}
@@ -84,8 +85,7 @@ def build_body(request: ModelRequest, steps: Collection[Step] = NO_STEPS) -> dic
 
 def build_prompt_messages(prompt: Prompt) -> Sequence[ModelMessage]:
     """Put the data after the instructions, in a fence that the data cannot close."""
-    data = to_json(prompt.data).decode().replace("`", "\\u0060")
-    question = UserText(text=f"```json\n{data}\n```", is_fleeting=True)
+    question = UserText(text=write_data(prompt.data), is_fleeting=True)
     return SystemText(text=prompt.instructions), question
 
 

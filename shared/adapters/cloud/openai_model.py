@@ -189,7 +189,13 @@ class OpenaiModel:
                 raise
             repair = self._build_repair(role, request, answer, schema)
         second = await self._collect(role, prompt, repair, steps=_SCHEMA_IN_PROMPT)
-        return _parse(second, prompt, schema)
+        try:
+            return _parse(second, prompt, schema)
+        except ModelFailed as error:
+            if prompt.is_divisible and second.end.reason == "length":
+                message = f"the answer to {prompt.name!r} is longer than it may be"
+                raise ModelFailed(message, reason="too_long") from error
+            raise
 
     def _build_repair(
         self, role: ModelRole, request: ModelRequest, answer: _StructuredAnswer | None, schema: type

@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from typing import Literal
 
 import anyio
@@ -560,3 +561,20 @@ async def test_a_model_that_thought_first_once_streams_again_when_it_does_no_mor
         "Tuesday.",
         later.removesuffix("</think>Tuesday.").removesuffix("Tuesday."),
     )
+
+
+@pytest.mark.parametrize(
+    ("is_divisible", "reason"), [(True, "too_long"), (False, "malformed_answer")]
+)
+async def test_an_answer_that_never_ends_asks_for_less_where_its_data_can_be_divided_n2(
+    server, model, is_divisible, reason
+):
+    server.play(
+        Script(schema="items", text='{"items": [', finish_reason="length"),
+        Script(text='{"items": [', finish_reason="length"),
+    )
+
+    with pytest.raises(ModelFailed) as raised:
+        await model.complete_structured("fast", replace(PROMPT, is_divisible=is_divisible), Items)
+
+    assert raised.value.reason == reason

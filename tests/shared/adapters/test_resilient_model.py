@@ -127,7 +127,12 @@ async def test_the_fallback_has_two_attempts_of_its_own_c55(models):
 
 @pytest.mark.parametrize(
     "fault",
-    [Script(status=400, error_code="content_filter"), Script(status=401), Script(status=404), Script(refusal="I cannot.")],
+    [
+        Script(status=400, error_code="content_filter"),
+        Script(status=401),
+        Script(status=404),
+        Script(refusal="I cannot."),
+    ],
 )
 async def test_a_permanent_failure_is_neither_retried_nor_sent_to_the_fallback_c57(models, fault):
     models.first.play(fault)

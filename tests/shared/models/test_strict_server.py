@@ -20,7 +20,15 @@ from tests.servers.quirky_openai import ANSWER, ARGUMENTS, ARGUMENTS_JSON, SEARC
 from tests.servers.strict_openai import RULES, StrictOpenai, find_problem, strict_openai
 from tests.shared.models.turns import SEARCH_TOOL, SENT, Outcome, ask_chat, open_model
 
-MODELS = ("gpt-4o", "gpt-4.1", "gpt-5", "gpt-5.1", "o3", "o4-mini", *sorted({*DEFAULT_MODELS.values()}))
+MODELS = (
+    "gpt-4o",
+    "gpt-4.1",
+    "gpt-5",
+    "gpt-5.1",
+    "o3",
+    "o4-mini",
+    *sorted({*DEFAULT_MODELS.values()}),
+)
 
 
 @pytest.fixture(scope="module")
