@@ -4,9 +4,8 @@ The order keeps the beginning the same from cycle to cycle and from turn to turn
 prompt cache needs: what changes stands at the end.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import dropwhile
 
 from functions.chat.context.blocks import EarlierMessage, Exchange, count_message_tokens
 from functions.chat.context.budget import (
@@ -65,7 +64,7 @@ class Context(TurnBlocks):
         kept, notices = _select_history(blocks, budget, budget - required.tokens)
         messages = [
             *required.head,
-            *self._open_with_question([message for each in kept for message in each.messages]),
+            *drop_orphans([message for each in kept for message in each.messages]),
             *required.standing,
             *notices,
             *required.latest,
@@ -74,11 +73,6 @@ class Context(TurnBlocks):
         return FittedInput(
             messages=messages, left_out=[*left_out, *(["history"] if is_shorter else [])]
         )
-
-    def _open_with_question(self, history: Sequence[ModelMessage]) -> Iterable[ModelMessage]:
-        """Leave out calls without results, and answers whose question is neither there nor summarised."""
-        paired = drop_orphans(history)
-        return paired if self.summary else dropwhile(_is_of_model, paired)
 
     def fits_whole(self, tools: Sequence[ToolSpec]) -> bool:
         """Tell whether all but the history fits uncut, with room for what the tools find."""
@@ -111,10 +105,6 @@ def _select_history(
         if not kept:
             return (), ()
         kept = select_newest(kept, room - notice_tokens)
-
-
-def _is_of_model(message: ModelMessage) -> bool:
-    return not isinstance(message, UserText)
 
 
 def _count_history_tokens(history: Sequence[EarlierMessage]) -> int:

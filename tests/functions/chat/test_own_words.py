@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from functions.chat import user_texts
-from functions.chat.context.context import Context
-from functions.chat.context.history import build_history, pair_answers
+from functions.chat.context.history import pair_answers
 from functions.chat.context.model_words import select_model_words
 from functions.chat.corrections.safe_answer import write_safe_answer
 from functions.chat.deps import ChatDeps, Limits
@@ -45,7 +44,6 @@ from shared.domain.model import (
     AssistantTurn,
     FinishReason,
     ModelCallFinished,
-    ModelFacts,
     ModelRole,
     Prompt,
     SystemText,
@@ -447,16 +445,3 @@ def test_each_answer_follows_its_question_however_they_came_c57(order: list[int]
             assert before.id == f"{message.id}-q"
     others = [m for m in messages if m.sender == "human" or m.from_integration]
     assert [m for m in paired if m in others] == others
-
-
-@given(st.integers(0, 24), st.integers(0, 1), st.integers(620, 1_000))
-def test_the_first_message_that_a_model_reads_is_the_owners_n7(
-    messages: int, first: int, window_tokens: int
-) -> None:
-    history = build_history(build_messages(messages, first=first))
-    facts = ModelFacts(window_tokens=window_tokens)
-
-    given = Context(question="And now?", rules="Answer.", history=history, facts=facts).for_cycle(1)
-
-    assert isinstance(given[0], SystemText)
-    assert isinstance(given[1], UserText)
