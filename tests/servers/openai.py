@@ -33,6 +33,7 @@ from tests.servers.moderations import build_answer
 _SCRIPT_MARKER = re.compile(r"\[\[script (\{.*?\}|\[.*?\])\]\]", re.DOTALL)
 _WORDS = ("what ", "was ", "said ", "about ", "the ", "garden ", "in ", "spring ")
 _PIECE_CHARS = 5
+IN_WORDS = "in words"
 _REASONING_MODELS = ("gpt-5", "gpt-6")
 _TOOLS_WITHOUT_REASONING = ("gpt-5.6", "gpt-6")
 _NO_TOOLS = ("gpt-6-astra", "gpt-6.1-")
@@ -53,7 +54,8 @@ class ScriptedCall:
 class Script:
     """One answer.
 
-    `schema` is the name of the response format it answers, empty for chat. `sticky` plays it again
+    `schema` is the name of the response format it answers, empty for chat, IN_WORDS where the
+    instructions hold the schema. `sticky` plays it again
     and again. `endless` never stops. `status` fails before the answer begins, `retry_after` is the
     header it says so with; `break_after` closes the connection and `stall_after` falls silent after
     that many tokens; `malformed` sends a chunk that is no JSON. `service_tier` says how it was processed.
@@ -150,9 +152,11 @@ class ScriptedOpenai:
             record.ended.set()
 
     def _select_script(self, body: dict[str, Any]) -> Script:
-        if "response_format" not in body and (marker_script := _parse_marker(body["messages"])):
-            return marker_script
         schema = body.get("response_format", {}).get("json_schema", {}).get("name", "")
+        if not schema and _asks_in_words(body["messages"]):
+            schema = IN_WORDS
+        if not schema and (marker_script := _parse_marker(body["messages"])):
+            return marker_script
         for script in self._queue:
             if script.schema == schema:
                 if not script.sticky:
@@ -187,6 +191,11 @@ def _refuses(body: Mapping[str, Any]) -> bool:
     if "tools" in body and model.startswith(_TOOLS_WITHOUT_REASONING):
         return effort != "none" or model.startswith(_NO_TOOLS)
     return effort == "none" and model.startswith(_ALWAYS_REASONING)
+
+
+def _asks_in_words(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether a structured answer is asked for without a response format: it is no chat."""
+    return any("It must fit this JSON Schema:" in read_text(message) for message in messages[:1])
 
 
 _SCRIPTS_ADAPTER: TypeAdapter[Script | list[Script]] = TypeAdapter(Script | list[Script])

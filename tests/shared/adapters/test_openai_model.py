@@ -40,7 +40,7 @@ from shared.domain.provenance import Source
 from shared.domain.token_prices import TokenPrice
 from shared.environment.model_readers import DEFAULT_MODELS
 from shared.model_meter import measure_models
-from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
+from tests.servers.openai import IN_WORDS, Script, ScriptedCall, ScriptedOpenai, scripted_openai
 
 MODELS = {"agent": "big", "fast": "small", "persona": "vendor/persona"}
 HELLO: list[ModelMessage] = [UserText(text="Hello")]
@@ -571,7 +571,7 @@ async def test_an_answer_that_never_ends_asks_for_less_where_its_data_can_be_div
 ):
     server.play(
         Script(schema="items", text='{"items": [', finish_reason="length"),
-        Script(text='{"items": [', finish_reason="length"),
+        Script(schema=IN_WORDS, text='{"items": [', finish_reason="length"),
     )
 
     with pytest.raises(ModelFailed) as raised:
