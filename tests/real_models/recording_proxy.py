@@ -1,4 +1,4 @@
-"""Proxy between our adapter and a model server: it notes each request with its refusal, and may change one."""
+"""Proxy between our adapter and a model server: it notes each question with its refusal, and may change it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -35,17 +35,28 @@ class RecordingProxy:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        body = self.change(loads(await request.body()))
-        headers = {"Authorization": request.headers["authorization"]}
+        content = await request.body()
+        is_question = scope["path"].endswith("/chat/completions")
+        body = self.change(loads(content)) if is_question else {}
+        url = f"{self.origin}{scope['path']}?{scope['query_string'].decode()}"
+        headers = {"Authorization": request.headers.get("authorization", "")}
         async with (
-            httpx.AsyncClient(base_url=self.origin, timeout=300, trust_env=False) as client,
-            client.stream("POST", scope["path"], headers=headers, content=dumps(body)) as answer,
+            httpx.AsyncClient(timeout=600, trust_env=False) as client,
+            client.stream(
+                request.method,
+                url,
+                headers=headers,
+                content=dumps(body) if is_question else content,
+            ) as answer,
         ):
             refusal = b"" if answer.is_success else await answer.aread()
-            self.calls.append(RecordedCall(body, refusal.decode()))
+            if is_question:
+                self.calls.append(RecordedCall(body, refusal.decode()))
             response = (
                 Response(refusal, answer.status_code)
                 if refusal
-                else StreamingResponse(answer.aiter_raw(), media_type="text/event-stream")
+                else StreamingResponse(
+                    answer.aiter_raw(), media_type=answer.headers.get("content-type")
+                )
             )
             await response(scope, receive, send)

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from functions.chat import user_texts
+from infra.model_server.server import ServerOptions, run_model_server
 from shared.domain.model_failure import CAUSES
 from tests.e2e.product import (
     Product,
@@ -23,6 +25,8 @@ from tests.e2e.product import (
 )
 from tests.e2e.waiting import wait_until
 from tests.real_models.conftest import CACHE, OWN_PROGRAM
+from tests.real_models.recording_proxy import Body, RecordingProxy
+from tests.servers import run_server
 
 pytestmark = [pytest.mark.real_model, pytest.mark.usefixtures("program")]
 
@@ -34,7 +38,29 @@ GREETING = re.compile(
     r"keepsake: (\S+) runs on this machine · 491 MB · 2 questions at once, ([\d,]+) tokens each · "
     r"reads \d+ and writes [\d.]+ tokens a second"
 )
-START_TIMEOUT_S, READ_TIMEOUT_S = 180, 300
+SEARCH = "search_conversations"
+TOOL_FIELDS = ("tools", "tool_choice", "parallel_tool_calls")
+WRITTEN_CALL = {
+    "type": "json_schema",
+    "json_schema": {
+        "schema": {
+            "type": "object",
+            "properties": {
+                "name": {"enum": [SEARCH]},
+                "arguments": {
+                    "type": "object",
+                    "properties": {"query": {"type": "string"}},
+                    "required": ["query"],
+                    "additionalProperties": False,
+                },
+            },
+            "required": ["name", "arguments"],
+            "additionalProperties": False,
+        }
+    },
+}
+"""A call as a model of this size writes it: as its answer."""
+START_TIMEOUT_S, READ_TIMEOUT_S = 180, 600
 
 
 @dataclass
@@ -82,17 +108,36 @@ def served(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture(scope="module")
-def narrow(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedProduct]:
+def narrow(
+    program: Path, weights: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[ServedProduct, RecordingProxy]]:
+    """Serve the product with a window of 4,096 tokens, whose model is helped to search and to answer."""
     folder = tmp_path_factory.mktemp("narrow")
-    with serve(folder, weights, MODEL_AGENT_WINDOW="4096") as served:
-        yield served
+    options = ServerOptions(window_tokens=4_096)
+    with run_model_server(program, weights, "small", options, folder / "server.log") as server:
+        proxy = RecordingProxy(server.origin, search_then_answer)
+        with (
+            run_server(proxy) as url,
+            run_product(
+                folder,
+                OPENAI_API_KEY=server.api_key,
+                OPENAI_BASE_URL=f"{url}/v1",
+                **{f"MODEL_{role}": "small" for role in ("AGENT", "STANDARD", "READER", "FAST")},
+            ) as product,
+        ):
+            yield ServedProduct(product, folder), proxy
 
 
-@pytest.fixture(params=["served", "narrow"])
-def either(request: pytest.FixtureRequest) -> ServedProduct:
-    """The product with a usual window, and with one of 4,096 tokens."""
-    chosen: ServedProduct = request.getfixturevalue(request.param)
-    return chosen
+def search_then_answer(body: Body) -> Body:
+    """Have a question call the search, in words of the model's own, and answer by what comes back."""
+    tools = body.get("tools", [])
+    names = [tool["function"]["name"] for tool in tools]
+    if SEARCH not in names:
+        return body
+    without_tools = {name: part for name, part in body.items() if name not in TOOL_FIELDS}
+    if any(message["role"] == "tool" for message in body["messages"]):
+        return without_tools
+    return {**without_tools, "response_format": WRITTEN_CALL, "temperature": 0}
 
 
 def test_the_start_says_size_window_and_speed(served: ServedProduct, weights: Path) -> None:
@@ -103,29 +148,56 @@ def test_the_start_says_size_window_and_speed(served: ServedProduct, weights: Pa
     assert f"model {weights.stem}" in served.log
 
 
-def test_a_conversation_is_processed_and_a_question_about_it_is_answered(
-    either: ServedProduct,
+def test_a_conversation_is_processed_and_a_question_about_it_is_never_refused(
+    served: ServedProduct,
 ) -> None:
-    with either.client() as http:
-        assert http.post("/v1/conversations", json=CONVERSATION).status_code == 202
-        stored = wait_for_processing(http, CONVERSATION["id"], within_s=READ_TIMEOUT_S)
+    with served.client() as http:
+        stored = process(http)
         answer = ask(http, QUESTION)
-        told, *_ = http.get("/v2/messages").json()
 
     assert stored["status"] == "completed"
-    assert stored["structured"]["title"]
     assert answer.done is not None
-    assert told["metadata"]["outcome"] == "completed"
     assert [notice for notice in list_failure_notices() if notice in answer.text] == []
-    assert either.find_refusals() == []
+    assert served.find_refusals() == []
+
+
+def test_in_a_window_of_4096_tokens_a_question_that_needs_a_search_is_answered(
+    narrow: tuple[ServedProduct, RecordingProxy],
+) -> None:
+    product, proxy = narrow
+    with product.client() as http:
+        stored = process(http)
+        answer = ask(http, QUESTION)
+
+    assert stored["status"] == "completed"
+    assert len(list_search_results(proxy)) == 1
+    assert [notice for notice in list_notices() if notice in answer.text] == []
+    assert proxy.refusals == []
+
+
+def process(http: httpx.Client) -> dict[str, Any]:
+    """Add a conversation, and return it as it is when its processing ended."""
+    assert http.post("/v1/conversations", json=CONVERSATION).status_code == 202
+    return wait_for_processing(http, CONVERSATION["id"], within_s=READ_TIMEOUT_S)
+
+
+def list_search_results(proxy: RecordingProxy) -> set[str]:
+    """List what the model was given of searches."""
+    messages = [message for call in proxy.calls for message in call.body["messages"]]
+    return {message["content"] for message in messages if message["role"] == "tool"}
+
+
+def list_notices() -> list[str]:
+    """List what the product says in the place of an answer."""
+    own = (user_texts.ANSWER_EMPTY, user_texts.CALL_REPEATED, user_texts.TOO_MANY_CALLS)
+    return [*list_failure_notices(), *own]
 
 
 def list_failure_notices() -> list[str]:
-    """List what the product says where there is no answer; that a small model repeats itself is none."""
+    """List what the product says where a model cannot be asked; that this one finds no call is none."""
     return [
         *CAUSES.values(),
         user_texts.ANSWER_CUT,
-        user_texts.ANSWER_EMPTY,
         user_texts.DEADLINE_PASSED,
         user_texts.INTERNAL_ERROR,
         user_texts.MODEL_BUSY,
