@@ -20,6 +20,7 @@ KeepsakeError
 ├── ToolFailed               the call was right and did not work: the model adapts its answer
 ├── Unavailable              a passing failure: retry
 │   ├── ModelUnreachable     no connection to the model's server
+│   ├── ModelSilent          the model ended without a word
 │   ├── RateLimited          tokens are used up: the provider takes no more calls for now
 │   │   └── ModelBusy        so many that the provider would refuse: it was not asked
 │   ├── TierRefused          a cheaper tier of processing refused; the usual one tells whether the request is at fault
@@ -172,6 +173,10 @@ class ModelUnreachable(Unavailable):
     """No connection to the server of a model: it is not running, or its address is wrong."""
 
     reason: FailureReason = "no_connection"
+
+
+class ModelSilent(Unavailable):
+    """The model ended without a word or a call; asked once more, most say something."""
 
 
 class RateLimited(Unavailable):

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.errors import ModelFailed, ModelSilent, Unavailable
 from shared.domain.model import (
     FinishReason,
     ModelCallFinished,
@@ -321,7 +321,9 @@ class StreamReader:
         if not (has_calls or self._has_text or kind == "length"):
             if self._may_be_empty and kind == "" and (self._finish_reason or is_ended):
                 return "stop"
-            raise Unavailable("the model's stream ended without an answer")
+            if self._finish_reason or is_ended:
+                raise ModelSilent("the model ended without a word")
+            raise Unavailable("the model's stream broke off before its first word")
         if kind in ("length", "repetition"):
             return "length" if kind == "length" else "repetition"
         is_named = bool(self._finish_reason) and kind != "broken"

@@ -17,6 +17,7 @@ from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_
 CALL = ScriptedCall(name="search_conversations", arguments='{"query": "Lisbon"}')
 STUCK_TEXT = "I seem to be stuck trying to answer your question."
 UNUSABLE_TEXT = "The language model gave no usable answer."
+FILTERED_TEXT = "The provider of the language model refused to read or answer this."
 FAILED_TEXT = "Something went wrong while I was answering. Please try again."
 TOO_MANY_CALLS_TEXT = "I'm having trouble finding all the information you need."
 
@@ -92,12 +93,12 @@ def test_an_invalid_call_is_explained_to_the_model_which_then_answers(
     [
         ([Script(tool_calls=(CALL,))] * 3, STUCK_TEXT, "limited"),
         ([Script(tool_calls=(CALL,) * 11)], TOO_MANY_CALLS_TEXT, "limited"),
-        ([Script(text="On and on. ", endless=True)], "My answer was getting too long", "limited"),
+        ([Script(text="On and on. ", endless=True)], "began to repeat itself", "limited"),
         ([Script(tokens=20, break_after=9)], FAILED_TEXT, "failed"),
-        ([Script(text="So", malformed=True)], UNUSABLE_TEXT, "failed"),
-        ([Script(status=400)], UNUSABLE_TEXT, "failed"),
-        ([Script(refusal="No.")], UNUSABLE_TEXT, "failed"),
-        ([Script(text="")], "I have no answer to that.", "failed"),
+        ([Script(text="So", malformed=True)], "So", "completed"),
+        ([Script(status=400)] * 6, UNUSABLE_TEXT, "failed"),
+        ([Script(refusal="No.")], FILTERED_TEXT, "failed"),
+        ([Script(text="")] * 2, "I have no answer to that.", "failed"),
     ],
     ids=[
         "repeats",
@@ -121,6 +122,12 @@ def test_a_failed_answer_ends_with_a_notice_that_is_stored(
     assert answer.done is not None
     assert (answer.done["text"], answer.done["metadata"]["outcome"]) == (answer.text, outcome)
     assert alice.get("/v2/messages").json()[0] == answer.done
+
+
+def _find_reason(script: Script) -> str:
+    if script.refusal:
+        return "filtered"
+    return "other" if script.status == 400 else "malformed_answer"
 
 
 @pytest.mark.parametrize(
@@ -159,9 +166,9 @@ def test_a_conversation_without_usable_model_output_fails_and_is_kept(
     assert (stored["status"], stored["failure"]) == (
         "failed",
         {
-            "reason": "other" if script.status == 400 else "malformed_answer",
-            "detail": "The language model gave no usable answer.",
-            "can_retry": True,
+            "reason": _find_reason(script),
+            "detail": FILTERED_TEXT if script.refusal else UNUSABLE_TEXT,
+            "can_retry": not script.refusal,
         },
     )
     assert [line["text"] for line in stored["transcript_segments"]] == [

@@ -7,6 +7,7 @@ from functions.chat import user_texts
 from shared.domain.errors import (
     ModelBusy,
     ModelFailed,
+    ModelSilent,
     ModelUnreachable,
     RateLimited,
     Unavailable,
@@ -49,7 +50,8 @@ def _list_sentences(error: Exception, place: ModelPlace, *, has_text: bool) -> l
         case ModelUnreachable() if not has_text:
             return list_failure_sentences("no_connection", place)
         case Unavailable() if not has_text:
-            return [user_texts.MODEL_DOWN]
+            is_silent = isinstance(error, ModelSilent)
+            return [user_texts.ANSWER_EMPTY if is_silent else user_texts.MODEL_DOWN]
     return [user_texts.INTERNAL_ERROR]
 
 
