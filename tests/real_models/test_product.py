@@ -30,9 +30,16 @@ from tests.servers import run_server
 
 pytestmark = [pytest.mark.real_model, pytest.mark.usefixtures("program")]
 
-CONVERSATION = build_conversation_body(
-    "offsite", "The Lisbon offsite moves to Friday.", "Good, I will book the train."
+LINES = (
+    "The Lisbon offsite moves to Friday, because the hotel has no rooms for us before that day.",
+    "Good, I will book the train for all of us, and I will ask whether the fast one has a table.",
+    "Please do that today, since the tickets cost twice as much when the weekend is near.",
+    "And who brings the screen for the talks? The one of the hotel was broken when we were there last.",
+    "I can bring mine, it is small but bright, and the cables are in the same bag since the last time.",
+    "Then I only have to tell the others that we eat together on Thursday evening near the river.",
 )
+CONVERSATION = build_conversation_body("offsite", *LINES)
+"""Longer than what a model may take for nothing."""
 QUESTION = "When is the Lisbon offsite?"
 GREETING = re.compile(
     r"keepsake: (\S+) runs on this machine · 491 MB · 2 questions at once, ([\d,]+) tokens each · "
@@ -170,7 +177,9 @@ def test_in_a_window_of_4096_tokens_a_question_that_needs_a_search_is_answered(
         answer = ask(http, QUESTION)
 
     assert stored["status"] == "completed"
-    assert len(list_search_results(proxy)) == 1
+    assert answer.done is not None
+    [found] = list_search_results(proxy)
+    assert "Lisbon" in found
     assert [notice for notice in list_notices() if notice in answer.text] == []
     assert proxy.refusals == []
 
