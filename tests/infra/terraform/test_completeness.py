@@ -16,7 +16,7 @@ FUNCTIONS: dict[str, Any] = TABLE["functions"]
 PROVIDERS = (*OAUTH_PROVIDERS, "PERPLEXITY")
 NEVER_IN_THE_CLOUD = {
     "ALLOW_REMOTE", "DATA_DIR", "EGRESS_DEV_ORIGINS", "EMBEDDER", "FIREBASE_AUTH_EMULATOR_HOST", "GOOGLE_STAND_INS", "KEEPSAKE_PASSWORD",
-    "KEEPSAKE_USER", "LOCAL_KEY", "PASSWORD_FILE", "TRUSTED_PROXIES",
+    "HF_ENDPOINT", "HF_TOKEN", "KEEPSAKE_USER", "LLAMA_SERVER", "LOCAL_KEY", "MODEL", "MODELS_DIR", "PASSWORD_FILE", "TRUSTED_PROXIES",
     *(f"{provider}_BASE_URL" for provider in PROVIDERS),
 }  # fmt: skip
 """Settings of the embedded world, and addresses that only tests change."""
