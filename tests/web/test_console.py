@@ -322,7 +322,7 @@ def test_signing_out_leaves_nothing_on_the_page(console: Console) -> None:
 
     expect(console.page.get_by_label("Who are you?")).to_be_visible()
     expect(console.page.locator("body")).not_to_contain_text("Theo")
-    assert console.page.evaluate("sessionStorage.length") == 0
+    console.page.wait_for_function("sessionStorage.length == 0")
 
 
 def test_an_expired_token_leads_to_the_sign_in_form(console: Console) -> None:
