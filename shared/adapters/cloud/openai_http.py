@@ -29,7 +29,7 @@ class NothingThere(ModelFailed):
 
 
 class OpenaiHttp:
-    """A client of one server, built on first use, in the loop that uses it. It makes one attempt a call."""
+    """A client of one server, built on first use, in the loop that uses it. A call reaches it once."""
 
     def __init__(
         self,
@@ -59,11 +59,34 @@ class OpenaiHttp:
         """
         with _translate_errors():
             content = to_json(body, inf_nan_mode="null")
-            async with self._client.stream("POST", path, content=content) as response:
+            async with self._open(path, content) as response:
                 if not response.is_success:
                     raise Refused(await _read_refusal(response, self._clock.now()))
                 is_encoded = "content-encoding" in response.headers
                 yield response.aiter_bytes() if is_encoded else response.aiter_raw()
+
+    @asynccontextmanager
+    async def _open(self, path: str, content: bytes) -> AsyncIterator[httpx.Response]:
+        """Open a response: once more where the server closed a pooled connection in the meantime.
+
+        llama.cpp closes each soon after a stream, when the next request may be on its way already.
+        """
+        connections = _Connections()
+        try:
+            response = await self._send(path, content, connections)
+        except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+            if connections.count:
+                raise
+            response = await self._send(path, content, connections)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+    async def _send(self, path: str, content: bytes, connections: "_Connections") -> httpx.Response:
+        extensions = {"trace": connections.note}
+        request = self._client.build_request("POST", path, content=content, extensions=extensions)
+        return await self._client.send(request, stream=True)
 
     async def post(self, path: str, body: Mapping[str, Any]) -> bytes:
         """Post `body` and return the answer. Raises ModelFailed, ModelUnreachable and Unavailable."""
@@ -105,6 +128,16 @@ class OpenaiHttp:
             limits=_LIMITS,
             follow_redirects=True,
         )
+
+
+class _Connections:
+    """Counts the connections that a request opened; none: it went by a pooled one."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def note(self, event: str, _: Mapping[str, Any]) -> None:
+        self.count += event == "connection.connect_tcp.started"
 
 
 @cache

@@ -1,0 +1,62 @@
+"""Pooled connections to a model: what a server closes as it is asked again is asked on another connection."""
+
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Thread
+
+import pytest
+
+from shared.adapters.cloud.openai_http import OpenaiHttp
+from shared.domain.errors import Unavailable
+from tests.fakes import FixedClock
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\n{}"
+
+
+@contextmanager
+def run_closing_server(answers_by_connection: Sequence[int]) -> Iterator[tuple[str, list[bytes]]]:
+    """Answer so many requests of each connection, and close it without a word when another comes."""
+    requests: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            for answers in answers_by_connection:
+                connection, _ = listener.accept()
+                with connection:
+                    for n in range(answers + 1):
+                        requests.append(read_request(connection))
+                        if n < answers:
+                            connection.sendall(ANSWER)
+
+        thread = Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", requests
+
+
+def read_request(connection: socket.socket) -> bytes:
+    """Read headers and an empty object, which may come in pieces."""
+    request = b""
+    while not request.endswith(b"{}"):
+        request += connection.recv(65_536)
+    return request
+
+
+async def test_a_pooled_connection_that_the_server_closes_is_replaced() -> None:
+    with run_closing_server([1, 1]) as (url, requests):
+        http = OpenaiHttp(api_key="k", base_url=url, timeout_s=30, clock=FixedClock())
+        answers = [await http.post("chat/completions", {}) for _ in range(2)]
+        await http.aclose()
+
+    assert answers == [b"{}", b"{}"]
+    assert len(requests) == 3
+
+
+async def test_a_new_connection_that_the_server_closes_is_not_tried_again() -> None:
+    with run_closing_server([0, 1]) as (url, requests):
+        http = OpenaiHttp(api_key="k", base_url=url, timeout_s=30, clock=FixedClock())
+        with pytest.raises(Unavailable):
+            await http.post("chat/completions", {})
+        await http.aclose()
+
+    assert len(requests) == 1
