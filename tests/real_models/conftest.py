@@ -6,7 +6,7 @@ a processor that others use.
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -65,8 +65,11 @@ def shallow_server(
 
 @contextmanager
 def serve(program: Path, file: Path, options: ServerOptions, log: Path) -> Iterator[ModelServer]:
-    """Serve a model; fails where the server ended before its tests did."""
-    with run_model_server(program, file, "small", options, log) as server:
+    """Serve a model that answers alike each time; fails where the server ended before its tests did."""
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("LLAMA_ARG_TEMPERATURE", "0")
+            server = stack.enter_context(run_model_server(program, file, "small", options, log))
         yield server
         code = server.process.poll()
         assert code is None, describe_end(code, log)

@@ -56,7 +56,7 @@ class Reading(BaseModel):
 
     language: Literal["en", "de", "fr"]
     is_question: bool
-    people: int
+    tone: Literal["calm", "angry", "glad"]
 
 
 @pytest.fixture
@@ -68,11 +68,11 @@ async def model(model_server: ModelServer) -> AsyncIterator[OpenaiModel]:
 
 @pytest.fixture
 def proxy(model_server: ModelServer) -> Iterator[tuple[RecordingProxy, str]]:
-    """Have a question call its tool, as larger models do by themselves."""
+    """Have a question call its tool, and then answer, as larger models do by themselves."""
 
     def force_call(body: Body) -> Body:
         if any(message["role"] == "tool" for message in body["messages"]):
-            return body
+            return {**body, "tool_choice": "none", "temperature": 0, "max_tokens": 60}
         choice = {"tool_choice": "required", "parallel_tool_calls": False, "temperature": 0}
         return {**body, **choice, "logit_bias": [[CALL_TOKEN, CALL_BIAS]]}
 
@@ -90,15 +90,18 @@ def build_model(server: ModelServer, base_url: str) -> OpenaiModel:
 
 
 async def test_ten_structured_answers_in_a_row_fit_their_schema(model: OpenaiModel) -> None:
-    prompt = Prompt(
-        name="tests/reading",
-        version="1",
-        instructions="Say what the text is.",
-        data={"text": "Did Ann and Bob meet?"},
-        answer_tokens=200,
-    )
+    prompts = [
+        Prompt(
+            name="tests/reading",
+            version="1",
+            instructions="Say what the text is.",
+            data={"text": f"Did Ann and Bob meet {n} times?"},
+            answer_tokens=200,
+        )
+        for n in range(10)
+    ]
 
-    readings = [await model.complete_structured("reader", prompt, Reading) for _ in range(10)]
+    readings = [await model.complete_structured("reader", prompt, Reading) for prompt in prompts]
 
     assert {type(reading) for reading in readings} == {Reading}
 
@@ -154,7 +157,8 @@ async def test_a_call_goes_forth_and_its_result_back(
         ("get_weather", {"city": "Lisbon"})
     ]
     assert find_end(events).reason == "tool_calls"
-    assert find_end(answer).reason in ("stop", "tool_calls")
+    assert any(isinstance(event, TextDelta) for event in answer)
+    assert find_end(answer).reason in ("stop", "length")
     assert recorder.refusals == []
 
 
