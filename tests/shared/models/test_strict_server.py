@@ -15,7 +15,7 @@ from shared.domain.errors import ModelFailed
 from shared.domain.model import Prompt, ToolSpec
 from shared.domain.provenance import Source
 from shared.environment.model_readers import DEFAULT_MODELS
-from tests.servers.openai import Script, ScriptedCall
+from tests.servers.openai import IN_WORDS, Script, ScriptedCall
 from tests.servers.quirky_openai import ANSWER, ARGUMENTS, ARGUMENTS_JSON, SEARCH
 from tests.servers.strict_openai import RULES, StrictOpenai, find_problem, strict_openai
 from tests.shared.models.turns import SEARCH_TOOL, SENT, Outcome, ask_chat, open_model
@@ -330,7 +330,7 @@ async def test_a_model_without_schemas_is_asked_for_json_n1(server):
         title: str
 
     async with open_model(server.url, "gpt-3.5-turbo") as model:
-        server.scripted.play(*[Script(text='{"title": "Boiler"}', sticky=True)])
+        server.scripted.play(*[Script(schema=IN_WORDS, text='{"title": "Boiler"}', sticky=True)])
         answer = await model.complete_structured("reader", PROMPT, Title)
 
     assert answer == Title(title="Boiler")
