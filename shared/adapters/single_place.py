@@ -63,8 +63,8 @@ class SinglePlace:
             await self._is_free.wait()
 
 
-class UrgentModel:
-    """A model that somebody waits for."""
+class _PlacedModel:
+    """A model whose calls share the one place of its server."""
 
     def __init__(self, model: ChatModel, place: SinglePlace) -> None:
         self._model = model
@@ -75,6 +75,10 @@ class UrgentModel:
 
     def describe(self, role: ModelRole) -> ModelFacts:
         return self._model.describe(role)
+
+
+class UrgentModel(_PlacedModel):
+    """A model that somebody waits for."""
 
     @asynccontextmanager
     async def stream(
@@ -89,18 +93,8 @@ class UrgentModel:
             return await self._model.complete_structured(role, prompt, schema)
 
 
-class YieldingModel:
+class YieldingModel(_PlacedModel):
     """A model for what can wait: notes, titles, transcripts. A call that made way is made again."""
-
-    def __init__(self, model: ChatModel, place: SinglePlace) -> None:
-        self._model = model
-        self._place = place
-
-    def name(self, role: ModelRole) -> str:
-        return self._model.name(role)
-
-    def describe(self, role: ModelRole) -> ModelFacts:
-        return self._model.describe(role)
 
     @asynccontextmanager
     async def stream(

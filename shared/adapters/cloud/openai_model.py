@@ -78,12 +78,11 @@ _SCHEMA_IN_PROMPT: frozenset[Step] = frozenset(("text_answers",))
 
 @value
 class _StructuredAnswer:
-    """What a model wrote where a value was asked for; `steps` are those of the request."""
+    """What a model wrote where a value was asked for."""
 
     text: str
     reasoning: str
     end: ModelCallFinished
-    steps: frozenset[Step]
 
 
 class OpenaiModel:
@@ -240,7 +239,6 @@ class OpenaiModel:
             text="".join(text) or arguments,
             reasoning="".join(thoughts),
             end=finish_event,
-            steps=steps,
         )
 
     async def _stream_events(
