@@ -169,6 +169,11 @@ class ContentReader:
         text = "" if self.calls or rest in _ENDINGS else _CONTROL_MARK.sub("", rest)
         return [TextDelta(text)] if text else []
 
+    def give_up(self) -> Sequence[ContentEvent]:
+        """Return the rest of an answer that broke off; half a call is no text."""
+        rest, self._pending = self._pending, ""
+        return [TextDelta(rest)] if rest and self._is_in_text else []
+
     def _read_beginning(self, events: list[ContentEvent]) -> "_State":
         """Look at the first characters, which may become a thought or calls."""
         start = self._pending.lstrip()

@@ -141,6 +141,14 @@ class StreamReader:
             self._finish(events, is_ended=False)
         return events
 
+    def give_up(self) -> list[ModelEvent]:
+        """Return the words that were held back where the connection broke: an answer keeps all that came."""
+        events: list[ModelEvent] = []
+        if not self.is_done:
+            for event in self._content.give_up():
+                self._add_content(event, events)
+        return events
+
     def _read_line(self, line: bytes, events: list[ModelEvent]) -> None:
         if line.startswith(_BYTE_ORDER_MARK):
             line = line.removeprefix(_BYTE_ORDER_MARK)

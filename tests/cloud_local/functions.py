@@ -13,7 +13,7 @@ from tests.infra.terraform.stack import FOUNDATION, NUMBER, build_command, evalu
 
 STARTED_AT_ONCE = 4
 PUSHING = ("deliver_digest", "deliver_notification")
-SECRET = "key=a secret of at least thirty-two characters"
+SECRET = "key=a-secret-of-at-least-thirty-two-characters"
 
 
 def choose_urls() -> dict[str, str]:

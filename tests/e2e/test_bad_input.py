@@ -257,6 +257,7 @@ ID_ROUTES = [
     ("GET", "/v1/apps/{app}", NOT_FOUND[3]),
     ("DELETE", "/v1/apps/{app}", NOT_FOUND[3]),
     ("GET", "/v1/apps/{app}/calls", NOT_FOUND[3]),
+    ("GET", "/v1/apps/{app}/model-refusals", NOT_FOUND[3]),
     ("GET", "/v1/apps/{app}/tools", NOT_FOUND[3]),
     ("GET", "/v1/apps/{app}/reviews", NOT_FOUND[3]),
     ("PATCH", "/v1/apps/{app}/change-visibility?private=false", NOT_FOUND[3]),

@@ -270,13 +270,18 @@ class OpenaiModel:
         self, answering: Answering, reader: StreamReader, call: ModelCallSpan
     ) -> AsyncGenerator[ModelEvent, None]:
         left_out: Sequence[ModelEvent] = answering.attempt.left_out
-        async for chunk in answering.chunks:
-            call.mark_chunk()
-            for event in (*left_out, *reader.feed(chunk)):
+        try:
+            async for chunk in answering.chunks:
+                call.mark_chunk()
+                for event in (*left_out, *reader.feed(chunk)):
+                    yield call.record(event)
+                left_out = ()
+                if reader.is_done:
+                    break
+        except httpx.TransportError:
+            for event in reader.give_up():
                 yield call.record(event)
-            left_out = ()
-            if reader.is_done:
-                break
+            raise
         await _drain(answering.chunks)
         for event in reader.flush():
             yield call.record(event)

@@ -44,7 +44,7 @@ def build_environment(function: str, app: Path, port: int) -> dict[str, str]:
     secrets = {name for name, readers in values["secrets"].items() if function in readers}
     return {
         **values["settings"][function],
-        **dict.fromkeys(secrets, "key=a value of at least thirty-two characters"),
+        **dict.fromkeys(secrets, "key=a-value-of-at-least-thirty-two-characters"),
         "FUNCTION_TARGET": function,
         "FUNCTION_SOURCE": str(FUNCTIONS[function].source.relative_to(ROOT)),
         "K_SERVICE": function,

@@ -103,3 +103,21 @@ def test_a_model_known_to_think_first_shows_no_word_of_it_n1() -> None:
     )
     text, _, _ = _read(["Tues", "day."], thinks_first=True)
     assert text == "Tuesday."
+
+
+@pytest.mark.parametrize(
+    "mark", ["<|im_end|>", "</think>", "functools[", "[TOOL_CALLS]", "<end_of_turn>"]
+)
+def test_words_of_an_answer_that_breaks_off_are_all_shown_n1(mark: str) -> None:
+    for length in range(len(mark)):
+        reader = ContentReader(names=[SEARCH])
+        shown = [*reader.feed(f"The house o{mark[:length]}"), *reader.give_up()]
+
+        assert shown == [*map(TextDelta, filter(None, ("The house o", mark[:length])))]
+
+
+def test_half_a_call_of_an_answer_that_breaks_off_is_not_shown_n1() -> None:
+    reader = ContentReader(names=[SEARCH])
+    shown = [*reader.feed(f"Wait. <tool_call>{CALL[:20]}"), *reader.give_up()]
+
+    assert shown == [TextDelta("Wait. ")]
