@@ -69,6 +69,7 @@ def serve(program: Path, file: Path, options: ServerOptions, log: Path) -> Itera
     with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as environment:
             environment.setenv("LLAMA_ARG_TEMPERATURE", "0")
+            environment.setenv("LLAMA_ARG_CACHE_RAM", "0")  # older servers have no cache but places
             server = stack.enter_context(run_model_server(program, file, "small", options, log))
         yield server
         code = server.process.poll()

@@ -24,6 +24,7 @@ from shared.domain.model import (
     ToolSpec,
     UserText,
 )
+from shared.models.known_models import KnownModel, KnownModels
 from tests.e2e.waiting import wait_until_async
 from tests.real_models.conftest import USUAL_WINDOW
 from tests.real_models.recording_proxy import Body, RecordingProxy
@@ -49,6 +50,10 @@ ASKED: list[ModelMessage] = [
     SystemText(text="Answer in one short sentence."),
     UserText(text="Is it warm in Lisbon?"),
 ]
+
+RULES = "Answer in one short sentence. " + " ".join(
+    f"Rule {number}: say nothing about the number {number}." for number in range(50)
+)
 
 
 class Reading(BaseModel):
@@ -81,25 +86,19 @@ def proxy(model_server: ModelServer) -> Iterator[tuple[RecordingProxy, str]]:
         yield proxy, f"{url}/v1"
 
 
-def build_model(server: ModelServer, base_url: str) -> OpenaiModel:
+def build_model(
+    server: ModelServer, base_url: str, known: KnownModels | None = None
+) -> OpenaiModel:
     return OpenaiModel(
         api_key=server.api_key,
         base_url=base_url,
         models=dict.fromkeys(("agent", "reader"), server.model),
+        known=known,
     )
 
 
 async def test_ten_structured_answers_in_a_row_fit_their_schema(model: OpenaiModel) -> None:
-    prompts = [
-        Prompt(
-            name="tests/reading",
-            version="1",
-            instructions="Say what the text is.",
-            data={"text": f"Did Ann and Bob meet {n} times?"},
-            answer_tokens=200,
-        )
-        for n in range(10)
-    ]
+    prompts = [build_reading_prompt(f"Did Ann and Bob meet {n} times?") for n in range(10)]
 
     readings = [await model.complete_structured("reader", prompt, Reading) for prompt in prompts]
 
@@ -160,6 +159,48 @@ async def test_a_call_goes_forth_and_its_result_back(
     assert any(isinstance(event, TextDelta) for event in answer)
     assert find_end(answer).reason in ("stop", "length")
     assert recorder.refusals == []
+
+
+async def test_a_second_question_reads_the_first_from_the_cache_after_notes_and_readings_x8(
+    model_server: ModelServer,
+) -> None:
+    server = OpenaiServer(base_url=model_server.base_url, api_key=model_server.api_key)
+    facts = await server.ask_facts(model_server.model)
+    known = KnownModels()
+    known.set((model_server.base_url, model_server.model), KnownModel(places=facts.places))
+    model = build_model(model_server, model_server.base_url, known)
+    chat: list[ModelMessage] = [SystemText(text=RULES), UserText(text="Is it warm in Lisbon?")]
+
+    await model.complete_structured("reader", build_reading_prompt("Is it warm?"), Reading)
+    async with model.stream("agent", chat) as stream:
+        first = [event async for event in stream]
+    for task in (
+        "Read this text.",
+        "Note what was said.",
+        "What was it about?",
+    ):  # in turn they would take both
+        await model.complete_structured(
+            "reader", build_reading_prompt("Rome. " * 200, task), Reading
+        )
+    words = "".join(event.text for event in first if isinstance(event, TextDelta))
+    chat += [AssistantTurn(text=words), UserText(text="And in Rome?")]
+    async with model.stream("agent", chat) as stream:
+        second = [event async for event in stream]
+    await model.aclose()
+
+    read = find_end(first).usage.input_tokens
+    assert read > 500
+    assert find_end(second).usage.cached_tokens >= 0.95 * read
+
+
+def build_reading_prompt(text: str, task: str = "Say what the text is.") -> Prompt:
+    return Prompt(
+        name="tests/reading",
+        version="1",
+        instructions=task,
+        data={"text": text},
+        answer_tokens=200,
+    )
 
 
 def find_end(events: list[ModelEvent]) -> ModelCallFinished:
