@@ -49,9 +49,9 @@ _MAX_REFUSED_TOOLS = 500
 class KnownModel:
     """What is known of one model at one address; None and empty where nothing is.
 
-    `answer_tokens` is the most that a request may ask it to write. One that `thinks` writes thoughts, which
-    need room; one that `thinks_first` writes them into the answer, without an opening tag. One that
-    `calls_natively` never means a call by text. `quirks` were seen in its answers. `steps` are those
+    `answer_tokens` is the most that a request may ask it to write, as a refusal said. One that `thinks`
+    writes thoughts, which need room; one that `thinks_first` writes them into the answer, without an
+    opening tag. One that `calls_natively` never means a call by text. `quirks` were seen in its answers. `steps` are those
     taken, with their times, and `refused_tools` the hashes of declarations, with the times of their refusals.
     """
 
@@ -59,6 +59,7 @@ class KnownModel:
     window_source: WindowSource | None = None
     window_refused_at: datetime | None = None
     answer_tokens: int | None = None
+    answer_refused_at: datetime | None = None
     places: int | None = None
     takes_images: bool | None = None
     takes_tools: bool | None = None
@@ -74,6 +75,11 @@ class KnownModel:
         refused_at = self.window_refused_at if self.window_source == "refusal" else None
         is_outdated = refused_at is not None and now - refused_at >= STEP_TTL
         return None if is_outdated else self.window_tokens
+
+    def find_answer_tokens(self, now: datetime) -> int | None:
+        """Return the most that a request may ask it to write, as a refusal named within a day."""
+        is_outdated = self.answer_refused_at is None or now - self.answer_refused_at >= STEP_TTL
+        return None if is_outdated else self.answer_tokens
 
     def list_steps(self, now: datetime) -> frozenset[Step]:
         """Return the steps that still count."""

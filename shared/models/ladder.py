@@ -143,8 +143,8 @@ class Ladder:
     def _begin(self, request: ModelRequest, steps: frozenset[Step]) -> Attempt:
         """Return a request as its model is known to take it."""
         known, now = self._known.get(self._key), self._clock.now()
-        if known.answer_tokens and request.max_tokens:
-            request = replace(request, max_tokens=min(request.max_tokens, known.answer_tokens))
+        if (bound := known.find_answer_tokens(now)) and request.max_tokens:
+            request = replace(request, max_tokens=min(request.max_tokens, bound))
         if refused := known.list_refused_tools(now):
             kept = [
                 tool
@@ -210,7 +210,10 @@ class Ladder:
         if bound is None or request.max_tokens is None or bound >= request.max_tokens:
             return None
         if bound >= MIN_ANSWER_TOKENS:
-            self._known.change(self._key, lambda known: replace(known, answer_tokens=bound))
+            now = self._clock.now()
+            self._known.change(
+                self._key, lambda known: replace(known, answer_tokens=bound, answer_refused_at=now)
+            )
         return replace(attempt, request=replace(request, max_tokens=bound))
 
     async def _leave_out_named(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from shared.domain.errors import ModelFailed
 from shared.domain.failure import FailureReason
 from shared.domain.model import FinishReason, Prompt
+from tests.fakes import FixedClock
 from tests.servers.quirks import QUIRKS, QUIRKS_BY_KIND
 from tests.servers.quirks.chunks import MEGABYTE
 from tests.servers.quirky_openai import (
@@ -130,6 +131,37 @@ async def test_what_is_known_costs_no_further_request_n1(server, quirk):
     assert outcome.left_out == []
     assert session.refused == first_refusals
     assert len(session.bodies) - first_count <= quirk.least + quirk.extra
+
+
+WITHOUT_THOUGHTS = [id_ for id_ in LEARNED if not id_.startswith("field-refused-back/")]
+"""Models that were not seen to think: for thoughts there stays room in what is asked for."""
+
+
+@pytest.mark.parametrize("quirk", _list_cases(WITHOUT_THOUGHTS))
+async def test_a_provider_that_changes_its_mind_is_asked_in_the_usual_form_a_day_later_n1(
+    server, quirk
+):
+    def play(received: Received) -> Reply:
+        return behave(received) if has_changed else quirk.play(received)
+
+    has_changed = False
+    clock = FixedClock()
+    session, fresh_session = (
+        server.open(replace(quirk, play=play)),
+        server.open(replace(PLAIN, ask=quirk.ask)),
+    )
+    marks = quirk.marks_prefixes
+    async with (
+        open_model(session.url, quirk.model, marks_prefixes=marks, clock=clock) as model,
+        open_model(fresh_session.url, quirk.model, marks_prefixes=marks) as fresh_model,
+    ):
+        await ask(model, quirk)
+        count, has_changed = len(session.bodies), True
+        clock.advance(days=1)
+        await ask(model, quirk)
+        await ask(fresh_model, quirk)
+
+    assert session.bodies[count:] == fresh_session.bodies
 
 
 PERSONAL = [id_ for id_, quirk in QUIRKS.items() if quirk.is_personal]

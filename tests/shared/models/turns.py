@@ -28,7 +28,7 @@ from shared.domain.model import (
     UserText,
 )
 from shared.domain.provenance import LIBRARY, Source
-from shared.ports import ChatModel
+from shared.ports import ChatModel, Clock
 from tests.servers.quirky_openai import RESULT, SEARCH, Quirk
 
 _MAX_CYCLES = 4
@@ -155,7 +155,12 @@ class Outcome:
 
 @asynccontextmanager
 async def open_model(
-    url: str, name: str = "quirky-1", *, api_key: str = "sk-quirky", marks_prefixes: bool = False
+    url: str,
+    name: str = "quirky-1",
+    *,
+    api_key: str = "sk-quirky",
+    marks_prefixes: bool = False,
+    clock: Clock | None = None,
 ) -> AsyncIterator[OpenaiModel]:
     """Open a model of which nothing is known."""
     model = OpenaiModel(
@@ -163,6 +168,7 @@ async def open_model(
         base_url=url,
         models={"agent": name, "fast": name, "reader": name},
         marks_prefixes=marks_prefixes,
+        clock=clock,
     )
     try:
         yield model
