@@ -18,8 +18,8 @@ from functions.tool_proxy import routes as tool_proxy
 from infra.stream_documents import EVENT_TYPES, build_stream_content
 from infra.stream_documents import MEDIA_TYPE as EVENT_STREAM
 from shared.data.codec import type_adapter
-from shared.edge.routes import Form, Route
-from shared.edge.schemas import Wire
+from shared.edge.declare.routes import Form, Route
+from shared.edge.declare.schemas import Wire
 
 ROOT = Path(__file__).parents[1]
 OPENAPI_FILE = ROOT / "docs/openapi.json"

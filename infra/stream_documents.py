@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 
+from functions.chat.api import frames, ui_messages
 from functions.chat.api.message_schemas import to_message_json
 from functions.chat.api.notes_routes import NotesOut
 from functions.chat.api.stream_schemas import UiChunk
@@ -23,7 +24,6 @@ from shared.domain.run import (
     ToolEnded,
     ToolStarted,
 )
-from shared.edge import frames, ui_messages
 
 MEDIA_TYPE = "text/event-stream"
 FRAMES = (

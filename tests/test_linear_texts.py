@@ -24,7 +24,7 @@ from shared.adapters.embedded.offline.speech import split_sentences, split_words
 from shared.domain import words
 from shared.domain.conversation import Segment
 from shared.domain.tokens import estimate_tokens
-from shared.edge import bodies
+from shared.edge.serve import bodies
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.outbound.untrusted_text import sanitize_error, sanitize_reason, sanitize_result
 from shared.retrieval.chunking import split_into_chunks

@@ -13,9 +13,9 @@ from functions.chat.wiring import (
     start,
     stretch_deps,
 )
-from shared.edge.entry_point import serve, serve_late
-from shared.edge.routes import LateRoutes
-from shared.edge.shutdown import on_sigterm
+from shared.edge.declare.routes import LateRoutes
+from shared.edge.serve.entry_point import serve, serve_late
+from shared.edge.serve.shutdown import on_sigterm
 from shared.wiring import cors_origins
 
 start()

@@ -8,8 +8,8 @@ from functions.notifications.task_reminders import deliver_task_reminder
 from shared import telemetry
 from shared.domain.ids import ActionItemId
 from shared.domain.notification import NotificationId
-from shared.edge.common_schemas import CapitalOkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import CapitalOkOut
+from shared.edge.declare.routes import Call, route
 
 
 @route("POST", "/", "Deliver one stored notification, or a task's reminder", access="service")

@@ -4,7 +4,7 @@ from typing import Literal
 
 from shared.domain.ids import UserId
 from shared.domain.notification import DigestId
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 from shared.library.task_reminders import ReminderKind
 
 

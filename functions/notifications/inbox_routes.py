@@ -17,9 +17,9 @@ from functions.notifications.inbox_schemas import (
 from functions.notifications.post_routes import authenticate_caller
 from shared.domain.errors import NotFound
 from shared.domain.notification import NotificationId
-from shared.edge.common_schemas import CapitalOkOut
-from shared.edge.problems import build_problem
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import CapitalOkOut
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.routes import Call, route
 
 
 @route(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shared.edge.routes import Route
+from shared.edge.declare.routes import Route
 
 if TYPE_CHECKING:
     from functions.notifications.deps import NotificationsDeps

@@ -3,8 +3,8 @@
 from functions.notifications import late_routes
 from functions.notifications.post_routes import ROUTES
 from functions.notifications.wiring import deps, start
-from shared.edge.entry_point import serve, serve_late
-from shared.edge.routes import LateRoutes
+from shared.edge.declare.routes import LateRoutes
+from shared.edge.serve.entry_point import serve, serve_late
 from shared.wiring import cors_origins
 
 start()

@@ -11,11 +11,11 @@ from shared.domain.errors import TooMany
 from shared.domain.ids import AppId
 from shared.domain.notification import NotificationId
 from shared.domain.operation import Operation
-from shared.edge.common_schemas import CapitalOkOut
-from shared.edge.idempotency import IdempotencyKeyHeader, run_idempotent
-from shared.edge.problems import build_problem
-from shared.edge.rate_limit_headers import build_rate_limit_headers, too_many_requests
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import CapitalOkOut
+from shared.edge.declare.idempotency import IdempotencyKeyHeader, run_idempotent
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.rate_limit_headers import build_rate_limit_headers, too_many_requests
+from shared.edge.declare.routes import Call, route
 from shared.library.notify import (
     MAX_PER_HOUR,
     ChatRule,

@@ -1,6 +1,6 @@
 """Request bodies of posted notifications."""
 
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 
 class NotificationIn(Wire):

@@ -19,7 +19,7 @@ from functions.process_conversation.wiring import (
     transcribe_deps,
     trigger_deps,
 )
-from shared.edge.entry_point import serve_late
+from shared.edge.serve.entry_point import serve_late
 
 start()
 

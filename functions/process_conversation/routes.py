@@ -37,7 +37,7 @@ from functions.process_conversation.mcp_server.routes import MCP_ROUTES
 from functions.process_conversation.speech import audio_routes
 from functions.process_conversation.summaries import summary_routes
 from functions.process_conversation.uploads import upload_routes
-from shared.edge.routes import Route
+from shared.edge.declare.routes import Route
 
 DEVELOPER_ROUTES = (
     *memory_routes.ROUTES,

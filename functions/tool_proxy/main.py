@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from functions.tool_proxy.calls.call_routes import ROUTES
 from functions.tool_proxy.wiring import call_deps, deps, start
-from shared.edge.entry_point import serve
-from shared.edge.routes import LateRoutes, Route
+from shared.edge.declare.routes import LateRoutes, Route
+from shared.edge.serve.entry_point import serve
 
 if TYPE_CHECKING:
     from functions.tool_proxy.deps import ToolProxyDeps

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from shared.domain.service_calls import Via
-from shared.edge.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE
+from shared.edge.declare.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE
 
 DATABASE = "(default)"
 TIMEOUT_S = 600.0

@@ -18,8 +18,8 @@ from infra.local.model_endpoint import ModelEndpoint
 from infra.local.routing import ROOT, EntryPoint, to_starlette_path
 from infra.local.token_endpoint import TokenEndpoint
 from shared.domain.local_address import is_loopback
-from shared.edge.http import handle_http_exception
-from shared.edge.problems import build_problem
+from shared.edge.declare.problems import build_problem
+from shared.edge.serve.http import handle_http_exception
 from shared.settings import Settings
 
 SECURITY_HEADERS = (

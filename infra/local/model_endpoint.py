@@ -22,7 +22,7 @@ from shared.adapters.system_clock import SystemClock
 from shared.domain.errors import CallerError, Conflict, Invalid, TooLarge
 from shared.domain.model import UNKNOWN_MODEL
 from shared.domain.model_facts import find_model_facts
-from shared.edge.problems import to_problem
+from shared.edge.declare.problems import to_problem
 from shared.environment.variables import UNSENDABLE, is_sendable
 from shared.models.known_models import KnownModels
 from shared.models.model_notes import describe_notes

@@ -9,7 +9,7 @@ from infra.local.passwords import PasswordCheck
 from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.domain.errors import CallerError, Invalid, TooLarge
 from shared.domain.ids import UserId
-from shared.edge.problems import to_problem
+from shared.edge.declare.problems import to_problem
 
 MAX_REQUEST_BYTES = 1_024
 

@@ -8,6 +8,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import Route
 
+from functions.chat.api.ui_messages import HEADERS, HEARTBEAT, encode
 from shared.domain.run import (
     AnswerText,
     AnswerWithdrawn,
@@ -23,11 +24,10 @@ from shared.domain.run import (
     VoicesStarted,
 )
 from shared.domain.voices import tag_event
-from shared.edge.event_stream import EventStream
-from shared.edge.ui_messages import HEADERS, HEARTBEAT, encode
+from shared.edge.declare.event_stream import EventStream
 from tests.ai_sdk import MAJOR_VERSIONS, run_client
+from tests.functions.chat.test_ui_messages import CARD, MESSAGE, message_json, number_events
 from tests.servers import run_server
-from tests.shared.edge.test_ui_messages import CARD, MESSAGE, message_json, number_events
 
 pytestmark = pytest.mark.parametrize("major", MAJOR_VERSIONS)
 

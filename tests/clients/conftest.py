@@ -17,16 +17,16 @@ from shared.domain.run import (
     RunEvent,
     SequencedEvent,
 )
-from shared.edge.event_stream import EventStream
+from shared.edge.declare.event_stream import EventStream
 from tests.e2e.product import (
     Product,
     build_conversation_body,
     build_model_environment,
     run_product,
 )
+from tests.functions.chat.test_ui_messages import MESSAGE
 from tests.servers import run_server
 from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
-from tests.shared.edge.test_ui_messages import MESSAGE
 
 ANSWER = "The offsite moves to Friday."
 

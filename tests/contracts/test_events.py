@@ -16,7 +16,7 @@ from shared.adapters.cloud.pubsub_events import PubsubEvents
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_queue import SqliteEvents, SqliteQueue
 from shared.domain.errors import Unavailable
-from shared.edge.cloudevents import parse_pubsub_event
+from shared.edge.declare.cloudevents import parse_pubsub_event
 from shared.ports import Events
 from tests.fakes import FixedClock
 from tests.fixtures.callers import build_service_identity

@@ -51,7 +51,7 @@ from shared.data.quotas import Quotas
 from shared.data.search import Search
 from shared.data.stores import Stores
 from shared.domain.quota import CLOUD_LIMITS
-from shared.edge.http import build_application
+from shared.edge.serve.http import build_application
 from shared.security.pseudonyms import Pseudonyms
 from tests.conftest import ROOT, run_or_skip
 from tests.e2e.waiting import wait_until_async

@@ -38,8 +38,8 @@ from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ROUTES, QUEUE_
 from infra.local.routing import load_entry_points
 from shared.adapters.cloud.oidc_service_identity import OidcServiceIdentity
 from shared.adapters.system_clock import SystemClock
-from shared.edge.http import build_application
-from shared.edge.routes import Route
+from shared.edge.declare.routes import Route
+from shared.edge.serve.http import build_application
 from shared.ports import Clock, Identity, ServiceIdentity
 from tests.fixtures.callers import IDENTITY, SERVICE_CALLS, SERVICE_IDENTITY
 from tests.servers import run_server

@@ -18,7 +18,7 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.data.dead_letters import DeadLetters
 from shared.domain.conversation import Conversation
 from shared.domain.dead_letter import DeadLetter
-from shared.edge.http import build_application
+from shared.edge.serve.http import build_application
 from tests.e2e.waiting import wait_until_async
 from tests.fakes import ScriptedModel
 from tests.fixtures.callers import SERVICE_IDENTITY

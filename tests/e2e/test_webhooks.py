@@ -22,7 +22,7 @@ from shared.adapters.embedded.sqlite_queue import SqliteQueue, SqliteTasks
 from shared.domain.app import App, ExternalIntegration, InstalledApp
 from shared.domain.conversation import content_hash
 from shared.domain.ids import AppId, UserId
-from shared.edge.http import build_application
+from shared.edge.serve.http import build_application
 from tests.e2e.product import add_conversation, build_conversation_body, run_product
 from tests.e2e.waiting import wait_until
 from tests.fakes import FixedClock

@@ -16,7 +16,7 @@ from functions.process_conversation.library.first_routes import FIRST_ROUTES as 
 from functions.process_conversation.routes import LIBRARY_ROUTES
 from functions.tool_proxy.calls.call_routes import ROUTES as CALL_ROUTES
 from functions.tool_proxy.calls.service_routes import ROUTES as SERVICE_ROUTES
-from shared.edge.routes import Route
+from shared.edge.declare.routes import Route
 
 Rows = Sequence[Route[Any]]
 

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from shared import telemetry
-from shared.edge.tracing import TracingMiddleware
+from shared.edge.serve.tracing import TracingMiddleware
 from shared.spans import MAX_SPANS, open_leaf, open_span
 from shared.tracing import Trace, parse_trace
 from tests.log import capture_log

@@ -23,7 +23,7 @@ from functions.process_conversation.routes import LIBRARY_ROUTES
 from shared.adapters.cloud.firebase_identity import FirebaseIdentity
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.edge.http import build_application
+from shared.edge.serve.http import build_application
 from tests.conftest import ROOT
 from tests.fixtures.library import build_library_deps
 from tests.fixtures.processing import build_processing_fixture

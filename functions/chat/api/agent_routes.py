@@ -15,8 +15,8 @@ from functions.chat.deps import ChatDeps
 from shared.domain.custom_agent import CustomAgent
 from shared.domain.errors import Invalid
 from shared.domain.ids import AgentId, UserId
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
 from shared.library.files import build_thumbnail_address
 
 

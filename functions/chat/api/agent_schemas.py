@@ -15,8 +15,8 @@ from shared.domain.custom_agent import (
     AgentRole,
     CustomAgent,
 )
-from shared.edge.common_schemas import PageQuery
-from shared.edge.schemas import OPTIONAL_ID_PATTERN, Wire
+from shared.edge.declare.common_schemas import PageQuery
+from shared.edge.declare.schemas import OPTIONAL_ID_PATTERN, Wire
 
 MAX_AGENT_BYTES = 131_072
 AgentName = Annotated[str, Field(max_length=MAX_NAME_CHARS), IN_ONE_LINE, NOT_EMPTY]

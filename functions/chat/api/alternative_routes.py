@@ -11,8 +11,8 @@ from functions.chat.sessions.alternatives import choose_alternative, list_altern
 from shared.domain.chat import Message
 from shared.domain.ids import MessageId
 from shared.domain.voices import MAX_VOICES
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 
 
 class ChosenAnswerIn(Wire):

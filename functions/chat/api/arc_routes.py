@@ -11,9 +11,9 @@ from functions.chat.sessions import chat_sessions
 from functions.chat.stretches.schedule_stretch import schedule_stretch
 from shared.domain.arc import Arc
 from shared.domain.ids import ArcId, SessionId
-from shared.edge.common_schemas import OkOut, PageQuery
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.common_schemas import OkOut, PageQuery
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 
 
 class ArcsQuery(PageQuery):

@@ -5,7 +5,7 @@ from functions.chat.deps import ChatDeps
 from shared.domain.daily_summary import DailySummarySettings
 from shared.domain.ids import MessageId
 from shared.domain.memory import Memory
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 from shared.library.memory_index import sync_rows
 from shared.library.summary_schedule import schedule_recent_days
 

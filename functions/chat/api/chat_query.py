@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field
 
 from shared.domain.chat import build_main_session_id
 from shared.domain.ids import AppId, SessionId
-from shared.edge.schemas import OPTIONAL_ID_PATTERN, Wire
+from shared.edge.declare.schemas import OPTIONAL_ID_PATTERN, Wire
 
 
 def _parse_optional_id(value: str | None) -> str | None:

@@ -9,8 +9,8 @@ from shared.domain.confirmation import Confirmation, ConfirmationReason, Decisio
 from shared.domain.errors import NotFound
 from shared.domain.ids import RunId
 from shared.domain.provenance import Source
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 
 
 class DecisionIn(Wire):

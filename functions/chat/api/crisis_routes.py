@@ -1,8 +1,8 @@
 """Route of crisis contacts: whom somebody in need can call, from our table alone."""
 
 from functions.chat.deps import ChatDeps
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 from shared.safety.crisis_plan import CrisisResource, load_resources
 
 

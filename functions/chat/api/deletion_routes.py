@@ -5,8 +5,8 @@ from functions.chat.api.message_schemas import MessageOut, to_message_out
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.delete_chat import clear_chat, delete_chat
 from shared.domain.ids import SessionId
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
 
 
 @route("DELETE", "/v2/messages", "Clear a chat", errors=(404,))

@@ -19,8 +19,8 @@ from shared.domain.details_request import (
     list_accepted,
 )
 from shared.domain.ids import SessionId, UserId
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 from shared.library.allowed_details import Details, load_details
 
 

@@ -12,8 +12,8 @@ from shared.domain.errors import NotFound
 from shared.domain.ids import MessageId, SessionId, UserId
 from shared.domain.run import Outcome
 from shared.domain.safety import SafetyScore, SafetyStep
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 from shared.safety.safety_score import compute_points, find_step
 
 

@@ -14,10 +14,10 @@ from functions.chat.turn.resent_embeds import ResentEmbed, keep_resent
 from shared.domain.embed import MAX_CONTENT_CHARS, Embed, EmbedStatus, list_ids, parse_content
 from shared.domain.ids import EmbedId, MessageId, SessionId
 from shared.domain.tool_data import EmbedType
-from shared.edge.common_schemas import PageQuery
-from shared.edge.pagination import build_array_response
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.common_schemas import PageQuery
+from shared.edge.declare.pagination import build_array_response
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 
 MAX_EMBED_BYTES = 4 * MAX_CONTENT_CHARS
 

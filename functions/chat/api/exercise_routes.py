@@ -6,8 +6,8 @@ from functions.chat.api.session_schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions import chat_sessions
 from shared.domain.ids import SessionId
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 from shared.exercises import load_exercises
 
 

@@ -20,9 +20,9 @@ from shared.domain.focus_mode import (
     remove_mode,
 )
 from shared.domain.ids import FocusModeId, SessionId
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
-from shared.edge.schemas import OPTIONAL_ID_PATTERN, Wire
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import OPTIONAL_ID_PATTERN, Wire
 
 FocusName = Annotated[str, Field(max_length=MAX_NAME_CHARS), IN_ONE_LINE, NOT_EMPTY]
 FocusText = Annotated[str, Field(max_length=MAX_INSTRUCTIONS_CHARS), WITH_LINE_BREAKS, NOT_EMPTY]

@@ -7,9 +7,9 @@ from functions.chat.tools import tool_grants
 from functions.chat.tools.tool_grants import ToolGrant
 from shared.domain.consent import GrantState, Standing
 from shared.domain.provenance import Source
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 from shared.security.disclosure import DAY_BUDGET_BITS
 from shared.security.tool_class import ToolClass
 

@@ -12,9 +12,9 @@ from functions.chat.stretches.end_stretch import end_stretch
 from functions.chat.turn.after_turn import after_turn
 from shared.domain.errors import Invalid
 from shared.domain.ids import MessageId, RunId, SessionId, UserId
-from shared.edge.cloudevents import parse_pubsub_event
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.cloudevents import parse_pubsub_event
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 from shared.library.count_model_usage import count_model_usage
 
 

@@ -12,10 +12,10 @@ from functions.chat.deps import OpeningDeps
 from functions.chat.sessions import chat_messages
 from shared.domain.errors import Invalid
 from shared.domain.ids import MessageId
-from shared.edge.common_schemas import OkOut
-from shared.edge.problems import build_problem
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 
 
 class MessagesQuery(ChatQuery):

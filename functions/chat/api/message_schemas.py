@@ -10,7 +10,7 @@ from shared.domain.chart import ChartType
 from shared.domain.chat import Card, FileCard, FileCitation, Message, Session
 from shared.domain.ids import MessageId
 from shared.domain.library_change import LibraryChange
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_CARDS = 5
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from functions.chat.deps import ChatDeps
 from shared.domain.custom_agent import AgentRole
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 
 
 class ChatModelOut(Wire):

@@ -9,6 +9,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from functions.chat.api.session_schemas import SessionOut, to_session_out
+from functions.chat.api.ui_messages import HEARTBEAT
 from functions.chat.deps import ChatDeps
 from functions.chat.notes.read_notes import (
     ShownNotes,
@@ -19,10 +20,9 @@ from functions.chat.notes.read_notes import (
 from shared.domain.chat_notes import ActionTool
 from shared.domain.errors import NotFound
 from shared.domain.ids import MemoryId, MessageId, RunId
-from shared.edge.event_stream import EventStream
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
-from shared.edge.ui_messages import HEARTBEAT
+from shared.edge.declare.event_stream import EventStream
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 
 RETRY_AFTER_S = 1
 

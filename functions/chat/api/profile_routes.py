@@ -12,8 +12,8 @@ from shared.domain.errors import Invalid
 from shared.domain.ids import UserId, is_id
 from shared.domain.own_names import deduplicate_names
 from shared.domain.profile import Device
-from shared.edge.common_schemas import CapitalOkOut, OkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import CapitalOkOut, OkOut
+from shared.edge.declare.routes import Call, route
 from shared.library.own_names_schedule import schedule_marking
 from shared.library.retention_schedule import schedule_retention
 from shared.library.summary_schedule import schedule_recent_days

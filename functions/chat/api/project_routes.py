@@ -10,9 +10,9 @@ from functions.chat.deps import ChatDeps
 from shared.domain.file import File, FileStatus
 from shared.domain.ids import ProjectId, UserId
 from shared.domain.project import MAX_NAME_CHARS, Project
-from shared.edge.common_schemas import OkOut, PageQuery
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.common_schemas import OkOut, PageQuery
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 from shared.library.files import build_thumbnail_address
 
 

@@ -17,7 +17,7 @@ from functions.chat.context.similar_chats import (
 from shared.domain.custom_agent import AgentRole
 from shared.domain.run import Outcome
 from shared.domain.voices import MAX_VOICES
-from shared.edge.schemas import EVENT_NUMBER_PATTERN, Wire
+from shared.edge.declare.schemas import EVENT_NUMBER_PATTERN, Wire
 
 
 class SendQuery(ChatQuery):

@@ -26,7 +26,7 @@ from shared.domain.run import QUESTION_SUFFIX, build_question_id
 from shared.domain.sealed_chat import require_own_ids
 from shared.domain.steps import MAX_ARGUMENTS_CHARS, CallStep
 from shared.domain.tool_data import EmbedType
-from shared.edge.schemas import ID_PATTERN, Wire
+from shared.edge.declare.schemas import ID_PATTERN, Wire
 
 MAX_CLOCK_DIFFERENCE = timedelta(minutes=1)
 MAX_HISTORY_MESSAGES = 400

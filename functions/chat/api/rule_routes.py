@@ -18,9 +18,9 @@ from shared.domain.rule import (
     get_rule,
     remove_rule,
 )
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 
 RuleText = Annotated[str, Field(max_length=MAX_CHARS), IN_ONE_LINE, NOT_EMPTY]
 

@@ -42,8 +42,8 @@ from shared.domain.ids import MessageId, RunId, UserId
 from shared.domain.run import Run
 from shared.domain.sealed_chat import HistoryRequest
 from shared.domain.storage_mode import is_sealed, name_within
-from shared.edge.problems import build_problem
-from shared.edge.routes import Call, route
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.routes import Call, route
 from shared.languages import choose_accepted
 from shared.resilience.retry import retry
 

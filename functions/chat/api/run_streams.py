@@ -4,16 +4,16 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Any
 
+from functions.chat.api import frames, ui_messages
 from functions.chat.api.message_schemas import to_message_json, to_question_json
 from functions.chat.api.question_schemas import SendQuery
+from functions.chat.api.ui_chunks import Chunk, ChunkBuilder
 from functions.chat.runs.journal import Journal
 from shared.domain.chat import Message
 from shared.domain.ids import RunId
 from shared.domain.run import AnswerText, RunEnded, RunEvent, SequencedEvent
 from shared.domain.sealed_chat import HistoryRequest
-from shared.edge import frames, ui_messages
-from shared.edge.event_stream import EventStream
-from shared.edge.ui_chunks import Chunk, ChunkBuilder
+from shared.edge.declare.event_stream import EventStream
 
 SequencedEvents = AsyncGenerator[SequencedEvent, None]
 Work = Callable[[], Coroutine[Any, Any, None]]

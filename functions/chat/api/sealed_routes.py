@@ -26,9 +26,9 @@ from functions.chat.turn.idempotency import WaitingKey
 from shared.data.paging import parse_cursor
 from shared.domain.errors import AlreadyExists, NotFound
 from shared.domain.ids import RunId, SessionId
-from shared.edge.common_schemas import OkOut
-from shared.edge.problems import build_problem
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.routes import Call, route
 
 MAX_CIPHERTEXTS_BYTES = 8_388_608
 MAX_RESEND_BYTES = 16_777_216

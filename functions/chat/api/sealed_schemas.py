@@ -13,8 +13,8 @@ from shared.data.sealed_chats import NewCiphertext
 from shared.domain.errors import TooLarge
 from shared.domain.ids import MessageId
 from shared.domain.sealed_chat import SealedChat, SealedMessage, require_own_ids
-from shared.edge.common_schemas import MAX_CURSOR_CHARS
-from shared.edge.schemas import ID_PATTERN, Wire
+from shared.edge.declare.common_schemas import MAX_CURSOR_CHARS
+from shared.edge.declare.schemas import ID_PATTERN, Wire
 
 FORMAT = 1
 """The first byte of every ciphertext."""

@@ -9,8 +9,8 @@ from functions.chat.api.session_schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.chat_search import ChatHit, search_chats
 from shared.domain.chat import Message
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 
 
 class ChatSearchQuery(Wire):

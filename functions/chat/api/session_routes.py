@@ -13,9 +13,9 @@ from functions.chat.api.session_schemas import (
 from functions.chat.deps import OpeningDeps
 from functions.chat.sessions import chat_messages, chat_sessions
 from shared.domain.ids import AppId, ProjectId, SessionId
-from shared.edge.common_schemas import OkOut
-from shared.edge.pagination import build_array_response
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.pagination import build_array_response
+from shared.edge.declare.routes import Call, route
 
 
 @route("POST", "/v2/chat-sessions", "Begin a chat of its own", errors=(404,))

@@ -12,8 +12,8 @@ from shared.domain.chat_notes import Category
 from shared.domain.details_request import DetailKey, RequestState
 from shared.domain.feedback import Thumb
 from shared.domain.storage_mode import StorageMode, find_storage_mode
-from shared.edge.common_schemas import PageQuery
-from shared.edge.schemas import OPTIONAL_ID_PATTERN, Wire
+from shared.edge.declare.common_schemas import PageQuery
+from shared.edge.declare.schemas import OPTIONAL_ID_PATTERN, Wire
 
 
 def _reject_offset(offset: int) -> int:

@@ -4,10 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from functions.chat.api.message_schemas import MessageOut
+from functions.chat.api.ui_chunks import (
+    TOOL_ABANDONED,
+    build_chart_part,
+    build_embed_part,
+    parse_input,
+)
 from shared.domain.branches import build_shown_path, omit_foreign_summary
 from shared.domain.chat import Message, Session
 from shared.domain.steps import CallStep, Step
-from shared.edge.ui_chunks import TOOL_ABANDONED, build_chart_part, build_embed_part, parse_input
 
 
 def add_parts(

@@ -20,7 +20,7 @@ from shared.domain.figures import LibraryFigures, PeriodName, Span, split_period
 from shared.domain.ids import UserId
 from shared.domain.model_usage import DayUsage
 from shared.domain.quota import DAILY_QUOTAS, find_day_end
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 
 
 @route(

@@ -8,7 +8,7 @@ from pydantic import Field
 from shared.domain.figures import PeriodName
 from shared.domain.model import ModelRole
 from shared.domain.quota import QuotaName
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_DAYS = 31
 

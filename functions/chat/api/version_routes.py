@@ -23,9 +23,9 @@ from functions.chat.turn.question import Question
 from shared import telemetry
 from shared.domain.custom_agent import AgentRole
 from shared.domain.ids import MessageId, SessionId
-from shared.edge.problems import build_problem
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 from shared.languages import choose_accepted
 from shared.resilience.retry import retry
 

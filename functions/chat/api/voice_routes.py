@@ -32,9 +32,9 @@ from shared.domain.errors import CallerError, Invalid, ModelFailed, NotFound, Un
 from shared.domain.ids import RunId
 from shared.domain.run import Run
 from shared.domain.storage_mode import is_private, name_within
-from shared.edge.problems import build_problem
-from shared.edge.routes import Call, Form, route
-from shared.edge.schemas import LANGUAGE_CODE_PATTERN, Wire
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.routes import Call, Form, route
+from shared.edge.declare.schemas import LANGUAGE_CODE_PATTERN, Wire
 from shared.languages import choose_accepted
 from shared.resilience.retry import retry
 

@@ -19,8 +19,8 @@ from functions.chat.voice.voice_sessions import (
     record_voice_turn,
 )
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.edge.problems import build_problem
-from shared.edge.routes import Call, route
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.routes import Call, route
 
 MAX_TURN_BYTES = 262_144
 """Two texts of 20,000 characters, each of six bytes as JSON."""

@@ -13,7 +13,7 @@ from functions.chat.voice.voice_sessions import (
 )
 from shared.domain.ids import SessionId
 from shared.domain.voice_session import MAX_SDP_CHARS, RealtimeSecret, VoiceSession
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 from shared.ports import Clock
 
 MAX_ARGUMENTS_CHARS = 4_000

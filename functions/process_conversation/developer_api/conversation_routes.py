@@ -25,8 +25,8 @@ from functions.process_conversation.library.listings import list_conversations
 from functions.process_conversation.library.route_calls import call_route
 from shared.domain.ids import ConversationId
 from shared.domain.operation import Operation
-from shared.edge.idempotency import IdempotencyKeyHeader
-from shared.edge.routes import Call, route
+from shared.edge.declare.idempotency import IdempotencyKeyHeader
+from shared.edge.declare.routes import Call, route
 
 PATH = "/v1/dev/user/conversations"
 MAX_BODY_BYTES = 2_097_152

@@ -8,9 +8,9 @@ from starlette.responses import Response
 from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library.key_access import KeyOwner
 from shared.domain.operation import Operation
-from shared.edge.idempotency import run_idempotent
-from shared.edge.routes import Call
-from shared.edge.schemas import Wire
+from shared.edge.declare.idempotency import run_idempotent
+from shared.edge.declare.routes import Call
+from shared.edge.declare.schemas import Wire
 
 
 async def create_once(

@@ -34,7 +34,7 @@ from functions.process_conversation.library.schemas import (
 from shared.domain.conversation import Conversation, ConversationStatus
 from shared.domain.folder import FolderList
 from shared.domain.memory import MemoryCategory
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_MEMORY_CHARS = 500
 MAX_MEMORY_BATCH = 25

@@ -17,7 +17,7 @@ from functions.process_conversation.library.goal_schemas import (
 from functions.process_conversation.library.key_access import KeyOwner, authorize_developer_key
 from functions.process_conversation.library.route_calls import call_route
 from shared.domain.errors import Invalid
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 
 PATH = "/v1/dev/user/goals"
 

@@ -19,8 +19,8 @@ from functions.process_conversation.library.program_schemas import ProgramMemory
 from functions.process_conversation.library.route_calls import call_route
 from shared.domain.ids import UserId
 from shared.domain.operation import Operation
-from shared.edge.idempotency import IdempotencyKeyHeader
-from shared.edge.routes import Call, route
+from shared.edge.declare.idempotency import IdempotencyKeyHeader
+from shared.edge.declare.routes import Call, route
 
 PATH = "/v1/dev/user/memories"
 MAX_BATCH_BYTES = 262_144

@@ -23,7 +23,7 @@ from shared import telemetry
 from shared.domain.errors import Invalid, NotFound, Unavailable
 from shared.domain.file import PDF_TYPE, File
 from shared.domain.ids import UserId
-from shared.edge.routes import Call, Form, route
+from shared.edge.declare.routes import Call, Form, route
 from shared.library.files import (
     PICTURE_TYPE,
     build_document_address,

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from shared.domain.file import File, FileStatus
 from shared.domain.ids import UserId
-from shared.edge.common_schemas import PageQuery
-from shared.edge.schemas import ID_PATTERN, Wire
+from shared.edge.declare.common_schemas import PageQuery
+from shared.edge.declare.schemas import ID_PATTERN, Wire
 from shared.library.files import build_document_address, build_thumbnail_address
 
 MAX_FILES_AT_ONCE = 10

@@ -2,7 +2,7 @@
 
 from functions.process_conversation.files.file_routes import READ_ROUTES, ROUTES
 from functions.process_conversation.wiring import file_deps, start
-from shared.edge.entry_point import serve
+from shared.edge.serve.entry_point import serve
 from shared.wiring import cors_origins
 
 start()

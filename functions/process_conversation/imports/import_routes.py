@@ -37,8 +37,8 @@ from shared.domain.errors import Invalid
 from shared.domain.file_import import FileImport
 from shared.domain.ids import UserId
 from shared.domain.own_names import build_name_key
-from shared.edge.event_stream import EventStream
-from shared.edge.routes import Call, Form, UploadedFile, route
+from shared.edge.declare.event_stream import EventStream
+from shared.edge.declare.routes import Call, Form, UploadedFile, route
 
 MAX_FORM_BYTES = 31_457_280
 """Of all files of a request; larger ones are uploaded before."""

@@ -7,7 +7,7 @@ from pydantic import Field
 from functions.process_conversation.library.conversation_schemas import AnyTime, Label, Utc
 from shared.domain.file_import import ImportStatus
 from shared.domain.ids import UserId
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_FILES = 500
 MAX_UPLOADS = 20

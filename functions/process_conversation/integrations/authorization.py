@@ -12,7 +12,7 @@ from shared.domain.app import App, Permission
 from shared.domain.errors import NotAllowed
 from shared.domain.ids import AppId, UserId
 from shared.domain.value import value
-from shared.edge.routes import Call
+from shared.edge.declare.routes import Call
 from shared.resilience.hour_windows import floor_to_hour
 from shared.resilience.rate_limit_status import RateLimitStatus, check_limit
 

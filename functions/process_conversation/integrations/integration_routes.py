@@ -38,11 +38,11 @@ from functions.process_conversation.integrations.library_writer import (
 from shared.domain.app import App
 from shared.domain.errors import QuotaExceeded, TooMany
 from shared.domain.operation import Operation
-from shared.edge.idempotency import IdempotencyKeyHeader, run_idempotent
-from shared.edge.problems import build_problem
-from shared.edge.rate_limit_headers import build_rate_limit_headers, too_many_requests
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.idempotency import IdempotencyKeyHeader, run_idempotent
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.rate_limit_headers import build_rate_limit_headers, too_many_requests
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 
 MAX_BODY_BYTES = 8_388_608
 """Room for the longest text with every character escaped."""

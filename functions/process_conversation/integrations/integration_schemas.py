@@ -18,7 +18,7 @@ from functions.process_conversation.library.schemas import (
 )
 from shared.domain.conversation import Conversation, LabelledSegment
 from shared.domain.ids import UserId
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 from shared.security.visible_text import strip_invisible
 
 MAX_FACTS = 50

@@ -14,7 +14,7 @@ from functions.process_conversation.library.schemas import (
     RetentionIn,
 )
 from shared.domain.account import Erasure
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 
 ZIP_MEDIA_TYPE = "application/zip"
 

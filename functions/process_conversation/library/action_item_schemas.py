@@ -15,7 +15,7 @@ from functions.process_conversation.library.schemas import OffsetPageQuery
 from shared.data.action_items import ActionItemFilter
 from shared.domain.action_item import MAX_INDENT_LEVEL, TaskOwner
 from shared.domain.ids import ConversationId
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_TASK_CHARS = 500
 MAX_BATCH = 500

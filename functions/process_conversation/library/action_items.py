@@ -23,7 +23,7 @@ from functions.process_conversation.library.schemas import LibrarySearchIn
 from shared.domain.action_item import CONTENT_FIELDS, ActionItem
 from shared.domain.errors import NotFound
 from shared.domain.ids import ActionItemId, ConversationId, UserId
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 from shared.library.task_reminders import announce_tasks
 
 

@@ -12,8 +12,8 @@ from shared.domain.chat import Message, Session
 from shared.domain.errors import NotFound
 from shared.domain.ids import SessionId, UserId
 from shared.domain.shared_chat import SharedChat
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 
 NO_CHAT = "Chat session not found"
 NOT_SHARED = "This chat is not shared."

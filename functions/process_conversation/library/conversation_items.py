@@ -12,8 +12,8 @@ from functions.process_conversation.library.edit_schemas import (
 )
 from shared.domain.errors import NotFound
 from shared.domain.ids import ConversationId
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
 from shared.library.task_reminders import announce_tasks
 
 _PATH = "/v1/conversations/{conversation_id}/action-items"

@@ -17,8 +17,8 @@ from shared.data.conversation_lists import ConversationFilter
 from shared.data.long_transcripts import run_beside_the_loop
 from shared.domain.errors import Invalid
 from shared.domain.ids import FolderId, UserId
-from shared.edge.pagination import build_array_response
-from shared.edge.routes import Call, route
+from shared.edge.declare.pagination import build_array_response
+from shared.edge.declare.routes import Call, route
 from shared.retrieval.snippets import collect_terms
 
 

@@ -28,7 +28,7 @@ from shared.domain.errors import NotFound
 from shared.domain.failure import FailureReason
 from shared.domain.ids import ConversationId, is_id
 from shared.domain.place import Geolocation
-from shared.edge.schemas import ID_PATTERN, PATTERN_WORDS, Wire
+from shared.edge.declare.schemas import ID_PATTERN, PATTERN_WORDS, Wire
 
 SOURCES = frozenset(
     {

@@ -30,9 +30,9 @@ from functions.process_conversation.processing.own_speakers import find_named_pe
 from shared.data.long_transcripts import run_beside_the_loop
 from shared.domain.conversation import Conversation, Speaker
 from shared.domain.ids import ConversationId, PersonId, UserId, is_id
-from shared.edge.common_schemas import OkOut
-from shared.edge.problems import build_problem
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.routes import Call, route
 
 MAX_BODY_BYTES = 8_388_608
 """Room for the longest transcript; parsed, it takes up to 50 times as much memory."""

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from functions.process_conversation.library.action_item_schemas import Description
 from functions.process_conversation.library.conversation_schemas import MAX_SEGMENTS, Label
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_ITEMS = 100
 """More than a conversation has."""

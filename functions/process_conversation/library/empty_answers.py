@@ -8,7 +8,7 @@ from typing import Any
 
 from functions.process_conversation.deps import LibraryDeps
 from shared.domain.ids import ConversationId
-from shared.edge.routes import Call, Route, route
+from shared.edge.declare.routes import Call, Route, route
 
 _ANSWERS: Mapping[str, dict[str, Any] | list[Any]] = {
     "/v1/fair-use/status": {"stage": "none"},

@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from functions.process_conversation.library.conversation_schemas import Label, Utc
 from shared.domain.folder import DEFAULT_COLOR, MAX_FOLDERS, Folder
-from shared.edge.schemas import COLOR_PATTERN, Wire
+from shared.edge.declare.schemas import COLOR_PATTERN, Wire
 
 MAX_MOVED = 500
 """Conversations that one request moves."""

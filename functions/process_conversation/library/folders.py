@@ -16,8 +16,8 @@ from functions.process_conversation.library.folder_schemas import (
 from shared.domain.errors import NotFound
 from shared.domain.folder import FolderList
 from shared.domain.ids import ConversationId, FolderId, UserId
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
 
 _BODY_ERRORS = (400, 401, 404, 413, 415, 422)
 

@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from functions.process_conversation.library.conversation_schemas import ClientId, Utc
 from shared.domain.goal import GoalType
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_AMOUNT = 1e12
 MAX_TITLE_CHARS = 200

@@ -14,8 +14,8 @@ from functions.process_conversation.library.goal_schemas import (
 )
 from shared.domain.goal import Goal
 from shared.domain.ids import GoalId
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
 from shared.library.count_model_usage import count_model_usage
 
 

@@ -11,7 +11,7 @@ from shared.domain.api_key import DeveloperScope, KeyScope
 from shared.domain.errors import NotAllowed, NotAuthenticated
 from shared.domain.ids import UserId
 from shared.domain.value import value
-from shared.edge.routes import Call
+from shared.edge.declare.routes import Call
 
 MISSING_KEY_MESSAGE = "Invalid or missing API key. Provide via Authorization header."
 

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, AliasChoices, Field, StringConstraints
 
 from functions.process_conversation.library.conversation_schemas import Utc
 from shared.domain.api_key import READ_SCOPES, DeveloperScope, KeyScope
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_SCOPES = 20
 

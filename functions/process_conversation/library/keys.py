@@ -15,7 +15,7 @@ from functions.process_conversation.library.key_schemas import (
 )
 from shared.data.api_keys import ApiKeys
 from shared.domain.api_key import DeveloperKey, McpKey
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 
 SECRET_BYTES = 32
 

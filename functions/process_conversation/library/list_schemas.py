@@ -17,8 +17,8 @@ from shared.data.conversation_lists import LISTED_STATUSES, ConversationFilter
 from shared.data.search import Filters, FoundConversation
 from shared.domain.conversation import Conversation, LabelledSegment
 from shared.domain.ids import FolderId
-from shared.edge.common_schemas import PageQuery
-from shared.edge.schemas import Wire
+from shared.edge.declare.common_schemas import PageQuery
+from shared.edge.declare.schemas import Wire
 from shared.retrieval.snippets import Piece, cut_snippet
 
 MAX_LISTED = 1_000

@@ -22,9 +22,9 @@ from functions.process_conversation.library.schemas import (
 from shared.domain.derived_ids import build_derived_id
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
-from shared.edge.common_schemas import OkOut
-from shared.edge.pagination import build_array_response
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.pagination import build_array_response
+from shared.edge.declare.routes import Call, route
 from shared.library import owner_memories
 from shared.library.manual_memories import build_manual_memory, find_manual_memory
 from shared.library.memory_index import index_memories

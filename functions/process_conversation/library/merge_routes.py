@@ -5,7 +5,7 @@ from functions.process_conversation.library.merge_schemas import FinishMergeIn, 
 from functions.process_conversation.library.merging import merge, undo_merge
 from shared import telemetry
 from shared.domain.ids import ConversationId
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 
 
 @route(

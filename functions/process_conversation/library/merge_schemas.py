@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 from functions.process_conversation.library.conversation_schemas import Label, Utc
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.merge import Merge
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_SOURCES = 20
 

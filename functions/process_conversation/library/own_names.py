@@ -9,7 +9,7 @@ from shared.domain.conversation import Conversation
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.ids import UserId
 from shared.domain.speaker_labels import is_name
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 from shared.library.own_names_schedule import schedule_marking
 
 PAGE_SIZE = 25

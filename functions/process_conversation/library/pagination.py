@@ -7,7 +7,7 @@ from functions.process_conversation.library.schemas import OffsetPageQuery
 from shared.data.records import R, Records
 from shared.domain.documents import Where
 from shared.domain.value import value
-from shared.edge.routes import Call
+from shared.edge.declare.routes import Call
 
 
 @value

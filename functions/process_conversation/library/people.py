@@ -18,9 +18,9 @@ from shared.domain.derived_ids import build_derived_id
 from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.ids import ConversationId, PersonId, UserId
 from shared.domain.person import Person
-from shared.edge.common_schemas import OkOut
-from shared.edge.pagination import build_array_response
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.pagination import build_array_response
+from shared.edge.declare.routes import Call, route
 
 
 @route(

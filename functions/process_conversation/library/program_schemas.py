@@ -13,7 +13,7 @@ from shared.domain.action_item import TaskOwner
 from shared.domain.conversation import CATEGORIES, Conversation
 from shared.domain.errors import Invalid
 from shared.domain.memory import MemoryCategory
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 W = TypeVar("W", bound=Wire)
 MAX_CATEGORIES = 50

@@ -13,8 +13,8 @@ from functions.process_conversation.deps import LibraryDeps
 from shared.data.codec import type_adapter
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
-from shared.edge.routes import Call, Route
-from shared.edge.validation_sentences import build_sentence
+from shared.edge.declare.routes import Call, Route
+from shared.edge.declare.validation_sentences import build_sentence
 
 
 async def call_route(

@@ -17,7 +17,7 @@ from functions.process_conversation.library.sample_schemas import SampleLibraryO
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.errors import Conflict, NotFound
 from shared.domain.ids import ConversationId, UserId
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 
 SOURCE = "sample"
 """Marks what may be removed again; a client cannot hand in a conversation with this source."""

@@ -1,6 +1,6 @@
 """Schemas of the sample library and of suggested questions."""
 
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 
 class SampleLibraryOut(Wire):

@@ -14,8 +14,8 @@ from functions.process_conversation.library.conversation_schemas import (
 from shared.domain.conversation import CATEGORIES
 from shared.domain.ids import AppId, UserId
 from shared.domain.memory import Memory, MemoryCategory
-from shared.edge.common_schemas import PageQuery
-from shared.edge.schemas import Wire
+from shared.edge.declare.common_schemas import PageQuery
+from shared.edge.declare.schemas import Wire
 
 MAX_MEMORY_CHARS = 1_000
 MAX_LISTED_MEMORIES = 5_000

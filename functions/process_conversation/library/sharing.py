@@ -13,7 +13,7 @@ from functions.process_conversation.library.sharing_schemas import (
 from shared.domain.conversation import Conversation
 from shared.domain.errors import NotFound
 from shared.domain.ids import ConversationId
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 
 NOT_SHARED = "This conversation is not shared."
 

@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from functions.process_conversation.library.conversation_schemas import EventOut, Utc
 from shared.domain.conversation import Conversation, LabelledSegment, Visibility
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 
 class ConversationVisibilityQuery(Wire):

@@ -12,7 +12,7 @@ from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library.sample_schemas import SuggestedQuestionsOut
 from shared.domain.conversation import Conversation
 from shared.domain.speaker_labels import is_name
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 from shared.retrieval.term_weights import FUNCTION_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 

@@ -17,8 +17,8 @@ from shared.domain.action_item import ActionItem
 from shared.domain.errors import NotFound
 from shared.domain.ids import ActionItemId
 from shared.domain.task_share import LIFETIME, TaskShare, build_share_id, copy_shared_task
-from shared.edge.problems import RequestRejected, build_problem
-from shared.edge.routes import Call, route
+from shared.edge.declare.problems import RequestRejected, build_problem
+from shared.edge.declare.routes import Call, route
 from shared.library.task_reminders import announce_tasks
 from shared.resilience.hour_windows import floor_to_hour
 from shared.resilience.rate_limit_status import check_limit

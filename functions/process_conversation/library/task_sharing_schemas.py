@@ -6,7 +6,7 @@ from pydantic import Field
 
 from functions.process_conversation.library.action_item_schemas import TaskId
 from functions.process_conversation.library.conversation_schemas import Utc
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_SHARED_TASKS = 20
 MAX_TOKEN_CHARS = 100

@@ -19,8 +19,8 @@ from functions.process_conversation.library.task_sync_schemas import (
 )
 from shared.domain.errors import NotFound
 from shared.domain.ids import is_id
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
 
 MAX_OPEN = 500
 MAX_COMPLETED = 100

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, model_validator
 from functions.process_conversation.library.action_item_schemas import ActionItemOut
 from functions.process_conversation.library.conversation_schemas import Label
 from shared.data.task_integrations import Setting
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 DEFAULT_PLATFORM = "apple_reminders"
 """The only task app that phones sync with by themselves; an export may leave it out."""

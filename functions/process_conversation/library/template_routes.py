@@ -12,9 +12,9 @@ from shared.data.stores import Stores
 from shared.domain.app import App
 from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.ids import AppId, ConversationId, UserId
-from shared.edge.app_schemas import AppOut, AppViewer
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.app_schemas import AppOut, AppViewer
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
 from shared.library.count_model_usage import count_model_usage
 
 NO_SUMMARIES = "This app writes no summaries of conversations."

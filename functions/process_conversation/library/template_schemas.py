@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from shared.domain.ids import AppId
-from shared.edge.app_schemas import AppOut
-from shared.edge.schemas import OPTIONAL_ID_PATTERN, Wire
+from shared.edge.declare.app_schemas import AppOut
+from shared.edge.declare.schemas import OPTIONAL_ID_PATTERN, Wire
 
 MAX_PROMPT_CHARS = 10_000
 

@@ -13,8 +13,8 @@ from shared.domain.assignments import assign_segments
 from shared.domain.conversation import Conversation, Speaker
 from shared.domain.errors import CallerError, Invalid, NotFound
 from shared.domain.ids import ConversationId, UserId
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
 
 MAX_TEXT_BODY_BYTES = 1_048_576
 """Room for the longest segment with every character escaped."""

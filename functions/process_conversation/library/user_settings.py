@@ -15,8 +15,8 @@ from functions.process_conversation.library.user_settings_schemas import (
 )
 from shared.domain.ids import ConversationId
 from shared.domain.profile import Profile
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
 
 
 @route("GET", "/v1/users/language", "Read the owner's language", errors=(401,))

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from functions.process_conversation.library.conversation_schemas import GeolocationIn
-from shared.edge.schemas import LANGUAGE_PATTERN, Wire
+from shared.edge.declare.schemas import LANGUAGE_PATTERN, Wire
 
 Language = Annotated[str, Field(pattern=LANGUAGE_PATTERN, max_length=32)]
 

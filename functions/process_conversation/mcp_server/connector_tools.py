@@ -11,7 +11,7 @@ from shared.domain.conversation import Conversation
 from shared.domain.errors import NotFound
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_CONVERSATIONS = 10
 MAX_MEMORIES = 10

@@ -19,7 +19,7 @@ from functions.process_conversation.library.schemas import QueryText
 from functions.process_conversation.mcp_server.library_tool import Result, tool
 from shared.data.search import Filters
 from shared.domain.ids import ConversationId, UserId
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 

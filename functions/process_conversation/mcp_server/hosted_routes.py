@@ -28,10 +28,10 @@ from functions.process_conversation.mcp_server.messages import (
 from functions.process_conversation.mcp_server.tools import TOOLS
 from shared.data.mcp_sessions import build_session_id
 from shared.domain.mcp_session import SESSION_TTL, McpReply, McpSession
-from shared.edge.event_stream import EventStream
-from shared.edge.problems import build_problem
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.event_stream import EventStream
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 from shared.resilience.hour_windows import floor_to_hour
 from shared.resilience.rate_limit_status import check_limit
 

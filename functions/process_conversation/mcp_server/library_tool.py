@@ -16,7 +16,7 @@ from shared.arguments import drop_absent, read_json_schema
 from shared.domain.ids import UserId
 from shared.domain.sizes import truncate
 from shared.domain.value import value
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_RESULT_CHARS = 80_000
 Effect = Literal["read", "write", "delete"]

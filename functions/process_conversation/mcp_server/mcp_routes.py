@@ -6,7 +6,7 @@ from starlette.responses import Response
 from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library.key_access import authenticate_mcp_key
 from shared.domain.errors import NotAllowed
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 
 
 @route(

@@ -24,10 +24,10 @@ from functions.process_conversation.library.route_calls import call_route
 from functions.process_conversation.library.schemas import Content
 from shared.domain.errors import Invalid
 from shared.domain.ids import ConversationId
-from shared.edge.common_schemas import OkOut
-from shared.edge.problems import build_problem
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 
 
 class McpMemoryIn(Wire):

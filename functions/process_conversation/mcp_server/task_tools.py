@@ -18,7 +18,7 @@ from functions.process_conversation.library.route_calls import call_route
 from functions.process_conversation.library.schemas import LibrarySearchIn
 from functions.process_conversation.mcp_server.library_tool import Result, tool
 from shared.domain.ids import UserId
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 
 class TasksFilter(Wire):

@@ -13,13 +13,13 @@ from functions.process_conversation.processing.sweep import sweep, wake_waiting
 from functions.process_conversation.processing.trigger import publish_change
 from shared import telemetry
 from shared.domain.errors import Invalid
-from shared.edge.cloudevents import (
+from shared.edge.declare.cloudevents import (
     MAX_EVENT_BYTES,
     parse_dead_letter,
     parse_document_change,
     parse_pubsub_event,
 )
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 from shared.library.count_model_usage import count_model_usage
 
 

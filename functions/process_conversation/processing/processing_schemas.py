@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from shared.domain.ids import ConversationId, UserId
-from shared.edge.schemas import ID_PATTERN, Wire
+from shared.edge.declare.schemas import ID_PATTERN, Wire
 
 
 class ConversationChangedIn(Wire):

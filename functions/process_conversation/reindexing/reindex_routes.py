@@ -5,7 +5,7 @@ from functions.process_conversation.reindexing.reindex_schemas import ReindexIn
 from functions.process_conversation.reindexing.reindex_users import list_users, reindex_user
 from shared import telemetry
 from shared.domain.reindexing import ReindexStep
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 
 
 @route("POST", "/", "The rows of users are to be built anew", access="service", status=204)

@@ -2,7 +2,7 @@
 
 from shared.domain.ids import UserId
 from shared.domain.reindexing import PARTS, Part
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 
 class ReindexIn(Wire):

@@ -22,7 +22,7 @@ from shared.domain.ids import UserId
 from shared.domain.recording import Recording
 from shared.domain.upload import BlobPart
 from shared.domain.value import value
-from shared.edge.routes import Call, Form, UploadedFile, route
+from shared.edge.declare.routes import Call, Form, UploadedFile, route
 from shared.library.recordings import (
     forget_recording,
     read_sound_type,

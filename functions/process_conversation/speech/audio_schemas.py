@@ -7,7 +7,7 @@ from pydantic import Field
 from functions.process_conversation.library.conversation_schemas import FailureOut, Time, Utc
 from shared.domain.ids import UserId
 from shared.domain.recording import Recording, RecordingStatus
-from shared.edge.schemas import ID_PATTERN, LANGUAGE_CODE_PATTERN, Wire
+from shared.edge.declare.schemas import ID_PATTERN, LANGUAGE_CODE_PATTERN, Wire
 from shared.library.recordings import RecordingNotes
 
 

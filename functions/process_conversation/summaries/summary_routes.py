@@ -18,8 +18,8 @@ from functions.process_conversation.summaries.summary_schemas import (
 )
 from shared import telemetry
 from shared.domain.daily_summary import find_day
-from shared.edge.problems import build_problem
-from shared.edge.routes import Call, route
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.routes import Call, route
 from shared.library.count_model_usage import count_model_usage
 from shared.library.summary_schedule import schedule_recent_days
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from shared.domain.daily_summary import DailySummary, Priority
 from shared.domain.ids import UserId
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 
 class DailySummarySettingsIn(Wire):

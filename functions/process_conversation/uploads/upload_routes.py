@@ -22,8 +22,8 @@ from shared import telemetry
 from shared.data.uploads import NOT_FOUND
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.upload import MAX_PART_BYTES, MAX_UPLOAD_BYTES, Upload
-from shared.edge.problems import RequestRejected, build_problem
-from shared.edge.routes import Call, route
+from shared.edge.declare.problems import RequestRejected, build_problem
+from shared.edge.declare.routes import Call, route
 from shared.library.uploads import append_to_upload, delete_upload, start_upload
 
 TUS_VERSION = "1.0.0"

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from shared.domain.ids import UserId
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_METADATA_CHARS = 4_096
 MAX_NUMBER = 10**15

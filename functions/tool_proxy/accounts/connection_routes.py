@@ -13,7 +13,7 @@ from functions.tool_proxy.accounts.connection_schemas import (
 )
 from functions.tool_proxy.deps import ToolProxyDeps
 from shared.domain.errors import NotAllowed, Unavailable
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 from shared.oauth import browser_binding, callback_page
 from shared.oauth.state import NotConnected
 

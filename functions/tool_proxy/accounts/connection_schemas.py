@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from functions.tool_proxy.accounts.connections import ConnectableService
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 
 class ConnectionOut(Wire):

@@ -10,8 +10,8 @@ from functions.tool_proxy.accounts.integration_key_schemas import (
     IntegrationOut,
 )
 from functions.tool_proxy.deps import ToolProxyDeps
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
 
 _SERVICE_BY_OLD_KEY = {"twitter": "x"}
 """Services that have another name here."""

@@ -6,7 +6,7 @@ from functions.tool_proxy.deps import CallDeps
 from shared import telemetry
 from shared.domain.errors import NotAllowed
 from shared.domain.ids import UserId
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 from shared.security.delegations import DELEGATION_HEADER, REFUSAL, Purpose
 
 MAX_CALL_BYTES = 262_144

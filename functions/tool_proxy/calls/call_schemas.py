@@ -7,7 +7,7 @@ from pydantic import Field
 
 from shared.domain.ids import AppId, UserId
 from shared.domain.tool_data import EmbedType, ToolData
-from shared.edge.schemas import ID_PATTERN, Wire
+from shared.edge.declare.schemas import ID_PATTERN, Wire
 
 
 class UserIn(Wire):

@@ -8,8 +8,8 @@ from functions.tool_proxy.calls.link_checks import find_broken_links
 from functions.tool_proxy.calls.service_schemas import LinksIn, LinksOut, ServiceCallIn
 from functions.tool_proxy.deps import ToolProxyDeps
 from shared import telemetry
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
 from shared.security.delegations import DISCONNECT_CALL_ID
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from functions.tool_proxy.calls.call_schemas import CallIn
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_LINKS = 10
 MAX_LINK_CHARS = 2_100

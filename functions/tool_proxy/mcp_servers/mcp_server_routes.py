@@ -12,7 +12,7 @@ from functions.tool_proxy.mcp_servers.mcp_server_schemas import (
 )
 from shared.domain.errors import CallerError, NotAllowed, Unavailable
 from shared.domain.ids import AppId
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
 from shared.oauth import browser_binding, callback_page
 
 

@@ -28,10 +28,10 @@ from shared.data.call_log import CALL_LOG_TTL
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, is_id
-from shared.edge.app_schemas import AppOut, AppViewer
-from shared.edge.common_schemas import OkOut, PageQuery
-from shared.edge.pagination import build_array_response
-from shared.edge.routes import Call, Form, route
+from shared.edge.declare.app_schemas import AppOut, AppViewer
+from shared.edge.declare.common_schemas import OkOut, PageQuery
+from shared.edge.declare.pagination import build_array_response
+from shared.edge.declare.routes import Call, Form, route
 
 AnyApp = OwnedAppOut | AppOut
 MAX_APP_BYTES = 131_072

@@ -25,8 +25,8 @@ from functions.tool_proxy.registry.directory_schemas import (
 from shared.domain.app import App, InstalledApp
 from shared.domain.app_catalog import CAPABILITIES, CATEGORIES, SECTIONS
 from shared.domain.ids import AppId
-from shared.edge.app_schemas import AppOut, AppViewer
-from shared.edge.routes import Call, route
+from shared.edge.declare.app_schemas import AppOut, AppViewer
+from shared.edge.declare.routes import Call, route
 
 
 @route("GET", "/v2/apps", "List apps by section, or a page of one category or capability")

@@ -6,8 +6,8 @@ from pydantic import BeforeValidator, Field
 
 from functions.tool_proxy.registry.directory import AppGroup, Criteria
 from shared.domain.app_catalog import CATEGORIES, Capability, Choice, SortOrder
-from shared.edge.app_schemas import AppOut
-from shared.edge.schemas import Wire, clear_blank
+from shared.edge.declare.app_schemas import AppOut
+from shared.edge.declare.schemas import Wire, clear_blank
 
 MAX_OFFSET = 1_000_000
 """A page beyond the end is empty."""

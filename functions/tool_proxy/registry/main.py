@@ -2,7 +2,7 @@
 
 from functions.tool_proxy.routes import ROUTES
 from functions.tool_proxy.wiring import deps, start
-from shared.edge.entry_point import serve
+from shared.edge.serve.entry_point import serve
 from shared.wiring import cors_origins
 
 start("apps", "call_log", "connections")

@@ -11,8 +11,8 @@ from functions.tool_proxy.registry.logos import DEFAULT_LOGO as DEFAULT_LOGO_FIL
 from functions.tool_proxy.registry.schemas import AppQuery, ReviewIn, ReviewResponseIn
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, is_id
-from shared.edge.app_schemas import DEFAULT_LOGO, ReviewOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.app_schemas import DEFAULT_LOGO, ReviewOut
+from shared.edge.declare.routes import Call, route
 
 MEDIA_TYPE = "image/webp"
 CACHE_CONTROL = "public, max-age=86400"

@@ -18,8 +18,8 @@ from shared.domain.app import (
 from shared.domain.app_catalog import CATEGORIES, DEFAULT_CATEGORY, TRIGGERS
 from shared.domain.errors import Invalid
 from shared.domain.ids import AppId
-from shared.edge.app_schemas import AppOut, AppViewer
-from shared.edge.schemas import ID_PATTERN, Wire, clear_blank
+from shared.edge.declare.app_schemas import AppOut, AppViewer
+from shared.edge.declare.schemas import ID_PATTERN, Wire, clear_blank
 from shared.security.tool_class import ToolClass, classify_app_tool
 from shared.security.tool_pin import compute_pin
 from shared.security.visible_text import strip_invisible

@@ -7,8 +7,8 @@ from functions.tool_proxy.webhooks.developer_schemas import (
     WebhookUrlIn,
     WebhookUrlOut,
 )
-from shared.edge.common_schemas import OkOut
-from shared.edge.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.routes import Call, route
 
 
 @route(

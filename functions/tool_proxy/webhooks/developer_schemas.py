@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from shared.domain.webhook import DeveloperWebhooks
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 
 class WebhookUrlIn(Wire):

@@ -2,7 +2,7 @@
 
 from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ROUTES, QUEUE_ROUTES
 from functions.tool_proxy.wiring import deps, start
-from shared.edge.entry_point import serve
+from shared.edge.serve.entry_point import serve
 
 start("apps", "call_log", "conversations")
 

@@ -9,8 +9,8 @@ from functions.tool_proxy.webhooks.webhook_schemas import ConversationProcessedI
 from shared import telemetry
 from shared.domain.errors import Invalid
 from shared.domain.webhook import WebhookDelivery
-from shared.edge.cloudevents import parse_pubsub_event
-from shared.edge.routes import Call, route
+from shared.edge.declare.cloudevents import parse_pubsub_event
+from shared.edge.declare.routes import Call, route
 
 
 @route("POST", "/", "A conversation was processed", access="service", status=204)

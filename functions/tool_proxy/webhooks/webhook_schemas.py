@@ -4,7 +4,7 @@ from pydantic import Field
 
 from shared.domain.ids import AppId, ConversationId, UserId
 from shared.domain.webhook import Trigger
-from shared.edge.schemas import ID_PATTERN, Wire
+from shared.edge.declare.schemas import ID_PATTERN, Wire
 
 
 class ConversationProcessedIn(Wire):

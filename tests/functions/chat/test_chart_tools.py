@@ -18,7 +18,7 @@ from tests.contracts.omi_client.objects import CHART
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ChatFixture
 from tests.functions.chat.test_message_routes import ask, open_chat
-from tests.shared.edge.test_ui_messages import MESSAGE, encode_chunks, parse_chunks
+from tests.functions.chat.test_ui_messages import MESSAGE, encode_chunks, parse_chunks
 
 WALKS: dict[str, Any] = {
     "chart_type": "line",

@@ -57,9 +57,9 @@ from tests.functions.chat.sealed_client import begin, find_chunk
 from tests.functions.chat.test_consent import FIND, IDS, NOTES, call, get_last_result, install, say
 from tests.functions.chat.test_incognito import read_files
 from tests.functions.chat.test_message_routes import open_chat
+from tests.functions.chat.test_ui_messages import MESSAGE, parse_chunks
 from tests.functions.chat.test_versions import UI
 from tests.shared.data.test_embeds import build_embed
-from tests.shared.edge.test_ui_messages import MESSAGE, parse_chunks
 
 FLIGHTS = [{"title": f"Flight {n}", "price": 40 + n, "seat": f"{n}A"} for n in range(5)]
 LOOK = call(FIND, {"text": "milk"})

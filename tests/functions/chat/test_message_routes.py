@@ -15,7 +15,7 @@ from shared.domain.app import App
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ActionItemId, AppId
 from shared.domain.model import TextDelta, ToolResult
-from shared.edge.http import build_application
+from shared.edge.serve.http import build_application
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.callers import build_auth_headers, open_client
 from tests.fixtures.chat import ADA, EVE, ChatFixture

@@ -11,6 +11,7 @@ from hypothesis import given
 
 from functions.chat.api.message_schemas import to_message_json
 from functions.chat.api.run_streams import build_history_request_chunks
+from functions.chat.api.ui_messages import encode
 from infra.openapi import build_document
 from shared.domain.chart import Chart, DataPoint, Dataset
 from shared.domain.chat import FileCitation, FilePage
@@ -46,9 +47,8 @@ from shared.domain.run import (
     VoicesStarted,
 )
 from shared.domain.sealed_chat import HistoryRequest
-from shared.edge.ui_messages import encode
 from tests.fixtures.stream_schema import check_chunk
-from tests.shared.edge.test_ui_messages import CARD, CONFIRMATION, MESSAGE, RUNS, parse_chunks
+from tests.functions.chat.test_ui_messages import CARD, CONFIRMATION, MESSAGE, RUNS, parse_chunks
 
 CHART = Chart(
     chart_type="bar",

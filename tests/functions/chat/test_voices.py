@@ -36,7 +36,7 @@ from tests.functions.chat.test_runs import (
     require_end,
 )
 from tests.functions.chat.test_turn import build_app
-from tests.shared.edge.test_ui_messages import parse_chunks
+from tests.functions.chat.test_ui_messages import parse_chunks
 
 ROLES = ["agent", "standard", "fast"]
 UI_PROTOCOL = {"protocol": "ui-message-stream"}

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from functions.chat.api.message_schemas import to_message_json
+from functions.chat.api.ui_messages import encode
 from functions.chat.runs.build_message import build_message
 from functions.chat.runs.close_run import close_as_interrupted
 from functions.chat.runs.journal import merge_text
@@ -37,7 +38,6 @@ from shared.domain.run import (
     VoicesStarted,
 )
 from shared.domain.voices import select_voice, tag_event
-from shared.edge.ui_messages import encode
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
 from tests.functions.chat.test_agent import (
@@ -47,7 +47,7 @@ from tests.functions.chat.test_agent import (
     return_card_numbers,
 )
 from tests.functions.chat.test_steps import AT, RUN
-from tests.shared.edge.test_ui_messages import parse_chunks, take_whole_events
+from tests.functions.chat.test_ui_messages import parse_chunks, take_whole_events
 
 MODELS = ("large", "small")
 

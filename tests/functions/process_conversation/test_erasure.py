@@ -35,7 +35,7 @@ from shared.domain.documents import Create, Delete, Set, Update
 from shared.domain.errors import AccountErased, NotAuthenticated, PreconditionFailed, Unavailable
 from shared.domain.ids import AppId, UserId
 from shared.domain.vectors import Row, SparseVector
-from shared.edge.problems import to_problem
+from shared.edge.declare.problems import to_problem
 from shared.ports import Documents
 from shared.security.pseudonyms import Pseudonyms
 from tests.fakes import CountingIds, FixedClock, RecordingEvents, RecordingTasks, ScriptedModel

@@ -19,7 +19,7 @@ from functions.process_conversation.mcp_server.tools import TOOLS
 from shared.data.api_keys import MAX_KEYS
 from shared.domain.documents import Set
 from shared.domain.errors import TooMany
-from shared.edge.http import build_application
+from shared.edge.serve.http import build_application
 from shared.resilience.key_rate_limiter import (
     MAX_PER_MINUTE,
     MAX_TRACKED_KEYS,

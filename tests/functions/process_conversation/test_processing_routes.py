@@ -18,8 +18,8 @@ from shared.data.model_usage import list_days
 from shared.domain.conversation import content_hash
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
-from shared.edge.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE
-from shared.edge.routes import Route
+from shared.edge.declare.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE
+from shared.edge.declare.routes import Route
 from tests.fakes import ScriptedModel
 from tests.fixtures.callers import IDENTITY, issue_service_token, open_client
 from tests.fixtures.processing import (

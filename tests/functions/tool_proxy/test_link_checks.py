@@ -15,7 +15,7 @@ from functions.tool_proxy.calls.service_routes import ROUTES as SERVICE_ROUTES
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.adapters.http_link_checker import HttpLinkChecker
 from shared.domain.errors import TimedOut, TooLarge, Unavailable, Unreadable
-from shared.edge.http import build_application
+from shared.edge.serve.http import build_application
 from shared.ports import EgressRequest, EgressResponse
 from tests.fakes import FixedClock
 from tests.fixtures.callers import SERVICE_IDENTITY, build_service_headers, open_client

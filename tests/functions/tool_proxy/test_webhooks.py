@@ -29,7 +29,7 @@ from shared.domain.conversation import Speaker
 from shared.domain.documents import Delete
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, PersonId, UserId
-from shared.edge.http import build_application
+from shared.edge.serve.http import build_application
 from shared.library.webhook_tasks import build_delivery_id
 from tests.fakes import replace_stores
 from tests.fault_injection import FaultyPort, lose_response, raise_timed_out, raise_unavailable

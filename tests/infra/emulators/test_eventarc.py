@@ -15,7 +15,11 @@ from infra.emulators.eventarc import Eventarc, add_topic, add_trigger
 from infra.emulators.firestore import run_firestore
 from shared.adapters.cloud.pubsub_events import PubsubEvents
 from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
-from shared.edge.cloudevents import DocumentChange, parse_document_change, parse_pubsub_event
+from shared.edge.declare.cloudevents import (
+    DocumentChange,
+    parse_document_change,
+    parse_pubsub_event,
+)
 from tests.conftest import ROOT, run_or_skip
 from tests.fixtures.callers import build_service_identity
 from tests.servers import run_server

@@ -7,7 +7,7 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_queue import SqliteQueue, SqliteTriggers
 from shared.domain.documents import Delete, Set
-from shared.edge.cloudevents import DocumentChange, parse_document_change
+from shared.edge.declare.cloudevents import DocumentChange, parse_document_change
 from tests.fakes import FixedClock
 from tests.fixtures.callers import SERVICE_IDENTITY
 from tests.fixtures.storage import INDEXES

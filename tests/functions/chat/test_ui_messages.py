@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.chat.api.ui_messages import encode
 from shared.domain.chat import MAIN_SESSION, Card, Message
 from shared.domain.confirmation import Confirmation
 from shared.domain.ids import AppId, ConversationId, MessageId
@@ -35,7 +36,6 @@ from shared.domain.run import (
     VoicesStarted,
 )
 from shared.domain.voices import select_voice, tag_event
-from shared.edge.ui_messages import encode
 
 TIME = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 CARD = Card(id=ConversationId("offsite"), created_at=TIME, title="Offsite", emoji="🚆")

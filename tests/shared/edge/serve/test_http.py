@@ -11,8 +11,8 @@ from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.data.codec import MalformedDocument, load
 from shared.domain.documents import Document
 from shared.domain.profile import Profile
-from shared.edge.http import build_application
-from shared.edge.routes import Call, route
+from shared.edge.declare.routes import Call, route
+from shared.edge.serve.http import build_application
 from tests.fakes import FixedClock
 from tests.fixtures.callers import build_service_identity
 from tests.log import capture_log

@@ -14,10 +14,10 @@ from shared.data.stores import Stores
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.operation import LEASE_TTL, OPERATION_TTL, Operation
-from shared.edge.http import build_application
-from shared.edge.idempotency import run_idempotent
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.idempotency import run_idempotent
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
+from shared.edge.serve.http import build_application
 from shared.ports import Documents
 from tests.fakes import CountingIds, FixedClock
 from tests.fixtures.callers import build_service_identity

@@ -7,10 +7,10 @@ import httpx
 import pytest
 from pydantic import Field
 
-from shared.edge.http import build_application
-from shared.edge.routes import Call, route
-from shared.edge.schemas import Wire
-from tests.shared.edge.test_http import FakeAuthDeps
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
+from shared.edge.serve.http import build_application
+from tests.shared.edge.serve.test_http import FakeAuthDeps
 
 pytestmark = pytest.mark.anyio
 

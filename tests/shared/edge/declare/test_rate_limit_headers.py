@@ -4,7 +4,7 @@ from http_sfv.list import List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.edge.rate_limit_headers import HOUR_S, build_rate_limit_headers
+from shared.edge.declare.rate_limit_headers import HOUR_S, build_rate_limit_headers
 from shared.resilience.rate_limit_status import RateLimitStatus
 
 

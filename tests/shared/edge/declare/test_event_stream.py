@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from shared.edge.event_stream import MAX_SILENCE_S, EventStream
+from shared.edge.declare.event_stream import MAX_SILENCE_S, EventStream
 
 SCOPE: dict[str, Any] = {"type": "http"}
 

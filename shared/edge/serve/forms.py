@@ -14,8 +14,8 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from shared.domain.value import value
-from shared.edge.problems import RequestRejected, build_problem
-from shared.edge.routes import Form, UploadedFile
+from shared.edge.declare.problems import RequestRejected, build_problem
+from shared.edge.declare.routes import Form, UploadedFile
 
 MAX_FIELDS = 8
 MAX_ENVELOPE_BYTES = 16_384

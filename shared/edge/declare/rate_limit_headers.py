@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from starlette.responses import JSONResponse
 
 from shared.domain.errors import TooMany
-from shared.edge.problems import QUOTA_EXCEEDED, build_problem
+from shared.edge.declare.problems import QUOTA_EXCEEDED, build_problem
 from shared.resilience.rate_limit_status import RateLimitStatus
 
 HOUR_S = 3600

@@ -15,7 +15,7 @@ from shared.adapters.embedded.sqlite_queue import Job
 from shared.adapters.firestore_limits import check_fields
 from shared.domain.dead_letter import Kind
 from shared.domain.errors import Invalid
-from shared.edge.cloudevents import (
+from shared.edge.declare.cloudevents import (
     MAX_EVENT_BYTES,
     DocumentChange,
     parse_dead_letter,

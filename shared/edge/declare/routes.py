@@ -21,7 +21,7 @@ from typing_extensions import TypeVar
 from shared.domain.account import TokenCheck
 from shared.domain.ids import UserId
 from shared.domain.value import value
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 BodyT_co = TypeVar("BodyT_co", default=None, covariant=True)
 QueryT_co = TypeVar("QueryT_co", default=None, covariant=True)

@@ -7,9 +7,9 @@ import pytest
 from starlette.requests import Request
 
 from infra.openapi import list_public_routes
-from shared.edge.bodies import parse_json
-from shared.edge.problems import RequestRejected
-from shared.edge.routes import Route
+from shared.edge.declare.problems import RequestRejected
+from shared.edge.declare.routes import Route
+from shared.edge.serve.bodies import parse_json
 
 CHANGES = {
     f"{public.row.method} {public.row.path}": public.row

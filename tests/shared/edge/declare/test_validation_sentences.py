@@ -10,8 +10,8 @@ from pydantic import AwareDatetime, Field, ValidationError
 
 from infra.openapi import list_public_routes
 from shared.data.codec import type_adapter
-from shared.edge.bodies import build_validation_problem
-from shared.edge.schemas import ID_PATTERN, Wire
+from shared.edge.declare.schemas import ID_PATTERN, Wire
+from shared.edge.serve.bodies import build_validation_problem
 
 QUOTED = re.compile(r"“[^”]*”|'[^']*'")
 MACHINE_TEXT = re.compile(r"\w_\w|_at\b|\d{4}-\d\d-\d\dT|[\\^$\[\]{}<>]|\b[a-z]+[A-Z]\w*|\bnull\b")

@@ -16,9 +16,9 @@ from shared.data.stores import Stores
 from shared.domain.errors import CallerError
 from shared.domain.ids import UserId
 from shared.domain.operation import Operation, StoredResponse, build_operation
-from shared.edge.problems import build_problem
-from shared.edge.routes import Call
-from shared.edge.schemas import Wire
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.routes import Call
+from shared.edge.declare.schemas import Wire
 
 if TYPE_CHECKING:
     from shared.ports import Clock, NewId

@@ -8,9 +8,9 @@ import functions_framework.aio
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from shared.edge.http import build_application
-from shared.edge.requests import AuthDeps
-from shared.edge.routes import LateRoutes, Route
+from shared.edge.declare.routes import LateRoutes, Route
+from shared.edge.serve.http import build_application
+from shared.edge.serve.requests import AuthDeps
 
 DepsT = TypeVar("DepsT", bound=AuthDeps)
 EntryPoint = Callable[[Request], Any]

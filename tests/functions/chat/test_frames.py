@@ -10,6 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.chat.api.frames import (
+    HEARTBEAT,
+    MAX_FRAME_BYTES,
+    encode,
+    encode_done,
+    encode_question,
+    encode_status,
+    encode_text,
+)
 from shared.domain.chat import MAIN_SESSION, Card, Message
 from shared.domain.ids import AppId, ConversationId, MessageId
 from shared.domain.run import (
@@ -28,17 +37,8 @@ from shared.domain.run import (
     VoiceEnded,
     VoicesStarted,
 )
-from shared.edge.frames import (
-    HEARTBEAT,
-    MAX_FRAME_BYTES,
-    encode,
-    encode_done,
-    encode_question,
-    encode_status,
-    encode_text,
-)
+from tests.functions.chat.test_ui_messages import CONFIRMATION
 from tests.old_app import parse_as_fixed_app, parse_as_old_app
-from tests.shared.edge.test_ui_messages import CONFIRMATION
 
 TIME = datetime(2026, 3, 2, tzinfo=UTC)
 MESSAGE = Message(

@@ -11,10 +11,10 @@ from tests.fakes import FixedClock
 
 pytestmark = pytest.mark.anyio
 SOURCE = """
-from shared.edge.entry_point import serve
-from shared.edge.routes import Call, route
-from shared.edge.common_schemas import OkOut
-from tests.shared.edge.test_entry_point import build_deps
+from shared.edge.serve.entry_point import serve
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.common_schemas import OkOut
+from tests.shared.edge.serve.test_entry_point import build_deps
 
 @route("GET", "/orders", "List orders", access="anyone")
 async def list_orders(_deps: object, _call: Call) -> OkOut:
@@ -59,10 +59,10 @@ async def test_an_entry_point_serves_its_routes_and_builds_its_deps_with_the_fir
 
 
 LATE_SOURCE = """
-from shared.edge.entry_point import serve, serve_late
-from shared.edge.routes import Call, LateRoutes, route
-from shared.edge.common_schemas import OkOut
-from tests.shared.edge.test_entry_point import build_deps, loads
+from shared.edge.serve.entry_point import serve, serve_late
+from shared.edge.declare.routes import Call, LateRoutes, route
+from shared.edge.declare.common_schemas import OkOut
+from tests.shared.edge.serve.test_entry_point import build_deps, loads
 
 @route("GET", "/orders", "List orders", access="anyone")
 async def list_orders(_deps: object, _call: Call) -> OkOut:

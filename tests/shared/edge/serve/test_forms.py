@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from shared.edge.forms import MAX_ENVELOPE_BYTES, MAX_FIELDS
-from shared.edge.http import build_application
-from shared.edge.routes import Call, Form, route
+from shared.edge.declare.routes import Call, Form, route
+from shared.edge.serve.forms import MAX_ENVELOPE_BYTES, MAX_FIELDS
+from shared.edge.serve.http import build_application
 from tests.fixtures.callers import open_client
-from tests.shared.edge.test_bodies import BodySender, FakeDeps
+from tests.shared.edge.serve.test_bodies import BodySender, FakeDeps
 
 pytestmark = pytest.mark.anyio
 

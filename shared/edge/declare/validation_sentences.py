@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shared.edge.schemas import PATTERN_WORDS
+from shared.edge.declare.schemas import PATTERN_WORDS
 
 MAX_NAME_CHARS = 64
 _KINDS: Mapping[str, str] = {

@@ -11,7 +11,7 @@ from shared.domain.app import App, AppReview, ChatTool, Deactivation, InstalledA
 from shared.domain.app_catalog import PROACTIVE_CAPABILITY
 from shared.domain.ids import AppId, UserId
 from shared.domain.value import value
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 DEFAULT_LOGO = "default.webp"
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from shared.edge.schemas import Wire
+from shared.edge.declare.schemas import Wire
 
 MAX_CURSOR_CHARS = 400
 

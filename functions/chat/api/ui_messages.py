@@ -15,6 +15,7 @@ from contextlib import aclosing
 
 from pydantic_core import to_json
 
+from functions.chat.api.ui_chunks import Chunk, ChunkBuilder, MessageEncoder, wrap_chunk
 from shared.domain.run import (
     Outcome,
     PlainEvent,
@@ -25,7 +26,6 @@ from shared.domain.run import (
     VoicesStarted,
 )
 from shared.domain.voices import get_voice, untag_event
-from shared.edge.ui_chunks import Chunk, ChunkBuilder, MessageEncoder, wrap_chunk
 
 HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
 HEARTBEAT = b": ping\n\n"

@@ -15,10 +15,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from shared.data.codec import type_adapter
-from shared.edge.problems import RequestRejected, build_problem
-from shared.edge.routes import Route
-from shared.edge.schemas import Wire
-from shared.edge.validation_sentences import build_sentence
+from shared.edge.declare.problems import RequestRejected, build_problem
+from shared.edge.declare.routes import Route
+from shared.edge.declare.schemas import Wire
+from shared.edge.declare.validation_sentences import build_sentence
 
 MAX_SHOWN_ERRORS = 20
 MAX_JSON_VALUES = 250_000

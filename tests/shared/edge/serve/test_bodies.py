@@ -25,9 +25,9 @@ from functions.tool_proxy.webhooks import webhook_routes
 from infra.openapi import list_public_routes
 from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.data.codec import type_adapter
-from shared.edge import bodies
-from shared.edge.http import build_application
-from shared.edge.routes import DEFAULT_MAX_BYTES, Call, Route, route
+from shared.edge.declare.routes import DEFAULT_MAX_BYTES, Call, Route, route
+from shared.edge.serve import bodies
+from shared.edge.serve.http import build_application
 from tests.fakes import FixedClock
 from tests.fixtures.callers import SERVICE_IDENTITY
 

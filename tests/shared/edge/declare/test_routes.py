@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from shared.edge.common_schemas import OkOut, PageQuery
-from shared.edge.routes import Call, Route, route
-from shared.edge.schemas import Wire
+from shared.edge.declare.common_schemas import OkOut, PageQuery
+from shared.edge.declare.routes import Call, Route, route
+from shared.edge.declare.schemas import Wire
 
 Deps = object
 

@@ -14,9 +14,9 @@ from starlette.requests import Request
 from shared import telemetry
 from shared.domain.errors import NotAuthenticated
 from shared.domain.ids import UserId
-from shared.edge.bodies import build_validation_problem, parse_json, read_body, read_query
-from shared.edge.problems import RequestRejected, build_problem
-from shared.edge.routes import Call, Route
+from shared.edge.declare.problems import RequestRejected, build_problem
+from shared.edge.declare.routes import Call, Route
+from shared.edge.serve.bodies import build_validation_problem, parse_json, read_body, read_query
 
 if TYPE_CHECKING:
     from shared.ports import Clock, Identity, ServiceIdentity
@@ -58,7 +58,7 @@ async def parse_call(
         call = replace(call, caller=await row.authorize(deps, call))
     _check_headers(row, request)
     if row.form is not None:
-        from shared.edge.forms import is_form, receive_form
+        from shared.edge.serve.forms import is_form, receive_form
 
         if is_form(request):
             form = await receive_form(row.form, request, max_json_bytes=row.max_bytes)

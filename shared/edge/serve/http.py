@@ -18,10 +18,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from shared import telemetry
 from shared.data.codec import type_adapter
 from shared.domain.errors import KeepsakeError
-from shared.edge.problems import RequestRejected, build_problem, to_problem
-from shared.edge.requests import AuthDeps, parse_call
-from shared.edge.routes import LateRoutes, Route
-from shared.edge.tracing import TracingMiddleware
+from shared.edge.declare.problems import RequestRejected, build_problem, to_problem
+from shared.edge.declare.routes import LateRoutes, Route
+from shared.edge.serve.requests import AuthDeps, parse_call
+from shared.edge.serve.tracing import TracingMiddleware
 
 DepsT = TypeVar("DepsT", bound=AuthDeps)
 EXPOSED_HEADERS = (
@@ -174,6 +174,6 @@ async def _dispatch(function: str, row: Route[DepsT], deps: DepsT, request: Requ
 
 async def _work_for_caller(request: Request, work: Callable[[], Awaitable[Any]]) -> Any:
     """Import with the first such request what few routes use."""
-    from shared.edge.cancel_on_disconnect import cancel_on_disconnect
+    from shared.edge.serve.cancel_on_disconnect import cancel_on_disconnect
 
     return await cancel_on_disconnect(request, work)
