@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from functions.chat.api import routes as chat
+from functions.library import routes as process_conversation
+from functions.media.files import file_routes
 from functions.notifications import routes as notifications
-from functions.process_conversation import routes as process_conversation
-from functions.process_conversation.files import file_routes
 from functions.tool_proxy import routes as tool_proxy
 from infra.stream_documents import EVENT_TYPES, build_stream_content
 from infra.stream_documents import MEDIA_TYPE as EVENT_STREAM

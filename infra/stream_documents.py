@@ -11,7 +11,7 @@ from functions.chat.api import frames, ui_messages
 from functions.chat.api.message_schemas import to_message_json
 from functions.chat.api.notes_routes import NotesOut
 from functions.chat.api.stream_schemas import UiChunk
-from functions.process_conversation.imports.import_schemas import ImportProgressOut
+from functions.imports.import_schemas import ImportProgressOut
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.ids import MessageId
 from shared.domain.run import (

@@ -1,4 +1,4 @@
-"""Wiring of models: those that answer, compare meanings, rate, transcribe and speak.
+"""Wiring of models: those that answer, compare meanings, rate, transcribe and speak, and what is found by them.
 
 A key of the settings comes before one that the world may have. Vendors are imported inside the functions.
 """
@@ -12,11 +12,14 @@ from zlib import crc32
 
 from shared.domain.local_address import is_local_url
 from shared.settings import SettingsError
-from shared.wiring import clock, documents, new_id, settings, world
+from shared.wiring import clock, documents, new_id, settings, vectors, world
 from shared.worlds import openai_clients
 
 if TYPE_CHECKING:
     from shared import ports
+    from shared.data.file_index import FileIndex
+    from shared.data.library_index import LibraryIndex
+    from shared.data.search import Search
     from shared.domain.model_failure import ModelPlace
 
 
@@ -138,3 +141,24 @@ def realtime() -> ports.Realtime:
             pseudonym_key=world().read_pseudonym_key(),
         )
     return world().build_keyless_realtime()
+
+
+@cache
+def index() -> LibraryIndex:
+    from shared.data.library_index import LibraryIndex
+
+    return LibraryIndex(vectors(), embedder())
+
+
+@cache
+def file_index() -> FileIndex:
+    from shared.data.file_index import FileIndex
+
+    return FileIndex(vectors(), embedder())
+
+
+@cache
+def search() -> Search:
+    from shared.data.search import Search
+
+    return Search(documents(), vectors(), embedder())

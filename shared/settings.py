@@ -66,6 +66,7 @@ class Settings:
 
     world: World = setting(readers.read_world)
     on_cloud_run: bool = setting(readers.read_on_cloud_run)
+    entry_point: str | None = setting(readers.read_entry_point)
     data_dir: Path = setting(variable("DATA_DIR", Path, Path(".keepsake")))
     host: str = setting(string("HOST", "127.0.0.1"))
     port: int = setting(readers.read_port)

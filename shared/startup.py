@@ -1,46 +1,51 @@
-"""Start of a process: the log, the traces, and what its first request needs."""
+"""Start of a process: the log, the traces, what its first request needs, and its entry points."""
 
 import asyncio
 import gc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from shared import spans, telemetry
-from shared.wiring import settings, world
+from shared.edge.declare.entry_points import EntryPoint, load_routes
+from shared.edge.serve.entry_point import BuildDeps, serve
+from shared.wiring import cors_origins, settings, world
 
-_PRELOADED_ADAPTERS: Mapping[str, Mapping[str, str]] = {
-    "embedded": {
-        "documents": "embedded.sqlite_documents",
-        "vectors": "embedded.sqlite_vectors",
-        "model": "embedded.offline.offline_model",
-    },
-    "cloud": {
-        "documents": "cloud.firestore_documents",
-        "vectors": "cloud.pinecone_vectors",
-        "model": "cloud.openai_model",
-    },
+_DOCUMENTS: Mapping[str, str] = {
+    "embedded": "shared.adapters.embedded.sqlite_documents",
+    "cloud": "shared.adapters.cloud.firestore_documents",
 }
 
 
-def start(*, adapters: Sequence[str], stores: Sequence[str]) -> None:
-    """Set up the log, and import the adapters and stores that the first request needs.
+def start(
+    entry_points: Sequence[EntryPoint], build_deps: BuildDeps
+) -> Mapping[str, Callable[..., Any]]:
+    """Set up the log, import what the first request needs, and return the entry points by name.
 
-    The platform gives an instance more CPU while it starts. Where the loop that will serve runs already,
-    documents are connected to while the rest is imported; else with the first request, because gunicorn
-    loads a function in one process and serves it in another.
+    The platform gives an instance more CPU while it starts, and names the entry point that it serves; without
+    a name, all are. Where the loop that will serve runs already, documents are connected to while the rest is
+    imported; else with the first request, because gunicorn loads a function in one process and serves it in another.
     """
     in_cloud = settings().world == "cloud"
     telemetry.configure(settings().project if in_cloud else None)
     spans.send_to(_send_spans(), share=settings().trace_share)
     if _is_loop_running():
         world().connect()
-    for port in adapters:
-        import_module(f"shared.adapters.{_PRELOADED_ADAPTERS[settings().world][port]}")
-    for store in stores:
-        import_module(f"shared.data.{store}")
+    import_module(_DOCUMENTS[settings().world])
+    for entry_point in entry_points:
+        if settings().entry_point in (None, entry_point.name):
+            _preload(entry_point)
     gc.freeze()  # loaded code is never garbage
     gc.set_threshold(50_000, 20, 20)
+    return serve(entry_points, build_deps, cors_origins=cors_origins)
+
+
+def _preload(entry_point: EntryPoint) -> None:
+    for store in entry_point.stores:
+        import_module(f"shared.data.{store}")
+    if entry_point.first:
+        load_routes(entry_point.first)
 
 
 def _is_loop_running() -> bool:

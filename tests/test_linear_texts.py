@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from functions.chat.context.citations import strip_markers
-from functions.process_conversation.imports import stamps
-from functions.process_conversation.imports.drafts import UnreadableFile
-from functions.process_conversation.imports.read_file import read_file
+from functions.imports.formats import stamps
+from functions.imports.formats.read_file import read_file
 from shared.adapters.embedded.offline import answers, chat_extractors, conversation_extractors
 from shared.adapters.embedded.offline.calendar import parse_moment
 from shared.adapters.embedded.offline.follow_ups import complete
@@ -25,6 +24,7 @@ from shared.domain import words
 from shared.domain.conversation import Segment
 from shared.domain.tokens import estimate_tokens
 from shared.edge.serve import bodies
+from shared.library.decoding import UnreadableFile
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.outbound.untrusted_text import sanitize_error, sanitize_reason, sanitize_result
 from shared.retrieval.chunking import split_into_chunks

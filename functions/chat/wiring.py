@@ -1,114 +1,102 @@
-"""Wiring of the chat function: its dependencies, built once per instance."""
+"""Wiring of chat: what its entry points need beside what all functions share."""
 
 from functools import cache
+from typing import TYPE_CHECKING
 
-from functions.chat.deps import (
-    AfterTurnDeps,
-    ChatDeps,
-    ClosingDeps,
-    Limits,
-    OpeningDeps,
-    StretchDeps,
-)
-from functions.chat.runs.incognito_chats import IncognitoChats
-from functions.chat.runs.run_registry import RunRegistry
-from shared import model_wiring, startup, wiring
+from functions.chat.deps import ChatDeps, ClosingDeps, Limits, OpeningDeps
+from shared import model_wiring, wiring
+from shared.build_deps import DepsBuilder
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def start() -> None:
-    """Set up the log, and import what the first request needs."""
-    startup.start(
-        adapters=("documents",),
-        stores=("messages", "runs", "sessions"),
-    )
-
-
-@cache
-def opening_deps() -> OpeningDeps:
-    return OpeningDeps(
-        identity=wiring.identity(),
-        service_identity=wiring.service_identity(),
-        clock=wiring.clock(),
-        new_id=wiring.new_id(),
-        stores=wiring.chat_stores(),
-        incognito_chats=IncognitoChats(),
-    )
-
-
-@cache
-def deps() -> ChatDeps:
+    from functions.chat.runs.incognito_chats import IncognitoChats
+    from functions.chat.runs.run_registry import RunRegistry
     from shared.data.cached_apps import CachedApps
-    from shared.data.file_index import FileIndex
-    from shared.data.library_index import LibraryIndex
     from shared.data.search import Search
-
-    opening, stores = opening_deps(), opening_deps().stores
-    return ChatDeps(
-        identity=opening.identity,
-        service_identity=opening.service_identity,
-        clock=opening.clock,
-        new_id=opening.new_id,
-        stores=stores,
-        incognito_chats=opening.incognito_chats,
-        model=model_wiring.model(),
-        moderator=model_wiring.moderator(),
-        build_transcriber=model_wiring.transcriber,
-        build_realtime=model_wiring.realtime,
-        events=wiring.events(),
-        tasks=wiring.tasks(),
-        toolbox=wiring.toolbox("chat"),
-        data_keys=wiring.data_keys(),
-        search=Search(stores.documents, wiring.vectors(), model_wiring.embedder()),
-        crisis_log=wiring.crisis_log(),
-        index=LibraryIndex(wiring.vectors(), model_wiring.embedder()),
-        file_index=FileIndex(wiring.vectors(), model_wiring.embedder()),
-        blobs=wiring.blobs(),
-        offered_apps=CachedApps(stores.apps, wiring.clock()),
-        active_runs=RunRegistry(),
-        quotas=wiring.quotas(),
-        limits=Limits(),
-        thresholds=wiring.settings().thresholds,
-        model_place=model_wiring.model_place(),
-        web_search=wiring.settings().web_search,
-    )
+    from shared.data.stores import Stores
+    from shared.domain.safety import SafetyThresholds
+    from shared.ports import LinkChecker, Realtime, ToolBox, Transcriber
 
 
-@cache
-def after_turn_deps() -> AfterTurnDeps:
-    return AfterTurnDeps(
-        identity=wiring.identity(),
-        service_identity=wiring.service_identity(),
-        clock=wiring.clock(),
-        tasks=wiring.tasks(),
-        model=model_wiring.model(),
-        stores=wiring.stores(),
-        quotas=wiring.quotas(),
-        harm_limit=wiring.settings().harm_limit,
-        link_checker=wiring.link_checker("after_turn"),
-    )
+class _Parts:
+    @staticmethod
+    def limits() -> Limits:
+        return Limits()
+
+    @staticmethod
+    def thresholds() -> "SafetyThresholds":
+        return wiring.settings().thresholds
+
+    @staticmethod
+    def web_search() -> bool:
+        return wiring.settings().web_search
+
+    @staticmethod
+    def harm_limit() -> float:
+        return wiring.settings().harm_limit
+
+    @staticmethod
+    def link_checker() -> "LinkChecker | None":
+        return wiring.link_checker("after_turn")
+
+    @staticmethod
+    def toolbox() -> "ToolBox":
+        return wiring.toolbox("chat")
+
+    @staticmethod
+    def build_transcriber() -> "Callable[[], Transcriber]":
+        return model_wiring.transcriber
+
+    @staticmethod
+    def build_realtime() -> "Callable[[], Realtime]":
+        return model_wiring.realtime
 
 
-@cache
-def stretch_deps() -> StretchDeps:
-    from shared.data.library_index import LibraryIndex
+class _OpenChats:
+    """What questions and the routes by which a chat is opened share in a process."""
 
-    return StretchDeps(
-        identity=wiring.identity(),
-        service_identity=wiring.service_identity(),
-        clock=wiring.clock(),
-        model=model_wiring.model(),
-        stores=wiring.stores(),
-        index=LibraryIndex(wiring.vectors(), model_wiring.embedder()),
-        crisis_log=wiring.crisis_log(),
-        quotas=wiring.quotas(),
-    )
+    @staticmethod
+    def stores() -> "Stores":
+        return wiring.chat_stores()
+
+    @staticmethod
+    @cache
+    def incognito_chats() -> "IncognitoChats":
+        from functions.chat.runs.incognito_chats import IncognitoChats
+
+        return IncognitoChats()
+
+    @staticmethod
+    def search() -> "Search":
+        from shared.data.search import Search
+
+        return Search(wiring.chat_stores().documents, wiring.vectors(), model_wiring.embedder())
+
+    @staticmethod
+    def offered_apps() -> "CachedApps":
+        from shared.data.cached_apps import CachedApps
+
+        return CachedApps(wiring.chat_stores().apps, wiring.clock())
+
+    @staticmethod
+    def active_runs() -> "RunRegistry":
+        """Let the runs of this process end as interrupted when the platform stops it."""
+        from functions.chat.runs.run_registry import RunRegistry
+        from shared.edge.serve.shutdown import on_sigterm
+
+        registry = RunRegistry()
+        on_sigterm(registry.close)
+        return registry
 
 
-@cache
-def closing_deps() -> ClosingDeps:
-    return ClosingDeps(
-        identity=wiring.identity(),
-        service_identity=wiring.service_identity(),
-        clock=wiring.clock(),
-        stores=wiring.sealed_stores(),
-    )
+class _SealedChats:
+    @staticmethod
+    def stores() -> "Stores":
+        return wiring.sealed_stores()
+
+
+build_deps = DepsBuilder(
+    _Parts,
+    special={OpeningDeps: _OpenChats, ChatDeps: _OpenChats, ClosingDeps: _SealedChats},
+)

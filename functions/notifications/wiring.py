@@ -1,30 +1,25 @@
-"""Wiring of the notifications function: its dependencies, built once per instance."""
+"""Wiring of notifications: what its entry points need beside what all functions share."""
 
-from functools import cache
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from functions.notifications.deps import NotificationsDeps
-from shared import startup, wiring
-from shared.data.cached_apps import CallingApps
+from shared import wiring
+from shared.build_deps import DepsBuilder
 
-
-def start() -> None:
-    """Set up the log, and import what the first request needs."""
-    startup.start(
-        adapters=("documents",),
-        stores=("apps", "hourly_limits", "inbox", "operations"),
-    )
+if TYPE_CHECKING:
+    from shared.data.cached_apps import CallingApps
 
 
-@cache
-def deps() -> NotificationsDeps:
-    return NotificationsDeps(
-        identity=wiring.identity(),
-        service_identity=wiring.service_identity(),
-        clock=wiring.clock(),
-        new_id=wiring.new_id(),
-        tasks=wiring.tasks(),
-        push=wiring.push(),
-        read_web_push_key=wiring.web_push_key,
-        stores=wiring.stores(),
-        calling_apps=CallingApps(wiring.stores().apps, wiring.clock()),
-    )
+class _Parts:
+    @staticmethod
+    def read_web_push_key() -> Callable[[], str]:
+        return wiring.web_push_key
+
+    @staticmethod
+    def calling_apps() -> "CallingApps":
+        from shared.data.cached_apps import CallingApps
+
+        return CallingApps(wiring.stores().apps, wiring.clock())
+
+
+build_deps = DepsBuilder(_Parts)

@@ -3,136 +3,30 @@
 # Annotations are not evaluated: a process imports what it uses of these, with the first request that does.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from shared.domain.value import value
+from shared.library.deps import EndpointDeps
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from functions.process_conversation.processing.claims import Claims
-    from shared.data.cached_apps import CallingApps
-    from shared.data.crisis_log import CrisisLog
     from shared.data.erasures import Erasures
     from shared.data.file_index import FileIndex
     from shared.data.library_index import LibraryIndex
     from shared.data.quotas import Quotas
     from shared.data.reindexings import Reindexings
-    from shared.data.search import Search
     from shared.data.stores import Stores
     from shared.domain.model_failure import ModelPlace
     from shared.ports import (
         Blobs,
-        Clock,
         Documents,
         DueDocuments,
         Events,
-        Identity,
         Models,
         NewId,
-        ResidualData,
-        ServiceIdentity,
         Tasks,
-        ToolBox,
-        Transcriber,
         UserList,
-        Vectors,
     )
-    from shared.resilience.key_rate_limiter import KeyRateLimiter
-
-
-@value
-class EndpointDeps:
-    """What every entry point needs."""
-
-    identity: Identity
-    service_identity: ServiceIdentity
-    clock: Clock
-
-
-@value
-class IntegrationDeps(EndpointDeps):
-    """What apps need that read or write a user's library."""
-
-    new_id: NewId
-    stores: Stores
-    quotas: Quotas
-    index: LibraryIndex
-    search: Search
-
-
-@value
-class AppRequestDeps(IntegrationDeps):
-    """What a request of an app needs, beside what it does."""
-
-    calling_apps: CallingApps
-
-
-@value
-class ImportDeps(IntegrationDeps):
-    """What reading and keeping imported files needs."""
-
-    tasks: Tasks
-    blobs: Blobs
-    transcriber: Transcriber
-
-
-@value
-class LibraryDeps(ImportDeps):
-    """What the owner's library needs, by HTTP and by MCP.
-
-    `erasure_note` says for people what outlives an erasure here, and for how long. `public_url` is where
-    links lead, without a slash at its end.
-    """
-
-    model: Models
-    events: Events
-    erasures: Erasures
-    erasure_note: str
-    public_url: str
-    key_rate_limiter: KeyRateLimiter
-    share_rate_limiter: KeyRateLimiter
-    cors_origins: tuple[str, ...] = ()
-
-
-class IngestionDeps(Protocol):
-    """What storing a conversation needs, of whichever dependencies."""
-
-    @property
-    def clock(self) -> Clock: ...
-    @property
-    def stores(self) -> Stores: ...
-    @property
-    def quotas(self) -> Quotas: ...
-
-
-@value
-class TranscribeDeps(EndpointDeps):
-    """What turning a recording into a conversation needs."""
-
-    new_id: NewId
-    stores: Stores
-    quotas: Quotas
-    blobs: Blobs
-    tasks: Tasks
-    transcriber: Transcriber
-
-
-@value
-class FileDeps(EndpointDeps):
-    """What taking in, reading and deleting files needs.
-
-    `public_url` is where links lead, without a slash at its end.
-    """
-
-    new_id: NewId
-    stores: Stores
-    quotas: Quotas
-    blobs: Blobs
-    tasks: Tasks
-    file_index: FileIndex
-    public_url: str
-    cors_origins: tuple[str, ...] = ()
 
 
 @value
@@ -161,24 +55,6 @@ class DayDeps(EndpointDeps):
 
 
 @value
-class EraseDeps(EndpointDeps):
-    """What erasing an account needs.
-
-    `grace` is how long after its request work may go on that began before.
-    """
-
-    new_id: NewId
-    stores: Stores
-    erasures: Erasures
-    toolbox: ToolBox
-    vectors: Vectors
-    blobs: Blobs
-    residual_data: ResidualData
-    crisis_log: CrisisLog
-    grace: timedelta
-
-
-@value
 class RetentionDeps(EndpointDeps):
     """What deleting old transcripts needs."""
 
@@ -188,15 +64,6 @@ class RetentionDeps(EndpointDeps):
     quotas: Quotas
     blobs: Blobs
     index: LibraryIndex
-
-
-@value
-class ExpireUploadDeps(EndpointDeps):
-    """What deleting an expired upload needs."""
-
-    stores: Stores
-    quotas: Quotas
-    blobs: Blobs
 
 
 @value

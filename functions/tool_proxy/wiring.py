@@ -1,64 +1,55 @@
-"""Wiring of the tool proxy: its dependencies, built once per instance."""
+"""Wiring of the tool proxy: what its entry points need beside what all functions share."""
 
 from functools import cache
 from typing import TYPE_CHECKING
 
-from functions.tool_proxy.deps import CallDeps, ToolProxyDeps
-from shared import startup, wiring
+from shared import wiring
+from shared.build_deps import DepsBuilder
 from shared.outbound.app_limiter import AppLimiters
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from functions.tool_proxy.oauth_deps import McpDeps, ServicesDeps
     from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
+    from shared.data.app_listings import AppListings
     from shared.data.signing_secrets import SigningSecrets
 
 
-def start(*stores: str) -> None:
-    """Set up the log, and import what the first request needs: the documents, and these stores of them."""
-    startup.start(adapters=("documents",), stores=stores)
+class _Parts:
+    @staticmethod
+    @cache
+    def app_limiters() -> AppLimiters:
+        return AppLimiters()
+
+    @staticmethod
+    def choose_transport() -> "Callable[[TransportName], Transport]":
+        return _choose_transport
+
+    @staticmethod
+    def choose_manifest_source() -> "Callable[[TransportName], ManifestSource]":
+        return _choose_manifest_source
+
+    @staticmethod
+    def services() -> "ServicesDeps":
+        return _build_services()
+
+    @staticmethod
+    def mcp() -> "McpDeps":
+        return _build_mcp()
+
+    @staticmethod
+    def signing_secrets() -> "SigningSecrets":
+        return _build_signing_secrets()
+
+    @staticmethod
+    def listings() -> "AppListings":
+        from shared.data.app_listings import AppListings
+
+        return AppListings(wiring.documents(), wiring.clock())
 
 
-@cache
-def call_deps() -> CallDeps:
-    return CallDeps(
-        identity=wiring.identity(),
-        service_identity=wiring.service_identity(),
-        delegations=wiring.delegations(),
-        clock=wiring.clock(),
-        new_id=wiring.new_id(),
-        egress=wiring.egress(),
-        tasks=wiring.tasks(),
-        stores=wiring.stores(),
-        quotas=wiring.quotas(),
-        choose_transport=_choose_transport,
-        app_limiters=AppLimiters(),
-    )
-
-
-@cache
-def deps() -> ToolProxyDeps:
-    from shared.data.app_listings import AppListings
-
-    calls = call_deps()
-    return ToolProxyDeps(
-        identity=calls.identity,
-        service_identity=calls.service_identity,
-        delegations=calls.delegations,
-        clock=calls.clock,
-        new_id=calls.new_id,
-        egress=calls.egress,
-        tasks=calls.tasks,
-        stores=calls.stores,
-        quotas=calls.quotas,
-        choose_transport=calls.choose_transport,
-        app_limiters=calls.app_limiters,
-        services=_build_services(),
-        mcp=_build_mcp(),
-        choose_manifest_source=_choose_manifest_source,
-        signing_secrets=_build_signing_secrets(),
-        listings=AppListings(wiring.documents(), wiring.clock()),
-        public_url=wiring.settings().public_url,
-    )
+build_deps = DepsBuilder(_Parts)
 
 
 def _build_services() -> "ServicesDeps":

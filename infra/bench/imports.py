@@ -35,7 +35,7 @@ _QUESTION_ADAPTERS = {
     "embedded": ("embedded.sqlite_vectors", "embedded.offline.offline_model"),
     "cloud": ("cloud.pinecone_vectors", "cloud.openai_model"),
 }
-_ASKING_SETUP = "import asyncio, os, pathlib, httpx"
+_ASKING_SETUP = "import asyncio, os, pathlib, httpx; os.environ['FUNCTION_TARGET'] = 'chat'"
 _ASKING_CODE = """
 from functions_framework.aio import create_asgi_app
 app = create_asgi_app("chat", "functions/chat/main.py", "http")
@@ -87,8 +87,15 @@ def _build_entry(
 ) -> Loading:
     cloud = bare is not BARE
     world = "cloud" if cloud else "embedded"
-    code = _LOAD_CODE.format(entry=entry or folder, folder=folder)
-    return Loading(name=f"{folder}, {world}", code=code, cloud=cloud, bare=bare, limit=limit)
+    name = entry or folder
+    return Loading(
+        name=f"{name}, {world}",
+        code=_LOAD_CODE.format(entry=name, folder=folder),
+        setup=f"import os; os.environ['FUNCTION_TARGET'] = {name!r}",
+        cloud=cloud,
+        bare=bare,
+        limit=limit,
+    )
 
 
 def _build_question(*, bare: Loading, limit: float | None = None) -> Loading:
@@ -102,17 +109,17 @@ def _build_question(*, bare: Loading, limit: float | None = None) -> Loading:
 
 ENTRIES = (
     _build_entry("tool_proxy", limit=1.5),
-    _build_entry("tool_proxy/registry", entry="apps"),
+    _build_entry("tool_proxy", entry="apps"),
     _build_entry("notifications", limit=1.5),
     _build_entry("chat", limit=1.6),
     _build_question(bare=BARE),
     Loading(name="chat, embedded, and answer", code=_ASKING_CODE, setup=_ASKING_SETUP, bare=BARE),
-    _build_entry("process_conversation/library", entry="library"),
+    _build_entry("library", entry="library"),
     _build_entry("chat", bare=BARE_SDK, limit=0.6),
     _build_entry("chat", bare=BARE_CLOUD, limit=1.2),
     _build_question(bare=BARE_SDK),
     _build_question(bare=BARE_CLOUD, limit=1.2),
-    _build_entry("process_conversation/library", entry="library", bare=BARE_CLOUD),
+    _build_entry("library", entry="library", bare=BARE_CLOUD),
     _build_entry("tool_proxy", bare=BARE_CLOUD),
 )
 

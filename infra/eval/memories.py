@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.process import process
-from functions.process_conversation.wiring import process_deps
+from functions.process_conversation.wiring import build_deps
 from infra.eval.gold import (
     GoldTalk,
     Result,
@@ -80,7 +80,7 @@ async def main() -> None:
             missed = [f.terms for f in talk.expected if not any(map(f.is_stated_by, memories))]
             lines.append(f"{talk.language} {talk.trap}: {[m.content for m in memories]} – {missed}")
 
-    deps = process_deps()
+    deps = build_deps(ProcessDeps)
     try:
         results = await evaluate(deps, gold_talks, report_talk)
     except (Unavailable, ModelFailed) as error:

@@ -36,6 +36,9 @@ CATEGORIES = (
 )  # fmt: skip
 
 
+CONVERSATION_CHANGED_TOPIC = "conversation.changed"
+
+
 @value
 class Translation:
     """A segment in another language."""

@@ -12,6 +12,11 @@ UNDO_TTL = timedelta(hours=1)
 MergeState = Literal["merged", "undone", "final"]
 
 
+MAX_PHOTOS = 100
+MAX_FAMILY = 100
+"""Conversations that one is made of, by whatever many merges."""
+
+
 @value
 class Merge:
     """A merge. `id` is that of the conversation that was made, `source_ids` stand as they were asked for.

@@ -53,6 +53,11 @@ _WORLDS: Mapping[str, World] = {"embedded": "embedded", "cloud": "cloud"}
 read_world = choice("KEEPSAKE_WORLD", _WORLDS, "want embedded or cloud", unset="embedded")
 
 
+def read_entry_point(env: Environment) -> str | None:
+    """Return the entry point that this process serves, as the functions framework names it; None for all."""
+    return env.get("FUNCTION_TARGET")
+
+
 def read_on_cloud_run(env: Environment) -> bool:
     """Tell whether we run there, where nothing serves tests and nothing is guessed."""
     if "K_SERVICE" not in env:

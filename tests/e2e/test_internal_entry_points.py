@@ -16,22 +16,25 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from functions.chat.api.internal_routes import AFTER_TURN_ROUTES, CLOSE_RUN_ROUTES, STRETCH_ROUTES
+from functions.imports.import_routes import IMPORT_FILES_ROUTES
+from functions.library.account.account import ERASE_ROUTES
+from functions.media.files.file_routes import READ_ROUTES
+from functions.media.sound.audio_routes import TRANSCRIBE_ROUTES
+from functions.media.uploads.upload_routes import EXPIRE_ROUTES
 from functions.notifications.delivery_routes import DELIVER_ROUTES, DIGEST_ROUTES
-from functions.process_conversation.files.file_routes import READ_ROUTES
-from functions.process_conversation.imports.import_routes import IMPORT_FILES_ROUTES
-from functions.process_conversation.library.account import ERASE_ROUTES, RETENTION_ROUTES
-from functions.process_conversation.library.merge_routes import FINISH_ROUTES
-from functions.process_conversation.library.own_names import MARKING_ROUTES
+from functions.process_conversation.days.summary_routes import DAY_ROUTES
 from functions.process_conversation.processing.processing_routes import (
-    DEAD_LETTER_ROUTES,
     PROCESS_ROUTES,
-    SWEEP_ROUTES,
     TRIGGER_ROUTES,
 )
-from functions.process_conversation.reindexing.reindex_routes import REINDEX_ROUTES
-from functions.process_conversation.speech.audio_routes import TRANSCRIBE_ROUTES
-from functions.process_conversation.summaries.summary_routes import DAY_ROUTES
-from functions.process_conversation.uploads.upload_routes import EXPIRE_ROUTES
+from functions.process_conversation.upkeep.mark_owner import MARKING_ROUTES
+from functions.process_conversation.upkeep.reindex_routes import REINDEX_ROUTES
+from functions.process_conversation.upkeep.upkeep_routes import (
+    DEAD_LETTER_ROUTES,
+    FINISH_ROUTES,
+    RETENTION_ROUTES,
+    SWEEP_ROUTES,
+)
 from functions.tool_proxy.calls.call_routes import ROUTES as CALL_ROUTES
 from functions.tool_proxy.calls.service_routes import ROUTES as SERVICE_ROUTES
 from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ROUTES, QUEUE_ROUTES

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from functions.process_conversation.imports.restored_records import NOT_TAKEN, TAKEN_SETTINGS
+from functions.imports.formats.restored_records import NOT_TAKEN, TAKEN_SETTINGS
 from infra.local.routing import ROOT
 from tests.e2e.product import (
     Product,

@@ -8,10 +8,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from functions.process_conversation.processing.processing_routes import (
-    DEAD_LETTER_ROUTES,
-    PROCESS_ROUTES,
-)
+from functions.process_conversation.processing.processing_routes import PROCESS_ROUTES
+from functions.process_conversation.upkeep.upkeep_routes import DEAD_LETTER_ROUTES
 from infra.emulators.eventarc import MIN_ATTEMPTS, Eventarc, add_topic
 from shared.adapters.cloud.pubsub_events import PubsubEvents
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
@@ -33,7 +31,9 @@ from tests.fixtures.processing import (
     build_test_conversation,
     fail_vectors,
 )
-from tests.functions.process_conversation.test_dead_letters import build_deps as dead_letter_deps
+from tests.functions.process_conversation.upkeep.test_dead_letters import (
+    build_deps as dead_letter_deps,
+)
 from tests.servers import run_server
 
 pytestmark = pytest.mark.emulators

@@ -10,10 +10,10 @@ from starlette.routing import compile_path
 from functions.chat.api.asking_routes import ASKING_ROUTES
 from functions.chat.api.first_routes import FIRST_ROUTES as FIRST_CHAT_ROUTES
 from functions.chat.api.routes import ROUTES as CHAT_ROUTES
+from functions.library.first_routes import FIRST_ROUTES as HOME_ROUTES
+from functions.library.routes import LIBRARY_ROUTES
 from functions.notifications.post_routes import ROUTES as POST_ROUTES
 from functions.notifications.routes import ROUTES as NOTIFICATION_ROUTES
-from functions.process_conversation.library.first_routes import FIRST_ROUTES as HOME_ROUTES
-from functions.process_conversation.routes import LIBRARY_ROUTES
 from functions.tool_proxy.calls.call_routes import ROUTES as CALL_ROUTES
 from functions.tool_proxy.calls.service_routes import ROUTES as SERVICE_ROUTES
 from shared.edge.declare.routes import Route

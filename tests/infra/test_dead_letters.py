@@ -26,7 +26,7 @@ from tests.fixtures.processing import (
     build_test_conversation,
 )
 from tests.fixtures.storage import INDEXES
-from tests.functions.process_conversation.test_dead_letters import build_letter
+from tests.functions.process_conversation.upkeep.test_dead_letters import build_letter
 
 IDS = {"uid": ALICE, "conversation_id": TALK, "content_hash": None}
 

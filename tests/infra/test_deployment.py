@@ -49,20 +49,6 @@ def test_each_index_and_override_is_listed_once():
     assert [entry for entry, times in Counter(listed).items() if times > 1] == []
 
 
-def test_every_entry_point_is_served_under_its_name_by_the_file_that_routes_name():
-    missing = [
-        name
-        for name, function in FUNCTIONS.items()
-        if not re.search(
-            rf'^{name} = serve(?:_late)?\(\s*"{name}",',
-            (ROOT / function["source"]).read_text(),
-            re.MULTILINE,
-        )
-    ]
-
-    assert missing == []
-
-
 def test_functions_and_the_image_get_the_pages_of_the_manual():
     pages = {f"docs/{page}.md" for page in PAGES}
     ignored = {*(ROOT / ".gcloudignore").read_text().splitlines()}

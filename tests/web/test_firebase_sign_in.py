@@ -19,7 +19,7 @@ from starlette.routing import Route as Path
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from functions.process_conversation.routes import LIBRARY_ROUTES
+from functions.library.routes import LIBRARY_ROUTES
 from shared.adapters.cloud.firebase_identity import FirebaseIdentity
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.embedded.sqlite_database import SqliteDatabase

@@ -2,15 +2,13 @@
 
 from shared import telemetry
 from shared.data.stores import Stores
-from shared.domain.conversation import Conversation, Speaker
+from shared.domain.conversation import Conversation
 from shared.domain.errors import Conflict, Invalid, NotFound, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.own_names import build_name_key
 from shared.domain.owner_marking import mark_owner
 from shared.domain.speaker_labels import is_name
-
-MAX_NAME_LOOKUPS = 30
-"""Names that one query looks for."""
+from shared.library.named_people import find_named_people
 
 
 async def mark_new_owner(
@@ -49,14 +47,3 @@ async def mark_stored_owner(
     except Conflict as error:
         raise Unavailable("The conversation changed meanwhile") from error
     return True
-
-
-async def find_named_people(
-    stores: Stores, uid: UserId, conversation: Conversation
-) -> dict[str, Speaker]:
-    """Return the people whose names stand in place of a label, by name; the first of several."""
-    others = [s for s in conversation.transcript_segments if not (s.is_user or s.person_id)]
-    names = [name for name in dict.fromkeys(s.speaker for s in others) if is_name(name)]
-    people = await stores.people.list_by_values(uid, "name", names[:MAX_NAME_LOOKUPS])
-    oldest_last = sorted(people, key=lambda person: person.created_at, reverse=True)
-    return {p.name: Speaker(name=p.name, person_id=p.id) for p in oldest_last}

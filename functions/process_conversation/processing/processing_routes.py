@@ -1,21 +1,15 @@
-"""Internal routes of processing: the trigger, changed conversations and dead letters."""
+"""Internal routes of processing: the trigger's event, and the message that a conversation changed."""
 
 from pydantic import ValidationError
 
-from functions.process_conversation.deps import DeadLetterDeps, ProcessDeps, SweepDeps, TriggerDeps
-from functions.process_conversation.processing.dead_letters import record_dead_letter
+from functions.process_conversation.deps import ProcessDeps, TriggerDeps
 from functions.process_conversation.processing.process import process
-from functions.process_conversation.processing.processing_schemas import (
-    ConversationChangedIn,
-    SweepIn,
-)
-from functions.process_conversation.processing.sweep import sweep, wake_waiting
+from functions.process_conversation.processing.processing_schemas import ConversationChangedIn
 from functions.process_conversation.processing.trigger import publish_change
 from shared import telemetry
 from shared.domain.errors import Invalid
 from shared.edge.declare.cloudevents import (
     MAX_EVENT_BYTES,
-    parse_dead_letter,
     parse_document_change,
     parse_pubsub_event,
 )
@@ -44,19 +38,6 @@ async def on_changed(deps: ProcessDeps, call: Call[bytes]) -> None:
         await process(deps, message.uid, message.conversation_id, message_hash=message.content_hash)
 
 
-@route("POST", "/", "A message was given up", access="service", status=204)
-async def on_dead_letter(deps: DeadLetterDeps, call: Call[bytes]) -> None:
-    await record_dead_letter(deps, parse_dead_letter(call.headers, call.body))
-
-
-@route("POST", "/", "It is time to look for what is stuck", access="service", status=204)
-async def on_sweep(deps: SweepDeps, call: Call[bytes]) -> None:
-    if _parse_sweep(call).wakes:
-        await wake_waiting(deps)
-    else:
-        await sweep(deps)
-
-
 def _parse_message(call: Call[bytes]) -> ConversationChangedIn:
     try:
         return ConversationChangedIn.model_validate(parse_pubsub_event(call.headers, call.body))
@@ -64,14 +45,5 @@ def _parse_message(call: Call[bytes]) -> ConversationChangedIn:
         raise Invalid("The message does not name a conversation") from error
 
 
-def _parse_sweep(call: Call[bytes]) -> SweepIn:
-    try:
-        return SweepIn.model_validate_json(call.body or b"{}")
-    except ValidationError as error:
-        raise Invalid("The call does not say what to sweep") from error
-
-
 TRIGGER_ROUTES = (on_written,)
 PROCESS_ROUTES = (on_changed,)
-DEAD_LETTER_ROUTES = (on_dead_letter,)
-SWEEP_ROUTES = (on_sweep,)

@@ -12,10 +12,3 @@ class ConversationChangedIn(Wire):
     uid: UserId
     conversation_id: ConversationId = Field(pattern=ID_PATTERN)
     content_hash: str | None
-
-
-class SweepIn(Wire):
-    """The body of a sweep's task; the schedule of each minute sends none."""
-
-    wakes: bool = False
-    """Whether an outage is over, so that those begin that it let wait."""

@@ -5,11 +5,10 @@ from typing import Any
 
 from functions.process_conversation.deps import TriggerDeps
 from shared.data.codec import MalformedDocument, load
-from shared.domain.conversation import Conversation, content_hash
+from shared.domain.conversation import CONVERSATION_CHANGED_TOPIC, Conversation, content_hash
 from shared.domain.documents import Document, Fields
 from shared.domain.ids import is_id
 
-CONVERSATION_CHANGED_TOPIC = "conversation.changed"
 MALFORMED_HASH = "malformed"
 """Stands for the hash of a document that cannot be read; processing marks it as failed."""
 

@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic import ValidationError
+
 from shared.edge.declare.schemas import PATTERN_WORDS
 
 MAX_NAME_CHARS = 64
@@ -129,3 +131,8 @@ def _shorten(name: object) -> str:
 
 def _capitalise(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
+
+
+def format_validation_error(error: ValidationError) -> str:
+    """Say what is wrong first, and where, without repeating what was sent."""
+    return build_sentence(error.errors(include_url=False)[0])

@@ -1,54 +1,61 @@
 """Deployed entry points: functions that functions-framework finds by name in a main.py."""
 
-from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import Any
 
 import functions_framework.aio
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from shared.edge.declare.routes import LateRoutes, Route
+from shared.edge.declare.entry_points import EntryPoint, load_routes
+from shared.edge.declare.routes import LateRoutes
 from shared.edge.serve.http import build_application
-from shared.edge.serve.requests import AuthDeps
 
-DepsT = TypeVar("DepsT", bound=AuthDeps)
-EntryPoint = Callable[[Request], Any]
+BuildDeps = Callable[[type], Any]
+"""Builds the dependencies of a class, once per process."""
 
 
 def serve(
-    function: str,
-    routes: Sequence[Route[DepsT]],
-    build_deps: Callable[[], DepsT],
+    entry_points: Sequence[EntryPoint],
+    build_deps: BuildDeps,
     *,
-    later: Sequence[LateRoutes] = (),
     cors_origins: Callable[[], Sequence[str]] = tuple,
-) -> EntryPoint:
-    """Make the entry point `function`, which answers by its routes.
+) -> Mapping[str, Callable[[Request], Any]]:
+    """Make the entry points of a table, by name.
 
-    Its application is built with the first request, in the event loop that serves it. Each of `later` is
-    imported with the first request that no route before it serves.
+    The application of each is built with its first request, in the event loop that serves it.
     """
-    return _make_entry_point(
-        function,
-        lambda: build_application(
-            function, routes, build_deps(), later=later, cors_origins=cors_origins()
-        ),
-    )
+    return {
+        entry_point.name: _make_entry_point(entry_point, build_deps, cors_origins)
+        for entry_point in entry_points
+    }
 
 
-def serve_late(
-    function: str, load: Callable[[], Sequence[Route[DepsT]]], build_deps: Callable[[], DepsT]
-) -> EntryPoint:
-    """Make an entry point whose routes are imported with its first request: other functions share its file."""
-    return _make_entry_point(function, lambda: build_application(function, load(), build_deps()))
+def _make_entry_point(
+    entry_point: EntryPoint, build_deps: BuildDeps, cors_origins: Callable[[], Sequence[str]]
+) -> Callable[[Request], Any]:
+    @cache
+    def build() -> Starlette:
+        places = [entry_point.first, *entry_point.routes]
+        first, *later = [place for place in places if place is not None]
+        kind = entry_point.first_deps if entry_point.first else None
+        return build_application(
+            entry_point.name,
+            load_routes(first),
+            build_deps(kind or entry_point.deps),
+            later=[
+                LateRoutes(
+                    load=partial(load_routes, place),
+                    build_deps=partial(build_deps, entry_point.deps),
+                )
+                for place in later
+            ],
+            cors_origins=cors_origins() if entry_point.serves_pages else (),
+        )
 
+    async def answer(_: Request) -> Starlette:
+        return build()
 
-def _make_entry_point(function: str, build: Callable[[], Starlette]) -> EntryPoint:
-    build_once = cache(build)
-
-    async def entry_point(_: Request) -> Starlette:
-        return build_once()
-
-    entry_point.__name__ = function
-    return functions_framework.aio.http(entry_point)  # type: ignore[arg-type]  # its type omits ASGI applications
+    answer.__name__ = entry_point.name
+    return functions_framework.aio.http(answer)  # type: ignore[arg-type]  # its type omits ASGI applications

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from functions.process_conversation.summaries.summarise_day import build_notification
+from functions.process_conversation.days.summarise_day import build_notification
 from shared.domain.daily_summary import DailySummary
 from tests.fixtures.notifications import ALICE, NOW, NotificationsFixture
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from functions.process_conversation.library.conversation_schemas import ConversationOut
 from shared.domain.conversation import Conversation
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import ModelFacts
+from shared.library.conversation_schemas import ConversationOut
 from tests.fakes import ScriptedModel
 from tests.fixtures.processing import (
     ALICE,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from functions.process_conversation.processing.sweep import sweep
+from functions.process_conversation.upkeep.sweep import sweep
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.data.library_index import LibraryIndex
 from shared.data.stores import Stores
@@ -28,8 +28,8 @@ from tests.fixtures.processing import (
     build_test_conversation,
 )
 from tests.fixtures.storage import MemoryDatabase
-from tests.functions.process_conversation.test_sweep import build_deps
 from tests.functions.process_conversation.test_templates import build_app, install
+from tests.functions.process_conversation.upkeep.test_sweep import build_deps
 
 MAX_STEPS = 60
 

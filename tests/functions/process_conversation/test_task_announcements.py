@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from httpx import AsyncClient
 
-from functions.process_conversation.routes import LIBRARY_ROUTES
+from functions.library.routes import LIBRARY_ROUTES
 from shared.domain.profile import Device
 from tests.fakes import ScriptedModel
 from tests.fault_injection import FaultyPort, raise_unavailable

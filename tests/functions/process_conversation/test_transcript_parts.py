@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from functions.process_conversation.library.conversation_schemas import ConversationOut
 from functions.process_conversation.processing.transcript_parts import (
     BEGINNING,
     MAX_OVERLAP_TURNS,
@@ -21,6 +20,7 @@ from shared.domain.documents import Update
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
+from shared.library.conversation_schemas import ConversationOut
 from shared.models.windows import count_data_tokens
 from tests.fixtures.processing import (
     ALICE,

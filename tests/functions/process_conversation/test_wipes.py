@@ -23,7 +23,7 @@ from tests.fixtures.processing import (
     build_test_conversation,
 )
 from tests.fixtures.storage import MemoryDatabase
-from tests.functions.process_conversation.test_sweep import DistantModel, run_sweep
+from tests.functions.process_conversation.upkeep.test_sweep import DistantModel, run_sweep
 
 Step: TypeAlias = Callable[[ProcessingFixture], Awaitable[None]]
 

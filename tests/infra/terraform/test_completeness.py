@@ -20,7 +20,7 @@ NEVER_IN_THE_CLOUD = {
     *(f"{provider}_BASE_URL" for provider in PROVIDERS),
 }  # fmt: skip
 """Settings of the embedded world, and addresses that only tests change."""
-SET_BY_CLOUD_RUN = {"HOST", "K_SERVICE", "PORT"}
+SET_BY_CLOUD_RUN = {"FUNCTION_TARGET", "HOST", "K_SERVICE", "PORT"}
 
 
 def list_given_settings(**variables: Any) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from functions.process_conversation.processing.dead_letters import record_dead_letter
+from functions.process_conversation.upkeep.dead_letters import record_dead_letter
 from infra.local.routing import ROOT
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from tests.e2e.product import (
@@ -21,7 +21,7 @@ from tests.e2e.product import (
 from tests.e2e.waiting import wait_until
 from tests.fakes import ScriptedModel
 from tests.fixtures.processing import build_processing_fixture
-from tests.functions.process_conversation.test_dead_letters import build_deps, build_letter
+from tests.functions.process_conversation.upkeep.test_dead_letters import build_deps, build_letter
 from tests.infra.terraform.stack import evaluate, load_stack
 from tests.log import capture_log
 

@@ -19,13 +19,13 @@ from functions.chat.notes.model_outputs import FirstNotesOutput, NotesOutput
 from functions.chat.safety.model_outputs import CrisisOutput, RatingOutput, SafeAnswerOutput
 from functions.chat.stretches.model_outputs import StretchOutput
 from functions.chat.turn.model_outputs import ResultSummariesOutput, SummaryOutput
-from functions.process_conversation.library.goal_advice import AdviceOutput, SuggestionOutput
+from functions.library.goals.goal_advice import AdviceOutput, SuggestionOutput
+from functions.process_conversation.days.day_output import DayOutput
 from functions.process_conversation.processing.model_outputs import (
     ExtractionOutput,
     StructureOutput,
     TemplateOutput,
 )
-from functions.process_conversation.summaries.day_output import DayOutput
 from shared.arguments import Arguments, build_tool_spec
 from shared.domain.model import ToolSpec
 from shared.models.schema_repair import repair_parameters

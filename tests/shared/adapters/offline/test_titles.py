@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from functions.process_conversation.library.sample_library import build_month
+from functions.library.welcome.sample_library import build_month
 from shared.adapters.embedded.offline.speech import is_meaningful, split_sentences, split_words
 from shared.adapters.embedded.offline.structure import extract_structure
 

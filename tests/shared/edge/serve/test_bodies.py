@@ -13,11 +13,11 @@ from starlette.types import ASGIApp, Message
 
 from functions.chat.api import internal_routes
 from functions.chat.api import routes as chat
+from functions.library import routes as process_conversation
+from functions.library.account import account
+from functions.media.files import file_routes
 from functions.notifications import delivery_routes
 from functions.notifications import routes as notifications
-from functions.process_conversation import routes as process_conversation
-from functions.process_conversation.files import file_routes
-from functions.process_conversation.library import account
 from functions.process_conversation.processing import processing_routes
 from functions.tool_proxy import routes as tool_proxy
 from functions.tool_proxy.calls import call_routes, service_routes

@@ -11,16 +11,14 @@ from tests.fakes import FixedClock
 
 pytestmark = pytest.mark.anyio
 SOURCE = """
+from shared.edge.declare.entry_points import EntryPoint
 from shared.edge.serve.entry_point import serve
-from shared.edge.declare.routes import Call, route
-from shared.edge.declare.common_schemas import OkOut
-from tests.shared.edge.serve.test_entry_point import build_deps
+from tests.shared.edge.serve.test_entry_point import FakeDeps, build_deps
 
-@route("GET", "/orders", "List orders", access="anyone")
-async def list_orders(_deps: object, _call: Call) -> OkOut:
-    return OkOut()
-
-shop = serve("shop", (list_orders,), build_deps, cors_origins=lambda: ["https://ours.example"])
+shop = EntryPoint(
+    name="shop", deps=FakeDeps, routes=("tests.shared.edge.serve.orders:FIRST",), serves_pages=True
+)
+globals().update(serve((shop,), build_deps, cors_origins=lambda: ["https://ours.example"]))
 """
 built: list["FakeDeps"] = []
 
@@ -32,7 +30,7 @@ class FakeDeps:
     clock = FixedClock()
 
 
-def build_deps() -> FakeDeps:
+def build_deps(_: type) -> FakeDeps:
     built.append(FakeDeps())
     return built[-1]
 
@@ -59,45 +57,17 @@ async def test_an_entry_point_serves_its_routes_and_builds_its_deps_with_the_fir
 
 
 LATE_SOURCE = """
-from shared.edge.serve.entry_point import serve, serve_late
-from shared.edge.declare.routes import Call, LateRoutes, route
-from shared.edge.declare.common_schemas import OkOut
-from tests.shared.edge.serve.test_entry_point import build_deps, loads
+from shared.edge.declare.entry_points import EntryPoint
+from shared.edge.serve.entry_point import serve
+from tests.shared.edge.serve.test_entry_point import FakeDeps, build_deps
 
-@route("GET", "/orders", "List orders", access="anyone")
-async def list_orders(_deps: object, _call: Call) -> OkOut:
-    return OkOut()
+def point(name, *groups, first="FIRST"):
+    places = [f"tests.shared.edge.serve.orders:{group}" for group in (first, *groups)]
+    return EntryPoint(name=name, deps=FakeDeps, first=places[0], routes=tuple(places[1:]))
 
-@route("DELETE", "/orders", "Delete all orders", access="anyone")
-async def delete_orders(_deps: object, _call: Call) -> OkOut:
-    return OkOut()
-
-@route("PATCH", "/orders", "Change all orders", access="anyone")
-async def change_orders(_deps: object, _call: Call) -> OkOut:
-    return OkOut()
-
-def load_deletion():
-    loads.append("deletion")
-    return (delete_orders,)
-
-def load_all():
-    loads.append("all")
-    return list_orders, delete_orders, change_orders
-
-def load_nothing():
-    return ()
-
-def fail_once():
-    loads.append("failing")
-    if len(loads) == 1:
-        raise ImportError("half of it is there")
-    return (delete_orders,)
-
-later = [LateRoutes(load=load, build_deps=build_deps) for load in (load_deletion, load_all)]
-shop = serve("shop", (list_orders,), build_deps, later=later)
-booth = serve("booth", (list_orders,), build_deps, later=[LateRoutes(load=load_nothing, build_deps=build_deps)])
-stall = serve("stall", (list_orders,), build_deps, later=[LateRoutes(load=fail_once, build_deps=build_deps)])
-archive = serve_late("archive", load_all, build_deps)
+archive = EntryPoint(name="archive", deps=FakeDeps, routes=("tests.shared.edge.serve.orders:all_orders",))
+table = (point("shop", "deletion", "all_orders"), point("booth", "nothing"), point("stall", "failing"), archive)
+globals().update(serve(table, build_deps))
 """
 loads: list[str] = []
 
@@ -130,7 +100,7 @@ async def test_late_routes_are_loaded_with_the_first_request_that_none_before_se
         "This route does not take PUT. docs/openapi.json says what it takes.",
         "There is no such route. docs/openapi.json describes all of them.",
     ]
-    assert [*loaded, loads] == [[], ["deletion"], ["deletion", "all"]]
+    assert [*loaded, loads] == [[], ["deletion"], ["deletion", "all_orders"]]
 
 
 async def test_paths_of_the_first_routes_are_refused_and_redirected_as_without_late_ones(
@@ -164,4 +134,4 @@ async def test_an_entry_point_of_a_shared_file_loads_its_routes_with_its_first_r
         answers = [await client.get("/orders"), await client.delete("/orders")]
 
     assert [answer.status_code for answer in answers] == [200, 200]
-    assert (loaded, loads) == ([], ["all"])
+    assert (loaded, loads) == ([], ["all_orders"])

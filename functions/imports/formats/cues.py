@@ -1,0 +1,146 @@
+"""SRT and WebVTT: cues with times, the speaker in a voice tag or before a colon."""
+
+import html
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from functions.imports.formats.drafts import Contents, Draft, Turn, is_owner_name
+from functions.imports.formats.titles import find_start
+from shared.domain.value import value
+from shared.library.decoding import UnreadableFile
+
+MIN_NAMED_SHARE = 0.5
+"""The least share of cues that begin with a name, where a colon is to mean a speaker."""
+MAX_NEW_SHARE = 0.7
+"""The largest share of cues whose first line stands above no other, where it is to be a name."""
+INSTANT_S = 0.05
+_TIME = r"(?:([0-9]{1,3}):)?([0-9]{1,2}):([0-9]{1,2})[.,]([0-9]{1,3})"
+TIMING_LINE = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
+_VOICE = re.compile(r"<v(?:\.[^\s>]{0,100})?\s{1,9}([^<>\n]{1,200})>")
+_TAG = re.compile(r"</?[A-Za-z0-9][^<>]*>|\{\\[^{}]*\}")
+_NAMED = re.compile(
+    r"(?:>>\s*)?(?:\[(?P<label>[^\[\]\n]{1,200})\](?:\s*:\s*|\n)"
+    r"|(?P<name>(?:[^\W\d_]|\+\d)[^:\n]{0,199}?)\s*:\s+)(?P<words>\S.*)",
+    re.DOTALL,
+)
+
+
+@value
+class Cue:
+    start: float
+    end: float
+    lines: list[str]
+
+
+def read_cues(name: str, text: str) -> Contents:
+    """Read a file of cues; `name` is the file's, without suffix. Raises UnreadableFile."""
+    cues = _name_first_lines([*_parse_cues(text)])
+    turns = _drop_repeated([turn for cue in cues for turn in _parse_cue(cue)])
+    if not turns:
+        raise UnreadableFile("it has no cues with words")
+    return Contents(
+        conversations=[Draft(turns=_name_speakers(turns), started_at=find_start(name, []))]
+    )
+
+
+def _parse_cues(text: str) -> Iterator[Cue]:
+    """Yield cues: a line of times and the lines up to the next empty one, or to the next times; skip the rest."""
+    cue: Cue | None = None
+    for line in [*text.splitlines(), ""]:
+        following = _parse_timing(line)
+        if cue and (following or not line.strip()) and (cue.lines or not line):
+            yield cue
+            cue = following
+        elif cue is None or following:
+            cue = following
+        elif line.strip():
+            cue.lines.append(line.strip())
+
+
+def _parse_timing(line: str) -> Cue | None:
+    match = TIMING_LINE.fullmatch(line)
+    if match is None:
+        return None
+    groups = match.groups()
+    return Cue(start=_to_seconds(*groups[:4]), end=_to_seconds(*groups[4:]), lines=[])
+
+
+def _to_seconds(hours: str | None, minutes: str, seconds: str, fraction: str) -> float:
+    milliseconds = int(f"{fraction:0<3}")
+    return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + milliseconds / 1000
+
+
+def _name_first_lines(cues: Sequence[Cue]) -> list[Cue]:
+    """Put a colon behind first lines that are names: all cues have one, and they come again and again."""
+    firsts = {cue.lines[0] for cue in cues if len(cue.lines) > 1}
+    is_named = cues and all(len(cue.lines) > 1 for cue in cues)
+    if not is_named or len(firsts) > MAX_NEW_SHARE * len(cues) or any(map(_NAMED.match, firsts)):
+        return list(cues)
+    return [
+        replace(cue, lines=[f"{cue.lines[0].rstrip(':')}: {cue.lines[1]}", *cue.lines[2:]])
+        for cue in cues
+    ]
+
+
+def _parse_cue(cue: Cue) -> Iterator[Turn]:
+    unvoiced, *voices = _VOICE.split("\n".join(cue.lines))
+    voiced = zip(["", *voices[::2]], [unvoiced, *voices[1::2]], strict=True)
+    for voice, markup in voiced:
+        if words := html.unescape(_TAG.sub("", markup)).strip():
+            yield _build_turn(words, voice.strip(), cue)
+
+
+def _drop_repeated(turns: Sequence[Turn]) -> list[Turn]:
+    """Leave out lines that a rolling caption shows once more, above the next or for an instant."""
+    kept: list[Turn] = []
+    last = ""
+    for turn in turns:
+        first, *rest = turn.text.split("\n")
+        is_instant = (turn.end or 0.0) - (turn.start or 0.0) <= INSTANT_S
+        lines = rest if first == last and (rest or is_instant) else [first, *rest]
+        if lines:
+            kept.append(replace(turn, text="\n".join(lines)))
+            last = lines[-1]
+    return kept
+
+
+def _build_turn(words: str, speaker: str, times: Cue | Turn) -> Turn:
+    return Turn(
+        text=words,
+        speaker=speaker,
+        start=times.start,
+        end=times.end,
+        is_user=is_owner_name(speaker),
+    )
+
+
+def _name_speakers(turns: Sequence[Turn]) -> list[Turn]:
+    """Take names before colons or in brackets, if most cues have one; a cue without one goes on."""
+    matches = [match for turn in turns if (match := _NAMED.fullmatch(turn.text))]
+    if any(t.speaker for t in turns) or len(matches) < MIN_NAMED_SHARE * len(turns):
+        return list(turns)
+    names = {_get_name(match) for match in matches}
+    named: list[Turn] = []
+    for turn in turns:
+        for text in _divide(turn.text, names):
+            match = _NAMED.fullmatch(text)
+            speaker = _get_name(match) if match else named[-1].speaker if named else ""
+            named.append(_build_turn(match["words"] if match else text, speaker, turn))
+    return named
+
+
+def _get_name(match: re.Match[str]) -> str:
+    return str(match["label"] or match["name"])
+
+
+def _divide(text: str, names: Collection[str]) -> list[str]:
+    """Divide the words of a cue at the lines with which other speakers begin."""
+    parts: list[str] = []
+    for line in text.split("\n"):
+        match = _NAMED.fullmatch(line)
+        if not parts or (match and _get_name(match) in names):
+            parts.append(line)
+        else:
+            parts[-1] += f"\n{line}"
+    return parts

@@ -1,0 +1,75 @@
+"""Drafts: what a reader finds in a file, before it has ids and zones; and the error they raise."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
+from datetime import datetime
+from typing import Any
+
+from shared.domain.value import value
+
+OWNER_NAMES = frozenset({"me", "you"})
+"""The names that recorders give to their owner, in lower case."""
+
+
+SECONDS_PER_WORD = 0.4
+"""The usual length of speech, for texts without times."""
+
+
+@value
+class Turn:
+    """What one speaker said without a break; `start` and `end` in seconds from the beginning.
+
+    `speaker` is empty where the file names nobody.
+    """
+
+    text: str
+    speaker: str = ""
+    start: float | None = None
+    end: float | None = None
+    is_user: bool = False
+
+
+@value
+class Draft:
+    """A conversation of a file. A time without zone is local to whoever made the file.
+
+    `fields` are further fields of the conversation, as the file has them.
+    """
+
+    turns: Sequence[Turn]
+    title: str = ""
+    started_at: datetime | None = None
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+@value
+class Contents:
+    """Everything that a file holds; beside conversations the fields of records as exported.
+
+    `restored` are conversations of our own export, `records` what else it holds, by kind, and `left`
+    names what of it is not brought back, with reasons. `is_recognised` is false for text that is neither in a layout that we know, nor prose.
+    """
+
+    conversations: Sequence[Draft] = ()
+    memories: Sequence[dict[str, Any]] = ()
+    action_items: Sequence[dict[str, Any]] = ()
+    people: Sequence[dict[str, Any]] = ()
+    restored: Sequence[dict[str, Any]] = ()
+    records: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
+    left: Mapping[str, str] = field(default_factory=dict)
+    is_recognised: bool = True
+
+
+def is_owner_name(name: str) -> bool:
+    return name.casefold() in OWNER_NAMES
+
+
+def join_records(
+    parts: Iterable[Mapping[str, Sequence[Mapping[str, Any]]]],
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the records of several parts by kind."""
+    joined: dict[str, list[dict[str, Any]]] = {}
+    for records in parts:
+        for kind, found in records.items():
+            joined.setdefault(kind, []).extend(map(dict, found))
+    return joined

@@ -1,0 +1,157 @@
+"""Reading of a file: whatever it is called, its content tells what it is."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import PurePosixPath
+
+import filetype
+
+from functions.imports.formats.archives import list_files
+from functions.imports.formats.cues import TIMING_LINE, read_cues
+from functions.imports.formats.documents import is_document, read_document_text
+from functions.imports.formats.drafts import Contents, join_records
+from functions.imports.formats.exported_collections import EmptyPart, read_collection
+from functions.imports.formats.json_files import read_json
+from functions.imports.formats.mail_files import is_mail, read_mail
+from functions.imports.formats.restored_records import NOT_TAKEN, RESTORED_KINDS
+from functions.imports.formats.transcripts import read_transcript
+from shared.domain.value import value
+from shared.library.decoding import UnreadableFile, decode
+
+CUE_SUFFIXES = (".srt", ".vtt")
+_SAMPLE_LINES = 40
+SENSELESS = "its values make no sense: it is damaged, or of another program"
+MAX_NAMED = 3
+"""Files of an archive that a refusal of the whole names."""
+EXPORT_MARK = "profile.json"
+"""The first file of our own export."""
+CONTENT_FOLDERS = ("audio/", "files/")
+EXPORTED_LISTS = ("memories", "action_items", "people")
+
+
+@value
+class Part:
+    """A file, or one file of an archive: what it holds, or the reason why it is not imported."""
+
+    name: str
+    contents: Contents | None = None
+    refusal: UnreadableFile | None = None
+
+
+def read_parts(name: str, data: bytes) -> list[Part]:
+    """Read a file, or each file of an archive: one that cannot be read does not cost the others."""
+    if is_document(data) or not _is_archive(data):
+        return [_read_part(name, partial(_read_single, name, data))]
+    stem = PurePosixPath(name).stem
+    try:
+        parts = [
+            _read_part(f"{name}/{path}", partial(_read_member, stem, path, unpack))
+            for path, unpack in _list_members(data)
+        ]
+    except UnreadableFile as error:
+        return [Part(name=name, refusal=error)]
+    told = [part for part in parts if not isinstance(part.refusal, EmptyPart)]
+    return told or parts or [Part(name=name, refusal=UnreadableFile("it is an empty archive"))]
+
+
+def read_file(name: str, data: bytes) -> Contents:
+    """Return everything that a file holds. Raises UnreadableFile where nothing of it can be read."""
+    parts = read_parts(name, data)
+    contents = [part.contents for part in parts if part.contents]
+    if contents:
+        return _join(contents)
+    refusals = [part.refusal for part in parts if part.refusal]
+    if parts[0].name == name:
+        raise refusals[0]
+    named = [f"{part.name}: {part.refusal}" for part in parts[:MAX_NAMED]]
+    raise UnreadableFile("; ".join(named))
+
+
+def _list_members(data: bytes) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield what is read of an archive: sound and files of our own export are no conversations."""
+    is_export = False
+    for path, unpack in list_files(data):
+        is_export |= path == EXPORT_MARK
+        if not is_export or not path.startswith(CONTENT_FOLDERS):
+            yield path, unpack
+
+
+def _read_part(name: str, read: Callable[[], Contents]) -> Part:
+    try:
+        return Part(name=name, contents=read())
+    except UnreadableFile as refusal:
+        return Part(name=name, refusal=refusal)
+    except (ArithmeticError, LookupError, TypeError, ValueError):  # no reader foresees every value
+        return Part(name=name, refusal=UnreadableFile(SENSELESS))
+
+
+def _read_single(name: str, data: bytes) -> Contents:
+    """Read a file that is no archive. Raises UnreadableFile."""
+    stem = PurePosixPath(name).stem
+    text = read_document_text(data) if is_document(data) else decode(data)
+    if text.lstrip()[:1] in ("{", "["):
+        return _read_braced(stem, name, text)
+    if is_mail(text):
+        return read_mail(text)
+    is_cue_file = PurePosixPath(name).suffix.lower() in CUE_SUFFIXES
+    if is_cue_file or any(map(TIMING_LINE.fullmatch, text.splitlines()[:_SAMPLE_LINES])):
+        return read_cues(stem, text)
+    return read_transcript(stem, text)
+
+
+def _is_archive(data: bytes) -> bool:
+    return bool(filetype.guess_mime(data) == "application/zip")
+
+
+def _read_braced(stem: str, name: str, text: str) -> Contents:
+    """Read JSON; a text may begin with a bracket, too."""
+    try:
+        return read_json(stem, text)
+    except UnreadableFile:
+        if name.lower().endswith(".json") or _looks_like_json(text):
+            raise
+        return read_transcript(stem, text)
+
+
+def _looks_like_json(text: str) -> bool:
+    """Tell whether what follows the first bracket is JSON too."""
+    return text.lstrip()[1:].lstrip()[:1] in ('"', "{", "[", "]", "}")
+
+
+def _read_member(stem: str, path: str, unpack: Callable[[], bytes]) -> Contents:
+    """Read a file of an archive: a list of an export by its name, a chat by the archive's."""
+    inner, data = PurePosixPath(path), unpack()
+    is_json = inner.suffix == ".json"
+    if is_json and inner.stem in (*RESTORED_KINDS, *NOT_TAKEN):
+        return read_collection(inner.stem, _parse_json(decode(data)))
+    if is_json and inner.stem in EXPORTED_LISTS:
+        text = decode(data)
+        if _parse_json(text) == []:
+            raise EmptyPart("nothing stands in it")
+        return read_json(stem, f'{{"{inner.stem}": {text}}}')
+    if _is_archive(data):  # it may hold itself
+        raise UnreadableFile("an archive in an archive is not read")
+    return _read_single(f"{stem}{inner.suffix}" if inner.stem == "_chat" else inner.name, data)
+
+
+def _parse_json(text: str) -> object:
+    """Return what a file holds, None where it is no JSON."""
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
+def _join(contents: Iterable[Contents]) -> Contents:
+    everything = list(contents)
+    return Contents(
+        conversations=[draft for c in everything for draft in c.conversations],
+        memories=[record for c in everything for record in c.memories],
+        action_items=[record for c in everything for record in c.action_items],
+        people=[record for c in everything for record in c.people],
+        restored=[item for c in everything for item in c.restored],
+        records=join_records(c.records for c in everything),
+        left={name: reason for c in everything for name, reason in c.left.items()},
+    )

@@ -1,0 +1,230 @@
+"""Spoken lists: somewhere in the JSON of a recorder, or of an assistant, stand lists of what was said.
+
+Their names are those of the programs' own interfaces.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from functions.imports.formats.drafts import Contents, Draft, Turn, is_owner_name
+from functions.imports.formats.json_fields import (
+    MILLISECONDS_FROM,
+    MOMENTS_FROM,
+    Fields,
+    find_number,
+    find_text,
+    find_time,
+)
+from functions.imports.formats.stamps import find_date
+from shared.domain.value import value
+
+TEXT_NAMES = ("text", "sentence", "transcript", "raw_text", "content", "words")
+SPEAKER_NAMES = (
+    "speaker_name", "speakerName", "speaker", "speaker_label", "speaker_id", "name", "author", "role", "sender",
+)  # fmt: skip
+HOLDER_SPEAKER_NAMES = ("speaker_name", "speakerName", "speaker")
+START_NAMES = (
+    "start", "start_time", "startTime", "startTimestamp", "start_timestamp", "offset", "timestamp", "ts",
+    "created_at", "create_time",
+)  # fmt: skip
+END_NAMES = ("end", "end_time", "endTime", "endTimestamp", "end_timestamp")
+TITLE_NAMES = ("title", "name", "subject", "meeting_title")
+DATE_NAMES = (
+    "started_at", "dateString", "date", "start_time", "startTime", "created_at", "create_time",
+)  # fmt: skip
+OWNER_FIELDS = ("role", "sender", "speakerIdentifier")
+OWNER_VALUES = ("user", "human")
+SPOKEN_ROLES = ("user", "assistant")
+"""The roles of a chat with an assistant; what tools and the system write is not said."""
+MAX_DEPTH = 8
+MIN_MILLISECONDS = 250
+"""A turn of so many seconds is none: its times are milliseconds."""
+MIN_TEXT_SHARE = 0.5
+"""The least share of objects with a text, in a list of what was said."""
+MIN_SAME_SHARE = 0.9
+"""The least share of the longest list's characters that makes another a list of the same words."""
+
+
+@value
+class SpokenList:
+    """A list of utterances; `keys` leads to it, and `holders` are the objects that it stands in."""
+
+    keys: tuple[str, ...]
+    holders: tuple[Fields, ...]
+    items: Sequence[Fields]
+
+
+def read_spoken_lists(name: str, content: Any) -> Contents | None:
+    """Read the lists in which most is said: a conversation each, but one where they share title and time."""
+    lists = _choose(list(_find_lists(content, (), ())))
+    if not lists:
+        return None
+    conversations = groupby(lists, key=_find_heading)
+    return Contents(conversations=[_read_draft(list(parts), name) for _, parts in conversations])
+
+
+def _find_lists(
+    content: Any, keys: tuple[str, ...], holders: tuple[Fields, ...]
+) -> Iterator[SpokenList]:
+    """Yield each list of objects with a text."""
+    if len(keys) + len(holders) > 2 * MAX_DEPTH:
+        return
+    if isinstance(content, dict):
+        if messages := _list_branch(content):
+            yield SpokenList(keys=(*keys, "mapping"), holders=(*holders, content), items=messages)
+            return
+        for key, item in content.items():
+            yield from _find_lists(item, (*keys, key), (*holders, content))
+    elif isinstance(content, list):
+        if _is_spoken(content):
+            yield SpokenList(keys=keys, holders=holders, items=content)
+        for item in content:
+            yield from _find_lists(item, (*keys, ""), holders)
+
+
+def _is_spoken(items: Sequence[Any]) -> bool:
+    texts = [bool(_read_words(item)) for item in items if isinstance(item, dict)]
+    return bool(texts) and len(texts) == len(items) and sum(texts) >= MIN_TEXT_SHARE * len(texts)
+
+
+def _list_branch(content: Fields) -> list[Fields]:
+    """List the messages that lead to the last one, where answers of an assistant branch."""
+    nodes, at = content.get("mapping"), content.get("current_node")
+    messages: list[Fields] = []
+    seen: set[str] = set()
+    while isinstance(nodes, dict) and isinstance(at, str) and at not in seen:
+        seen.add(at)
+        node = nodes.get(at)
+        if not isinstance(node, dict):
+            break
+        if isinstance(message := node.get("message"), dict) and _find_role(message) in SPOKEN_ROLES:
+            messages.append(message)
+        at = node.get("parent")
+    return messages[::-1]
+
+
+def _find_role(message: Fields) -> Any:
+    author = message.get("author")
+    return author.get("role") if isinstance(author, dict) else None
+
+
+def _choose(lists: Sequence[SpokenList]) -> list[SpokenList]:
+    """Return the lists in one place in which most is said.
+
+    Of lists of the same words those with speakers and times, and whole utterances and not words.
+    """
+    by_keys = sorted(lists, key=lambda found: found.keys)
+    groups = [list(group) for _, group in groupby(by_keys, key=lambda found: found.keys)]
+    chars = [sum(map(_count_chars, group)) for group in groups]
+    full = [
+        g for g, count in zip(groups, chars, strict=True) if count >= MIN_SAME_SHARE * max(chars)
+    ]
+    return max(full, key=_rate, default=[])
+
+
+def _rate(group: Sequence[SpokenList]) -> tuple[bool, bool, int, int]:
+    first = group[0].items[0]
+    has_speaker = bool(_find_speaker(first, SPEAKER_NAMES))
+    has_start = find_number(first, START_NAMES) is not None
+    return has_speaker, has_start, -sum(len(found.items) for found in group), -len(group[0].keys)
+
+
+def _count_chars(found: SpokenList) -> int:
+    return sum(len(word) for item in found.items for word in _read_words(item).split())
+
+
+def _find_heading(found: SpokenList) -> tuple[str, datetime | None]:
+    """Return the title and the time of what a list stands in, the nearest first."""
+    holders = found.holders[::-1]
+    titles = (find_text(holder, TITLE_NAMES) for holder in holders)
+    times = (find_time(holder, DATE_NAMES) for holder in holders)
+    return next(filter(None, titles), ""), next(filter(None, times), None)
+
+
+def _read_draft(parts: Sequence[SpokenList], name: str) -> Draft:
+    title, started_at = _find_heading(parts[0])
+    turns = [turn for part in parts for turn in _read_utterances(part) if turn.text]
+    return Draft(
+        turns=_scale(turns),
+        title=title,
+        started_at=started_at or _find_moment(turns) or find_date(name),
+    )
+
+
+def _read_utterances(part: SpokenList) -> Iterator[Turn]:
+    holder = part.holders[-1] if part.holders else {}
+    speaker = _find_speaker(holder, HOLDER_SPEAKER_NAMES)
+    for item in part.items:
+        if not _is_heading(item):
+            yield _read_utterance(item, speaker)
+
+
+def _is_heading(item: Fields) -> bool:
+    return str(item.get("type")).startswith("heading")
+
+
+def _read_utterance(item: Fields, speaker_of_all: str) -> Turn:
+    speaker = _find_speaker(item, SPEAKER_NAMES) or speaker_of_all
+    return Turn(
+        text=_read_words(item).strip(),
+        speaker=speaker,
+        start=find_number(item, START_NAMES),
+        end=find_number(item, END_NAMES),
+        is_user=is_owner_name(speaker) or _is_of_owner(item),
+    )
+
+
+def _is_of_owner(item: Fields) -> bool:
+    named = [item.get(name) for name in OWNER_FIELDS]
+    return any(found in OWNER_VALUES for found in [*named, _find_role(item)])
+
+
+def _read_words(item: Fields) -> str:
+    """Return what is said: a text, or the texts of its parts."""
+    for name in TEXT_NAMES:
+        found = item.get(name)
+        if isinstance(found, dict):
+            found = found.get("parts")
+        if isinstance(found, list) and name == "content":
+            parts = (part.get("text") if isinstance(part, dict) else part for part in found)
+            found = "\n".join(part for part in parts if isinstance(part, str))
+        if isinstance(found, str) and found:
+            return found
+    return ""
+
+
+def _find_speaker(item: Fields, names: Sequence[str]) -> str:
+    for name in names:
+        found = item.get(name)
+        if isinstance(found, dict):
+            found = find_text(found, ("name", "displayName", "display_name", "role"))
+        if isinstance(found, int) and not isinstance(found, bool):
+            return f"Speaker {found}"
+        if isinstance(found, str) and found.strip():
+            return found.strip()
+    return ""
+
+
+def _find_moment(turns: Sequence[Turn]) -> datetime | None:
+    """Return when the first turn began, if the file writes moments."""
+    return find_time({"start": turns[0].start}, ("start",)) if turns else None
+
+
+def _scale(turns: Sequence[Turn]) -> list[Turn]:
+    """Return times in seconds from the beginning; some programs write moments, or milliseconds."""
+    first = next((turn.start for turn in turns if turn.start is not None), 0.0)
+    begin = first if first > MOMENTS_FROM else 0.0
+    spans = sorted(t.end - t.start for t in turns if t.start is not None and t.end is not None)
+    is_whole = bool(spans) and all(float(span).is_integer() for span in spans)
+    is_long = is_whole and spans[len(spans) // 2] >= MIN_MILLISECONDS
+    divisor = 1000 if is_long or first > MILLISECONDS_FROM else 1
+    return [_shift(turn, begin, divisor) for turn in turns]
+
+
+def _shift(turn: Turn, begin: float, divisor: int) -> Turn:
+    start = None if turn.start is None else (turn.start - begin) / divisor
+    end = None if turn.end is None else (turn.end - begin) / divisor
+    return replace(turn, start=start, end=end)

@@ -1,0 +1,66 @@
+"""Chats as text: messages below their day, time and sender, and the notices between them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from functions.imports.formats.blocks import Block
+from functions.imports.formats.chats import Message, build_chat
+from functions.imports.formats.drafts import Draft
+from functions.imports.formats.stamps import Stamp, parse_stamps
+from functions.imports.formats.titles import HEADING, find_heading, find_title
+from shared.library.decoding import UnreadableFile
+
+_EDIT_MARK = re.compile(r"\s*\u200e?<[^<>\n]{1,60}>$")
+_FILE_LINE = re.compile(r"\u200e?\S.{0,80}\.\w{2,4} \([^()\n]{1,40}\)")
+_ATTACHED = re.compile(r"!?\[[^\]\n]{0,200}\]\((?!\w{2,9}://)[^()\n]{1,400}\)|\(- [^\n]{1,400} -\)")
+"""A line of Signal's exporter with a file beside the chat, or with reactions."""
+_PRIVATE_NAME = re.compile(r"^~\s")
+"""What WhatsApp puts before a name that its bearer chose."""
+_MARK = "\u200e"
+"""What WhatsApp on iOS puts before words of its own."""
+
+
+def read_chat(name: str, preamble: Sequence[str], blocks: Sequence[Block]) -> Iterator[Draft]:
+    try:
+        times = parse_stamps([Stamp(date=b.header.date, clock=b.header.clock) for b in blocks])
+    except ValueError as error:
+        raise UnreadableFile(f"its dates cannot be read: {error}") from error
+    heading = find_heading(preamble)
+    bodies = [_drop_headings(block) for block in blocks] if heading else blocks
+    messages = [
+        Message(at=at, speaker=_PRIVATE_NAME.sub("", block.header.name), text=text)
+        for at, block in zip(times, bodies, strict=True)
+        if block.header.name
+        and not _has_open_quote(block.header.name)
+        and (text := _clean_message(block.text))
+    ]
+    return build_chat(messages, title=heading or find_title(name, [], _list_notices(blocks)))
+
+
+def _has_open_quote(name: str) -> bool:
+    """Tell whether a notice was taken for a sender: the colon stands in a name that it quotes."""
+    is_german_open = name.rfind("„") > max(name.rfind("“"), name.rfind("”"))
+    return name.count('"') % 2 == 1 or is_german_open or name.rfind("«") > name.rfind("»")
+
+
+def _drop_headings(block: Block) -> Block:
+    """Leave out the headings between the turns of a document that begins with one."""
+    return replace(block, lines=[line for line in block.lines if not HEADING.fullmatch(line)])
+
+
+def _clean_message(text: str) -> str:
+    """Return what a person wrote; nothing for a notice or the placeholder of a file."""
+    first, *rest = [line for line in text.split("\n") if not _ATTACHED.fullmatch(line)] or [""]
+    if first.startswith(_MARK) or _FILE_LINE.fullmatch(first):
+        return "\n".join(rest).strip()
+    return _EDIT_MARK.sub("", "\n".join([first, *rest])).strip().replace(_MARK, "")
+
+
+def _list_notices(blocks: Sequence[Block]) -> list[str]:
+    """List the notices of a chat; on iOS the group's own name stands before them."""
+    notices = [block.text for block in blocks if not block.header.name]
+    senders = [b.header.name for b in blocks[:1] if b.text.startswith(_MARK)]
+    people = {b.header.name for b in blocks if b.header.name and not b.text.startswith(_MARK)}
+    groups = [f'"{sender}"' for sender in senders if sender not in people]
+    return [*notices, *groups]

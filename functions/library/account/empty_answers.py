@@ -1,0 +1,81 @@
+"""Empty answers: what released apps ask at start or on opening a page, and what Keepsake has none of.
+
+They read a missing answer as a failure and show it; an empty one leaves their page in order.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.domain.ids import ConversationId
+from shared.edge.declare.routes import Call, Route, route
+from shared.library.deps import LibraryDeps
+
+_ANSWERS: Mapping[str, dict[str, Any] | list[Any]] = {
+    "/v1/fair-use/status": {"stage": "none"},
+    "/v1/payments/available-plans": {"plans": []},
+    "/v1/payment-methods/status": {
+        "stripe": "not_connected",
+        "paypal": "not_connected",
+        "default": None,
+    },
+    "/v1/stripe/supported-countries": [],
+    "/v1/announcements/pending": [],
+    "/v1/announcements/changelogs": [],
+    "/v2/firmware/latest": {},
+    "/v2/firmware/stable": {},
+    "/v1/users/store-recording-permission": {"store_recording_permission": False},
+    "/v1/users/private-cloud-sync": {"private_cloud_sync_enabled": False},
+    "/v1/users/training-data-opt-in": {"opted_in": False, "status": None},
+    "/v1/users/transcription-preferences": {"single_language_mode": False, "vocabulary": []},
+    "/v1/users/migration/requests": {"needs_migration": []},
+    "/v3/speech-profile": {"has_profile": False},
+    "/v3/speech-profile/expand": [],
+    "/v4/speech-profile": {"url": None},
+    "/v1/knowledge-graph": {"nodes": [], "edges": []},
+    "/v1/app/plans": [],
+    "/v1/app/generate-prompts": {"prompts": []},
+    "/v1/import/jobs": [],
+    "/v1/phone/numbers": {"numbers": []},
+    "/v1/agent/vm-status": {"has_vm": False},
+    "/v1/wrapped/{year}": {"status": "not_generated"},
+}
+_ANSWERS_BY_CONVERSATION: Mapping[str, dict[str, Any]] = {
+    "/v1/conversations/{conversation_id}/transcripts": {
+        "deepgram": [],
+        "soniox": [],
+        "whisperx": [],
+        "speechmatics": [],
+    },
+    "/v1/sync/audio/{conversation_id}/urls": {"audio_files": []},
+}
+"""Answers about a conversation, for its owner alone."""
+
+
+def _build_route(path: str, answer: dict[str, Any] | list[Any]) -> Route[LibraryDeps]:
+    @route("GET", path, "Answer that there is none, as released apps read it", errors=(401,))
+    async def get_none(deps: LibraryDeps, call: Call) -> dict[str, Any] | list[Any]:  # noqa: ARG001 - a route
+        return answer
+
+    return get_none
+
+
+def _build_conversation_route(path: str, answer: dict[str, Any]) -> Route[LibraryDeps]:
+    @route("GET", path, "Answer that there is none, to the owner alone", errors=(401, 404))
+    async def get_none(deps: LibraryDeps, call: Call) -> dict[str, Any]:
+        conversation_id = ConversationId(call.path["conversation_id"])
+        await deps.stores.conversations.check_exists(call.uid, conversation_id)
+        return answer
+
+    return get_none
+
+
+@route("POST", "/v1/knowledge-graph/rebuild", "Rebuild no graph: there is none", errors=(401,))
+async def rebuild_graph(deps: LibraryDeps, call: Call) -> dict[str, Any]:  # noqa: ARG001 - a route
+    return {"status": "rebuilding"}
+
+
+ROUTES: tuple[Route[LibraryDeps], ...] = (
+    *(_build_route(path, answer) for path, answer in _ANSWERS.items()),
+    *(_build_conversation_route(path, answer) for path, answer in _ANSWERS_BY_CONVERSATION.items()),
+    rebuild_graph,
+)

@@ -1,0 +1,124 @@
+"""Conversation list route, and search over conversations: both by page, with transcripts."""
+
+import math
+from datetime import timedelta
+
+from starlette.responses import Response
+
+from functions.library.conversations.list_schemas import (
+    ConversationHitsOut,
+    ConversationListQuery,
+    ConversationSearchIn,
+    HitOut,
+)
+from shared.data.conversation_lists import ConversationFilter
+from shared.data.long_transcripts import run_beside_the_loop
+from shared.domain.errors import Invalid
+from shared.domain.ids import FolderId, UserId
+from shared.edge.declare.pagination import build_array_response
+from shared.edge.declare.routes import Call, route
+from shared.library.conversation_schemas import ConversationOut
+from shared.library.deps import LibraryDeps
+from shared.retrieval.snippets import collect_terms
+
+
+@route(
+    "GET",
+    "/v1/conversations",
+    "List conversations, newest first; X-Next-Cursor leads to the next page",
+    errors=(401, 422),
+)
+async def list_conversations(
+    deps: LibraryDeps, call: Call[None, ConversationListQuery]
+) -> list[ConversationOut] | Response:
+    query, folder_ids = call.query, None
+    if query.folder_id:
+        folders = await deps.stores.folders.load(call.uid)
+        folder_ids = folders.list_contributing(FolderId(query.folder_id))
+    page = await deps.stores.conversation_lists.list_page(
+        call.uid,
+        query.to_filter(folder_ids),
+        limit=query.limit,
+        offset=query.offset,
+        after=query.cursor,
+        with_transcripts=query.include_transcript,
+        now=deps.clock.now(),
+    )
+    return await run_beside_the_loop(
+        page.items,
+        lambda: build_array_response(
+            list(map(ConversationOut.of, page.items)), ConversationOut, page.next
+        ),
+    )
+
+
+@route(
+    "POST",
+    "/v1/conversations/search",
+    "Find conversations by what was said in them, best first; without a query, list them",
+    errors=(400, 401, 413, 415, 422),
+    max_bytes=32_768,
+)
+async def search_conversations(
+    deps: LibraryDeps, call: Call[ConversationSearchIn]
+) -> ConversationHitsOut:
+    if call.body.query.strip():
+        return await _search(deps, call.uid, call.body)
+    return await _list_all(deps, call.uid, call.body)
+
+
+async def _search(
+    deps: LibraryDeps, uid: UserId, body: ConversationSearchIn
+) -> ConversationHitsOut:
+    result = await deps.search.search_page(
+        uid,
+        body.query,
+        filters=body.to_filters(),
+        offset=(body.page - 1) * body.per_page,
+        limit=body.per_page,
+    )
+    hits, terms = result.conversations, collect_terms(body.query)
+    conversations = [hit.conversation for hit in hits]
+    if body.include_transcript:
+        shown = await deps.stores.conversations.load_photos(uid, conversations)
+    else:
+        shown = [conversation.without_texts() for conversation in conversations]
+    return ConversationHitsOut(
+        items=await run_beside_the_loop(
+            conversations,
+            lambda: [
+                HitOut.of_hit(conversation, hit=hit, terms=terms)
+                for conversation, hit in zip(shown, hits, strict=True)
+            ],
+        ),
+        current_page=body.page,
+        total_pages=math.ceil(result.total / body.per_page),
+        fallback_without_filters=result.fallback_without_filters,
+    )
+
+
+async def _list_all(
+    deps: LibraryDeps, uid: UserId, body: ConversationSearchIn
+) -> ConversationHitsOut:
+    """Raises Invalid for filters that need words to search for."""
+    if body.people or body.topics:
+        raise Invalid("People and topics filter what a query finds; send a query.")
+    last_moment = body.end_date and body.end_date - timedelta(microseconds=1)
+    page = await deps.stores.conversation_lists.list_page(
+        uid,
+        ConversationFilter(
+            include_discarded=body.include_discarded, start=body.start_date, end=last_moment
+        ),
+        limit=body.per_page,
+        offset=(body.page - 1) * body.per_page,
+        with_transcripts=body.include_transcript,
+        now=deps.clock.now(),
+    )
+    return ConversationHitsOut(
+        items=await run_beside_the_loop(page.items, lambda: list(map(HitOut.of_hit, page.items))),
+        current_page=body.page,
+        total_pages=math.ceil(page.total / body.per_page),
+    )
+
+
+ROUTES = (list_conversations, search_conversations)

@@ -1,0 +1,152 @@
+"""Conversation routes: hand in, read, edit, reprocess and delete one."""
+
+from functools import partial
+from typing import Any
+
+from starlette.responses import Response
+
+from functions.library.conversations.edit_schemas import (
+    ConversationChangeIn,
+    ReprocessQuery,
+    StarredQuery,
+    TitleIn,
+)
+from functions.library.conversations.reprocessing import (
+    RETRY_AFTER_S,
+    STILL_PROCESSING,
+    start_reprocessing,
+    wait_until_processed,
+)
+from shared.data.long_transcripts import run_beside_the_loop
+from shared.domain.ids import ConversationId
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.routes import Call, route
+from shared.library.conversation_schemas import (
+    AcceptedOut,
+    ConversationIn,
+    ConversationOut,
+)
+from shared.library.deps import LibraryDeps
+from shared.library.hand_in import hand_in
+
+MAX_BODY_BYTES = 8_388_608
+"""Room for the longest transcript; parsed, it takes up to 50 times as much memory."""
+
+
+@route(
+    "POST",
+    "/v1/conversations",
+    "Hand in a recorded conversation; it is processed afterwards",
+    status=202,
+    errors=(400, 401, 404, 409, 413, 415, 422),
+    max_bytes=MAX_BODY_BYTES,
+)
+async def add_conversation(deps: LibraryDeps, call: Call[ConversationIn]) -> AcceptedOut:
+    conversation = call.body.to_conversation(deps.new_id())
+    return AcceptedOut.model_validate(await hand_in(deps, call.uid, conversation))
+
+
+@route(
+    "GET",
+    "/v1/conversations/{conversation_id}",
+    "Read a conversation with its transcript",
+    errors=(401, 404),
+)
+async def get_conversation(deps: LibraryDeps, call: Call) -> ConversationOut:
+    return await _load_whole(deps, call)
+
+
+@route(
+    "PATCH",
+    "/v1/conversations/{conversation_id}",
+    "Write over what was made of a conversation",
+    errors=(400, 401, 404, 413, 415, 422),
+    max_bytes=65_536,
+)
+async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn]) -> ConversationOut:
+    edits = call.body.model_dump(exclude_none=True, exclude={"starred"})
+    if edits:
+        await deps.stores.conversations.edit(call.uid, _path_id(call), **edits)
+    if call.body.starred is not None:
+        await _star(deps, call, starred=call.body.starred)
+    return await _load_whole(deps, call)
+
+
+async def _load_whole(deps: LibraryDeps, call: Call[Any, Any]) -> ConversationOut:
+    conversation = await deps.stores.conversations.get(call.uid, _path_id(call))
+    return await run_beside_the_loop([conversation], partial(ConversationOut.of, conversation))
+
+
+@route(
+    "PATCH",
+    "/v1/conversations/{conversation_id}/title",
+    "Give a conversation another title",
+    errors=(401, 404, 422),
+    is_query_accepted=True,
+)
+async def rename_conversation(deps: LibraryDeps, call: Call[TitleIn]) -> OkOut:
+    await deps.stores.conversations.edit(call.uid, _path_id(call), title=call.body.title)
+    return OkOut()
+
+
+@route(
+    "PATCH",
+    "/v1/conversations/{conversation_id}/starred",
+    "Star a conversation, or take the star back",
+    errors=(401, 404, 422),
+)
+async def star_conversation(deps: LibraryDeps, call: Call[None, StarredQuery]) -> OkOut:
+    await _star(deps, call, starred=call.query.starred)
+    return OkOut()
+
+
+async def _star(deps: LibraryDeps, call: Call[Any, Any], *, starred: bool) -> None:
+    now = deps.clock.now()
+    await deps.stores.conversations.star(call.uid, _path_id(call), starred=starred, now=now)
+
+
+@route(
+    "POST",
+    "/v1/conversations/{conversation_id}/reprocess",
+    "Have the models read a conversation again, and wait until they have",
+    errors=(401, 404, 409, 422, 503),
+)
+async def reprocess_conversation(
+    deps: LibraryDeps, call: Call[None, ReprocessQuery]
+) -> ConversationOut | Response:
+    started = await start_reprocessing(
+        deps, call.uid, _path_id(call), app_id=call.query.app_id, language=call.query.language_code
+    )
+    if await wait_until_processed(deps, call.uid, started):
+        return await _load_whole(deps, call)
+    return build_problem(503, STILL_PROCESSING, headers={"Retry-After": str(RETRY_AFTER_S)})
+
+
+@route(
+    "DELETE",
+    "/v1/conversations/{conversation_id}",
+    "Delete a conversation and what was derived from it",
+    status=204,
+    errors=(401, 404),
+)
+async def delete_conversation(deps: LibraryDeps, call: Call) -> None:
+    """Delete the document, and so every search hit, at once; the trigger removes what was derived."""
+    text_bytes = await deps.stores.conversations.delete(call.uid, _path_id(call))
+    await deps.quotas.give_back(call.uid, "stored_bytes", text_bytes, now=deps.clock.now())
+    await deps.stores.merges.finish(call.uid, _path_id(call))
+
+
+def _path_id(call: Call[Any, Any]) -> ConversationId:
+    return ConversationId(call.path["conversation_id"])
+
+
+ROUTES = (
+    add_conversation,
+    get_conversation,
+    edit_conversation,
+    rename_conversation,
+    star_conversation,
+    reprocess_conversation,
+    delete_conversation,
+)

@@ -1,0 +1,172 @@
+"""Schemas of lists of conversations: the filters of a page, and a search with its page of hits."""
+
+from collections.abc import Collection, Sequence
+from typing import Annotated, Self
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from functions.library.date_filters import FirstMoment, LastMoment
+from shared.data.conversation_lists import LISTED_STATUSES, ConversationFilter
+from shared.data.search import Filters, FoundConversation
+from shared.domain.conversation import Conversation, LabelledSegment
+from shared.domain.ids import FolderId
+from shared.edge.declare.common_schemas import PageQuery
+from shared.edge.declare.schemas import Wire
+from shared.library.conversation_schemas import (
+    ConversationOut,
+    EmptyAsNone,
+    Label,
+    Time,
+)
+from shared.retrieval.snippets import Piece, cut_snippet
+
+MAX_LISTED = 1_000
+MAX_SNIPPETS = 2
+
+
+class ConversationListQuery(PageQuery):
+    """A page by offset, as the released app asks, or by cursor; what is empty filters nothing.
+
+    `statuses` are separated by commas; empty, they are processing and completed. Days are included,
+    over `created_at`, in UTC where they have no zone. Without `include_transcript`, transcripts and
+    photos are left out.
+    """
+
+    limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 100
+    offset: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
+    statuses: Annotated[str, Field(max_length=200)] = ""
+    include_discarded: bool = False
+    starred: Annotated[bool | None, EmptyAsNone] = None
+    folder_id: Annotated[Label | None, EmptyAsNone] = None
+    start_date: FirstMoment = None
+    end_date: LastMoment = None
+    include_transcript: bool = True
+
+    def to_filter(self, folder_ids: Collection[FolderId] | None) -> ConversationFilter:
+        """`folder_ids` are those that `folder_id` stands for."""
+        return ConversationFilter(
+            statuses=self.statuses.split(",") if self.statuses else LISTED_STATUSES,
+            include_discarded=self.include_discarded,
+            starred=self.starred,
+            folder_ids=folder_ids,
+            start=self.start_date,
+            end=self.end_date,
+        )
+
+
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class ConversationSearchIn(Wire):
+    """Conversations from `start_date` to before `end_date` that match the query; an empty one lists all.
+
+    A match has any of the `people`, as a speaker or by mention, and any of the `topics`. Discarded
+    conversations are never found by words.
+    """
+
+    query: Annotated[str, Field(max_length=1_000)]
+    page: Annotated[int, Field(ge=1, le=10_000)] = 1
+    per_page: Annotated[int, Field(ge=1, le=100)] = 10
+    include_discarded: bool = False
+    start_date: Time | None = None
+    end_date: Time | None = None
+    people: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
+    topics: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
+    include_transcript: bool = True
+
+    def to_filters(self) -> Filters:
+        return Filters(
+            start=self.start_date, end=self.end_date, people=self.people, topics=self.topics
+        )
+
+
+class PassageOut(Wire):
+    first_segment: int
+    last_segment: int
+    text: str
+
+
+# Pieces and snippets are dictionaries, because a page of hits has hundreds of them.
+
+
+class PieceOut(TypedDict):
+    """A part of a snippet; `is_match` where it is a word that was searched for, in any form."""
+
+    text: str
+    is_match: bool
+
+
+class SnippetOut(TypedDict):
+    """What was found, cut around the match: of a turn, or of the overview, which has no segment."""
+
+    segment: int | None
+    speaker_id: int | None
+    speaker_name: str | None
+    is_user: bool
+    pieces: list[PieceOut]
+
+
+class HitOut(ConversationOut):
+    """A conversation with its best passages and snippets, best first; without a query it has none."""
+
+    score: float | None
+    passages: list[PassageOut]
+    snippets: list[SnippetOut]
+
+    @classmethod
+    def of_hit(
+        cls,
+        conversation: Conversation,
+        *,
+        hit: FoundConversation | None = None,
+        terms: frozenset[str] = frozenset(),
+    ) -> Self:
+        """`terms` are those of the query."""
+        passages = [PassageOut.model_validate(passage) for passage in (hit.passages if hit else ())]
+        return cls.of(
+            conversation,
+            score=hit and hit.score,
+            passages=passages,
+            snippets=build_snippets(hit, terms) if hit else [],
+        )
+
+
+def build_snippets(hit: FoundConversation, terms: frozenset[str]) -> list[SnippetOut]:
+    """Cut the best turns around what was searched for; the overview where only that has it."""
+    best_turns = sorted(hit.turns, key=lambda turn: (-hit.turns[turn], turn))[:MAX_SNIPPETS]
+    segments = hit.conversation.label_segments(best_turns)
+    found = [
+        (turn, segment, cut_snippet(segment.text, terms))
+        for turn, segment in zip(best_turns, segments, strict=True)
+    ]
+    if snippets := [
+        _to_snippet(pieces, turn, segment) for turn, segment, pieces in found if pieces
+    ]:
+        return snippets
+    overview = cut_snippet(hit.conversation.structured.overview, terms)
+    return [_to_snippet(overview)] if overview else []
+
+
+def _to_snippet(
+    pieces: Sequence[Piece], turn: int | None = None, segment: LabelledSegment | None = None
+) -> SnippetOut:
+    return SnippetOut(
+        segment=turn,
+        speaker_id=segment and segment.speaker_id,
+        speaker_name=segment and segment.speaker_name,
+        is_user=bool(segment and segment.is_user),
+        pieces=[PieceOut(text=piece.text, is_match=piece.is_match) for piece in pieces],
+    )
+
+
+class ConversationHitsOut(Wire):
+    """A page of hits, best first, each conversation once; without a query the newest first.
+
+    `fallback_without_filters`: nothing matched people and topics, so they were ignored.
+    """
+
+    items: list[HitOut]
+    current_page: int
+    total_pages: int
+    fallback_without_filters: bool = False

@@ -1,0 +1,146 @@
+"""People over HTTP, and their assignment to speakers of a conversation."""
+
+from starlette.responses import Response
+
+from functions.library.pagination import list_page
+from functions.library.people.person_schemas import (
+    AssignQuery,
+    PeopleQuery,
+    PersonNameIn,
+    PersonOut,
+)
+from shared.domain.assignments import assign_label
+from shared.domain.conversation import Conversation, Speaker
+from shared.domain.derived_ids import build_derived_id
+from shared.domain.errors import Conflict, Invalid, NotFound
+from shared.domain.ids import ConversationId, PersonId, UserId
+from shared.domain.person import Person
+from shared.edge.declare.common_schemas import OkOut
+from shared.edge.declare.pagination import build_array_response
+from shared.edge.declare.routes import Call, route
+from shared.library.deps import LibraryDeps
+from shared.library.own_names import add_own_name
+from shared.library.record_schemas import PersonIn
+
+
+@route(
+    "GET",
+    "/v1/users/people",
+    "List people, newest first; X-Next-Cursor leads to the next page",
+    errors=(401, 422),
+)
+async def list_people(
+    deps: LibraryDeps, call: Call[None, PeopleQuery]
+) -> list[PersonOut] | Response:
+    page = await list_page(deps.stores.people, call)
+    return build_array_response(
+        list(map(PersonOut.model_validate, page.items)), PersonOut, page.next_cursor
+    )
+
+
+@route("POST", "/v1/users/people", "Name a person", errors=(400, 401, 409, 413, 415, 422))
+async def add_person(deps: LibraryDeps, call: Call[PersonIn]) -> PersonOut:
+    """Return the person there is when the name is known: released apps send no id."""
+    name, people = call.body.name, deps.stores.people
+    if call.body.id is not None:
+        return PersonOut.model_validate(
+            await people.add(call.uid, _build_person(deps, call.body.id, name))
+        )
+    if known := await people.list_by_values(call.uid, "name", [name]):
+        return PersonOut.model_validate(known[0])
+    try:
+        person = _build_person(deps, build_derived_id("person", "name", name), name)
+        return PersonOut.model_validate(await people.add(call.uid, person))
+    except Conflict:  # that person was renamed since
+        person = _build_person(deps, deps.new_id(), name)
+        return PersonOut.model_validate(await people.add(call.uid, person))
+
+
+def _build_person(deps: LibraryDeps, person_id: str, name: str) -> Person:
+    now = deps.clock.now()
+    return Person(id=PersonId(person_id), name=name, created_at=now, updated_at=now)
+
+
+@route("GET", "/v1/users/people/{person_id}", "Read a person", errors=(401, 404))
+async def get_person(deps: LibraryDeps, call: Call) -> PersonOut:
+    return PersonOut.model_validate(await deps.stores.people.get(call.uid, call.path["person_id"]))
+
+
+@route(
+    "PATCH",
+    "/v1/users/people/{person_id}/name",
+    "Rename a person, in every conversation too",
+    errors=(401, 404, 422),
+    is_query_accepted=True,
+)
+async def rename_person(deps: LibraryDeps, call: Call[PersonNameIn]) -> PersonOut:
+    """Rename the person first: the next attempt completes an interrupted one."""
+    person = await deps.stores.people.change(
+        call.uid, call.path["person_id"], name=call.body.value, updated_at=deps.clock.now()
+    )
+    await deps.stores.people.propagate_name(call.uid, person)
+    return PersonOut.model_validate(person)
+
+
+@route(
+    "DELETE",
+    "/v1/users/people/{person_id}",
+    "Delete a person; their speakers are unnamed again",
+    status=204,
+    errors=(401, 404),
+)
+async def delete_person(deps: LibraryDeps, call: Call) -> None:
+    """Unassign the speakers first: the next attempt can still find the person."""
+    person = await deps.stores.people.get(call.uid, call.path["person_id"])
+    await deps.stores.people.unassign(call.uid, person.id)
+    await deps.stores.people.remove(call.uid, person.id)
+
+
+@route(
+    "PATCH",
+    "/v1/conversations/{conversation_id}/assign-speaker/{speaker}",
+    "Say who a speaker is; without a value, take it back",
+    errors=(401, 404, 422),
+)
+async def assign_speaker(deps: LibraryDeps, call: Call[None, AssignQuery]) -> OkOut:
+    conversation_id = ConversationId(call.path["conversation_id"])
+    conversation = await deps.stores.conversations.get(call.uid, conversation_id)
+    recorded_name = _find_recorded_name(conversation, call.path["speaker"])
+    speaker = await _resolve_speaker(deps, call.uid, call.query)
+    if call.query.keep_name and speaker is not None and speaker.is_user:
+        await add_own_name(deps, call.uid, recorded_name)
+        speaker = Speaker(is_user=True, is_own_name=True)
+    await deps.stores.transcript_edits.assign(
+        call.uid, conversation, lambda current: assign_label(current, recorded_name, speaker)
+    )
+    return OkOut()
+
+
+async def _resolve_speaker(deps: LibraryDeps, uid: UserId, query: AssignQuery) -> Speaker | None:
+    if not query.value:
+        return None
+    if query.assign_type == "is_user":
+        if query.value not in ("true", "false"):
+            raise Invalid("The value must be true or false.")
+        return Speaker(is_user=query.value == "true")
+    person = await deps.stores.people.get(uid, query.value)
+    return Speaker(name=person.name, person_id=person.id)
+
+
+def _find_recorded_name(conversation: Conversation, speaker: str) -> str:
+    """Return what the recorder called the speaker; the old app sends numbers. Raises NotFound."""
+    for label in (speaker, f"SPEAKER_{speaker:0>2}"):
+        recorded_name = conversation.find_recorded_name(label)
+        if recorded_name is not None:
+            return recorded_name
+    raise NotFound("No speaker of this conversation has this label")
+
+
+ROUTES = (
+    list_people,
+    add_person,
+    get_person,
+    rename_person,
+    delete_person,
+    assign_speaker,
+)

@@ -1,0 +1,45 @@
+"""Schemas of people."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from functions.library.schemas import OffsetPageQuery
+from shared.edge.declare.schemas import Wire
+from shared.library.conversation_schemas import (
+    Label,
+    Utc,
+)
+
+
+class PeopleQuery(OffsetPageQuery):
+    """Released apps ask without a limit, once, for all people."""
+
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 1_000
+
+
+class PersonNameIn(Wire):
+    value: Annotated[Label, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class PersonOut(Wire):
+    """A person; released apps also read samples of their voice, of which none are stored."""
+
+    id: str
+    name: str
+    created_at: Utc
+    updated_at: Utc
+    speech_samples: list[str] = Field(default_factory=list)
+    speech_sample_transcripts: list[str] = Field(default_factory=list)
+    speech_samples_version: int = 1
+
+
+class AssignQuery(Wire):
+    """The identity of a speaker: a person's id, or whether it is the owner; empty removes it.
+
+    With `keep_name`, a speaker who is the owner is so by their name in all conversations, also later.
+    """
+
+    assign_type: Literal["person_id", "is_user"]
+    value: Annotated[str, Field(max_length=64)] | None = None
+    keep_name: bool = False

@@ -1,0 +1,127 @@
+"""Action items in the developer API."""
+
+from starlette.responses import Response
+
+from functions.library.programs.developer_api.creation import create_once
+from functions.library.programs.developer_api.developer_schemas import (
+    DeveloperTaskChangeIn,
+    DeveloperTaskIn,
+    DeveloperTasksIn,
+    DeveloperTasksQuery,
+    SuccessOut,
+    TasksCreatedOut,
+)
+from functions.library.programs.key_access import KeyOwner, authorize_developer_key
+from functions.library.programs.program_schemas import ProgramTaskOut
+from functions.library.programs.route_calls import call_route
+from functions.library.tasks import action_items
+from shared.domain.ids import UserId
+from shared.domain.operation import Operation
+from shared.edge.declare.idempotency import IdempotencyKeyHeader
+from shared.edge.declare.routes import Call, route
+from shared.library.deps import LibraryDeps
+
+PATH = "/v1/dev/user/action-items"
+MAX_BATCH_BYTES = 262_144
+
+
+@route(
+    "GET",
+    PATH,
+    "List action items, newest first, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("action_items:read"),
+    errors=(401, 403, 422, 429),
+)
+async def list_owner_action_items(
+    deps: LibraryDeps, call: Call[None, DeveloperTasksQuery, KeyOwner]
+) -> list[ProgramTaskOut]:
+    query = call.query.model_dump(exclude_none=True)
+    page = await call_route(deps, call.caller.uid, action_items.list_action_items, query=query)
+    return list(map(ProgramTaskOut.model_validate, page.action_items))
+
+
+@route(
+    "POST",
+    PATH,
+    "Write down something to do, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("action_items:write"),
+    headers=IdempotencyKeyHeader,
+    errors=(401, 403, 409, 429),
+)
+async def add_action_item(
+    deps: LibraryDeps, call: Call[DeveloperTaskIn, None, KeyOwner]
+) -> ProgramTaskOut | Response:
+    async def create(operation: Operation) -> ProgramTaskOut:
+        return await _add(deps, call.caller.uid, operation.name, call.body)
+
+    return await create_once(deps, call, create)
+
+
+@route(
+    "POST",
+    f"{PATH}/batch",
+    "Write down up to 50 things to do, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("action_items:write"),
+    headers=IdempotencyKeyHeader,
+    errors=(401, 403, 409, 429),
+    max_bytes=MAX_BATCH_BYTES,
+)
+async def add_action_items(
+    deps: LibraryDeps, call: Call[DeveloperTasksIn, None, KeyOwner]
+) -> TasksCreatedOut | Response:
+    async def create(operation: Operation) -> TasksCreatedOut:
+        added = [
+            await _add(deps, call.caller.uid, f"{operation.name}-{n}", item)
+            for n, item in enumerate(call.body.action_items)
+        ]
+        return TasksCreatedOut(action_items=added, created_count=len(added))
+
+    return await create_once(deps, call, create)
+
+
+@route(
+    "PATCH",
+    f"{PATH}/{{action_item_id}}",
+    "Change an action item, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("action_items:write"),
+    errors=(401, 403, 404, 429),
+)
+async def change_action_item(
+    deps: LibraryDeps, call: Call[DeveloperTaskChangeIn, None, KeyOwner]
+) -> ProgramTaskOut:
+    changes, change_route = call.body.to_changes(), action_items.change_action_item
+    changed = await call_route(deps, call.caller.uid, change_route, path=call.path, body=changes)
+    return ProgramTaskOut.model_validate(changed)
+
+
+@route(
+    "DELETE",
+    f"{PATH}/{{action_item_id}}",
+    "Delete an action item, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("action_items:write"),
+    errors=(401, 403, 404, 429),
+)
+async def delete_action_item(deps: LibraryDeps, call: Call[None, None, KeyOwner]) -> SuccessOut:
+    await call_route(deps, call.caller.uid, action_items.delete_action_item, path=call.path)
+    return SuccessOut()
+
+
+async def _add(deps: LibraryDeps, uid: UserId, name: str, item: DeveloperTaskIn) -> ProgramTaskOut:
+    body = {**dict(item), "id": name}
+    return ProgramTaskOut.model_validate(
+        await call_route(deps, uid, action_items.add_action_item, body=body)
+    )
+
+
+ROUTES = (
+    list_owner_action_items,
+    add_action_item,
+    add_action_items,
+    change_action_item,
+    delete_action_item,
+)

@@ -1,0 +1,192 @@
+"""Conversations in the developer API; what a script hands in is counted and processed like any other."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from functions.library.conversations import conversations
+from functions.library.programs.developer_api.creation import create_once
+from functions.library.programs.developer_api.developer_schemas import (
+    DEFAULT_LENGTH,
+    ConversationCreatedOut,
+    DeveloperConversationChangeIn,
+    DeveloperConversationOut,
+    DeveloperConversationsQuery,
+    DeveloperSegmentsIn,
+    DeveloperTextIn,
+    SuccessOut,
+    TranscribedConversationOut,
+    TranscriptQuery,
+)
+from functions.library.programs.key_access import KeyOwner, authorize_developer_key
+from functions.library.programs.listings import list_conversations
+from functions.library.programs.route_calls import call_route
+from shared.domain.ids import ConversationId
+from shared.domain.operation import Operation
+from shared.edge.declare.idempotency import IdempotencyKeyHeader
+from shared.edge.declare.routes import Call, route
+from shared.library.deps import LibraryDeps
+
+PATH = "/v1/dev/user/conversations"
+MAX_BODY_BYTES = 2_097_152
+"""Room for the longest text with every character escaped."""
+
+
+@route(
+    "GET",
+    PATH,
+    "List completed conversations, newest first, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("conversations:read"),
+    errors=(401, 403, 422, 429),
+)
+async def list_owner_conversations(
+    deps: LibraryDeps, call: Call[None, DeveloperConversationsQuery, KeyOwner]
+) -> list[TranscribedConversationOut] | list[DeveloperConversationOut]:
+    uid, query = call.caller.uid, call.query
+    found = await list_conversations(
+        deps, uid, query.to_filter(), with_transcripts=query.include_transcript
+    )
+    folders = await deps.stores.folders.load(uid)
+    if query.include_transcript:
+        return [TranscribedConversationOut.of(conversation, folders) for conversation in found]
+    return [DeveloperConversationOut.of(conversation, folders) for conversation in found]
+
+
+@route(
+    "GET",
+    f"{PATH}/{{conversation_id}}",
+    "Read a conversation, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("conversations:read"),
+    errors=(401, 403, 404, 422, 429),
+)
+async def get_conversation(
+    deps: LibraryDeps, call: Call[None, TranscriptQuery, KeyOwner]
+) -> TranscribedConversationOut | DeveloperConversationOut:
+    uid, conversation_id = call.caller.uid, ConversationId(call.path["conversation_id"])
+    conversation = await deps.stores.conversations.get(uid, conversation_id)
+    folders = await deps.stores.folders.load(uid)
+    if call.query.include_transcript:
+        return TranscribedConversationOut.of(conversation, folders)
+    return DeveloperConversationOut.of(conversation, folders)
+
+
+@route(
+    "POST",
+    PATH,
+    "Hand in a text as a conversation, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("conversations:write"),
+    headers=IdempotencyKeyHeader,
+    errors=(401, 403, 409, 429),
+    max_bytes=MAX_BODY_BYTES,
+)
+async def add_text(
+    deps: LibraryDeps, call: Call[DeveloperTextIn, None, KeyOwner]
+) -> ConversationCreatedOut | Response:
+    """Make each line a piece of speech of one speaker, who is not taken for the owner."""
+    body = call.body
+
+    async def create(operation: Operation) -> ConversationCreatedOut:
+        lines = filter(None, map(str.strip, body.text.splitlines()))
+        fields = {
+            **body.build_times(operation.begun_at, DEFAULT_LENGTH),
+            "source": "external_integration",
+            "transcript_segments": [{"text": line} for line in lines],
+            "external_data": {
+                "text_source": body.text_source,
+                "text_source_spec": body.text_source_spec,
+            },
+        }
+        return await _add(deps, call, operation, fields)
+
+    return await create_once(deps, call, create)
+
+
+@route(
+    "POST",
+    f"{PATH}/from-segments",
+    "Hand in a transcript as a conversation, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("conversations:write"),
+    headers=IdempotencyKeyHeader,
+    errors=(401, 403, 409, 429),
+    max_bytes=MAX_BODY_BYTES,
+)
+async def add_segments(
+    deps: LibraryDeps, call: Call[DeveloperSegmentsIn, None, KeyOwner]
+) -> ConversationCreatedOut | Response:
+    body = call.body
+
+    async def create(operation: Operation) -> ConversationCreatedOut:
+        fields = {
+            **body.build_times(operation.begun_at, body.length),
+            "source": body.source,
+            "transcript_segments": [segment.to_fields() for segment in body.transcript_segments],
+        }
+        return await _add(deps, call, operation, fields)
+
+    return await create_once(deps, call, create)
+
+
+@route(
+    "PATCH",
+    f"{PATH}/{{conversation_id}}",
+    "Give a conversation another title, discard it or take it back, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("conversations:write"),
+    errors=(401, 403, 404, 429),
+)
+async def change_conversation(
+    deps: LibraryDeps, call: Call[DeveloperConversationChangeIn, None, KeyOwner]
+) -> SuccessOut:
+    conversation_id = ConversationId(call.path["conversation_id"])
+    store, uid, body = deps.stores.conversations, call.caller.uid, call.body
+    if body.title is not None:
+        await store.edit(uid, conversation_id, title=body.title)
+    if body.discarded is not None:
+        now = deps.clock.now()
+        await store.discard(uid, conversation_id, discarded=body.discarded, now=now)
+    return SuccessOut()
+
+
+@route(
+    "DELETE",
+    f"{PATH}/{{conversation_id}}",
+    "Delete a conversation and what was derived from it, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("conversations:write"),
+    errors=(401, 403, 404, 429),
+)
+async def delete_conversation(deps: LibraryDeps, call: Call[None, None, KeyOwner]) -> SuccessOut:
+    await call_route(deps, call.caller.uid, conversations.delete_conversation, path=call.path)
+    return SuccessOut()
+
+
+async def _add(
+    deps: LibraryDeps,
+    call: Call[DeveloperTextIn | DeveloperSegmentsIn, None, KeyOwner],
+    operation: Operation,
+    fields: Mapping[str, Any],
+) -> ConversationCreatedOut:
+    place = call.body.geolocation
+    body = {
+        **fields,
+        "id": operation.name,
+        "language": call.body.language,
+        "geolocation": place.model_dump() if place else None,
+    }
+    accepted = await call_route(deps, call.caller.uid, conversations.add_conversation, body=body)
+    return ConversationCreatedOut(id=accepted.id, status=accepted.status)
+
+
+ROUTES = (
+    list_owner_conversations,
+    get_conversation,
+    add_text,
+    add_segments,
+    change_conversation,
+    delete_conversation,
+)

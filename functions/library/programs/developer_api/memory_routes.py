@@ -1,0 +1,124 @@
+"""Memories in the developer API."""
+
+from starlette.responses import Response
+
+from functions.library.memories import memories
+from functions.library.programs.developer_api.creation import create_once
+from functions.library.programs.developer_api.developer_schemas import (
+    DeveloperMemoriesIn,
+    DeveloperMemoriesQuery,
+    DeveloperMemoryChangeIn,
+    DeveloperMemoryIn,
+    MemoriesCreatedOut,
+    SuccessOut,
+)
+from functions.library.programs.key_access import KeyOwner, authorize_developer_key
+from functions.library.programs.listings import list_memories
+from functions.library.programs.program_schemas import ProgramMemoryOut
+from functions.library.programs.route_calls import call_route
+from shared.domain.ids import UserId
+from shared.domain.operation import Operation
+from shared.edge.declare.idempotency import IdempotencyKeyHeader
+from shared.edge.declare.routes import Call, route
+from shared.library.deps import LibraryDeps
+
+PATH = "/v1/dev/user/memories"
+MAX_BATCH_BYTES = 262_144
+
+
+@route(
+    "GET",
+    PATH,
+    "List memories, newest first, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("memories:read"),
+    errors=(401, 403, 422, 429),
+)
+async def list_owner_memories(
+    deps: LibraryDeps, call: Call[None, DeveloperMemoriesQuery, KeyOwner]
+) -> list[ProgramMemoryOut]:
+    found = await list_memories(deps, call.caller.uid, call.query.to_filter())
+    return list(map(ProgramMemoryOut.model_validate, found))
+
+
+@route(
+    "POST",
+    PATH,
+    "Write down a fact, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("memories:write"),
+    headers=IdempotencyKeyHeader,
+    errors=(401, 403, 409, 429),
+)
+async def add_memory(
+    deps: LibraryDeps, call: Call[DeveloperMemoryIn, None, KeyOwner]
+) -> ProgramMemoryOut | Response:
+    async def create(_: Operation) -> ProgramMemoryOut:
+        return await _add(deps, call.caller.uid, call.body)
+
+    return await create_once(deps, call, create)
+
+
+@route(
+    "POST",
+    f"{PATH}/batch",
+    "Write down up to 25 facts, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("memories:write"),
+    headers=IdempotencyKeyHeader,
+    errors=(401, 403, 409, 429),
+    max_bytes=MAX_BATCH_BYTES,
+)
+async def add_memories(
+    deps: LibraryDeps, call: Call[DeveloperMemoriesIn, None, KeyOwner]
+) -> MemoriesCreatedOut | Response:
+    """Add one after the other; a fact that is there already is not added again."""
+
+    async def create(_: Operation) -> MemoriesCreatedOut:
+        added = [await _add(deps, call.caller.uid, memory) for memory in call.body.memories]
+        return MemoriesCreatedOut(memories=added, created_count=len(added))
+
+    return await create_once(deps, call, create)
+
+
+@route(
+    "PATCH",
+    f"{PATH}/{{memory_id}}",
+    "Change a memory, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("memories:write"),
+    errors=(401, 403, 404, 429),
+)
+async def change_memory(
+    deps: LibraryDeps, call: Call[DeveloperMemoryChangeIn, None, KeyOwner]
+) -> SuccessOut:
+    changes = call.body.to_changes()
+    await memories.change_memory(deps, call.caller.uid, call.path["memory_id"], **changes)
+    return SuccessOut()
+
+
+@route(
+    "DELETE",
+    f"{PATH}/{{memory_id}}",
+    "Delete a memory, by a developer key",
+    access="anyone",
+    authorize=authorize_developer_key("memories:write"),
+    errors=(401, 403, 404, 429),
+)
+async def delete_memory(deps: LibraryDeps, call: Call[None, None, KeyOwner]) -> SuccessOut:
+    await call_route(deps, call.caller.uid, memories.delete_memory, path=call.path)
+    return SuccessOut()
+
+
+async def _add(deps: LibraryDeps, uid: UserId, memory: DeveloperMemoryIn) -> ProgramMemoryOut:
+    stored = await call_route(deps, uid, memories.add_memory, body=dict(memory))
+    return ProgramMemoryOut.model_validate(stored)
+
+
+ROUTES = (
+    list_owner_memories,
+    add_memory,
+    add_memories,
+    change_memory,
+    delete_memory,
+)

@@ -1,0 +1,226 @@
+"""Routes of integrations: installed apps read and write the library, each by its own key."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+
+from functions.library.programs.integrations import library_reader
+from functions.library.programs.integrations.authorization import (
+    MAX_REQUESTS_PER_HOUR,
+    AuthorizedApp,
+    authorize_app,
+    consume_quota,
+)
+from functions.library.programs.integrations.integration_schemas import (
+    AppMemoryOut,
+    AppTaskOut,
+    ConversationsOut,
+    ConversationsQuery,
+    EmptyOut,
+    ExternalConversationIn,
+    ExternalMemoryIn,
+    ExternalSearchIn,
+    MemoriesOut,
+    MemoriesQuery,
+    OwnerQuery,
+    SearchOut,
+    SearchQuery,
+    TasksOut,
+    TasksQuery,
+)
+from functions.library.programs.integrations.library_writer import (
+    AppContribution,
+    build_conversation,
+    store_contribution,
+)
+from shared.domain.app import App
+from shared.domain.errors import QuotaExceeded, TooMany
+from shared.domain.operation import Operation
+from shared.edge.declare.idempotency import IdempotencyKeyHeader, run_idempotent
+from shared.edge.declare.problems import build_problem
+from shared.edge.declare.rate_limit_headers import build_rate_limit_headers, too_many_requests
+from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
+from shared.library.deps import IntegrationDeps
+
+MAX_BODY_BYTES = 8_388_608
+"""Room for the longest text with every character escaped."""
+REFUSAL_STATUSES = (400, 401, 403, 404, 413, 422, 429)
+
+
+@route(
+    "POST",
+    "/v2/integrations/{app_id}/user/conversations",
+    "Hand in a text as a conversation; it is processed afterwards",
+    access="anyone",
+    authorize=authorize_app("create_conversation"),
+    headers=IdempotencyKeyHeader,
+    errors=(*REFUSAL_STATUSES, 409, 415),
+    max_bytes=MAX_BODY_BYTES,
+)
+async def add_conversation(
+    deps: IntegrationDeps, call: Call[ExternalConversationIn, OwnerQuery, AuthorizedApp]
+) -> EmptyOut | Response:
+    """Store the text as a conversation, which is processed like any other."""
+
+    def build_contribution(app: App, operation: Operation) -> AppContribution:
+        return AppContribution(conversation=build_conversation(app, call.body, operation))
+
+    return await _write(deps, call, build_contribution)
+
+
+@route(
+    "POST",
+    "/v2/integrations/{app_id}/user/memories",
+    "Add facts about the user, or a text to find some in",
+    access="anyone",
+    authorize=authorize_app("create_facts"),
+    headers=IdempotencyKeyHeader,
+    errors=(*REFUSAL_STATUSES, 409, 415),
+    max_bytes=MAX_BODY_BYTES,
+)
+async def add_memories(
+    deps: IntegrationDeps, call: Call[ExternalMemoryIn, OwnerQuery, AuthorizedApp]
+) -> EmptyOut | Response:
+    """Store facts as they are, and a text as a conversation."""
+    body = call.body
+
+    def build_contribution(app: App, operation: Operation) -> AppContribution:
+        facts = tuple(fact.content for fact in body.memories or ())
+        if not (body.text and body.text.strip()):
+            return AppContribution(facts=facts)
+        text = ExternalConversationIn(text=body.text)
+        return AppContribution(facts=facts, conversation=build_conversation(app, text, operation))
+
+    return await _write(deps, call, build_contribution)
+
+
+@route(
+    "GET",
+    "/v2/integrations/{app_id}/memories",
+    "List the user's memories, newest first",
+    access="anyone",
+    authorize=authorize_app("read_memories"),
+    errors=REFUSAL_STATUSES,
+)
+async def list_memories(
+    deps: IntegrationDeps, call: Call[None, MemoriesQuery, AuthorizedApp]
+) -> MemoriesOut | Response:
+    query = call.query
+
+    async def load_memories() -> MemoriesOut:
+        memories = await deps.stores.memories.list_newest(
+            call.caller.uid, limit=query.limit, offset=query.offset
+        )
+        return MemoriesOut(memories=[AppMemoryOut.of(query.uid, memory) for memory in memories])
+
+    return await _read(deps, call, load_memories)
+
+
+@route(
+    "GET",
+    "/v2/integrations/{app_id}/conversations",
+    "List the user's conversations, newest first",
+    access="anyone",
+    authorize=authorize_app("read_conversations"),
+    errors=REFUSAL_STATUSES,
+)
+async def list_conversations(
+    deps: IntegrationDeps, call: Call[None, ConversationsQuery, AuthorizedApp]
+) -> ConversationsOut | Response:
+    async def load_conversations() -> ConversationsOut:
+        items = await library_reader.list_conversations(deps, call.caller.uid, call.query)
+        return ConversationsOut(conversations=items)
+
+    return await _read(deps, call, load_conversations)
+
+
+@route(
+    "POST",
+    "/v2/integrations/{app_id}/search/conversations",
+    "Find the user's conversations by what was said in them",
+    access="anyone",
+    authorize=authorize_app("read_conversations"),
+    errors=(*REFUSAL_STATUSES, 415),
+)
+async def search_conversations(
+    deps: IntegrationDeps, call: Call[ExternalSearchIn, SearchQuery, AuthorizedApp]
+) -> SearchOut | Response:
+    async def load_hits() -> SearchOut:
+        return await library_reader.search_conversations(
+            deps, call.caller.uid, call.body, call.query.max_transcript_segments
+        )
+
+    return await _read(deps, call, load_hits)
+
+
+@route(
+    "GET",
+    "/v2/integrations/{app_id}/tasks",
+    "List the user's action items, newest first",
+    access="anyone",
+    authorize=authorize_app("read_tasks"),
+    errors=REFUSAL_STATUSES,
+)
+async def list_tasks(
+    deps: IntegrationDeps, call: Call[None, TasksQuery, AuthorizedApp]
+) -> TasksOut | Response:
+    async def load_tasks() -> TasksOut:
+        tasks = await library_reader.list_tasks(deps, call.caller.uid, call.query)
+        return TasksOut(tasks=[AppTaskOut.model_validate(task) for task in tasks])
+
+    return await _read(deps, call, load_tasks)
+
+
+async def _write(
+    deps: IntegrationDeps,
+    call: Call[Any, OwnerQuery, AuthorizedApp],
+    build_contribution: Callable[[App, Operation], AppContribution],
+) -> Response:
+    """Add to the library, once per idempotency key; a refusal does not count towards the limit."""
+    app, uid = call.caller.app, call.caller.uid
+
+    async def work(operation: Operation) -> Response:
+        contribution, at = build_contribution(app, operation), operation.begun_at
+        rate_limit = await consume_quota(deps, call, consumer=operation.name, at=at)
+        await store_contribution(deps, uid, app, contribution, at)
+        return JSONResponse({}, headers=build_rate_limit_headers(rate_limit))
+
+    try:
+        return await run_idempotent(deps, call, uid=uid, caller=app.id, work=work)
+    except QuotaExceeded:
+        raise
+    except TooMany as error:
+        return too_many_requests(error, limit=MAX_REQUESTS_PER_HOUR)
+
+
+async def _read(
+    deps: IntegrationDeps,
+    call: Call[Any, OwnerQuery, AuthorizedApp],
+    load_body: Callable[[], Awaitable[Wire]],
+) -> Response:
+    """Answer with a body of which nulls are left out."""
+    try:
+        rate_limit = await consume_quota(deps, call, consumer=deps.new_id(), at=deps.clock.now())
+        body = (await load_body()).model_dump_json(exclude_none=True)
+    except TooMany as error:
+        return too_many_requests(error, limit=MAX_REQUESTS_PER_HOUR)
+    except library_reader.InvalidDate as error:
+        return build_problem(400, str(error))
+    return Response(
+        body, media_type="application/json", headers=build_rate_limit_headers(rate_limit)
+    )
+
+
+ROUTES = (
+    add_conversation,
+    add_memories,
+    add_memories.at("/v2/integrations/{app_id}/user/facts"),
+    add_memories.at("/v1/integrations/{app_id}/memories"),
+    list_memories,
+    list_memories.at("/v1/integrations/{app_id}/memories"),
+    list_conversations,
+    search_conversations,
+    list_tasks,
+)

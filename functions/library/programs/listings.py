@@ -1,0 +1,121 @@
+"""Listings for programs: memories and conversations, newest first, by filter and offset."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from itertools import accumulate, takewhile
+from typing import Protocol, TypeVar
+
+from functions.library.programs.program_schemas import (
+    ConversationsFilter,
+    MemoriesFilter,
+)
+from shared.data.conversation_lists import MAX_TEXT_BYTES, ConversationFilter
+from shared.domain.conversation import Conversation
+from shared.domain.errors import NotFound, Unavailable
+from shared.domain.ids import UserId
+from shared.domain.memory import Memory
+from shared.library.deps import IntegrationDeps
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+_PAGE_SIZE = 100
+_MAX_PAGES = 100
+
+
+class ListPage(Protocol[T_co]):
+    """A page of any list; `next` is the cursor of the following one, None at the end."""
+
+    @property
+    def items(self) -> Sequence[T_co]: ...
+
+    @property
+    def next(self) -> str | None: ...
+
+
+async def list_memories(
+    deps: IntegrationDeps, uid: UserId, memories: MemoriesFilter
+) -> list[Memory]:
+    store, limit, offset = deps.stores.memories, memories.limit, memories.offset
+    if memories.categories:
+        categories = sorted(set(memories.categories))
+        return await store.list_in_categories(uid, categories, limit=limit, offset=offset)
+    return await store.list_newest(uid, limit=limit, offset=offset)
+
+
+async def list_conversations(
+    deps: IntegrationDeps,
+    uid: UserId,
+    conversations: ConversationsFilter,
+    *,
+    with_transcripts: bool = False,
+) -> list[Conversation]:
+    """List completed conversations that were not discarded.
+
+    Of their transcripts, the first that one answer has room for are loaded. Categories stand in no
+    key, so that a list of some reads the conversations of all.
+    """
+    wanted = ConversationFilter(
+        statuses=("completed",), start=conversations.start_date, end=conversations.end_date
+    )
+    load_page = partial(deps.stores.conversation_lists.list_page, uid, wanted, now=deps.clock.now())
+    limit, offset = conversations.limit, conversations.offset
+    if not conversations.categories:
+        page = await load_page(limit=limit, offset=offset, with_transcripts=with_transcripts)
+        return list(page.items)
+    found = await scan_pages(
+        lambda after: load_page(limit=_PAGE_SIZE, after=after, with_transcripts=False),
+        lambda conversation: conversation.structured.category in conversations.categories,
+        offset=offset,
+        limit=limit,
+    )
+    if not with_transcripts:
+        return found
+    room = _count_within_room(found)
+    return [*await load_transcripts(deps, uid, found[:room]), *found[room:]]
+
+
+def _count_within_room(conversations: Sequence[Conversation]) -> int:
+    """Count the first conversations whose transcripts fit into one answer."""
+    sizes = accumulate(conversation.text_bytes for conversation in conversations)
+    return sum(1 for _ in takewhile(lambda size: size <= MAX_TEXT_BYTES, sizes))
+
+
+async def load_transcripts(
+    deps: IntegrationDeps, uid: UserId, conversations: Sequence[Conversation]
+) -> list[Conversation]:
+    """Load transcripts; conversations deleted meanwhile are left out."""
+    results = await asyncio.gather(
+        *(_load_transcript(deps, uid, conversation) for conversation in conversations)
+    )
+    return [conversation for conversation in results if conversation is not None]
+
+
+async def _load_transcript(
+    deps: IntegrationDeps, uid: UserId, conversation: Conversation
+) -> Conversation | None:
+    try:
+        return await deps.stores.conversations.get(uid, conversation.id)
+    except NotFound:
+        return None
+    except Unavailable:  # a part of the transcript is not stored yet
+        return conversation
+
+
+async def scan_pages(
+    load_page: Callable[[str | None], Awaitable[ListPage[T]]],
+    is_match: Callable[[T], bool],
+    *,
+    offset: int,
+    limit: int,
+) -> list[T]:
+    """Read pages, newest first, until there are enough matches or 10,000 items were read."""
+    matches: list[T] = []
+    after = None
+    for _ in range(_MAX_PAGES):
+        page = await load_page(after)
+        matches += filter(is_match, page.items)
+        after = page.next
+        if after is None or len(matches) >= offset + limit:
+            break
+    return matches[offset : offset + limit]

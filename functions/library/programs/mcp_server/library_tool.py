@@ -1,0 +1,70 @@
+"""Library tools: what an MCP client can call, each a function over the owner's library.
+
+    @tool("read", "List facts about the owner, newest first.")
+    async def get_memories(deps: LibraryDeps, uid: UserId, filters: MemoriesFilter) -> Result: ...
+
+The decorator takes the name of the tool and the type of its arguments from the function.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal, TypeAlias
+
+from pydantic_core import to_json
+
+from shared.arguments import drop_absent, read_json_schema
+from shared.domain.ids import UserId
+from shared.domain.sizes import truncate
+from shared.domain.value import value
+from shared.edge.declare.schemas import Wire
+from shared.library.deps import LibraryDeps
+
+MAX_RESULT_CHARS = 80_000
+Effect = Literal["read", "write", "delete"]
+Result: TypeAlias = Mapping[str, Any]
+Run: TypeAlias = Callable[[LibraryDeps, UserId, Any], Awaitable[Result]]
+
+
+@value
+class LibraryTool:
+    """A tool; `run` returns what becomes one JSON object for the client's model."""
+
+    name: str
+    description: str
+    arguments: type[Wire]
+    effect: Effect
+    run: Run
+
+    @property
+    def is_read_only(self) -> bool:
+        return self.effect == "read"
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Describe the arguments as JSON Schema."""
+        schema = read_json_schema(self.arguments)
+        return {name: part for name, part in schema.items() if name not in ("title", "description")}
+
+    async def call(self, deps: LibraryDeps, uid: UserId, arguments: Mapping[str, Any]) -> str:
+        """Return JSON, cut where it is too long.
+
+        Raises pydantic's ValidationError for bad arguments, and what the function raises.
+        """
+        given = drop_absent(arguments, read_json_schema(self.arguments))
+        result = await self.run(deps, uid, self.arguments.model_validate(given))
+        return truncate(to_json(result).decode(), MAX_RESULT_CHARS, advice="; ask for less")
+
+
+def tool(effect: Effect, description: str) -> Callable[[Run], LibraryTool]:
+    """Make a function, `async def name(deps, uid, arguments: …) -> Result`, a tool."""
+
+    def build_tool(run: Run) -> LibraryTool:
+        *_, arguments, _ = run.__annotations__.values()
+        return LibraryTool(
+            name=getattr(run, "__name__", ""),
+            description=description,
+            arguments=arguments,
+            effect=effect,
+            run=run,
+        )
+
+    return build_tool

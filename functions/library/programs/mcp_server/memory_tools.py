@@ -1,0 +1,82 @@
+"""Memory tools: facts about the owner, and the people they know."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from functions.library.memories import memories
+from functions.library.programs.listings import list_memories
+from functions.library.programs.mcp_server.library_tool import Result, tool
+from functions.library.programs.program_schemas import MemoriesFilter, ShortMemoryOut
+from functions.library.programs.route_calls import call_route
+from functions.library.schemas import LibrarySearchIn
+from shared.domain.ids import UserId
+from shared.edge.declare.schemas import Wire
+from shared.library.conversation_schemas import ClientId
+from shared.library.deps import LibraryDeps
+from shared.library.record_schemas import Content
+
+MAX_LISTED_PEOPLE = 1_000
+
+
+class NewMemory(Wire):
+    content: Content
+    category: Annotated[str, Field(max_length=64)] | None = None
+
+
+class MemoryName(Wire):
+    memory_id: ClientId
+
+
+class MemoryText(MemoryName):
+    content: Content
+
+
+class NoArguments(Wire):
+    pass
+
+
+@tool("read", "List facts about the owner, newest first.")
+async def get_memories(deps: LibraryDeps, uid: UserId, filters: MemoriesFilter) -> Result:
+    found = await list_memories(deps, uid, filters)
+    return {"memories": list(map(ShortMemoryOut.model_validate, found))}
+
+
+@tool("read", "Find facts about the owner, best first.")
+async def search_memories(deps: LibraryDeps, uid: UserId, search: LibrarySearchIn) -> Result:
+    found = await call_route(deps, uid, memories.search_memories, body=dict(search))
+    return {"memories": list(map(ShortMemoryOut.model_validate, found))}
+
+
+@tool("write", "Remember a fact about the owner, in one sentence.")
+async def create_memory(deps: LibraryDeps, uid: UserId, memory: NewMemory) -> Result:
+    stored = await call_route(deps, uid, memories.add_memory, body=dict(memory))
+    return {"success": True, "memory": ShortMemoryOut.model_validate(stored)}
+
+
+@tool("write", "Change what a fact about the owner says.")
+async def edit_memory(deps: LibraryDeps, uid: UserId, memory: MemoryText) -> Result:
+    await memories.change_memory(deps, uid, memory.memory_id, content=memory.content)
+    return {"success": True}
+
+
+@tool("delete", "Delete a fact about the owner, for good.")
+async def delete_memory(deps: LibraryDeps, uid: UserId, memory: MemoryName) -> Result:
+    await call_route(deps, uid, memories.delete_memory, path=dict(memory))
+    return {"success": True}
+
+
+@tool("read", "List the people whom the owner named, newest first.")
+async def get_people(deps: LibraryDeps, uid: UserId, _: NoArguments) -> Result:
+    found = await deps.stores.people.list_newest(uid, limit=MAX_LISTED_PEOPLE)
+    return {"people": [{"id": person.id, "name": person.name} for person in found]}
+
+
+TOOLS = (
+    search_memories,
+    get_memories,
+    create_memory,
+    edit_memory,
+    delete_memory,
+    get_people,
+)

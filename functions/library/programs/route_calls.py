@@ -1,0 +1,48 @@
+"""Route calls: a route of the library, called for its owner from another surface.
+
+What programs do by a key is so the same as what the owner does over HTTP, checks included.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.datastructures import Headers
+
+from shared.data.codec import type_adapter
+from shared.domain.errors import Invalid
+from shared.domain.ids import UserId
+from shared.edge.declare.routes import Call, Route
+from shared.edge.declare.validation_sentences import format_validation_error
+from shared.library.deps import LibraryDeps
+
+
+async def call_route(
+    deps: LibraryDeps,
+    uid: UserId,
+    route: Route[LibraryDeps],
+    *,
+    path: Mapping[str, str] | None = None,
+    body: Mapping[str, Any] | None = None,
+    query: Mapping[str, Any] | None = None,
+) -> Any:
+    """Return what the route's handler returns. Raises Invalid, and what the handler raises."""
+    call: Call[Any, Any] = Call(
+        request_line=f"{route.method} {route.path}",
+        uid=uid,
+        body=_validate(route.body, body),
+        path=path or {},
+        query=_validate(route.query, query),
+        headers=Headers(),
+        caller=None,
+    )
+    return await route.handler(deps, call)
+
+
+def _validate(kind: Any, fields: Mapping[str, Any] | None) -> Any:
+    if kind is None:
+        return None
+    try:
+        return type_adapter(kind).validate_python(fields or {})
+    except ValidationError as error:
+        raise Invalid(format_validation_error(error)) from error

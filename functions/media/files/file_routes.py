@@ -1,0 +1,198 @@
+"""Files over HTTP: hand them in, see what became of them, and delete them."""
+
+import hmac
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from urllib.parse import quote
+
+import anyio
+from starlette.responses import Response, StreamingResponse
+
+from functions.media.deps import FileDeps
+from functions.media.files.file_schemas import (
+    MAX_FILES_AT_ONCE,
+    FileOut,
+    FilePageOut,
+    FilesIn,
+    FilesQuery,
+    ReadFileIn,
+    ThumbnailQuery,
+)
+from functions.media.files.read_file import read_file
+from shared import telemetry
+from shared.domain.errors import Invalid, NotFound, Unavailable
+from shared.domain.file import PDF_TYPE, File
+from shared.domain.ids import UserId
+from shared.edge.declare.routes import Call, Form, route
+from shared.library.files import (
+    PICTURE_TYPE,
+    build_document_address,
+    forget_file,
+    load_picture,
+    start_file,
+    thumbnail_path,
+)
+from shared.library.uploads import delete_upload, iterate_content, store_file
+
+MAX_FORM_BYTES = 31_457_280
+"""Of all files of a request; larger ones are uploaded before."""
+AT_ONCE_BYTES = 8_388_608
+"""Files of together so many bytes are read before they are answered."""
+AT_ONCE_S = 20.0
+NO_FILE = 'Send files as the field "files" of a form, or {"uploads": [ids]} of complete uploads.'
+NOT_FOUND = "File not found"
+_PRIVATE = {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}
+
+
+@route(
+    "POST",
+    "/v2/files",
+    "Hand in files: PDF, office documents, texts, tables and pictures",
+    errors=(400, 401, 404, 409, 410, 413, 415, 422, 429),
+    form=Form(
+        json_field="options",
+        file_field="files",
+        max_file_bytes=MAX_FORM_BYTES,
+        max_files=MAX_FILES_AT_ONCE,
+        is_json_optional=True,
+    ),
+)
+async def add_files(deps: FileDeps, call: Call[FilesIn]) -> list[FileOut]:
+    """Small files are read before the answer; `status` says of others that they still are."""
+    if not call.files and not call.body.uploads:
+        raise Invalid(NO_FILE)
+    files = [await start_file(deps, call.uid, upload_id) for upload_id in call.body.uploads]
+    files += [await _add(deps, call.uid, each.name, each.content) for each in call.files]
+    if sum(file.size for file in files) <= AT_ONCE_BYTES:
+        await _read_at_once(deps, call.uid, files)
+    found = await deps.stores.files.find_all(call.uid, [file.id for file in files])
+    return [FileOut.of(file, call.uid, deps.public_url) for file in found if file]
+
+
+async def _add(deps: FileDeps, uid: UserId, name: str, content: bytes) -> File:
+    upload = await store_file(deps, uid, content, name=name, media_type="")
+    try:
+        return await start_file(deps, uid, upload.id)
+    except Exception:  # nobody else knows of it
+        await delete_upload(deps, uid, upload.id)
+        raise
+
+
+async def _read_at_once(deps: FileDeps, uid: UserId, files: list[File]) -> None:
+    """Read files here; whatever is not ready in time is left to its task."""
+    with anyio.move_on_after(AT_ONCE_S), suppress(Unavailable):
+        for file in files:
+            await read_file(deps, uid, file.id)
+
+
+@route("GET", "/v2/files", "List files, newest first")
+async def list_files(deps: FileDeps, call: Call[None, FilesQuery]) -> FilePageOut:
+    page = await deps.stores.files.list_page(
+        call.uid, limit=call.query.limit, after=call.query.cursor
+    )
+    items = [FileOut.of(file, call.uid, deps.public_url) for file in page.items]
+    return FilePageOut(items=items, next=page.next)
+
+
+@route("GET", "/v2/files/{file_id}", "Say what a file is, and whether it was read", errors=(404,))
+async def get_file(deps: FileDeps, call: Call) -> FileOut:
+    file = await deps.stores.files.get(call.uid, call.path["file_id"])
+    return FileOut.of(file, call.uid, deps.public_url)
+
+
+@route(
+    "GET",
+    "/v2/files/{file_id}/content",
+    "Load a file as it was sent",
+    errors=(404,),
+    media_type="application/octet-stream",
+)
+async def get_content(deps: FileDeps, call: Call) -> Response:
+    """No browser shows it in our place: it is another's words, and may be a page with scripts."""
+    file = await deps.stores.files.get(call.uid, call.path["file_id"])
+    headers = {
+        **_PRIVATE,
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}",
+        "Content-Length": str(file.size),
+    }
+    content: AsyncIterator[bytes] = iterate_content(deps.blobs, file.parts)
+    return StreamingResponse(content, media_type="application/octet-stream", headers=headers)
+
+
+@route(
+    "GET",
+    "/v2/files/{file_id}/picture",
+    "Show a picture as models get it",
+    errors=(404,),
+    media_type=PICTURE_TYPE,
+)
+async def get_picture(deps: FileDeps, call: Call) -> Response:
+    file = await deps.stores.files.get(call.uid, call.path["file_id"])
+    content = await load_picture(deps.blobs, call.uid, file.id)
+    return Response(content, media_type=PICTURE_TYPE, headers=_PRIVATE)
+
+
+@route(
+    "GET",
+    "/v2/files/{file_id}/thumbnail",
+    "Show the thumbnail of a file to whoever has its address",
+    access="anyone",
+    errors=(404,),
+    media_type=PICTURE_TYPE,
+)
+async def get_thumbnail(deps: FileDeps, call: Call[None, ThumbnailQuery]) -> Response:
+    """Released apps load pictures without a token, so their addresses have a key."""
+    uid = UserId(call.query.owner)
+    file = await deps.stores.files.get(uid, call.path["file_id"])
+    if not file.has_thumbnail or not _fits(call.query.key, file.thumbnail_key):
+        raise NotFound(NOT_FOUND)
+    content = await deps.blobs.read(thumbnail_path(uid, file.id))
+    return Response(content, media_type=PICTURE_TYPE, headers=_PRIVATE)
+
+
+def _fits(sent_key: str, key: str) -> bool:
+    return bool(key) and hmac.compare_digest(key.encode(), sent_key.encode())
+
+
+@route(
+    "GET",
+    "/v2/files/{file_id}/document",
+    "Show a PDF to whoever has its address",
+    access="anyone",
+    errors=(404,),
+    media_type=PDF_TYPE,
+)
+async def show_document(deps: FileDeps, call: Call[None, ThumbnailQuery]) -> Response:
+    """A browser opens it at a page, `#page=3`, by itself: it sends no token then."""
+    uid = UserId(call.query.owner)
+    file = await deps.stores.files.get(uid, call.path["file_id"])
+    if build_document_address(file, uid) is None or not _fits(call.query.key, file.document_key):
+        raise NotFound(NOT_FOUND)
+    headers = {**_PRIVATE, "Content-Disposition": "inline", "Content-Length": str(file.size)}
+    content = iterate_content(deps.blobs, file.parts)
+    return StreamingResponse(content, media_type=PDF_TYPE, headers=headers)
+
+
+@route("DELETE", "/v2/files/{file_id}", "Delete a file", status=204, errors=(404,))
+async def delete_file(deps: FileDeps, call: Call) -> None:
+    if not await forget_file(deps, call.uid, call.path["file_id"]):
+        raise NotFound(NOT_FOUND)
+
+
+@route("POST", "/", "A file is to be read", access="service", status=204)
+async def on_file(deps: FileDeps, call: Call[ReadFileIn]) -> None:
+    telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
+    await read_file(deps, call.body.uid, call.body.file_id)
+
+
+ROUTES = (
+    add_files,
+    list_files,
+    get_file,
+    get_content,
+    get_picture,
+    get_thumbnail,
+    show_document,
+    delete_file,
+)
+READ_ROUTES = (on_file,)

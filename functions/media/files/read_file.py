@@ -1,0 +1,109 @@
+"""Reading of a file: parsed in a process of its own, stored, indexed, and then ready or rejected."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio import TemporaryDirectory
+
+from functions.media.deps import FileDeps
+from functions.media.files.file_content import FileContent, Unreadable
+from functions.media.files.read_content import read_content
+from shared.domain.file import MAX_ATTEMPTS, MAX_FILE_TOKENS, File, count_picture_tokens
+from shared.domain.ids import UserId
+from shared.domain.tokens import estimate_tokens
+from shared.library.files import (
+    PICTURE_TYPE,
+    drop_content,
+    picture_path,
+    store_pages,
+    thumbnail_path,
+)
+from shared.library.uploads import iterate_content
+from shared.resilience.isolation import LimitReached, Limits, run_isolated
+from shared.retrieval.page_passages import split_into_passages
+
+LIMITS = Limits(timeout_s=60.0, memory_bytes=1_610_612_736)
+BROKE_READERS = "reading it failed again and again"
+
+
+async def read_file(deps: FileDeps, uid: UserId, file_id: str, limits: Limits = LIMITS) -> None:
+    """Read a file that was handed in; a repeat does nothing. Raises Unavailable: call again.
+
+    Attempts write the same, so two at once do no harm. Attempts that took their process with them
+    are counted, and after MAX_ATTEMPTS the file is rejected.
+    """
+    file = await deps.stores.files.begin_reading(uid, file_id)
+    if file is None:
+        return
+    try:
+        read = await _read(deps, uid, file, limits)
+    except (Unreadable, LimitReached) as error:
+        reason = f"“{file.name}” cannot be used: {error}."
+        read = replace(file, status="rejected", reason=reason)
+    if not await deps.stores.files.finish_reading(uid, read):
+        await _drop_if_gone(deps, uid, read)
+
+
+async def _read(deps: FileDeps, uid: UserId, file: File, limits: Limits) -> File:
+    """Raises Unreadable and LimitReached."""
+    if file.attempt_count > MAX_ATTEMPTS:
+        raise Unreadable(BROKE_READERS)
+    content = await _parse(deps, file, limits)
+    return await _store(deps, uid, _describe(file, content), content)
+
+
+async def _parse(deps: FileDeps, file: File, limits: Limits) -> FileContent:
+    """Copy the content to a folder that goes with this call, and read it there."""
+    async with TemporaryDirectory() as folder:
+        path = Path(folder) / "content"
+        async with await anyio.open_file(path, "wb") as copy:
+            async for part in iterate_content(deps.blobs, file.parts):
+                await copy.write(part)
+        return await run_isolated(partial(read_content, path, file.name), limits)
+
+
+def _describe(file: File, content: FileContent) -> File:
+    """Return what the file turned out to be. Raises Unreadable for too many tokens."""
+    tokens = sum(estimate_tokens(page.text) for page in content.pages)
+    if tokens > MAX_FILE_TOKENS:
+        raise Unreadable(
+            f"it has about {tokens:,} tokens, and at most {MAX_FILE_TOKENS:,} are read. Send a part of it"
+        )
+    if content.picture:
+        tokens = count_picture_tokens(content.width, content.height)
+    return replace(
+        file,
+        status="ready",
+        media_type=content.media_type,
+        token_count=tokens,
+        char_count=sum(len(page.text) for page in content.pages),
+        page_count=len(content.pages),
+        width=content.width,
+        height=content.height,
+        has_thumbnail=bool(content.thumbnail),
+    )
+
+
+async def _store(deps: FileDeps, uid: UserId, read: File, content: FileContent) -> File:
+    """Store what was read. How many rows there will be is stored first, so that all can be removed."""
+    passages = split_into_passages(content.pages)
+    await deps.stores.files.note_chunks(uid, read.id, len(passages))
+    for path, picture in (
+        (picture_path(uid, read.id), content.picture),
+        (thumbnail_path(uid, read.id), content.thumbnail),
+    ):
+        if picture:
+            await deps.blobs.write(path, picture, media_type=PICTURE_TYPE)
+    if content.pages:
+        await store_pages(deps.blobs, uid, read.id, content.pages)
+    await deps.file_index.put(uid, read, passages)
+    return replace(read, chunk_count=len(passages))
+
+
+async def _drop_if_gone(deps: FileDeps, uid: UserId, read: File) -> None:
+    """Delete what was stored of a file that its owner deleted meanwhile."""
+    (stored,) = await deps.stores.files.find_all(uid, [read.id])
+    if stored is None:
+        await drop_content(deps, uid, read)

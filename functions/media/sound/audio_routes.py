@@ -1,0 +1,213 @@
+"""Recordings over HTTP: hand in speech, follow its transcription, and hear what was kept."""
+
+import re
+from collections.abc import AsyncIterator, Sequence
+
+from starlette.responses import Response, StreamingResponse
+
+from functions.media.deps import TranscribeDeps
+from functions.media.sound.audio_schemas import (
+    AudioIn,
+    RecordingOut,
+    RecordingsOut,
+    RecordingsQuery,
+    SoundQuery,
+    TranscribeIn,
+)
+from functions.media.sound.transcribe import transcribe
+from shared import telemetry
+from shared.data.recordings import NOT_FOUND
+from shared.domain.errors import Invalid, NotFound, QuotaExceeded
+from shared.domain.ids import UserId
+from shared.domain.recording import Recording
+from shared.domain.upload import BlobPart
+from shared.domain.value import value
+from shared.edge.declare.routes import Call, Form, UploadedFile, route
+from shared.library.deps import LibraryDeps
+from shared.library.recordings import (
+    forget_recording,
+    read_sound_type,
+    require_transcriber,
+    schedule_transcription,
+    start_recording,
+)
+from shared.library.uploads import delete_upload, iterate_content, store_file
+from shared.ports import Blobs
+
+MAX_FORM_FILE_BYTES = 31_457_280
+"""Cloud Run takes 32 MB a request; larger files are uploaded in parts."""
+MAX_RANGE_BYTES = 4_194_304
+"""What one answer to a range holds; a player asks for the next."""
+NO_FILE = (
+    "Send a sound file as the field 'file' of a form, or {\"upload\": id} of a complete upload."
+)
+_RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
+
+
+@route(
+    "POST",
+    "/v1/audio",
+    "Hand in speech as a form's file, or as an upload; it becomes a conversation behind the answer",
+    status=202,
+    errors=(401, 404, 409, 410, 413, 422, 429),
+    form=Form(
+        json_field="recording",
+        file_field="file",
+        max_file_bytes=MAX_FORM_FILE_BYTES,
+        is_json_optional=True,
+    ),
+)
+async def add_audio(deps: LibraryDeps, call: Call[AudioIn]) -> RecordingOut:
+    require_transcriber(deps)
+    upload_id = call.body.upload or await _store(deps, call.uid, call.file)
+    try:
+        recording = await start_recording(deps, call.uid, upload_id, call.body.to_notes())
+    except QuotaExceeded:
+        if call.body.upload is None:  # nobody else knows of it
+            await delete_upload(deps, call.uid, upload_id)
+        raise
+    return RecordingOut.of(recording)
+
+
+async def _store(deps: LibraryDeps, uid: UserId, file: UploadedFile | None) -> str:
+    """Store the file of a form. Raises Invalid for what is no sound."""
+    if file is None or not file.content:
+        raise Invalid(NO_FILE)
+    media_type = read_sound_type(file.content)
+    upload = await store_file(deps, uid, file.content, name=file.name, media_type=media_type)
+    return upload.id
+
+
+@route("GET", "/v1/audio", "List recordings and how far their transcription is")
+async def list_audio(deps: LibraryDeps, call: Call[None, RecordingsQuery]) -> RecordingsOut:
+    conversation_id = call.query.conversation_id
+    recordings = (
+        await deps.stores.recordings.list_of_conversation(call.uid, conversation_id)
+        if conversation_id
+        else await deps.stores.recordings.list_newest(call.uid)
+    )
+    return RecordingsOut(
+        items=[RecordingOut.of(recording) for recording in recordings],
+        can_transcribe=deps.transcriber.is_ready,
+    )
+
+
+@route("GET", "/v1/audio/{recording_id}", "Say how far a transcription is", errors=(401, 404))
+async def get_audio(deps: LibraryDeps, call: Call) -> RecordingOut:
+    recording = await deps.stores.recordings.get(call.uid, call.path["recording_id"])
+    return RecordingOut.of(recording)
+
+
+@route(
+    "POST",
+    "/v1/audio/{recording_id}/retry",
+    "Transcribe a recording again that failed",
+    status=202,
+    errors=(401, 404, 409),
+)
+async def retry_audio(deps: LibraryDeps, call: Call) -> RecordingOut:
+    recording = await deps.stores.recordings.get(call.uid, call.path["recording_id"])
+    require_transcriber(deps)
+    reopened = await deps.stores.recordings.reopen(call.uid, recording.id)
+    await schedule_transcription(deps.tasks, call.uid, recording.id, deps.new_id())
+    return RecordingOut.of(reopened)
+
+
+@route(
+    "DELETE",
+    "/v1/audio/{recording_id}",
+    "Delete a recording with its sound; a conversation made of it stays",
+    status=204,
+    errors=(401, 404),
+)
+async def delete_audio(deps: LibraryDeps, call: Call) -> None:
+    if not await forget_recording(deps, call.uid, call.path["recording_id"]):
+        raise NotFound(NOT_FOUND)
+
+
+@route(
+    "GET",
+    "/v1/conversations/{conversation_id}/audio",
+    "Hear a conversation whose sound was kept; ranges of bytes may be asked for",
+    other_statuses=(206,),
+    errors=(401, 404, 416),
+    media_type="audio/*",
+)
+async def get_conversation_audio(deps: LibraryDeps, call: Call[None, SoundQuery]) -> Response:
+    recordings = await deps.stores.recordings.list_of_conversation(
+        call.uid, call.path["conversation_id"]
+    )
+    wanted = call.query.recording
+    kept = (each for each in recordings if each.parts and wanted in (None, each.id))
+    recording = next(kept, None)
+    if recording is None:
+        raise NotFound("No sound of this conversation is kept.")
+    return _serve(deps.blobs, recording, call.headers.get("range"))
+
+
+@value
+class _Stretch:
+    """Bytes `first` to `last` of a file, both included."""
+
+    first: int
+    last: int
+
+
+def _serve(blobs: Blobs, recording: Recording, range_header: str | None) -> Response:
+    headers = {"Accept-Ranges": "bytes", "Cache-Control": "private, no-store"}
+    media_type = recording.media_type or "application/octet-stream"
+    match = _RANGE.fullmatch(range_header or "")
+    if match is None or match.groups() == ("", ""):  # another range than we know may be ignored
+        content = iterate_content(blobs, recording.parts)
+        return StreamingResponse(content, media_type=media_type, headers=headers)
+    stretch = _find_stretch(match[1], match[2], recording.size)
+    if stretch is None:
+        return Response(status_code=416, headers={"Content-Range": f"bytes */{recording.size}"})
+    place = f"bytes {stretch.first}-{stretch.last}/{recording.size}"
+    return StreamingResponse(
+        _iterate_stretch(blobs, recording.parts, stretch),
+        status_code=206,
+        media_type=media_type,
+        headers={**headers, "Content-Range": place},
+    )
+
+
+def _find_stretch(first: str, last: str, size: int) -> _Stretch | None:
+    """Return what is answered of a range, at most MAX_RANGE_BYTES; None outside of the file."""
+    if not first:
+        start, end = max(size - int(last), 0), size - 1
+    else:
+        start, end = int(first), min(int(last) if last else size - 1, size - 1)
+    if start > end:
+        return None
+    return _Stretch(first=start, last=min(end, start + MAX_RANGE_BYTES - 1))
+
+
+async def _iterate_stretch(
+    blobs: Blobs, parts: Sequence[BlobPart], stretch: _Stretch
+) -> AsyncIterator[bytes]:
+    """Yield the bytes of a stretch, and read no other part."""
+    begin = 0
+    for part in parts:
+        end = begin + part.size
+        if begin <= stretch.last and stretch.first < end:
+            content = await blobs.read(part.path)
+            yield content[max(stretch.first - begin, 0) : stretch.last + 1 - begin]
+        begin = end
+
+
+@route("POST", "/", "A recording is to be transcribed", access="service", status=204)
+async def on_recording(deps: TranscribeDeps, call: Call[TranscribeIn]) -> None:
+    telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
+    await transcribe(deps, call.body.uid, call.body.recording_id)
+
+
+ROUTES = (
+    add_audio,
+    list_audio,
+    get_audio,
+    retry_audio,
+    delete_audio,
+    get_conversation_audio,
+)
+TRANSCRIBE_ROUTES = (on_recording,)

@@ -1,0 +1,247 @@
+"""Transcription of a recording: piece by piece, each stored, until it is handed to processing."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from io import BufferedReader
+from typing import TypeVar
+
+import anyio
+from anyio import from_thread, to_thread
+
+from functions.media.deps import TranscribeDeps
+from functions.media.sound.speakers import Speakers
+from shared import telemetry
+from shared.data.recordings import AttemptReplaced
+from shared.domain.claim import LEASE_EXTENSION_INTERVAL
+from shared.domain.conversation import Conversation, Segment
+from shared.domain.errors import (
+    CallerError,
+    Conflict,
+    ModelFailed,
+    QuotaExceeded,
+    TooLarge,
+    Unavailable,
+)
+from shared.domain.failure import FailureReason
+from shared.domain.ids import UserId
+from shared.domain.recording import MAX_ATTEMPTS, Recording, RecordingFailure
+from shared.domain.speech import Transcription, Utterance
+from shared.domain.upload import BlobPart
+from shared.library.ingestion import ingest
+from shared.library.recordings import (
+    delete_sound,
+    schedule_transcription,
+)
+from shared.library.sound import PartsFile, Piece, Sound, build_wav
+from shared.library.validate_conversation import validate_conversation
+from shared.ports import Blobs
+from shared.resilience.heartbeat import keep_extending
+
+T = TypeVar("T")
+WORK_TIME = timedelta(seconds=120)
+"""After so long, the next piece is left to another task: the platform ends a request after 540 s."""
+NOTHING_HEARD = "Nobody speaks in this recording, or nothing could be understood."
+NO_CONNECTION = "The transcription service does not answer. Check its address, or try again later."
+DEFAULT_LANGUAGE = "en"
+_AT_ONCE = anyio.CapacityLimiter(3)
+"""Each holds 10 MB of sound in memory a few times."""
+
+
+async def transcribe(deps: TranscribeDeps, uid: UserId, recording_id: str) -> None:
+    """Go on with a recording where the last attempt stopped.
+
+    A repeat finds what is stored. Raises Unavailable: call again.
+    """
+    claimed = await deps.stores.recordings.claim(
+        uid, recording_id, deps.new_id(), now=deps.clock.now()
+    )
+    if claimed is None:
+        return await _finish_repeat(deps, uid, recording_id)
+    beat = partial(_extend, deps, uid, claimed)
+    async with keep_extending(beat, every_s=LEASE_EXTENSION_INTERVAL.total_seconds()):
+        with suppress(AttemptReplaced):
+            await _attempt(deps, uid, claimed)
+    return None
+
+
+async def _finish_repeat(deps: TranscribeDeps, uid: UserId, recording_id: str) -> None:
+    """Complete what an attempt left that died behind its last step."""
+    recording = await deps.stores.recordings.find(uid, recording_id)
+    if recording is not None and recording.status == "done":
+        await _settle_sound(deps, uid, recording)
+
+
+async def _extend(deps: TranscribeDeps, uid: UserId, claimed: Recording) -> None:
+    await deps.stores.recordings.extend(
+        uid, claimed.id, claimed.attempt or "", now=deps.clock.now()
+    )
+
+
+async def _attempt(deps: TranscribeDeps, uid: UserId, claimed: Recording) -> None:
+    try:
+        async with _AT_ONCE:
+            conversation = await _build_conversation(deps, uid, claimed)
+        if conversation is None:
+            await _continue_later(deps, uid, claimed)
+            return
+        await _store(deps, uid, claimed, conversation)
+    except ModelFailed as error:
+        await _fail(deps, uid, claimed, error.reason, str(error), can_retry=True)
+    except TooLarge as error:
+        await _fail(deps, uid, claimed, "too_long", str(error), can_retry=False)
+    except QuotaExceeded as error:
+        await _fail(deps, uid, claimed, "other", str(error), can_retry=True)
+    except CallerError as error:
+        await _fail(deps, uid, claimed, "other", str(error), can_retry=False)
+    except Unavailable:
+        await _give_way(deps, uid, claimed)
+
+
+async def _give_way(deps: TranscribeDeps, uid: UserId, claimed: Recording) -> None:
+    """Let the next attempt begin at once; after many in vain, tell the owner instead."""
+    if claimed.attempt_count >= MAX_ATTEMPTS:
+        await _fail(deps, uid, claimed, "no_connection", NO_CONNECTION, can_retry=True)
+        return
+    await deps.stores.recordings.end_attempt(uid, claimed)
+    raise Unavailable("The recording could not be transcribed yet")
+
+
+async def _build_conversation(
+    deps: TranscribeDeps, uid: UserId, claimed: Recording
+) -> Conversation | None:
+    """Transcribe all pieces; None where the time of this attempt is over before the last."""
+    began_at = deps.clock.now()
+    speakers, utterances = Speakers(), list[Utterance]()
+    languages = list[str | None]()
+    sound = await _open(deps.blobs, claimed.parts)
+    duration_s = sound.facts.duration_s
+    async for piece in _iterate(sound.iterate_pieces()):
+        stored = await deps.stores.recordings.load_piece(uid, claimed.id, piece.number)
+        if stored is None:
+            if deps.clock.now() - began_at > WORK_TIME:
+                return None
+            stored = await _transcribe_piece(deps, claimed, piece, speakers)
+            progress = replace(
+                claimed, transcribed_s=piece.end, duration_s=max(duration_s or 0.0, piece.end)
+            )
+            await deps.stores.recordings.save_piece(uid, progress, piece.number, stored)
+        speakers.remember(piece, stored.utterances)
+        utterances += stored.utterances
+        languages.append(stored.language)
+        duration_s = max(duration_s or 0.0, piece.end)
+    facts = replace(sound.facts, duration_s=duration_s)
+    profile = await deps.stores.profiles.get(uid)
+    language = claimed.language or next(filter(None, languages), None) or profile.language
+    return _to_conversation(
+        replace(claimed, started_at=claimed.started_at or facts.recorded_at),
+        utterances,
+        duration=timedelta(seconds=duration_s or 0.0),
+        language=language or DEFAULT_LANGUAGE,
+    )
+
+
+async def _transcribe_piece(
+    deps: TranscribeDeps, claimed: Recording, piece: Piece, speakers: Speakers
+) -> Transcription:
+    """Return what is said in a piece, with labels and times of the whole recording."""
+    transcription = await deps.transcriber.transcribe(
+        build_wav(piece.samples), language=claimed.language, voices=speakers.voices
+    )
+    labelled = speakers.label(transcription)
+    return replace(
+        transcription,
+        utterances=tuple(
+            replace(each, start=each.start + piece.start, end=each.end + piece.start)
+            for each in labelled
+        ),
+    )
+
+
+def _to_conversation(
+    recording: Recording, utterances: list[Utterance], *, duration: timedelta, language: str
+) -> Conversation:
+    """Raises Conflict where nobody speaks."""
+    if not utterances:
+        raise Conflict(NOTHING_HEARD)
+    started_at = recording.started_at or (recording.changed_at or recording.created_at) - duration
+    is_owner = recording.is_own_voice and len({each.speaker for each in utterances}) == 1
+    return Conversation(
+        id=recording.id,
+        created_at=started_at,
+        started_at=started_at,
+        finished_at=started_at + duration,
+        source="phone" if recording.is_own_voice else "unknown",
+        language=language,
+        transcript_segments=tuple(
+            Segment(
+                text=each.text,
+                speaker=each.speaker or "SPEAKER_00",
+                is_user=is_owner,
+                start=round(each.start, 3),
+                end=round(each.end, 3),
+            )
+            for each in utterances
+        ),
+    )
+
+
+async def _store(
+    deps: TranscribeDeps, uid: UserId, claimed: Recording, conversation: Conversation
+) -> None:
+    """Hand the conversation to processing, then end with the sound kept or deleted."""
+    validate_conversation(conversation, deps.clock.now())
+    with suppress(Conflict):  # an attempt that died here stored it, with the profile of that moment
+        await ingest(deps, uid, conversation)
+    duration_s = (conversation.finished_at - conversation.started_at).total_seconds()
+    done = await deps.stores.recordings.end_attempt(
+        uid, claimed, status="done", duration_s=duration_s, transcribed_s=duration_s
+    )
+    await _settle_sound(deps, uid, done)
+
+
+async def _settle_sound(deps: TranscribeDeps, uid: UserId, done: Recording) -> None:
+    profile = await deps.stores.profiles.get(uid)
+    if done.parts and not profile.keeps_audio:
+        await delete_sound(deps, uid, done.id)
+
+
+async def _continue_later(deps: TranscribeDeps, uid: UserId, claimed: Recording) -> None:
+    await deps.stores.recordings.end_attempt(uid, claimed)
+    await schedule_transcription(deps.tasks, uid, claimed.id, deps.new_id())
+
+
+async def _fail(
+    deps: TranscribeDeps,
+    uid: UserId,
+    claimed: Recording,
+    reason: FailureReason,
+    detail: str,
+    *,
+    can_retry: bool,
+) -> None:
+    telemetry.add_fields(outcome="failed", reason=reason)
+    failure = RecordingFailure(reason=reason, detail=detail, can_retry=can_retry)
+    await deps.stores.recordings.end_attempt(uid, claimed, status="failed", failure=failure)
+
+
+async def _open(blobs: Blobs, parts: tuple[BlobPart, ...]) -> Sound:
+    """Open stored sound; a part is read when the decoder asks for it."""
+
+    def read_part(number: int) -> bytes:
+        return from_thread.run(blobs.read, parts[number].path)
+
+    file = PartsFile([part.size for part in parts], read_part)
+    return await to_thread.run_sync(Sound, BufferedReader(file))
+
+
+async def _iterate(pieces: Iterator[Piece]) -> AsyncIterator[Piece]:
+    """Decode each piece in a thread, when it is asked for."""
+    while (piece := await to_thread.run_sync(partial(_next_or_none, pieces))) is not None:
+        yield piece
+
+
+def _next_or_none(items: Iterator[T]) -> T | None:
+    return next(items, None)

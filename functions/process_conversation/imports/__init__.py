@@ -1,1 +1,0 @@
-"""Importers: pure readers that turn a file's bytes into conversations."""

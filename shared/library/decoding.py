@@ -1,0 +1,69 @@
+"""Decoding: the text of a file in whatever encoding it is; what is no text is refused by its kind."""
+
+import codecs
+import unicodedata
+
+import filetype
+from charset_normalizer import from_bytes
+
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+"""Encodings by the bytes that a file begins with; the first of UTF-32 are also those of UTF-16."""
+AUDIO_TYPES = ("audio/", "video/")
+MIN_ZERO_SHARE = 0.02
+_SAMPLE_BYTES = 262_144
+"""Bytes that the encoding is guessed from."""
+
+
+class UnreadableFile(ValueError):
+    """A file that is not imported; the message is the reason, in one line."""
+
+
+class AudioFile(UnreadableFile):
+    """A file of sound, or of pictures with sound: words may be in it."""
+
+
+def decode(data: bytes) -> str:
+    """Return the text of a file. Raises UnreadableFile."""
+    if kind := filetype.guess(data):
+        is_audio = kind.mime.startswith(AUDIO_TYPES)
+        raise (AudioFile if is_audio else UnreadableFile)(f"it is no text, but {kind.mime}")
+    text = _decode_marked(data) or _decode_guessed(data)
+    if not text.strip():
+        raise UnreadableFile("it is empty")
+    if _has_controls(text):
+        raise UnreadableFile("it is no text")
+    return text
+
+
+def _decode_marked(data: bytes) -> str | None:
+    encoding = next((_MARKS[mark] for mark in _MARKS if data.startswith(mark)), None)
+    try:
+        return data.decode(encoding or _find_wide(data) or "utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+
+
+def _find_wide(data: bytes) -> str | None:
+    """Return UTF-16 for a file in which each second byte may be zero, and no other is."""
+    sample = data[:_SAMPLE_BYTES]
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    is_wide = not min(even, odd) and max(even, odd) >= MIN_ZERO_SHARE * len(sample)
+    if len(data) % 2 or not is_wide or not sample:
+        return None
+    return "utf-16-be" if even else "utf-16-le"
+
+
+def _decode_guessed(data: bytes) -> str:
+    match = from_bytes(data[:_SAMPLE_BYTES]).best()
+    if match is None:
+        raise UnreadableFile("it is no text")
+    return data.decode(match.encoding, errors="replace")
+
+
+def _has_controls(text: str) -> bool:
+    return any(unicodedata.category(c) == "Cc" and c not in "\t\n\r\f\v\x1a\x85" for c in text)

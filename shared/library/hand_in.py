@@ -1,0 +1,57 @@
+"""Handing in: a recorded conversation is stored once, with the people and the place that are known."""
+
+from dataclasses import replace
+
+from shared.domain.conversation import Conversation, Speaker
+from shared.domain.ids import PersonId, UserId, is_id
+from shared.library.deps import IntegrationDeps
+from shared.library.ingestion import ingest
+from shared.library.named_people import find_named_people
+from shared.library.validate_conversation import validate_conversation
+
+MAX_PEOPLE_LOOKUPS = 100
+"""People looked up for one conversation: each is a read that costs."""
+
+
+async def hand_in(deps: IntegrationDeps, uid: UserId, conversation: Conversation) -> Conversation:
+    """Store a recorded conversation once, with its people and its place; return what is stored.
+
+    Raises Invalid, TooLarge, QuotaExceeded, and Conflict for other content under its id.
+    """
+    validate_conversation(conversation, deps.clock.now())
+    named_conversation = await _resolve_speakers(deps, uid, conversation)
+    return await ingest(deps, uid, await _add_place(deps, uid, named_conversation))
+
+
+async def _add_place(
+    deps: IntegrationDeps, uid: UserId, conversation: Conversation
+) -> Conversation:
+    """Return it with the place where the owner was meanwhile, if it came without one."""
+    if conversation.geolocation is not None:
+        return conversation
+    profile = await deps.stores.profiles.get(uid)
+    place = profile.find_place(conversation.started_at, conversation.finished_at)
+    return replace(conversation, geolocation=place)
+
+
+async def _resolve_speakers(
+    deps: IntegrationDeps, uid: UserId, conversation: Conversation
+) -> Conversation:
+    """Name the speakers that are people of the owner, by the recorder's id or by the same name.
+
+    Nobody becomes a person by being named: a transcript may name anyone.
+    """
+    segments = conversation.transcript_segments
+    person_ids = {
+        s.speaker: PersonId(s.person_id) for s in segments if s.person_id and is_id(s.person_id)
+    }
+    names = await deps.stores.people.load_names(
+        uid, sorted(set(person_ids.values()))[:MAX_PEOPLE_LOOKUPS]
+    )
+    speakers = {
+        label: Speaker(name=names[person_id], person_id=person_id)
+        for label, person_id in person_ids.items()
+        if person_id in names
+    } | await find_named_people(deps.stores, uid, conversation)
+    present_ids = {speaker.person_id for speaker in speakers.values() if speaker.person_id}
+    return replace(conversation, speakers=speakers, person_ids=tuple(sorted(present_ids)))

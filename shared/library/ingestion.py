@@ -1,0 +1,36 @@
+"""Ingestion: a conversation is counted towards the quotas of its owner before it is stored."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shared.domain.conversation import Conversation
+from shared.domain.documents import Write
+from shared.domain.errors import CallerError
+from shared.domain.ids import UserId
+from shared.domain.owner_marking import mark_owner
+from shared.library.deps import IngestionDeps
+
+
+async def ingest(
+    deps: IngestionDeps, uid: UserId, conversation: Conversation, *, also: Sequence[Write] = ()
+) -> Conversation:
+    """Store a conversation once and return what is stored; its speakers with own names are the owner.
+
+    The writes `also` are made with a new one. A repeat takes up no more room. Raises QuotaExceeded, and Conflict for other content under its id.
+    """
+    profile = await deps.stores.profiles.get(uid)
+    conversation = mark_owner(conversation, profile.own_names)
+    now, text_bytes = deps.clock.now(), conversation.count_text_bytes()
+    stored_bytes = text_bytes + conversation.count_photo_bytes()
+    await deps.quotas.take(uid, "stored_bytes", stored_bytes, now=now)
+    try:
+        await deps.quotas.take(uid, "ingested_bytes", text_bytes, now=now)
+        stored, is_new = await deps.stores.conversations.add_once(
+            uid, replace(conversation, text_bytes=text_bytes, listed_at=now), also=also
+        )
+    except CallerError:
+        await deps.quotas.give_back(uid, "stored_bytes", stored_bytes, now=now)
+        raise
+    if not is_new:
+        await deps.quotas.give_back(uid, "stored_bytes", stored_bytes, now=now)
+    return stored

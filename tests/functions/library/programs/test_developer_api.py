@@ -1,0 +1,80 @@
+"""Developer API: what scripts hand in is counted, processed once and stored once (R7)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from httpx import AsyncClient
+
+from functions.library.routes import LIBRARY_ROUTES
+from shared.domain.quota import EMBEDDED_LIMITS, QuotaName
+from tests.fixtures.callers import open_client
+from tests.fixtures.library import build_client, build_library_deps
+from tests.fixtures.processing import ALICE, ProcessingFixture
+
+CONVERSATIONS = "/v1/dev/user/conversations"
+TEXT = "I'm allergic to peanuts, and the launch moved. " + "well " * 101
+SCOPES = ["conversations:read", "conversations:write", "memories:read", "memories:write"]
+
+
+async def open_script(
+    world: ProcessingFixture, limits: Mapping[QuotaName, int] = EMBEDDED_LIMITS
+) -> AsyncClient:
+    async with build_client(world, ALICE) as owner:
+        body = {"name": "Script", "scopes": SCOPES}
+        key = (await owner.post("/v1/dev/keys", json=body)).json()["key"]
+    headers = {"Authorization": f"Bearer {key}"}
+    return open_client("library", LIBRARY_ROUTES, build_library_deps(world, limits), headers)
+
+
+async def post_segments(script: AsyncClient, **headers: str) -> Any:
+    body = {"transcript_segments": [{"text": TEXT, "is_user": True, "end": 60}]}
+    return await script.post(f"{CONVERSATIONS}/from-segments", json=body, headers=headers)
+
+
+async def test_what_is_handed_in_twice_is_stored_and_processed_once_r7(world):
+    async with await open_script(world) as script:
+        answers = [await post_segments(script, **{"Idempotency-Key": "k1"}) for _ in range(2)]
+        await world.deliver_all()
+        listed = (await script.get(CONVERSATIONS)).json()
+        memories = (await script.get("/v1/dev/user/memories")).json()
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].json() == answers[1].json()
+    assert [conversation["id"] for conversation in listed] == [answers[0].json()["id"]]
+    assert [memory["content"] for memory in memories] == ["User is allergic to peanuts"]
+
+
+async def test_what_is_handed_in_counts_towards_the_quotas_of_its_owner_r7(world):
+    limits = {**EMBEDDED_LIMITS, "ingested_bytes": len(TEXT)}
+    async with await open_script(world, limits) as script:
+        first, second = [await post_segments(script) for _ in range(2)]
+
+    assert (first.status_code, second.status_code) == (200, 429)
+    assert second.json()["violated-policies"] == ["ingested-bytes"]
+
+
+async def test_a_memory_that_its_owner_changed_by_a_script_survives_processing_r7(world):
+    async with await open_script(world) as script:
+        await post_segments(script)
+        await world.deliver_all()
+        (memory,) = (await script.get("/v1/dev/user/memories")).json()
+        path = f"/v1/dev/user/memories/{memory['id']}"
+        await script.patch(path, json={"content": "Is allergic to hazelnuts"})
+        (found,) = await world.deps.stores.memories.list_newest(ALICE, limit=5)
+
+    assert (found.content, found.edited, found.is_user_owned) == (
+        "Is allergic to hazelnuts",
+        True,
+        True,
+    )
+
+
+async def test_a_batch_stops_at_nothing_and_repeats_nothing_r7(world):
+    batch = {"memories": [{"content": f"Fact {n}."} for n in (1, 2, 1)]}
+    async with await open_script(world) as script:
+        answer = (await script.post("/v1/dev/user/memories/batch", json=batch)).json()
+        listed = (await script.get("/v1/dev/user/memories")).json()
+
+    ids = [memory["id"] for memory in answer["memories"]]
+    assert ids == [ids[0], ids[1], ids[0]]
+    assert sorted(memory["content"] for memory in listed) == ["Fact 1.", "Fact 2."]

@@ -1,0 +1,262 @@
+"""Files over HTTP: handed in, read, shown, found and deleted (P21, X7, X9, X11)."""
+
+import io
+from collections.abc import AsyncIterator
+
+import pytest
+from httpx import AsyncClient
+from PIL import Image
+
+from functions.media.files.read_file import read_file
+from shared.domain.file import count_picture_tokens
+from shared.library.files import load_pages, start_file
+from shared.library.uploads import store_file
+from shared.resilience.isolation import Limits
+from tests.fixtures.documents import build_docx, build_pdf, build_pptx, build_xlsx
+from tests.fixtures.pictures import build_picture
+from tests.fixtures.processing import ALICE, ProcessingFixture
+from tests.functions.media.files.world import (
+    FILES,
+    build_deps,
+    open_files,
+    send,
+)
+
+TYPE_BASE = "application/vnd.openxmlformats-officedocument"
+
+
+@pytest.fixture
+async def alice(world: ProcessingFixture) -> AsyncIterator[AsyncClient]:
+    async with open_files(build_deps(world)) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "media_type", "pages"),
+    [
+        (
+            "plan_pdf",
+            build_pdf("The keel", "The mast"),
+            "application/pdf",
+            ["The keel", "The mast"],
+        ),
+        (
+            "plan_docx",
+            build_docx("The keel", rows=[["oak", "12"]]),
+            f"{TYPE_BASE}.wordprocessingml.document",
+            ["The keel\noak\t12"],
+        ),
+        (
+            "plan_xlsx",
+            build_xlsx({"Wood": [["oak", 12], ["ash", None]], "Sails": [["red"]]}),
+            f"{TYPE_BASE}.spreadsheetml.sheet",
+            ["Wood\noak\t12\nash", "Sails\nred"],
+        ),
+        (
+            "plan_pptx",
+            build_pptx("Keel", "Mast"),
+            f"{TYPE_BASE}.presentationml.presentation",
+            ["Keel", "Mast"],
+        ),
+        ("plan_md", b"# Keel\n\nOak.", "text/markdown", ["# Keel\n\nOak."]),
+        (
+            "plan_csv",
+            "wood;länge\n".encode("utf-16"),
+            "text/csv",
+            ["wood;länge"],
+        ),
+        ("plan_html", b"<html><p>Keel<script>x()</script>", "text/html", ["Keel"]),
+        ("plan_txt", b"Keel", "text/plain", ["Keel"]),
+        ("wrong_txt", build_pdf("The keel"), "application/pdf", ["The keel"]),
+    ],
+)
+async def test_a_file_is_read_by_what_its_bytes_are_p21(
+    world: ProcessingFixture,
+    alice: AsyncClient,
+    name: str,
+    content: bytes,
+    media_type: str,
+    pages: list[str],
+) -> None:
+    [file] = await send(alice, **{name: content})
+
+    assert (file["status"], file["reason"], file["mime_type"]) == ("ready", "", media_type)
+    assert (file["page_count"], file["size"]) == (len(pages), len(content))
+    assert file["token_count"] > 0
+    stored = await load_pages(world.blobs, ALICE, file["id"])
+    assert [page.text for page in stored] == pages
+    sent = await alice.get(f"{FILES}/{file['id']}/content")
+    assert sent.content == content
+    assert sent.headers["content-disposition"].startswith("attachment; ")
+
+
+async def test_a_picture_is_counted_by_its_pixels_and_loses_where_it_was_taken_x11(
+    alice: AsyncClient,
+) -> None:
+    exif = Image.Exif()
+    exif[0x010E] = "taken at home"
+    photo = build_picture("JPEG", size=(1_024, 768), exif=exif)
+
+    [file] = await send(alice, photo_jpg=photo)
+
+    assert (file["width"], file["height"], file["mime_type"]) == (1_024, 768, "image/jpeg")
+    assert file["token_count"] == count_picture_tokens(1_024, 768) == 64 * 48 + 32
+    picture = (await alice.get(f"{FILES}/{file['id']}/picture")).content
+    with Image.open(io.BytesIO(picture)) as image:
+        assert (image.format, image.size, dict(image.getexif())) == ("WEBP", (1_024, 768), {})
+
+
+async def test_a_thumbnail_is_shown_to_whoever_has_its_address_p21(
+    world: ProcessingFixture, alice: AsyncClient
+) -> None:
+    [file] = await send(alice, plan_pdf=build_pdf("The keel"))
+
+    path = file["thumbnail"].removeprefix("https://keepsake.example")
+    async with open_files(build_deps(world)) as anybody:
+        anybody.headers.clear()
+        shown = await anybody.get(path)
+        refused = await anybody.get(path + "x")
+    assert (shown.status_code, shown.headers["content-type"]) == (200, "image/webp")
+    assert refused.status_code == 404
+
+
+async def test_a_pdf_opens_in_a_browser_for_whoever_has_its_address_p21(
+    world: ProcessingFixture, alice: AsyncClient
+) -> None:
+    content = build_pdf("The keel")
+    [file, plain] = [*await send(alice, plan_pdf=content), *await send(alice, plan_txt=b"Keel")]
+
+    path = file["document"].removeprefix("https://keepsake.example")
+    thumbnail_key = file["thumbnail"].partition("key=")[2]
+    async with open_files(build_deps(world)) as anybody:
+        anybody.headers.clear()
+        shown = await anybody.get(path)
+        refused = [
+            await anybody.get(path + "x"),
+            await anybody.get(path.partition("key=")[0] + f"key={thumbnail_key}"),
+            await anybody.get(path.replace(file["id"], plain["id"])),
+        ]
+
+    assert (shown.status_code, shown.content) == (200, content)
+    assert shown.headers["content-type"] == "application/pdf"
+    assert shown.headers["content-disposition"] == "inline"
+    assert [answer.status_code for answer in refused] == [404] * 3
+    assert plain["document"] is None
+
+
+async def test_another_user_reaches_nothing_of_a_file(
+    world: ProcessingFixture, alice: AsyncClient
+) -> None:
+    [file] = await send(alice, plan_txt=b"Keel")
+
+    async with open_files(build_deps(world), "bob") as bob:
+        for path in ("", "/content", "/picture"):
+            assert (await bob.get(f"{FILES}/{file['id']}{path}")).status_code == 404
+        assert (await bob.delete(f"{FILES}/{file['id']}")).status_code == 404
+        assert (await bob.post(FILES, json={"uploads": [file["id"]]})).status_code == 404
+        assert (await bob.get(FILES)).json() == {"items": [], "next": None}
+
+
+async def test_a_deleted_file_leaves_nothing_behind_p21(
+    world: ProcessingFixture, alice: AsyncClient
+) -> None:
+    deps = build_deps(world)
+    [file] = await send(alice, plan_pdf=build_pdf("The keel is of oak"))
+    found = await deps.file_index.search(ALICE, "oak keel", limit=3)
+    assert [(hit.file_id, hit.number) for hit in found] == [(file["id"], 0)]
+
+    assert (await alice.delete(f"{FILES}/{file['id']}")).status_code == 204
+
+    assert (await alice.delete(f"{FILES}/{file['id']}")).status_code == 404
+    assert world.blobs.files == {}
+    assert await world.list_row_ids() == []
+    assert (await deps.quotas.load_usage(ALICE, world.clock.now()))["stored_bytes"] == 0
+
+
+async def test_a_search_of_conversations_returns_no_file(
+    world: ProcessingFixture, alice: AsyncClient
+) -> None:
+    await send(alice, plan_txt=b"The keel is of oak")
+
+    assert await world.search_ids("oak keel") == []
+
+
+async def test_a_large_file_comes_as_an_upload_and_once(
+    world: ProcessingFixture, alice: AsyncClient
+) -> None:
+    deps = build_deps(world)
+    upload = await store_file(deps, ALICE, b"Keel", name="a/b\\plan.txt", media_type="")
+
+    for _ in range(2):
+        answer = await alice.post(FILES, json={"uploads": [upload.id]})
+        [file] = answer.json()
+        assert (file["id"], file["name"], file["status"]) == (upload.id, "plan.txt", "ready")
+    assert (await deps.quotas.load_usage(ALICE, world.clock.now()))["stored_bytes"] == 4
+
+
+async def test_files_are_listed_newest_first_in_pages(
+    world: ProcessingFixture, alice: AsyncClient
+) -> None:
+    for name in ("one_txt", "two_txt", "three_txt"):
+        world.clock.advance(seconds=1)
+        await send(alice, **{name: b"Keel"})
+
+    first = (await alice.get(FILES, params={"limit": 2})).json()
+    second = (await alice.get(FILES, params={"limit": 2, "cursor": first["next"]})).json()
+    names = [file["name"] for page in (first, second) for file in page["items"]]
+    assert names == ["three.txt", "two.txt", "one.txt"]
+    assert second["next"] is None
+
+
+async def test_a_file_of_too_many_tokens_is_rejected_with_the_reason_x9(
+    alice: AsyncClient,
+) -> None:
+    [file] = await send(alice, book_txt="語".encode() * 170_000)
+
+    assert file["status"] == "rejected"
+    assert file["reason"].startswith("“book.txt” cannot be used: it has about 212,5")
+
+
+async def test_a_quota_of_stored_bytes_refuses_a_file(world: ProcessingFixture) -> None:
+    async with open_files(build_deps(world, {"stored_bytes": 3})) as client:
+        refusal = await client.post(FILES, files=[("files", ("plan.txt", b"Keel"))])
+
+    assert refusal.status_code == 429
+    assert world.blobs.files == {}
+
+
+async def test_a_file_that_ends_its_readers_is_rejected_in_the_end(
+    world: ProcessingFixture,
+) -> None:
+    """A process that dies counts its attempt and stores nothing else."""
+    deps = build_deps(world)
+    async with open_files(deps) as alice:
+        [file] = await send(alice, plan_txt=b"Keel")
+    stored = await deps.stores.files.get(ALICE, file["id"])
+    await deps.stores.files.change(ALICE, stored.id, status="processing", attempt_count=3)
+
+    await read_file(deps, ALICE, stored.id)
+
+    rejected = await deps.stores.files.get(ALICE, stored.id)
+    assert rejected.reason == "“plan.txt” cannot be used: reading it failed again and again."
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (Limits(timeout_s=0), "reading it takes longer than 0 seconds"),
+        (Limits(memory_bytes=200_000_000), "reading it takes more memory than there is"),
+    ],
+)
+async def test_a_file_that_takes_too_much_is_rejected(
+    world: ProcessingFixture, limits: Limits, reason: str
+) -> None:
+    deps = build_deps(world)
+    upload = await store_file(
+        deps, ALICE, build_picture(size=(9_000, 8_000)), name="roof.png", media_type=""
+    )
+    file = await start_file(deps, ALICE, upload.id)
+    await read_file(deps, ALICE, file.id, limits)
+
+    rejected = await deps.stores.files.get(ALICE, file.id)
+    assert rejected.reason == f"“roof.png” cannot be used: {reason}."

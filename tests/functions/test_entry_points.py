@@ -1,0 +1,66 @@
+"""Tables of entry points: each is deployed as it says, and everything that it needs is built."""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from infra.local.routing import ROOT, load_entry_points
+from shared.edge.declare.entry_points import EntryPoint, load_routes
+
+FUNCTIONS = sorted(path.parent.name for path in (ROOT / "functions").glob("*/entry_points.py"))
+TABLES: dict[str, tuple[EntryPoint, ...]] = {
+    function: import_module(f"functions.{function}.entry_points").ENTRY_POINTS
+    for function in FUNCTIONS
+}
+ENTRY_POINTS = {row.name: row for table in TABLES.values() for row in table}
+BUILD_CODE = """
+import asyncio
+from functions.{function}.entry_points import ENTRY_POINTS
+from functions.{function}.wiring import build_deps
+
+async def build():  # as the first request does, in the loop that serves it
+    for row in ENTRY_POINTS:
+        for kind in filter(None, (row.deps, row.first_deps)):
+            assert build_deps(kind) is build_deps(kind)
+            print(kind.__name__)
+
+asyncio.run(build())
+"""
+
+
+def test_every_entry_point_stands_in_a_table_and_is_routed_to_its_main() -> None:
+    """A new one has a row in its function's table, one in infra/routes.json, and one of sizes."""
+    in_tables = {
+        row.name: ROOT / f"functions/{function}/main.py"
+        for function, table in TABLES.items()
+        for row in table
+    }
+
+    assert in_tables == {row.name: row.source for row in load_entry_points()}
+
+
+@pytest.mark.parametrize("name", ENTRY_POINTS)
+def test_the_routes_of_each_entry_point_stand_where_its_row_says(name: str) -> None:
+    row = ENTRY_POINTS[name]
+    places = [place for place in (row.first, *row.routes) if place is not None]
+
+    assert all(load_routes(place) for place in places)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_everything_that_an_entry_point_needs_is_built_once(function: str, tmp_path: Path) -> None:
+    kinds = {kind for row in TABLES[function] for kind in (row.deps, row.first_deps) if kind}
+    built = subprocess.run(
+        [sys.executable, "-c", BUILD_CODE.format(function=function)],
+        cwd=ROOT,
+        env={"PYTHONPATH": ".", "DATA_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert built.returncode == 0, built.stderr
+    assert {*built.stdout.split()} == {kind.__name__ for kind in kinds}
