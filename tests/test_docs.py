@@ -1,6 +1,5 @@
 """The documents: every link and path in them exists, and every setting is described."""
 
-import json
 import re
 from pathlib import Path
 
@@ -28,11 +27,3 @@ def test_every_setting_is_described():
     page = (ROOT / "docs/settings.md").read_text()
 
     assert [name for name in sorted(settings) if f"`{name}" not in page] == []
-
-
-def test_the_picture_of_the_architecture_has_every_entry_point():
-    picture = (ROOT / "docs/architecture.md").read_text().partition("```mermaid")[2]
-    boxes = picture.partition("subgraph functions")[2].partition("store -- trigger")[0]
-    drawn = {line.strip().rpartition("[")[2].rstrip("]") for line in boxes.splitlines()}
-
-    assert set(json.loads((ROOT / "infra/routes.json").read_text())["functions"]) <= drawn

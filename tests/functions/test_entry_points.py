@@ -1,5 +1,6 @@
 """Tables of entry points: each is deployed as it says, and everything that it needs is built."""
 
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -16,6 +17,7 @@ TABLES: dict[str, tuple[EntryPoint, ...]] = {
     for function in FUNCTIONS
 }
 ENTRY_POINTS = {row.name: row for table in TABLES.values() for row in table}
+SUBGRAPH = re.compile(r"      subgraph (\w+)(?:\[(\w+)\])?\n((?: {8}\w+\n)+) {6}end")
 BUILD_CODE = """
 import asyncio
 from functions.{function}.entry_points import ENTRY_POINTS
@@ -40,6 +42,16 @@ def test_every_entry_point_stands_in_a_table_and_is_routed_to_its_main() -> None
     }
 
     assert in_tables == {row.name: row.source for row in load_entry_points()}
+
+
+def test_the_drawing_shows_each_entry_point_in_its_function() -> None:
+    drawing = (ROOT / "docs/architecture.md").read_text().partition("```mermaid")[2]
+    drawn = {
+        label or name: set(body.split())
+        for name, label, body in SUBGRAPH.findall(drawing.partition("```")[0])
+    }
+
+    assert drawn == {function: {row.name for row in table} for function, table in TABLES.items()}
 
 
 @pytest.mark.parametrize("name", ENTRY_POINTS)

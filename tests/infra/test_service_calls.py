@@ -13,6 +13,7 @@ import pytest
 
 from infra.local.routing import load_service_calls
 from shared.domain.service_calls import Via
+from shared.edge.declare.entry_points import load_routes
 from shared.ports import ToolBox
 from tests.infra.terraform.stack import evaluate, load_stack
 
@@ -22,12 +23,22 @@ FUNCTIONS: dict[str, Any] = TABLE["functions"]
 CALLS = load_service_calls().rows
 ACCOUNT_ID = re.compile(r"[a-z](?:[-a-z0-9]{4,28})[a-z0-9]")
 Uses = set[tuple[str, str]]
-SHARED_PACKAGES = {path.name for path in (ROOT / "shared").iterdir() if path.is_dir()}
 
 
-def get_package(function: str) -> str:
-    """Return the folder of a function's code: several functions share one."""
-    return str(FUNCTIONS[function]["source"]).split("/")[1]
+@cache
+def list_packages(function: str) -> frozenset[str]:
+    """Return the folders of a function's code: of the file that serves it, and of its routes."""
+    source = Path(FUNCTIONS[function]["source"]).parent
+    table = import_module(f"{'.'.join(source.parts)}.entry_points").ENTRY_POINTS
+    [row] = [row for row in table if row.name == function]
+    places = [place for place in (row.first, *row.routes) if place is not None]
+    routes = [route for place in places for route in load_routes(place)]
+    modules = [route.handler.__module__ for route in routes]
+    return frozenset({str(source), *("/".join(module.split(".")[:2]) for module in modules)})
+
+
+def is_shared(package: str) -> bool:
+    return package.startswith("shared/")
 
 
 @cache
@@ -47,7 +58,7 @@ def list_method_calls(port: str, method: str) -> Iterator[tuple[str, ast.Call, s
     """List the calls of a port's method: package, call, and its module."""
     for path, call in list_attribute_calls():
         if is_method_of(port, method, call.func):
-            yield path.parts[1], call, ".".join(path.with_suffix("").parts)
+            yield "/".join(path.parts[:2]), call, ".".join(path.with_suffix("").parts)
 
 
 def is_method_of(port: str, method: str, node: ast.expr) -> bool:
@@ -71,12 +82,21 @@ def test_each_task_that_code_creates_has_a_row_and_each_row_its_code_s8() -> Non
         (package, evaluate_name(call.args[0], module))
         for package, call, module in list_method_calls("tasks", "create")
     }
-    listed: Uses = {(get_package(row.caller), row.function) for row in CALLS if row.via == "task"}
+    rows = [row for row in CALLS if row.via == "task"]
+    listed: Uses = {
+        (package, row.function) for row in rows for package in list_packages(row.caller)
+    }
     # What shared code creates, any function may create that has a row.
-    targets_of_shared = {target for package, target in created if package in SHARED_PACKAGES}
+    targets_of_shared = {target for package, target in created if is_shared(package)}
+    unused = [
+        (row.caller, row.function)
+        for row in rows
+        if not created & {(package, row.function) for package in list_packages(row.caller)}
+        if row.function not in targets_of_shared
+    ]
 
-    assert {use for use in created if use[0] not in SHARED_PACKAGES} <= listed
-    assert {use for use in listed - created if use[1] not in targets_of_shared} == set()
+    assert {use for use in created if not is_shared(use[0])} <= listed
+    assert unused == []
     assert targets_of_shared <= {target for _, target in listed}
 
 
@@ -86,10 +106,20 @@ def test_each_event_that_code_publishes_has_its_publishers_s8() -> None:
         for package, call, module in list_method_calls("events", "publish")
     }
     listed: Uses = {
-        (get_package(name), topic) for topic, names in TABLE["publishers"].items() for name in names
+        (package, topic)
+        for topic, names in TABLE["publishers"].items()
+        for name in names
+        for package in list_packages(name)
     }
+    unused = [
+        (name, topic)
+        for topic, names in TABLE["publishers"].items()
+        for name in names
+        if not published & {(package, topic) for package in list_packages(name)}
+    ]
 
-    assert published == listed
+    assert published <= listed
+    assert unused == []
 
 
 def test_each_direct_call_of_the_tool_proxy_has_a_row_s8() -> None:
@@ -101,9 +131,9 @@ def test_each_direct_call_of_the_tool_proxy_has_a_row_s8() -> None:
     callers = {row.caller for row in CALLS if row.via == "request"}
 
     assert methods == {
-        ("chat", "call"),
-        ("chat", "call_service"),
-        ("process_conversation", "disconnect_all"),
+        ("functions/chat", "call"),
+        ("functions/chat", "call_service"),
+        ("functions/library", "disconnect_all"),
     }
     assert callers == {"chat", "erase_account", "after_turn"}
     assert {row.function for row in CALLS if row.via == "request"} == {"tool_proxy"}
