@@ -8,29 +8,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-OUR_NAMES = (
-    "Keepsake",
-    "Omi",
-    "get_conversations",
-    "search_conversations",
-    "get_memories",
-    "search_memories",
-    "remember",
-    "update_memory",
-    "delete_memories",
-    "get_action_items",
-    "create_action_item",
-    "update_action_item",
-    "manage_daily_summary",
-    "get_health_data",
-    "read_file",
-    "search_files",
-    "create_chart",
-    "get_product_info",
-    "find_app_tools",
-)
-"""The product, under its new and its old name, and the tools of the chat."""
-
 _SHAPES = {
     "a": "4@аαɑᴀꭺ",
     "b": "вьβʙᏼ",

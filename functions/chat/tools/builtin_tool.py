@@ -5,12 +5,13 @@ from typing import Any
 
 from functions.chat.tools.toolkit import ResultRenderer, Tool
 from shared.arguments import ArgumentsT, build_tool_spec, parse_arguments
+from shared.domain.built_in_names import BuiltInToolName
 from shared.domain.provenance import LIBRARY
 from shared.security.tool_class import ToolClass
 
 
 def build_builtin_tool(
-    name: str,
+    name: BuiltInToolName,
     status: str,
     arguments_type: type[ArgumentsT],
     handle: Callable[[ArgumentsT], Awaitable[ResultRenderer]],

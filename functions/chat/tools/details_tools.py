@@ -10,6 +10,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import OwnResult, ResultRenderer, Tool
 from shared.arguments import Arguments
+from shared.domain.built_in_names import BuiltInToolName
 from shared.domain.chat import Session
 from shared.domain.details_request import DetailKey, DetailsRequest, add_request
 from shared.domain.errors import ToolRefused
@@ -17,7 +18,7 @@ from shared.domain.ids import UserId
 from shared.domain.profile import Profile
 from shared.domain.requestable_details import list_requestable
 
-REQUEST_DETAILS = "request_details"
+REQUEST_DETAILS: BuiltInToolName = "request_details"
 ASKED = (
     "The owner is asked, and may decide at any time, also days later. Go on with your answer without it; "
     "what they allow is given with a later message of this chat. Do not ask again."

@@ -1,19 +1,20 @@
 """Offer of tools: which of many a turn begins with, and a search for the others."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from functions.chat.context.budget import count_tool_tokens
 from functions.chat.tools.app_tools import SUFFIX_CHARS
+from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.tool_ranking import rank_tools
 from functions.chat.tools.toolkit import Tool, ToolSearchResult
 from shared import telemetry
-from shared.arguments import Arguments, build_tool_spec, parse_arguments
-from shared.domain.provenance import LIBRARY
+from shared.arguments import Arguments
+from shared.domain.built_in_names import BuiltInToolName
 
 MAX_ALWAYS_OFFERED = 40
 """Up to this number all are offered: an unchanging list keeps the provider's prompt cache."""
@@ -26,7 +27,7 @@ OFFERED_SHARE = 8
 MAX_PER_SEARCH = 8
 """Tools that one search adds; with MAX_SEARCHES below the 128 that a model API accepts."""
 MAX_SEARCHES = 4
-SEARCH_TOOL_NAME = "find_app_tools"
+SEARCH_TOOL_NAME: BuiltInToolName = "find_app_tools"
 _MAX_NAMES_CHARS = 1_000
 _MAX_CATALOGUE_CHARS = 6_000
 
@@ -95,12 +96,11 @@ def _build_search_tool(others: Sequence[Tool], max_tokens: int) -> Tool:
     searches = iter(range(MAX_SEARCHES))
     tokens_left = max_tokens
 
-    async def run(arguments: Mapping[str, Any], _: str) -> ToolSearchResult:
+    async def search(arguments: FindAppTools) -> ToolSearchResult:
         nonlocal tokens_left
-        search_arguments = parse_arguments(SEARCH_TOOL_NAME, FindAppTools, arguments)
         if next(searches, None) is None or tokens_left <= 0:
             return ToolSearchResult(text="There were enough searches in this turn.")
-        ranked_tools = rank_tools(list(remaining_tools.values()), search_arguments.query)
+        ranked_tools = rank_tools(list(remaining_tools.values()), arguments.query)
         matches = take_fitting(ranked_tools[:MAX_PER_SEARCH], tokens_left)
         if not matches:
             return ToolSearchResult(text=_format_catalogue(remaining_tools.values()))
@@ -109,17 +109,14 @@ def _build_search_tool(others: Sequence[Tool], max_tokens: int) -> Tool:
             tokens_left -= count_tool_tokens(tool.spec)
         return ToolSearchResult(text=_format_matches(matches), tools=matches)
 
-    tool_spec = build_tool_spec(SEARCH_TOOL_NAME, FindAppTools)
+    tool = build_builtin_tool(
+        SEARCH_TOOL_NAME, "Looking for a tool", FindAppTools, search, tool_class="read"
+    )
     seen_tools = (tool for tool in others if tool.standing == "known")
     names = ", ".join(dict.fromkeys(_to_one_line(tool.source.name) for tool in seen_tools))
     shown_names = names[: min(_MAX_NAMES_CHARS, max_tokens)]
-    return Tool(
-        spec=replace(tool_spec, description=f"{tool_spec.description}\nThe apps: {shown_names}"),
-        status="Looking for a tool",
-        run=run,
-        source=LIBRARY,
-        tool_class="read",
-    )
+    description = f"{tool.spec.description}\nThe apps: {shown_names}"
+    return replace(tool, spec=replace(tool.spec, description=description))
 
 
 def _format_matches(tools: Sequence[Tool]) -> str:

@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import aclosing
+from dataclasses import replace
 from typing import get_args
 
 from functions.chat.context.context import Context
@@ -40,7 +41,8 @@ async def lookup(arguments: Lookup) -> ResultRenderer:
 
 async def run_turn(question: str) -> str:
     limits = Limits()
-    tools = [build_builtin_tool("lookup", "Looking", Lookup, lookup, tool_class="read")]
+    tool = build_builtin_tool("search_web", "Looking", Lookup, lookup, tool_class="read")
+    tools = [replace(tool, spec=replace(tool.spec, name="lookup"))]  # as in the other loops
     agent = Agent(
         run_id=RunId("bench"),
         model=model,

@@ -421,7 +421,16 @@ async def test_deleted_apps_do_not_count_towards_the_install_limit_t4(world: Not
 
 
 @pytest.mark.parametrize(
-    "name", ["Keepsake", "Ｏｍｉ", "Gооgle Calendar", "G-mail", "get_gmail_messages"]
+    "name",
+    [
+        "Keepsake",
+        "Ｏｍｉ",
+        "Gооgle Calendar",
+        "G-mail",
+        "get_gmail_messages",
+        "Find crisis contacts",
+        "Ѕearch Chats!",
+    ],
 )
 async def test_an_app_cannot_take_a_name_that_users_trust_s3(world: NotesFixture, name: str):
     app = (await world.register()).json()

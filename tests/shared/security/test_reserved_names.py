@@ -2,9 +2,18 @@
 
 import pytest
 
-from shared.security.reserved_names import OUR_NAMES, find_reserved_name
+from shared.security.reserved_names import find_reserved_name
 
-RESERVED = (*OUR_NAMES, "Gmail", "Google Calendar", "X", "Notion", "Whoop")
+RESERVED = (
+    "Keepsake",
+    "Omi",
+    "search_memories",
+    "Gmail",
+    "Google Calendar",
+    "X",
+    "Notion",
+    "Whoop",
+)
 LOOK_ALIKES: list[tuple[str, list[str]]] = [
     (
         "Keepsake",
