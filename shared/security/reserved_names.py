@@ -1,69 +1,97 @@
 """Reserved names: the names that users trust, recognised behind look-alike letters.
 
-Names are compared without case, width, accents, spaces and punctuation, and by the shapes of their
-letters, after Unicode's list of confusables (UTS 39).
+Names are compared without case, width, accents, spaces and signs, and by the shapes of their letters.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache
 
 _SHAPES = {
-    "a": "4@аαɑᴀꭺ",
-    "b": "вьβʙᏼ",
-    "c": "сϲᴄꮯ",
-    "d": "ԁđɖᴅꭰ",
-    "e": "3еεҽєᴇꭼ",
-    "f": "ƒꜰϝ",
-    "g": "ɡցɢꮐ",
-    "h": "нһհħʜꮋ",
-    "j": "јϳᴊꭻ",
-    "k": "кκĸᴋꮶ",
-    "l": "iı1!|ιіӏɩɪʟłꮮꮖǀ",
-    "m": "мμᴍꮇ",
-    "n": "пոηɴƞ",
-    "o": "0оοσօøᴏоθ",
-    "p": "рρᴘꮲ",
-    "q": "ԛզ",
-    "r": "гʀꭱꮢ",
-    "s": "5$ѕꜱꮪ",
-    "t": "7тτŧᴛꭲ",
-    "u": "υսцᴜ",
-    "v": "νѵᴠꮩ",
-    "w": "ωԝшᴡꮃ",
-    "x": "хχ×ⅹ",
-    "y": "уүγʏყ",
-    "z": "ᴢζꮓ",
+    "a": "4@ɑαаᎪᏎᗅᴀꓮꭺ𐊠𑢯𖽀⍺",
+    "b": "8Ƅȣʙβбвь৪੪ᏏᏴᏼᑲᖯᗷꓐꞴ𐊂𐊡𐌁𐌚",
+    "c": "ϲсᏟᴄⲥꓚꮯ𐊢𐌂𐐽𐔜𑣩𑣲",
+    "d": "ԁᎠᏧᑯᗞᗪᴅꓒꓓꭰ",
+    "e": "3ƷȜεЗеєҽӠᎬᴇ€℮ⳌⴹꓰꝪꞫꬲꭼ𐊆𑢦𑢮𑣊𖼻",
+    "f": "ϝքᖴẝꓝꜰꬵ𐊇𐊥𐔥𑣂",
+    "g": "69ƍɡɢԌց৭੧୨൭ᏀᏮᏳⳊⳒꓖꝮꮐ𑣌𑣕𑣖",
+    "h": "ʜΗнһհᎻᏂᕼⲎꓧꮋ𐋏",
+    "j": "ϳјᎫᒍᴊꓙꭻ",
+    "k": "ĸκкᏦᛕᴋⲔꓗꮶ𐔘",
+    "l": "!1i|ıǀɩɪʟιіӏ۱ᎥᏞᒪᛁⲒⳐⵏꓡꓲꙇꭵꮖꮮ𐊊𐌉𐌠𐐛𐔦𑢲𑣃𖼖𖼨∣│",
+    "m": "μϺмᎷᗰᛖᴍⲘꓟꮇ𐊰𐌑",
+    "n": "ɴΝηпոռⲚꓠ𐔓",
+    "o": "0θοσоօ۵०০੦૦ଠ୦௦౦೦ഠ൦๐໐ဝ၀ჿዐᴏᴑⲟⵔ〇ꓳꬽ𐊒𐊫𐐬𐓪𐔖𑓐𑢵𑣈𑣗𑣠",
+    "p": "ρрᏢᑭᴘⲣꓑꮲ𐊕⍴",
+    "q": "ԛգզⵕ",
+    "r": "ʀгᎡᏒᖇᴦⲅꓣꭇꭈꭱꮁꮢ𐒴𖼵",
+    "s": "$5ƽѕՏᏕᏚꓢꜱꮪ𐊖𐑈𑢻𑣁𖼺",
+    "t": "7τтᎢᴛⲦꓔꭲ𐊗𐊱𐌕𐓒𑢼𑣆𖼊⊤⟙",
+    "u": "ʋυцսሀᑌᴜꓴꞟ𐓶𑣘𖽂∪⋃",
+    "v": "νѵ۷Ꮩᐯᴠⴸꓦꛟꮩ𐔝𑜆𑣀𖼈∨⋁",
+    "w": "ɯωшѡԝաᎳᏔᴡꓪꮃ𑜊𑜎𑜏𑣦𑣯",
+    "x": "×χхᕁᕽᚷⅹⲬⵝꓫꞳ𐊐𐊴𐌗𐌢𐔧𑣬⨯╳⤫⤬᙭",
+    "y": "ɣʏΥγуүყᎩᎽᶌⲨꓬ𐊲𑢤𑣜𖽃",
+    "z": "2ƧζϨᏃᒿᴢꓜꙄꛯꝚꮓ𐋵𑢩𑣄𑣥",
 }
-_PLAIN_LETTERS = {
-    alike.casefold(): letter for letter, shapes in _SHAPES.items() for alike in shapes
-}
-_PAIRS = (("rn", "m"), ("vv", "w"))
-_ENDS = re.compile(r"^[^\w×]+|[^\w×]+$")
-"""Signs around a name, where none stands for a letter."""
-_SIGNS = str.maketrans("", "", "™®©℠")
-"""Signs behind a name that compatibility forms would turn into letters."""
+"""Look-alikes of Latin letters, beside those that compatibility forms and case folding make the same.
+
+Those of UTS 39 (confusables.txt of Unicode 15.1), and digits and signs that are written for letters.
+"""
+_CASE_FOLDED = {alike.casefold(): letter for letter, shapes in _SHAPES.items() for alike in shapes}
+_LETTERS = str.maketrans(
+    _CASE_FOLDED | {alike: letter for letter, shapes in _SHAPES.items() for alike in shapes}
+)
+"""A capital may look like another letter than its small form, as Η and η do."""
+_ACCENTED = re.compile("LATIN (?:SMALL|CAPITAL) LETTER ([A-Z]) WITH .+")
+"""Names of the letters whose strokes and hooks are part of them, and no marks that could be taken off."""
+_PAIRS = (("m", "rn"), ("w", "vv"))
+_UNFOLDABLE = str.maketrans({"ϲ": "c", "Ϲ": "c"} | dict.fromkeys("™®©℠", ""))
+"""What compatibility forms would turn into other letters."""
 
 
 def find_reserved_name(name: str, reserved_names: Iterable[str]) -> str | None:
     """Return the reserved name that a name looks like, if any."""
-    shape = _draw(name)
-    return next((reserved for reserved in reserved_names if _draw(reserved) == shape), None)
+    drawn = _draw(name)
+    return next((reserved for reserved in reserved_names if _is_alike(reserved, drawn)), None)
 
 
-def _draw(name: str) -> str:
-    """Return the shapes of the letters of a name, as lower-case Latin letters where they look so."""
-    drawn = "".join(map(_draw_character, _ENDS.sub("", _fold(name))))
-    for pair, letter in _PAIRS:
-        drawn = drawn.replace(pair, letter)
-    return drawn
+def _is_alike(reserved: str, drawn: Sequence[tuple[str, bool]]) -> bool:
+    """Tell whether a name can be read as a reserved one: each sign of it as a letter, or as none."""
+    shape = _draw_reserved(reserved)
+    ends = {0}
+    for letter, is_sign in drawn:
+        read = {end + 1 for end in ends if shape.startswith(letter, end)}
+        ends = read | ends if is_sign else read
+        if not ends:
+            return False
+    return len(shape) in ends
 
 
-def _fold(name: str) -> str:
-    compatible = unicodedata.normalize("NFKC", name.translate(_SIGNS))
-    return unicodedata.normalize("NFKD", compatible.casefold())
+@cache
+def _draw_reserved(name: str) -> str:
+    return "".join(letter for letter, _ in _draw(name))
+
+
+def _draw(name: str) -> Sequence[tuple[str, bool]]:
+    """Return the Latin letters that a name looks like, and whether each may as well be a sign."""
+    compatible = unicodedata.normalize("NFKC", name.translate(_UNFOLDABLE))
+    return [
+        (letter, not _is_letter(character))
+        for character in unicodedata.normalize("NFKD", compatible)
+        for letter in _draw_character(character)
+    ]
 
 
 def _draw_character(character: str) -> str:
-    plain = _PLAIN_LETTERS.get(character, character)
-    return plain if unicodedata.category(plain)[0] in "LN" else ""
+    accented = _ACCENTED.fullmatch(unicodedata.name(character, ""))
+    plain = accented[1] if accented and ord(character) not in _LETTERS else character
+    letters = plain.translate(_LETTERS).casefold().translate(_LETTERS)
+    for letter, pair in _PAIRS:
+        letters = letters.replace(letter, pair)
+    return "".join(filter(_is_letter, letters))
+
+
+def _is_letter(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LN"

@@ -43,9 +43,18 @@ LOOK_ALIKES: list[tuple[str, list[str]]] = [
         ["GoogleCalendar", "google-calendar", "Gооgle Саlеndаr", "GOOGLE CALENDAR"],
     ),
     ("X", ["x", "Х", "×", "Χ", "𝕏", "X®"]),
-    ("Notion", ["notion", "NOTI0N", "Ｎotion"]),
+    ("Notion", ["notion", "NOTI0N", "Ｎotion", "Νοτίοη", "!Notion|", "ꓠꓳꓔꓲꓳꓠ"]),
     ("Whoop", ["VVhoop", "WHOOP"]),
-    ("search_memories", ["search memories", "searchMemories", "search-rnemories"]),
+    (
+        "search_memories",
+        [
+            "search memories",
+            "searchMemories",
+            "search-rnemories",
+            "$earch!memorie$",
+            "ѕеаrϲΗmemories",
+        ],
+    ),
 ]
 
 
