@@ -6,6 +6,12 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TypeVar
 
+from functions.process_conversation.upkeep.reindex import (
+    has_rows,
+    reindex_conversation,
+    reindex_file,
+    reindex_memory,
+)
 from shared import model_wiring, wiring
 from shared.adapters.embedded.sqlite_database import DatabaseUnusable
 from shared.data.file_index import FileIndex
@@ -16,7 +22,6 @@ from shared.data.quotas import Quotas
 from shared.data.stores import Stores
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
-from shared.library.reindex import has_rows, reindex_conversation, reindex_file, reindex_memory
 from shared.ports import Blobs
 from shared.settings import SettingsError
 

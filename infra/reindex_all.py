@@ -9,6 +9,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 
+from functions.process_conversation.upkeep.reindex_schedule import schedule_page
 from infra.progress import draw_progress_bar
 from shared import model_wiring, wiring
 from shared.adapters.embedded.sqlite_database import DatabaseUnusable
@@ -16,7 +17,6 @@ from shared.data.library_index import LibraryIndex
 from shared.data.reindexings import Reindexings
 from shared.domain.errors import Unavailable
 from shared.domain.reindexing import Reindexing, ReindexProgress
-from shared.library.reindex_schedule import schedule_page
 from shared.ports import Tasks
 from shared.settings import SettingsError
 

@@ -10,9 +10,14 @@ from typing import Any
 
 import pytest
 
+from functions.chat.consent.consent_reply import parse_reply
+from functions.chat.consent.known_text import normalize_text
+from functions.chat.consent.time_code import parse_time
 from functions.chat.context.citations import strip_markers
+from functions.chat.safety.crisis_verdict import mask_contacts
 from functions.imports.formats import stamps
 from functions.imports.formats.read_file import read_file
+from functions.tool_proxy.registry.reserved_names import find_reserved_name
 from shared.adapters.embedded.offline import answers, chat_extractors, conversation_extractors
 from shared.adapters.embedded.offline.calendar import parse_moment
 from shared.adapters.embedded.offline.follow_ups import complete
@@ -32,15 +37,10 @@ from shared.retrieval.query import parse_query
 from shared.retrieval.sparse import encode_text
 from shared.retrieval.terms import fold, tokenize
 from shared.safety.crisis_rules import find_crisis
-from shared.safety.crisis_verdict import mask_contacts
-from shared.security.consent_reply import parse_reply
 from shared.security.egress_rules import find_host_refusal
-from shared.security.known_text import normalize_text
 from shared.security.link_filter import LinkFilter, extract_urls
 from shared.security.private_data import find_private
-from shared.security.reserved_names import find_reserved_name
 from shared.security.secrets import find_secrets, redact_secrets
-from shared.security.time_code import parse_time
 from shared.security.tool_class import classify_tool
 from shared.security.visible_text import strip_invisible
 

@@ -10,13 +10,13 @@ from shared.domain.value import value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from functions.tool_proxy.app_limiter import AppLimiters
     from functions.tool_proxy.oauth_deps import McpDeps, ServicesDeps
     from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
     from shared.data.app_listings import AppListings
     from shared.data.quotas import Quotas
     from shared.data.signing_secrets import SigningSecrets
     from shared.data.stores import Stores
-    from shared.outbound.app_limiter import AppLimiters
     from shared.ports import Clock, Egress, Identity, NewId, ServiceIdentity, Tasks
     from shared.security.delegations import Delegations
 

@@ -3,9 +3,9 @@
 from functools import cache
 from typing import TYPE_CHECKING
 
+from functions.tool_proxy.app_limiter import AppLimiters
 from shared import wiring
 from shared.build_deps import DepsBuilder
-from shared.outbound.app_limiter import AppLimiters
 
 if TYPE_CHECKING:
     from collections.abc import Callable

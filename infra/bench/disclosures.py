@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from functions.chat.consent.disclosure import TURN_BUDGET_BITS, measure_disclosure
+from functions.chat.consent.known_text import KnownText
 from infra.bench.figures import Figure
-from shared.security.disclosure import TURN_BUDGET_BITS, measure_disclosure
-from shared.security.known_text import KnownText
 
 CHARS = 16_384
 ROUNDS = 50

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 
 from functions.chat.deps import Limits
+from functions.chat.safety.crisis_verdict import DOUBTED, DOUBTFUL_SELF_HARM, judge_alone
 from functions.chat.safety.judge_text import judge_text
 from functions.chat.safety.moderate_text import moderate_text
 from functions.chat.safety.rate_question import rate_question
@@ -21,7 +22,6 @@ from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.ports import Models, Moderator
 from shared.safety.crisis_rules import find_crisis
-from shared.safety.crisis_verdict import DOUBTED, DOUBTFUL_SELF_HARM, judge_alone
 
 HALVES = ("tuned", "held out", "second", "late")
 

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from shared.manual import PAGES
+from functions.chat.tools.manual import PAGES
 from tests.infra.terraform.stack import load_stack
 
 ROOT = Path(__file__).parents[2]

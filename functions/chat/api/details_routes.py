@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from functions.chat.consent.allowed_details import Details, load_details
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions import chat_sessions
 from shared.domain.chat import Session
@@ -21,7 +22,6 @@ from shared.domain.details_request import (
 from shared.domain.ids import SessionId, UserId
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
-from shared.library.allowed_details import Details, load_details
 
 
 class DetailsResponseOut(Wire):

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from functions.chat.consent.disclosure import DAY_BUDGET_BITS
 from functions.chat.deps import ChatDeps
 from functions.chat.tools import tool_grants
 from functions.chat.tools.tool_grants import ToolGrant
@@ -10,7 +11,6 @@ from shared.domain.provenance import Source
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
-from shared.security.disclosure import DAY_BUDGET_BITS
 from shared.security.tool_class import ToolClass
 
 

@@ -2,10 +2,10 @@
 
 import json
 
+from functions.chat.consent.allowed_details import Details
 from shared import prompts
 from shared.domain.provenance import LIBRARY
 from shared.domain.tokens import estimate_tokens
-from shared.library.allowed_details import Details
 from shared.security.fencing import fence_untrusted
 from shared.security.visible_text import strip_invisible
 

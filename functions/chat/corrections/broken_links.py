@@ -46,7 +46,7 @@ async def replace_broken_links(
 
 async def _may_look_up(deps: AfterTurnDeps, uid: UserId, answer: Message) -> bool:
     """Count what the look-up tells, in the ledger of the day's calls that nobody was asked about."""
-    from shared.security.disclosure import DAY_BUDGET_BITS
+    from functions.chat.consent.disclosure import DAY_BUDGET_BITS
 
     return await deps.stores.disclosure_ledger.spend_on_links(
         uid, answer.id, WEB_PAGES, limit=DAY_BUDGET_BITS, now=deps.clock.now()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from functions.chat.consent.link_choice import choose_links
 from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
 from functions.chat.context.links import list_links
 from functions.chat.tools.parsed_call import ParsedCall
@@ -17,12 +18,11 @@ from shared.domain.app import App
 from shared.domain.chat import LinkChoice, Message, Session
 from shared.domain.confirmation import ConfirmationReason
 from shared.domain.value import value
-from shared.security.link_choice import choose_links
 from shared.security.link_filter import extract_urls
 
 if TYPE_CHECKING:
-    from shared.security.known_text import KnownText
-    from shared.security.private_copies import ReadTexts
+    from functions.chat.consent.known_text import KnownText
+    from functions.chat.consent.private_copies import ReadTexts
 
 WEB_SEARCH = "service perplexity"
 """The maker that the operator or the owner chose to search the web with."""
@@ -134,7 +134,7 @@ class ToolPolicy:
         }
         if not found:
             return None
-        from shared.security.disclosure import TURN_BUDGET_BITS
+        from functions.chat.consent.disclosure import TURN_BUDGET_BITS
 
         shown = [url for url in list_links(text) if url in found]
         spent = self._bits_by_maker.get(WEB_PAGES, 0.0)
@@ -148,8 +148,8 @@ class ToolPolicy:
 
     def _judge_disclosure(self, tool: Tool, call: ParsedCall, arguments: Any) -> Verdict:
         """Let a call run in its canonical form, within what its maker may be told in a turn."""
-        from shared.security.disclosure import TURN_BUDGET_BITS, measure_disclosure
-        from shared.security.private_copies import copies_private_text
+        from functions.chat.consent.disclosure import TURN_BUDGET_BITS, measure_disclosure
+        from functions.chat.consent.private_copies import copies_private_text
 
         spent = self._bits_by_maker.get(tool.maker, 0.0)
         known = self._get_known_text(tool.maker)
@@ -169,7 +169,7 @@ class ToolPolicy:
 
     def _get_known_text(self, maker: str) -> "KnownText":
         """Return what a maker knows: the owner's message, and what it returned itself."""
-        from shared.security.known_text import KnownText
+        from functions.chat.consent.known_text import KnownText
 
         if maker not in self._known_texts:
             self._known_texts[maker] = KnownText(
@@ -181,7 +181,7 @@ class ToolPolicy:
 
     def _get_private_texts(self, maker: str) -> "ReadTexts":
         """Return what the model read of others than this maker."""
-        from shared.security.private_copies import ReadTexts
+        from functions.chat.consent.private_copies import ReadTexts
 
         if maker not in self._private_texts:
             others = ReadTexts()
@@ -193,7 +193,7 @@ class ToolPolicy:
 
     def _index(self, text: str) -> "ReadTexts":
         """Index a text once in a turn, for all makers: a long one takes a tenth of a second."""
-        from shared.security.private_copies import ReadTexts
+        from functions.chat.consent.private_copies import ReadTexts
 
         if text not in self._read_texts:
             self._read_texts[text] = ReadTexts([text])

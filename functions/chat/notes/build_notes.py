@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from functions.chat.notes.model_outputs import FirstNotesOutput, NotesOutput
+from functions.chat.notes.private_details import has_private
 from functions.chat.notes.suggested_questions import select_questions
 from shared.domain.chat import Message
 from shared.domain.chat_notes import (
@@ -21,7 +22,6 @@ from shared.domain.ids import BranchId
 from shared.domain.scripts import find_script, find_script_of_language
 from shared.domain.value import value
 from shared.domain.words import truncate_words
-from shared.library.private_details import has_private
 from shared.security.visible_text import strip_invisible
 
 MAX_TITLE_WORDS = 10

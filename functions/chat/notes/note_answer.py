@@ -20,6 +20,7 @@ from functions.chat.notes.build_notes import (
 )
 from functions.chat.notes.given_details import load_private_terms
 from functions.chat.notes.model_outputs import FirstNotesOutput, NotesOutput
+from functions.chat.notes.private_details import hide_private
 from functions.chat.notes.suggested_actions import build_actions, has_memory_suggestions
 from shared import prompts, telemetry
 from shared.domain.branches import Path, build_path_to, get_notes_on
@@ -32,7 +33,6 @@ from shared.domain.model import Prompt
 from shared.domain.profile import Profile
 from shared.domain.run import build_question_id
 from shared.domain.value import value
-from shared.library.private_details import hide_private
 from shared.models.data_room import fit_prompt
 from shared.ports import ChatModel
 

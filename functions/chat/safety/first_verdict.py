@@ -6,12 +6,12 @@ from itertools import islice
 
 from anyio import to_thread
 
+from functions.chat.safety.countries import find_country
+from functions.chat.safety.crisis_verdict import judge_alone
 from shared.domain.chat import Message
 from shared.domain.crisis import CLEAR, CrisisVerdict
-from shared.safety.countries import find_country
 from shared.safety.crisis_plan import list_countries, read_language
 from shared.safety.crisis_rules import CrisisFinding
-from shared.safety.crisis_verdict import judge_alone
 
 WATCHED_ANSWERS = 8
 """For so many answers after a crisis, whatever its writer says is judged."""

@@ -7,6 +7,12 @@ import anyio
 
 from functions.chat.context.token_blocks import split_text
 from functions.chat.deps import Limits
+from functions.chat.safety.crisis_verdict import (
+    CrisisReading,
+    judge_alone,
+    judge_reading,
+    mask_contacts,
+)
 from functions.chat.safety.model_outputs import CrisisOutput
 from shared import prompts, telemetry
 from shared.domain.crisis import CrisisVerdict
@@ -16,7 +22,6 @@ from shared.domain.words import stands_in
 from shared.models.windows import compute_data_tokens, count_data_tokens, cut_texts
 from shared.ports import ChatModel, Models
 from shared.safety.crisis_rules import CrisisFinding
-from shared.safety.crisis_verdict import CrisisReading, judge_alone, judge_reading, mask_contacts
 
 _ATTEMPTS = 2
 _ANSWER_TOKENS = 1_000

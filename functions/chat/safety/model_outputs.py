@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from shared.safety.question_rating import read_score
+from functions.chat.safety.question_rating import read_score
 
 
 class ModelOutput(BaseModel):

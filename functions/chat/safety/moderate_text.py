@@ -4,11 +4,11 @@ from typing import Protocol
 
 import anyio
 
+from functions.chat.safety.crisis_verdict import mask_contacts
 from functions.chat.safety.judge_text import JudgeDeps
 from shared import telemetry
 from shared.domain.safety import Moderation
 from shared.ports import Moderator
-from shared.safety.crisis_verdict import mask_contacts
 
 
 class ModerationDeps(JudgeDeps, Protocol):

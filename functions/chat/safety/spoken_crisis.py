@@ -1,6 +1,7 @@
 """Audit of spoken turns: a crisis that the model that speaks met alone is logged, and its client told."""
 
 from functions.chat.deps import ChatDeps
+from functions.chat.safety.crisis_verdict import judge_alone
 from functions.chat.safety.judge_text import judge_text
 from shared import telemetry
 from shared.domain.chat import Message
@@ -12,7 +13,6 @@ from shared.domain.storage_mode import is_incognito
 from shared.languages import choose_language
 from shared.safety.crisis_plan import build_plan
 from shared.safety.crisis_rules import find_crisis
-from shared.safety.crisis_verdict import judge_alone
 
 
 async def audit_spoken(deps: ChatDeps, uid: UserId, question: Message) -> str:

@@ -1,13 +1,13 @@
 """Crisis in a sealed chat that the server cannot read: its writer gets the plan before anything is sent again."""
 
 from functions.chat.deps import ChatDeps
+from functions.chat.safety.crisis_verdict import judge_alone
 from shared import telemetry
 from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, SessionId, UserId
 from shared.languages import choose_language
 from shared.safety.crisis_plan import build_plan
 from shared.safety.crisis_rules import find_crisis
-from shared.safety.crisis_verdict import judge_alone
 
 
 async def write_plan(

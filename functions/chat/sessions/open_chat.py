@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
+from functions.chat.safety.crisis_verdict import judge_alone
 from functions.chat.safety.judge_text import judge_text
 from shared.domain.chat import Session
 from shared.domain.crisis import CrisisVerdict
@@ -15,7 +16,6 @@ from shared.domain.profile import Profile
 from shared.domain.value import value
 from shared.languages import translate
 from shared.safety.crisis_rules import CrisisFinding
-from shared.safety.crisis_verdict import judge_alone
 from shared.safety.safety_score import find_step
 
 MAX_SLOWED_QUESTIONS = 10

@@ -13,6 +13,7 @@ from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import StretchDeps
 from functions.chat.stretches.build_arc import build_arc, build_arc_id
 from functions.chat.stretches.model_outputs import StretchOutput
+from functions.chat.stretches.promotion import is_promoted
 from shared import prompts, telemetry
 from shared.domain.arc import (
     SILENCE,
@@ -31,7 +32,6 @@ from shared.domain.model import Prompt
 from shared.domain.rule import Rule, add_rule
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
-from shared.library.promotion import is_promoted
 from shared.library.reconcile import Candidate, reconcile
 from shared.library.settle_memories import settle_memories
 from shared.library.superseded import build_correction_writes

@@ -11,7 +11,7 @@ from functions.chat.tools.toolkit import OwnResult, ResultRenderer, Tool
 from shared.arguments import Arguments
 
 if TYPE_CHECKING:
-    from shared.manual import Passage
+    from functions.chat.tools.manual import Passage
 
 MAX_PASSAGES = 4
 NOTHING_FOUND = "Keepsake's manual says nothing about that. Tell the owner so; do not guess."
@@ -41,7 +41,9 @@ def build_product_tools() -> list[Tool]:
 
 
 async def _get_product_info(arguments: GetProductInfo) -> ResultRenderer:
-    from shared.manual import search_manual  # here, because few questions need the pages
+    from functions.chat.tools.manual import (
+        search_manual,  # here, because few questions need the pages
+    )
 
     passages = await anyio.to_thread.run_sync(
         lambda: search_manual(arguments.query, limit=MAX_PASSAGES)

@@ -187,7 +187,7 @@ async def _report_refused_tool(deps: ChatDeps, tool: Tool, model: str, words: st
 async def _spend_bits(
     deps: ChatDeps, uid: UserId, bits_by_maker: Mapping[str, float]
 ) -> frozenset[str]:
-    from shared.security.disclosure import DAY_BUDGET_BITS
+    from functions.chat.consent.disclosure import DAY_BUDGET_BITS
 
     return await deps.stores.disclosure_ledger.spend(
         uid, bits_by_maker, limit=DAY_BUDGET_BITS, now=deps.clock.now()

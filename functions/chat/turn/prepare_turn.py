@@ -7,6 +7,7 @@ from datetime import datetime
 from functions.chat.commands.command import Command, read_command
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
+from functions.chat.safety.crisis_verdict import judge_alone
 from functions.chat.safety.first_verdict import judge_question
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.sessions.open_chat import WatchedQuestion, check_open
@@ -29,7 +30,6 @@ from shared.domain.run import build_question_id
 from shared.domain.storage_mode import name_within
 from shared.domain.value import value
 from shared.safety.crisis_rules import CrisisFinding, find_crisis
-from shared.safety.crisis_verdict import judge_alone
 from shared.safety.safety_score import find_step
 from shared.security.visible_text import strip_invisible
 

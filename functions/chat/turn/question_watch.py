@@ -11,16 +11,16 @@ import anyio
 from functions.chat.context.pasted_text import has_pasted_text
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import VoiceJournal
+from functions.chat.safety.crisis_verdict import DOUBTED, DOUBTFUL_SELF_HARM
 from functions.chat.safety.judge_text import judge_text
 from functions.chat.safety.moderate_text import moderate_text
+from functions.chat.safety.question_rating import MAX_SCORE, QuestionRating, is_refused
 from functions.chat.safety.rate_question import rate_question
 from functions.chat.turn.crisis_gate import let_out
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import prompts, telemetry
 from shared.domain.model import AssistantTurn, UserText
 from shared.domain.safety import Moderation
-from shared.safety.crisis_verdict import DOUBTED, DOUBTFUL_SELF_HARM
-from shared.safety.question_rating import MAX_SCORE, QuestionRating, is_refused
 
 DOUBTFUL_HARM = 0.3
 """A rating, 0 to 1, as of which the question may ask for harm to others."""

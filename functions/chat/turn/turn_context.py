@@ -4,6 +4,7 @@ from asyncio import gather
 from collections.abc import Awaitable, Sequence
 from dataclasses import field, replace
 
+from functions.chat.consent.allowed_details import Details, load_details
 from functions.chat.context import window
 from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
 from functions.chat.context.page import PageItem
@@ -39,7 +40,6 @@ from shared.domain.ids import AppId, UserId
 from shared.domain.profile import Profile
 from shared.domain.storage_mode import is_private, is_sealed
 from shared.domain.value import value
-from shared.library.allowed_details import Details, load_details
 
 
 @value

@@ -9,6 +9,7 @@ import anyio
 from anyio import to_thread
 
 from functions.chat.deps import ChatDeps
+from functions.chat.voice.voice_sound import decode_voice
 from shared.data.codec import type_adapter
 from shared.domain.errors import (
     CallerError,
@@ -24,7 +25,6 @@ from shared.domain.operation import Operation, StoredResponse, build_operation
 from shared.domain.value import value
 from shared.library.recordings import NO_TRANSCRIBER
 from shared.library.sound import build_wav
-from shared.library.voice_sound import decode_voice
 
 MAX_VOICE_BYTES = 12_582_912
 """Five minutes of 16-bit sound at 16 kHz have 9.6 MB."""

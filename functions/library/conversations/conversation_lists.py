@@ -11,6 +11,7 @@ from functions.library.conversations.list_schemas import (
     ConversationSearchIn,
     HitOut,
 )
+from functions.library.conversations.snippets import collect_terms
 from shared.data.conversation_lists import ConversationFilter
 from shared.data.long_transcripts import run_beside_the_loop
 from shared.domain.errors import Invalid
@@ -19,7 +20,6 @@ from shared.edge.declare.pagination import build_array_response
 from shared.edge.declare.routes import Call, route
 from shared.library.conversation_schemas import ConversationOut
 from shared.library.deps import LibraryDeps
-from shared.retrieval.snippets import collect_terms
 
 
 @route(

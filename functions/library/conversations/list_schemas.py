@@ -6,6 +6,7 @@ from typing import Annotated, Self
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from functions.library.conversations.snippets import Piece, cut_snippet
 from functions.library.date_filters import FirstMoment, LastMoment
 from shared.data.conversation_lists import LISTED_STATUSES, ConversationFilter
 from shared.data.search import Filters, FoundConversation
@@ -19,7 +20,6 @@ from shared.library.conversation_schemas import (
     Label,
     Time,
 )
-from shared.retrieval.snippets import Piece, cut_snippet
 
 MAX_LISTED = 1_000
 MAX_SNIPPETS = 2

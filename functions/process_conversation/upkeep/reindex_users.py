@@ -8,12 +8,17 @@ from contextlib import suppress
 from datetime import timedelta
 
 from functions.process_conversation.deps import ReindexDeps
+from functions.process_conversation.upkeep.reindex import (
+    has_rows,
+    reindex_conversation,
+    reindex_file,
+    reindex_memory,
+)
+from functions.process_conversation.upkeep.reindex_schedule import schedule_page, schedule_step
 from shared import telemetry
 from shared.domain.errors import AccountErased
 from shared.domain.ids import UserId
 from shared.domain.reindexing import Reindexing, ReindexStep
-from shared.library.reindex import has_rows, reindex_conversation, reindex_file, reindex_memory
-from shared.library.reindex_schedule import schedule_page, schedule_step
 
 USERS_A_PAGE = 50
 ITEMS_A_STEP = 25

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from functions.tool_proxy.oauth import requests
+from functions.tool_proxy.oauth.token_refresh import MAX_POLLS, POLL_S, is_expiring, refresh_once
 from functions.tool_proxy.oauth_deps import OauthDeps, ServicesDeps
 from shared import telemetry
 from shared.domain.connection import OauthClient, StoredTokens, Tokens
@@ -17,8 +19,6 @@ from shared.domain.errors import (
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.integrations.service import Integration
-from shared.oauth import requests
-from shared.oauth.token_refresh import MAX_POLLS, POLL_S, is_expiring, refresh_once
 from shared.ports import EgressRequest
 
 

@@ -12,10 +12,10 @@ from functions.tool_proxy.accounts.connection_schemas import (
     StartIn,
 )
 from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.oauth import browser_binding, callback_page
+from functions.tool_proxy.oauth.state import NotConnected
 from shared.domain.errors import NotAllowed, Unavailable
 from shared.edge.declare.routes import Call, route
-from shared.oauth import browser_binding, callback_page
-from shared.oauth.state import NotConnected
 
 
 @route("GET", "/v1/connections", "List the services whose accounts can be connected, and which are")

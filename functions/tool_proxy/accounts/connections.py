@@ -4,6 +4,14 @@ import json
 from dataclasses import replace
 
 from functions.tool_proxy.accounts import account_tokens
+from functions.tool_proxy.oauth import requests
+from functions.tool_proxy.oauth import state as oauth_state
+from functions.tool_proxy.oauth.state import (
+    AUTHORIZATION_TTL,
+    AuthorizationRedirect,
+    CallbackState,
+    NotConnected,
+)
 from functions.tool_proxy.oauth_deps import A, OauthDeps, ServicesDeps
 from shared import telemetry
 from shared.domain.connection import Authorization, Connection, OauthClient, Tokens
@@ -20,14 +28,6 @@ from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.integrations import INTEGRATIONS, load_integration
 from shared.integrations.service import ConnectionSpec, Integration, to_one_line
-from shared.oauth import requests
-from shared.oauth import state as oauth_state
-from shared.oauth.state import (
-    AUTHORIZATION_TTL,
-    AuthorizationRedirect,
-    CallbackState,
-    NotConnected,
-)
 from shared.ports import EgressRequest, EgressResponse
 
 _STATE_PURPOSE = "the state of an authorization"

@@ -8,11 +8,11 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from functions.tool_proxy.accounts import connections
+from functions.tool_proxy.oauth.state import NotConnected
 from functions.tool_proxy.oauth_deps import ServicesDeps
 from shared.domain.errors import CannotUnwrap
 from shared.domain.ids import UserId
 from shared.domain.value import value
-from shared.oauth.state import NotConnected
 
 _PURPOSE = "the handoff of an authorization"
 

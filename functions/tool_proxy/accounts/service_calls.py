@@ -13,6 +13,8 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from functions.tool_proxy.accounts import account_tokens
+from functions.tool_proxy.call_quota import check_quota
+from functions.tool_proxy.oauth import requests
 from functions.tool_proxy.oauth_deps import ServicesDeps
 from functions.tool_proxy.outbound_quota import count_call
 from shared.arguments import parse_arguments
@@ -39,10 +41,8 @@ from shared.integrations.service import (
     ServiceResponseT,
     ServiceTool,
 )
-from shared.oauth import requests
 from shared.ports import EgressRequest, EgressResponse
 from shared.resilience.best_effort import run_best_effort
-from shared.resilience.call_quota import check_quota
 from shared.resilience.hour_windows import floor_to_hour
 
 TIMEOUT_S = 25.0

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from functions.tool_proxy.call_quota import check_quota
 from functions.tool_proxy.calls.outgoing import execute
 from functions.tool_proxy.calls.schema import validate_arguments
 from functions.tool_proxy.deps import CallDeps
@@ -15,7 +16,6 @@ from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
 from shared.domain.tool_data import ToolData
 from shared.models.schemas import read_parameters
-from shared.resilience.call_quota import check_quota
 from shared.resilience.hour_windows import floor_to_hour
 from shared.security.tool_pin import compute_pin
 

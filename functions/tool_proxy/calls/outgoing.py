@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
+from functions.tool_proxy.app_limiter import AppLimiter
 from functions.tool_proxy.calls.failures import CallFailed
 from functions.tool_proxy.deps import CallDeps
 from functions.tool_proxy.outbound_quota import count_call
@@ -10,7 +11,6 @@ from functions.tool_proxy.ports import OutgoingCall
 from shared import telemetry
 from shared.domain.app import AppCall
 from shared.domain.tool_data import ToolData
-from shared.outbound.app_limiter import AppLimiter
 from shared.resilience.best_effort import run_best_effort
 from shared.resilience.hour_windows import floor_to_hour
 

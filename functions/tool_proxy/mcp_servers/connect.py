@@ -6,6 +6,14 @@ from functions.tool_proxy.accounts.connections import consume_authorization
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers import tokens
 from functions.tool_proxy.mcp_servers.errors import AuthorizationNeeded, ProtocolError
+from functions.tool_proxy.oauth import requests
+from functions.tool_proxy.oauth import state as oauth_state
+from functions.tool_proxy.oauth.state import (
+    AUTHORIZATION_TTL,
+    AuthorizationRedirect,
+    CallbackState,
+    NotConnected,
+)
 from functions.tool_proxy.registry import access, registration
 from functions.tool_proxy.registry.app_names import require_unreserved_name
 from functions.tool_proxy.registry.registration import apply_manifest, mark_verified
@@ -14,14 +22,6 @@ from shared.domain.errors import ManifestFailed, NotAllowed, NotFound, TooLarge,
 from shared.domain.ids import AppId, UserId
 from shared.domain.mcp_authorization import McpAuthorization, McpTokens
 from shared.domain.value import value
-from shared.oauth import requests
-from shared.oauth import state as oauth_state
-from shared.oauth.state import (
-    AUTHORIZATION_TTL,
-    AuthorizationRedirect,
-    CallbackState,
-    NotConnected,
-)
 from shared.outbound.untrusted_text import sanitize_reason
 from shared.security.tool_pin import build_grants
 

@@ -10,10 +10,10 @@ from functions.tool_proxy.mcp_servers.mcp_server_schemas import (
     McpAppOut,
     McpCallbackIn,
 )
+from functions.tool_proxy.oauth import browser_binding, callback_page
 from shared.domain.errors import CallerError, NotAllowed, Unavailable
 from shared.domain.ids import AppId
 from shared.edge.declare.routes import Call, route
-from shared.oauth import browser_binding, callback_page
 
 
 @route(

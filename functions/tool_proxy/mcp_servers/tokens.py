@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 
 from functions.tool_proxy.accounts import account_tokens
 from functions.tool_proxy.mcp_servers.errors import Unauthorized
+from functions.tool_proxy.oauth import requests
+from functions.tool_proxy.oauth.token_refresh import is_expiring, refresh_once
 from functions.tool_proxy.oauth_deps import McpDeps
 from shared import telemetry
 from shared.domain.app import App
@@ -17,8 +19,6 @@ from shared.domain.ids import UserId
 from shared.domain.mcp_authorization import McpAccess, McpTokens
 from shared.domain.value import value
 from shared.integrations.service import build_basic_auth
-from shared.oauth import requests
-from shared.oauth.token_refresh import is_expiring, refresh_once
 from shared.ports import EgressRequest
 
 MAX_TOKEN_RESPONSE_BYTES = 16_384

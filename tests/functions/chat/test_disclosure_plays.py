@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from functions.chat.consent.disclosure import TURN_BUDGET_BITS, measure_disclosure
+from functions.chat.consent.known_text import KnownText
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.app_tools import build_model_name
 from shared.domain.app import App, ChatTool, InstalledApp
@@ -20,8 +22,6 @@ from shared.domain.confirmation import Confirmation
 from shared.domain.connection import Connection
 from shared.domain.ids import AppId, SessionId
 from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested
-from shared.security.disclosure import TURN_BUDGET_BITS, measure_disclosure
-from shared.security.known_text import KnownText
 from shared.security.tool_pin import build_grants
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture

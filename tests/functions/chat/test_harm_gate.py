@@ -11,6 +11,7 @@ import pytest
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps, Limits
 from functions.chat.runs.journal import Journal
+from functions.chat.safety.question_rating import QuestionRating
 from functions.chat.safety.rate_question import rate_question
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
@@ -30,7 +31,6 @@ from shared.domain.run import AnswerText, RunEnded, RunEvent, ToolStarted
 from shared.domain.safety import Moderation
 from shared.languages import translate
 from shared.safety import crisis_plan
-from shared.safety.question_rating import QuestionRating
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.test_crisis_gate import CERTAIN, PLAIN, read, script_judged

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from functions.chat import user_texts
 from functions.chat.api.routes import ROUTES
+from functions.chat.consent.consent_reply import parse_reply
 from functions.chat.context.question_text import REASONS
 from functions.chat.tools.details_tools import SHOWN
 from functions.chat.tools.library_tools import UNTITLED
@@ -27,7 +28,6 @@ from shared.domain.quota import NOUNS
 from shared.integrations import INTEGRATIONS, load_integration
 from shared.languages import FOLDER, LANGUAGES, has_language, translate
 from shared.safety import crisis_plan
-from shared.security.consent_reply import parse_reply
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.callers import build_auth_headers, open_client
 from tests.fixtures.chat import ADA, ChatFixture

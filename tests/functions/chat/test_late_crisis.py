@@ -11,6 +11,7 @@ import pytest
 
 from functions.chat.deps import ChatDeps, Limits
 from functions.chat.runs.journal import Journal
+from functions.chat.safety.crisis_verdict import DOUBTFUL_SELF_HARM
 from functions.chat.sessions.alternatives import list_alternatives
 from functions.chat.tools.toolkit import ResultRenderer
 from functions.chat.turn.answer_turn import answer_turn
@@ -26,7 +27,6 @@ from shared.domain.voices import select_voice
 from shared.languages import translate
 from shared.safety import crisis_plan
 from shared.safety.crisis_rules import find_crisis
-from shared.safety.crisis_verdict import DOUBTFUL_SELF_HARM
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.test_agent import build_tool

@@ -15,6 +15,7 @@ from functions.chat.api.internal_routes import STRETCH_ROUTES
 from functions.chat.deps import StretchDeps
 from functions.chat.sessions.delete_chat import delete_chat
 from functions.chat.stretches.end_stretch import end_stretch
+from functions.chat.stretches.promotion import is_promoted
 from functions.chat.turn.after_turn import after_turn
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.data.codec import type_adapter
@@ -29,7 +30,6 @@ from shared.domain.ids import AppId, ConversationId, MessageId, SessionId
 from shared.domain.memory import Memory
 from shared.domain.model import ModelRole, Prompt
 from shared.library.owner_memories import delete_memory
-from shared.library.promotion import is_promoted
 from shared.ports import ChatModel, Documents
 from tests.fakes import FixedClock, ScriptedModel, UnmaskedModels, script_answer
 from tests.fault_injection import Crash, FaultInjector, WatchedPort

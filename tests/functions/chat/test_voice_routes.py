@@ -12,13 +12,13 @@ import pytest
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.voice.voice_messages import IN_PROGRESS, MAX_VOICE_BYTES, NO_FILE, TOO_LARGE
+from functions.chat.voice.voice_sound import TOO_LONG
 from shared.domain.documents import Query
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.quota import EMBEDDED_LIMITS
 from shared.domain.speech import Transcription, Voice
 from shared.library.recordings import NO_TRANSCRIBER
 from shared.library.sound import NO_SOUND
-from shared.library.voice_sound import TOO_LONG
 from tests.fakes import ScriptedModel, ScriptedTranscriber, UnmaskedModels, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.fixtures.sounds import build_tone, encode_for_device

@@ -15,6 +15,7 @@ import pytest
 
 from functions.tool_proxy.accounts import account_tokens, connections
 from functions.tool_proxy.accounts.service_calls import call_service
+from functions.tool_proxy.oauth.token_refresh import MAX_POLLS
 from shared.adapters.system_clock import SystemClock
 from shared.data.refresh_claims import LEASE_TTL
 from shared.data.token_store import AccountTokenStore
@@ -23,7 +24,6 @@ from shared.domain.documents import Set
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
 from shared.integrations import load_integration
-from shared.oauth.token_refresh import MAX_POLLS
 from shared.ports import Documents
 from tests.fakes import AutoAdvanceClock
 from tests.fault_injection import Crash, FaultInjector, WatchedPort

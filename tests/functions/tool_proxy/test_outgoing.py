@@ -11,6 +11,8 @@ import anyio
 import anyio.to_thread
 import pytest
 
+from functions.tool_proxy.app_limiter import MAX_CALLS_PER_MINUTE, MAX_CONCURRENT_CALLS
+from functions.tool_proxy.call_quota import MAX_CALLS_PER_APP_HOUR, MAX_CALLS_PER_USER_HOUR
 from functions.tool_proxy.calls.call import call_tool
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry.auto_disable import MIN_FAILURES
@@ -27,9 +29,7 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import AppId, UserId
-from shared.outbound.app_limiter import MAX_CALLS_PER_MINUTE, MAX_CONCURRENT_CALLS
 from shared.ports import EgressRequest, EgressResponse
-from shared.resilience.call_quota import MAX_CALLS_PER_APP_HOUR, MAX_CALLS_PER_USER_HOUR
 from shared.resilience.circuit_breaker import FAILURE_THRESHOLD as IN_A_ROW
 from shared.resilience.hour_windows import floor_to_hour
 from tests.fakes import replace_stores

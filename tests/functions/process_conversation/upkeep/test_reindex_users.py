@@ -10,6 +10,7 @@ import pytest
 
 from functions.process_conversation.deps import ReindexDeps
 from functions.process_conversation.upkeep.reindex_routes import REINDEX_ROUTES
+from functions.process_conversation.upkeep.reindex_schedule import REINDEX_TARGET
 from functions.process_conversation.upkeep.reindex_users import (
     ITEMS_A_STEP,
     USERS_A_PAGE,
@@ -35,7 +36,6 @@ from shared.domain.ids import ConversationId, FileId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.reindexing import ABANDONED_AFTER, PARTS, Reindexing, ReindexStep
 from shared.library.files import store_pages
-from shared.library.reindex_schedule import REINDEX_TARGET
 from tests.fakes import CreatedTask, FixedClock, MemoryBlobs, RecordingTasks
 from tests.fault_injection import Crash, FaultInjector, WatchedPort
 from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY, build_service_headers, open_client

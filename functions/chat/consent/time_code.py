@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from math import inf, log2
 from typing import Final
 
+from functions.chat.consent.literal_code import measure_length
 from shared.domain.value import positional_value
-from shared.security.literal_code import measure_length
 
 _TIME: Final = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)(?:(?P<separator>[T ])(?P<minute>\d\d:\d\d)"

@@ -6,8 +6,8 @@ from math import fsum
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.chat.consent.link_choice import MAX_CHECKED, choose_links
 from shared.domain.chat import LinkChoice
-from shared.security.link_choice import MAX_CHECKED, choose_links
 
 BUDGET = 48.0
 

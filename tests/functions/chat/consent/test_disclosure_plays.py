@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.security.disclosure import TURN_BUDGET_BITS
-from tests.shared.security.disclosure_cases import build_known, declare, measure
+from functions.chat.consent.disclosure import TURN_BUDGET_BITS
+from tests.functions.chat.consent.disclosure_cases import build_known, declare, measure
 
 CARD = "4929123456781273"
 CARD_BITS = log2(10) * len(CARD)

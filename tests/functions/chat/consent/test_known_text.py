@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.security.known_text import normalize_text
-from shared.security.literal_code import list_outside_signs, measure_number, measure_text
-from shared.security.time_code import begin_day, measure_clock, measure_time, parse_time
-from tests.shared.security.disclosure_cases import NOW, build_known, measure
+from functions.chat.consent.known_text import normalize_text
+from functions.chat.consent.literal_code import list_outside_signs, measure_number, measure_text
+from functions.chat.consent.time_code import begin_day, measure_clock, measure_time, parse_time
+from tests.functions.chat.consent.disclosure_cases import NOW, build_known, measure
 
 SPELLED = ["".join(row) for length in range(6) for row in product("aAb .ς", repeat=length)]
 MIXED = ["".join(row) for length in range(5) for row in product("aA 가😀\u0301", repeat=length)]

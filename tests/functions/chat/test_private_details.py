@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.library.private_details import find_private_terms, has_private, hide_private
+from functions.chat.notes.private_details import find_private_terms, has_private, hide_private
 from shared.retrieval.terms import tokenize
 
 

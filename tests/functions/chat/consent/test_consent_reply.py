@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.security.consent_reply import MAX_CHARS, Reply, parse_reply
+from functions.chat.consent.consent_reply import MAX_CHARS, Reply, parse_reply
 
 REPLIES: list[tuple[str, str, str, str]] = [
     ("English", "Yes", "Always", "No"),

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 
-from shared.security.disclosure import Disclosure, measure_disclosure
-from shared.security.known_text import KnownText
+from functions.chat.consent.disclosure import Disclosure, measure_disclosure
+from functions.chat.consent.known_text import KnownText
 
 NOW = datetime(2026, 11, 22, 15, 30, tzinfo=ZoneInfo("Europe/Berlin"))
 QUESTION = "What will the weather be in Berlin tomorrow?"

@@ -1,7 +1,7 @@
 """App limiters of one instance."""
 
+from functions.tool_proxy.app_limiter import MAX_LIMITERS, AppLimiters
 from shared.domain.ids import AppId
-from shared.outbound.app_limiter import MAX_LIMITERS, AppLimiters
 
 
 def test_only_limiters_of_the_most_recently_called_apps_are_kept_t9() -> None:

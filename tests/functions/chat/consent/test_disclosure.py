@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.security.argument_schema import read_schema
-from shared.security.disclosure import measure_disclosure
-from shared.security.known_text import KnownText
-from shared.security.literal_code import (
+from functions.chat.consent.argument_schema import read_schema
+from functions.chat.consent.disclosure import measure_disclosure
+from functions.chat.consent.known_text import KnownText
+from functions.chat.consent.literal_code import (
     CLASS_SIZES,
     NUMBER_SHARES,
     SHARES,
     measure_length,
     measure_text,
 )
-from tests.shared.security.disclosure_cases import (
+from tests.functions.chat.consent.disclosure_cases import (
     ANYTHING,
     QUESTION,
     build_known,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.security.reserved_names import find_reserved_name
+from functions.tool_proxy.registry.reserved_names import find_reserved_name
 
 RESERVED = (
     "Keepsake",

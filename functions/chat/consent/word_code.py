@@ -11,7 +11,11 @@ from collections.abc import Sequence
 from math import inf, log2
 from typing import Final
 
-from shared.security.literal_code import list_outside_signs, measure_choice_of_span, measure_text
+from functions.chat.consent.literal_code import (
+    list_outside_signs,
+    measure_choice_of_span,
+    measure_text,
+)
 
 NEW_WORD_BITS: Final = 1.0
 """Any word that this code has, and not words of the message in their own spelling."""

@@ -13,7 +13,7 @@ from shared.domain.value import value
 from shared.retrieval.query import QueryTerm, parse_query
 from shared.retrieval.terms import tokenize
 
-FOLDER = Path(__file__).parents[1] / "docs"
+FOLDER = Path(__file__).parents[3] / "docs"
 PAGES = (
     "start",
     "import",

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import Response
 
-from shared.oauth.state import AUTHORIZATION_TTL, NotConnected
+from functions.tool_proxy.oauth.state import AUTHORIZATION_TTL, NotConnected
 
 COOKIE_NAME = "__session"
 """The one cookie that Firebase Hosting passes on, where somebody puts it before us."""

@@ -13,13 +13,13 @@ from itertools import accumulate, groupby
 from math import inf, log2
 from typing import Any, Final
 
-from shared.security.literal_code import (
+from functions.chat.consent.literal_code import (
     list_outside_signs,
     measure_choice_of_span,
     measure_length,
     measure_text,
 )
-from shared.security.word_code import NEW_WORD_BITS, NEXT_WORD_BITS, WordCode, swap_first
+from functions.chat.consent.word_code import NEW_WORD_BITS, NEXT_WORD_BITS, WordCode, swap_first
 
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 _NUMBER: Final = re.compile(r"\d{4,}")

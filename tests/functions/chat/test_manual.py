@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.manual import FOLDER, MAX_PASSAGE_CHARS, PAGES, load_manual, search_manual
+from functions.chat.tools.manual import FOLDER, MAX_PASSAGE_CHARS, PAGES, load_manual, search_manual
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.chat.voice.voice_sound import MAX_VOICE_S, decode_voice
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.speech import SAMPLE_RATE
 from shared.library.sound import build_wav
-from shared.library.voice_sound import MAX_VOICE_S, decode_voice
 from tests.fixtures.sounds import CODECS, build_tone, encode, encode_for_device
 
 SILENT_FRAME = struct.pack("<I", 3) + b"\xf8\xff\xfe"

@@ -12,16 +12,16 @@ from collections.abc import Mapping
 from math import inf, isfinite, log2
 from typing import Any, Final
 
-from shared.domain.value import value
-from shared.security.argument_schema import (
+from functions.chat.consent.argument_schema import (
     ArgumentSchema,
     build_choice_key,
     normalize_number,
     read_schema,
 )
-from shared.security.known_text import KnownText, normalize_text, spell_number
-from shared.security.literal_code import measure_length, measure_number, measure_text
-from shared.security.time_code import begin_day, measure_clock, measure_time, parse_time
+from functions.chat.consent.known_text import KnownText, normalize_text, spell_number
+from functions.chat.consent.literal_code import measure_length, measure_number, measure_text
+from functions.chat.consent.time_code import begin_day, measure_clock, measure_time, parse_time
+from shared.domain.value import value
 
 TURN_BUDGET_BITS: Final = 48.0
 DAY_BUDGET_BITS: Final = 1_024.0

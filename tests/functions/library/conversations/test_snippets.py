@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.retrieval.snippets import LEFT_OUT, WIDTH, collect_terms, cut_snippet
+from functions.library.conversations.snippets import LEFT_OUT, WIDTH, collect_terms, cut_snippet
 
 FILLER = "We talked about the garden and the weather for a long while. " * 20
 

@@ -8,9 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.safety.model_outputs import RatingOutput
+from functions.chat.safety.question_rating import (
+    QuestionRating,
+    is_refused,
+    merge_ratings,
+    read_score,
+)
 from shared.data.codec import type_adapter
 from shared.domain.safety import SafetyThresholds
-from shared.safety.question_rating import QuestionRating, is_refused, merge_ratings, read_score
 
 ANYTHING = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.integers())

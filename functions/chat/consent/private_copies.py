@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 from typing import Any, Final
 
-from shared.security.known_text import KnownText, normalize_text, spell_number
+from functions.chat.consent.known_text import KnownText, normalize_text, spell_number
+from functions.chat.consent.time_code import parse_time
 from shared.security.secrets import find_secrets
-from shared.security.time_code import parse_time
 
 _RUN_LENGTH: Final = 4
 _ID_LENGTH: Final = 8

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.security.private_copies import ReadTexts, copies_private_text
-from tests.shared.security.disclosure_cases import build_known
+from functions.chat.consent.private_copies import ReadTexts, copies_private_text
+from tests.functions.chat.consent.disclosure_cases import build_known
 
 READ = ReadTexts(
     [
