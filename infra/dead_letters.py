@@ -8,9 +8,9 @@ from dataclasses import asdict
 
 from shared import wiring
 from shared.adapters.embedded.sqlite_database import DatabaseUnusable
-from shared.data.dead_letters import DeadLetters
-from shared.domain.dead_letter import DeadLetter
+from shared.data.store.dead_letters import DeadLetters
 from shared.domain.errors import Unavailable
+from shared.domain.store.dead_letter import DeadLetter
 from shared.settings import SettingsError
 
 REPLAY_ALL = "all"

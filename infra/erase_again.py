@@ -18,9 +18,9 @@ from infra.arguments import parse_moment
 from shared import wiring
 from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 from shared.adapters.store_clock import StoreClock
-from shared.data.accounts import Accounts
-from shared.data.crisis_log import CrisisLog
-from shared.data.erasures import Erasures
+from shared.data.account.accounts import Accounts
+from shared.data.account.erasures import Erasures
+from shared.data.chats.crisis_log import CrisisLog
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.ports import Documents

@@ -16,11 +16,11 @@ from infra.arguments import parse_number_between
 from infra.reindex import reindex_user
 from shared import wiring
 from shared.adapters.embedded.sqlite_database import DatabaseUnusable
-from shared.data.vector_homes import VectorHomes
+from shared.data.account.vector_homes import VectorHomes
 from shared.domain.errors import Conflict, KeepsakeError
 from shared.domain.ids import UserId
+from shared.domain.store.vector_home import BUCKETS, VectorHome
 from shared.domain.value import value
-from shared.domain.vector_home import BUCKETS, VectorHome
 from shared.ports import Clock
 from shared.settings import SettingsError
 

@@ -17,7 +17,7 @@ from functions.notifications import routes as notifications
 from functions.tool_proxy import routes as tool_proxy
 from infra.stream_documents import EVENT_TYPES, build_stream_content
 from infra.stream_documents import MEDIA_TYPE as EVENT_STREAM
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 from shared.edge.declare.routes import Form, Route
 from shared.edge.declare.schemas import Wire
 

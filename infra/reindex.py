@@ -14,11 +14,11 @@ from functions.process_conversation.upkeep.reindex import (
 )
 from shared import model_wiring, wiring
 from shared.adapters.embedded.sqlite_database import DatabaseUnusable
-from shared.data.file_index import FileIndex
-from shared.data.files import Files
-from shared.data.library_index import LibraryIndex
-from shared.data.paging import Page
-from shared.data.quotas import Quotas
+from shared.data.account.quotas import Quotas
+from shared.data.files.files import Files
+from shared.data.search.file_index import FileIndex
+from shared.data.search.library_index import LibraryIndex
+from shared.data.store.paging import Page
 from shared.data.stores import Stores
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId

@@ -13,10 +13,10 @@ from functions.process_conversation.upkeep.reindex_schedule import schedule_page
 from infra.progress import draw_progress_bar
 from shared import model_wiring, wiring
 from shared.adapters.embedded.sqlite_database import DatabaseUnusable
-from shared.data.library_index import LibraryIndex
-from shared.data.reindexings import Reindexings
+from shared.data.conversations.reindexings import Reindexings
+from shared.data.search.library_index import LibraryIndex
+from shared.domain.conversations.reindexing import Reindexing, ReindexProgress
 from shared.domain.errors import Unavailable
-from shared.domain.reindexing import Reindexing, ReindexProgress
 from shared.ports import Tasks
 from shared.settings import SettingsError
 

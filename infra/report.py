@@ -11,7 +11,7 @@ from infra.arguments import parse_number_between
 from infra.dead_letters import UsageError, check_data_exists
 from shared import wiring
 from shared.adapters.embedded.sqlite_database import DatabaseUnusable
-from shared.data.day_counts import DayCounts
+from shared.data.store.day_counts import DayCounts
 from shared.domain.errors import Unavailable
 from shared.settings import SettingsError
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from infra.dead_letters import UsageError, check_data_exists
 from shared import wiring
 from shared.adapters.embedded.sqlite_database import DatabaseUnusable
+from shared.domain.chats.safety import SafetyReview
 from shared.domain.errors import Unavailable
-from shared.domain.safety import SafetyReview
 from shared.settings import SettingsError
 
 

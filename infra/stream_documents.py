@@ -12,9 +12,8 @@ from functions.chat.api.message_schemas import to_message_json
 from functions.chat.api.notes_routes import NotesOut
 from functions.chat.api.stream_schemas import UiChunk
 from functions.imports.import_schemas import ImportProgressOut
-from shared.domain.chat import MAIN_SESSION, Message
-from shared.domain.ids import MessageId
-from shared.domain.run import (
+from shared.domain.chats.chat import MAIN_SESSION, Message
+from shared.domain.chats.run import (
     AnswerText,
     RunEnded,
     RunEvent,
@@ -24,6 +23,7 @@ from shared.domain.run import (
     ToolEnded,
     ToolStarted,
 )
+from shared.domain.ids import MessageId
 
 MEDIA_TYPE = "text/event-stream"
 FRAMES = (

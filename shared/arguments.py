@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from shared.domain.errors import ToolRefused
-from shared.domain.model import ToolSpec
+from shared.domain.models.model import ToolSpec
 from shared.models.schema_merging import list_alternatives, unite_objects
 from shared.models.schema_repair import NOTHING, Schema
 from shared.models.schemas import read_parameters

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from shared import telemetry
-from shared.domain.model import ModelRole, Usage
-from shared.domain.model_usage import RoleUsage, to_role_usage
+from shared.domain.models.model import ModelRole, Usage
+from shared.domain.models.model_usage import RoleUsage, to_role_usage
 
 _used: ContextVar[dict[ModelRole, RoleUsage] | None] = ContextVar("model_usage", default=None)
 

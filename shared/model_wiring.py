@@ -17,10 +17,10 @@ from shared.worlds import openai_clients
 
 if TYPE_CHECKING:
     from shared import ports
-    from shared.data.file_index import FileIndex
-    from shared.data.library_index import LibraryIndex
-    from shared.data.search import Search
-    from shared.domain.model_failure import ModelPlace
+    from shared.data.search.file_index import FileIndex
+    from shared.data.search.library_index import LibraryIndex
+    from shared.data.search.search import Search
+    from shared.domain.models.model_failure import ModelPlace
 
 
 @cache
@@ -76,8 +76,8 @@ def _admit(models: ports.Models) -> ports.Models:
     if not tokens_per_minute:
         return models
     from shared.adapters.admitted_model import AdmittedModels
-    from shared.data.token_pool import TokenPool
-    from shared.domain.rate_budget import build_instance_budget
+    from shared.data.account.token_pool import TokenPool
+    from shared.domain.models.rate_budget import build_instance_budget
     from shared.resilience.admission import Admission
 
     now, instances = clock().now(), settings().token_instances
@@ -145,20 +145,20 @@ def realtime() -> ports.Realtime:
 
 @cache
 def index() -> LibraryIndex:
-    from shared.data.library_index import LibraryIndex
+    from shared.data.search.library_index import LibraryIndex
 
     return LibraryIndex(vectors(), embedder())
 
 
 @cache
 def file_index() -> FileIndex:
-    from shared.data.file_index import FileIndex
+    from shared.data.search.file_index import FileIndex
 
     return FileIndex(vectors(), embedder())
 
 
 @cache
 def search() -> Search:
-    from shared.data.search import Search
+    from shared.data.search.search import Search
 
     return Search(documents(), vectors(), embedder())

@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
-    from shared.domain.account import TokenCheck, VerifiedToken
-    from shared.domain.documents import Document, Query, Write
+    from shared.domain.account.account import TokenCheck, VerifiedToken
+    from shared.domain.apps.tool_data import ToolData
+    from shared.domain.chats.safety import Moderation
+    from shared.domain.chats.voice_session import RealtimeSecret, RealtimeSetup
+    from shared.domain.conversations.speech import Transcription, Voice
     from shared.domain.ids import UserId
-    from shared.domain.model import (
+    from shared.domain.models.model import (
         ModelEvent,
         ModelFacts,
         ModelMessage,
@@ -30,11 +33,8 @@ if TYPE_CHECKING:
         ToolSpec,
         Urgency,
     )
-    from shared.domain.safety import Moderation
-    from shared.domain.speech import Transcription, Voice
-    from shared.domain.tool_data import ToolData
-    from shared.domain.vectors import Filter, Hit, Row, SparseVector
-    from shared.domain.voice_session import RealtimeSecret, RealtimeSetup
+    from shared.domain.store.documents import Document, Query, Write
+    from shared.domain.store.vectors import Filter, Hit, Row, SparseVector
 
 T = TypeVar("T")
 

@@ -6,13 +6,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Literal
 
-from shared.domain.connection import OauthClient
-from shared.domain.masking import Masking
-from shared.domain.quota import QuotaName
-from shared.domain.safety import SafetyThresholds
-from shared.domain.token_prices import TokenPrices
+from shared.domain.account.quota import QuotaName
+from shared.domain.apps.connection import OauthClient
+from shared.domain.chats.safety import SafetyThresholds
+from shared.domain.models.masking import Masking
+from shared.domain.models.token_prices import TokenPrices
+from shared.domain.store.vector_home import Shard
 from shared.domain.value import value
-from shared.domain.vector_home import Shard
 from shared.environment import model_readers, readers
 from shared.environment.model_readers import EmbedderKind
 from shared.environment.readers import World

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from shared import spans, telemetry
+from shared.data.stores import import_store
 from shared.edge.declare.entry_points import EntryPoint, load_routes
 from shared.edge.serve.entry_point import BuildDeps, serve
 from shared.wiring import cors_origins, settings, world
@@ -43,7 +44,7 @@ def start(
 
 def _preload(entry_point: EntryPoint) -> None:
     for store in entry_point.stores:
-        import_module(f"shared.data.{store}")
+        import_store(store)
     if entry_point.first:
         load_routes(entry_point.first)
 

@@ -27,7 +27,7 @@ from shared.adapters.metered_documents import MeteredDocuments
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.adapters.traced_messages import TracedEvents, TracedTasks
 from shared.data.stores import Stores
-from shared.domain.service_calls import ServiceCalls, parse_service_calls
+from shared.domain.apps.service_calls import ServiceCalls, parse_service_calls
 from shared.settings import Settings, SettingsError, require
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
     from shared.adapters.sharded_vectors import ShardedVectors
     from shared.adapters.web_push_keys import WebPushKeys
-    from shared.data.crisis_log import CrisisLog
-    from shared.data.data_keys import DataKeys
-    from shared.data.erasures import ErasureCache, Erasures
-    from shared.data.quotas import Quotas
-    from shared.data.vector_homes import VectorHomeCache, VectorHomes
-    from shared.domain.account import Erasure
+    from shared.data.account.data_keys import DataKeys
+    from shared.data.account.erasures import ErasureCache, Erasures
+    from shared.data.account.quotas import Quotas
+    from shared.data.account.vector_homes import VectorHomeCache, VectorHomes
+    from shared.data.chats.crisis_log import CrisisLog
+    from shared.domain.account.account import Erasure
     from shared.domain.ids import UserId
-    from shared.domain.vector_home import VectorHome
+    from shared.domain.store.vector_home import VectorHome
     from shared.security.delegations import Delegations
     from shared.security.pseudonyms import Pseudonyms
     from shared.worlds.embedded import EmbeddedWorld
@@ -168,7 +168,7 @@ def _sealed_documents() -> ports.Documents:
 
 @cache
 def data_keys() -> DataKeys:
-    from shared.data.data_keys import DataKeys
+    from shared.data.account.data_keys import DataKeys
 
     return DataKeys(documents(), sealing_keys, clock())
 
@@ -183,7 +183,7 @@ def _open_memory_documents() -> ports.Documents:
 
 @cache
 def quotas() -> Quotas:
-    from shared.data.quotas import Quotas
+    from shared.data.account.quotas import Quotas
 
     return Quotas(documents(), settings().quotas)
 
@@ -195,14 +195,14 @@ def _all_documents() -> AllDocuments:
 
 @cache
 def erasures() -> Erasures:
-    from shared.data.erasures import Erasures
+    from shared.data.account.erasures import Erasures
 
     return Erasures(_metered_documents(), pseudonyms())
 
 
 @cache
 def crisis_log() -> CrisisLog:
-    from shared.data.crisis_log import CrisisLog
+    from shared.data.chats.crisis_log import CrisisLog
 
     return CrisisLog(documents(), pseudonyms())
 
@@ -226,7 +226,7 @@ def erasure_grace() -> timedelta:
 
 @cache
 def _erasure_cache() -> ErasureCache:
-    from shared.data.erasures import ErasureCache
+    from shared.data.account.erasures import ErasureCache
 
     return ErasureCache(erasures(), clock(), world().erasure_staleness)
 
@@ -270,7 +270,7 @@ async def _find_vector_home(uid: UserId) -> VectorHome:
 
 @cache
 def _vector_home_cache() -> VectorHomeCache:
-    from shared.data.vector_homes import VectorHomeCache
+    from shared.data.account.vector_homes import VectorHomeCache
 
     return VectorHomeCache(vector_homes(), clock(), _HOME_STALENESS)
 
@@ -287,7 +287,7 @@ def sharded_vectors() -> ShardedVectors:
 
 @cache
 def vector_homes() -> VectorHomes:
-    from shared.data.vector_homes import VectorHomes
+    from shared.data.account.vector_homes import VectorHomes
 
     return VectorHomes(stores().profiles)
 

@@ -15,13 +15,15 @@ from functions.chat.loop.tool_policy import ToolPolicy
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import ToolOutcome
 from shared.adapters.blob_rules import check_path, check_size
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 from shared.data.stores import Stores
-from shared.domain.documents import Document, Query, Write
-from shared.domain.embed import EmbedRef
+from shared.domain.apps.tool_data import ToolData
+from shared.domain.chats.embed import EmbedRef
+from shared.domain.chats.safety import Moderation
+from shared.domain.conversations.speech import Transcription, Utterance, Voice
 from shared.domain.errors import ModelFailed, NotFound, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.model import (
+from shared.domain.models.model import (
     ModelCallFinished,
     ModelEvent,
     ModelFacts,
@@ -34,9 +36,7 @@ from shared.domain.model import (
     ToolSpec,
     Urgency,
 )
-from shared.domain.safety import Moderation
-from shared.domain.speech import Transcription, Utterance, Voice
-from shared.domain.tool_data import ToolData
+from shared.domain.store.documents import Document, Query, Write
 from shared.domain.value import value
 from shared.ports import Documents, PushMessage, PushOutcome, Transaction
 

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.model import ModelCallFinished, Prompt, TextDelta, UserText
+from shared.domain.models.model import ModelCallFinished, Prompt, TextDelta, UserText
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer
 
 QUESTION = [UserText(text="hi")]

@@ -26,8 +26,8 @@ from shared.adapters.embedded.offline.planner import is_small_talk, plan
 from shared.adapters.embedded.offline.results import parse_results
 from shared.adapters.embedded.offline.speech import split_sentences, split_words
 from shared.domain import words
-from shared.domain.conversation import Segment
-from shared.domain.tokens import estimate_tokens
+from shared.domain.conversations.conversation import Segment
+from shared.domain.models.tokens import estimate_tokens
 from shared.edge.serve import bodies
 from shared.library.decoding import UnreadableFile
 from shared.library.exclusive_facts import find_exclusive_key

@@ -6,7 +6,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from shared.domain.safety import SafetyThresholds
+from shared.domain.chats.safety import SafetyThresholds
 from shared.domain.value import value
 
 if TYPE_CHECKING:
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
     from functions.chat.runs.incognito_chats import IncognitoChats
     from functions.chat.runs.run_registry import RunRegistry
-    from shared.data.cached_apps import CachedApps
-    from shared.data.crisis_log import CrisisLog
-    from shared.data.data_keys import DataKeys
-    from shared.data.file_index import FileIndex
-    from shared.data.library_index import LibraryIndex
-    from shared.data.quotas import Quotas
-    from shared.data.search import Search
+    from shared.data.account.data_keys import DataKeys
+    from shared.data.account.quotas import Quotas
+    from shared.data.apps.cached_apps import CachedApps
+    from shared.data.chats.crisis_log import CrisisLog
+    from shared.data.search.file_index import FileIndex
+    from shared.data.search.library_index import LibraryIndex
+    from shared.data.search.search import Search
     from shared.data.stores import Stores
-    from shared.domain.model import ModelFacts
-    from shared.domain.model_failure import ModelPlace
+    from shared.domain.models.model import ModelFacts
+    from shared.domain.models.model_failure import ModelPlace
     from shared.ports import (
         Blobs,
         Clock,

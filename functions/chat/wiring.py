@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from functions.chat.runs.incognito_chats import IncognitoChats
     from functions.chat.runs.run_registry import RunRegistry
-    from shared.data.cached_apps import CachedApps
-    from shared.data.search import Search
+    from shared.data.apps.cached_apps import CachedApps
+    from shared.data.search.search import Search
     from shared.data.stores import Stores
-    from shared.domain.safety import SafetyThresholds
+    from shared.domain.chats.safety import SafetyThresholds
     from shared.ports import LinkChecker, Realtime, ToolBox, Transcriber
 
 
@@ -69,13 +69,13 @@ class _OpenChats:
 
     @staticmethod
     def search() -> "Search":
-        from shared.data.search import Search
+        from shared.data.search.search import Search
 
         return Search(wiring.chat_stores().documents, wiring.vectors(), model_wiring.embedder())
 
     @staticmethod
     def offered_apps() -> "CachedApps":
-        from shared.data.cached_apps import CachedApps
+        from shared.data.apps.cached_apps import CachedApps
 
         return CachedApps(wiring.chat_stores().apps, wiring.clock())
 

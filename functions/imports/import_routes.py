@@ -31,10 +31,10 @@ from functions.imports.plan.start_import import (
 from functions.imports.plan.stored_plan import read_report
 from functions.imports.refusals import CONVERSATION_KINDS
 from shared import telemetry
+from shared.domain.conversations.own_names import build_name_key
 from shared.domain.errors import Invalid
-from shared.domain.file_import import FileImport
+from shared.domain.files.file_import import FileImport
 from shared.domain.ids import UserId
-from shared.domain.own_names import build_name_key
 from shared.edge.declare.event_stream import EventStream
 from shared.edge.declare.routes import Call, Form, UploadedFile, route
 from shared.library.deps import ImportDeps, LibraryDeps

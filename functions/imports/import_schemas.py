@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from shared.domain.file_import import ImportStatus
+from shared.domain.files.file_import import ImportStatus
 from shared.domain.ids import UserId
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import AnyTime, Label, Utc

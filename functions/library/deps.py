@@ -11,9 +11,9 @@ from shared.library.deps import EndpointDeps, IntegrationDeps
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from shared.data.cached_apps import CallingApps
-    from shared.data.crisis_log import CrisisLog
-    from shared.data.erasures import Erasures
+    from shared.data.account.erasures import Erasures
+    from shared.data.apps.cached_apps import CallingApps
+    from shared.data.chats.crisis_log import CrisisLog
     from shared.data.stores import Stores
     from shared.ports import (
         Blobs,

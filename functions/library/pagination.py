@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Generic
 
 from functions.library.schemas import OffsetPageQuery
-from shared.data.records import R, Records
-from shared.domain.documents import Where
+from shared.data.store.records import R, Records
+from shared.domain.store.documents import Where
 from shared.domain.value import value
 from shared.edge.declare.routes import Call
 

@@ -8,7 +8,7 @@ from shared.build_deps import DepsBuilder
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from shared.data.cached_apps import CallingApps
+    from shared.data.apps.cached_apps import CallingApps
     from shared.ports import ToolBox
     from shared.resilience.key_rate_limiter import KeyRateLimiter
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class _Parts:
     @staticmethod
     def calling_apps() -> "CallingApps":
-        from shared.data.cached_apps import CallingApps
+        from shared.data.apps.cached_apps import CallingApps
 
         return CallingApps(wiring.stores().apps, wiring.clock())
 

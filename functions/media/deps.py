@@ -9,8 +9,8 @@ from shared.domain.value import value
 from shared.library.deps import EndpointDeps
 
 if TYPE_CHECKING:
-    from shared.data.file_index import FileIndex
-    from shared.data.quotas import Quotas
+    from shared.data.account.quotas import Quotas
+    from shared.data.search.file_index import FileIndex
     from shared.data.stores import Stores
     from shared.ports import (
         Blobs,

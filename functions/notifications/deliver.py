@@ -9,10 +9,10 @@ from functions.notifications.digest import defer_to_digest, schedule_digest
 from functions.notifications.push import build_push_message, push, record_dead_letter
 from functions.notifications.push_frequency import take_push
 from functions.notifications.quiet_hours import DeliveryDecision, decide_delivery
+from shared.domain.account.notification import Delivery, Notification, NotificationId
+from shared.domain.account.profile import Profile
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
-from shared.domain.notification import Delivery, Notification, NotificationId
-from shared.domain.profile import Profile
 
 
 async def deliver(deps: NotificationsDeps, uid: UserId, notification_id: NotificationId) -> None:

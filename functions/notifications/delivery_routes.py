@@ -6,8 +6,8 @@ from functions.notifications.deps import NotificationsDeps
 from functions.notifications.digest import deliver_digest
 from functions.notifications.task_reminders import deliver_task_reminder
 from shared import telemetry
+from shared.domain.account.notification import NotificationId
 from shared.domain.ids import ActionItemId
-from shared.domain.notification import NotificationId
 from shared.edge.declare.common_schemas import CapitalOkOut
 from shared.edge.declare.routes import Call, route
 

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
+from shared.domain.account.notification import DigestId
 from shared.domain.ids import UserId
-from shared.domain.notification import DigestId
 from shared.edge.declare.schemas import Wire
 from shared.library.task_reminders import ReminderKind
 

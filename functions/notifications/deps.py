@@ -10,7 +10,7 @@ from shared.domain.value import value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shared.data.cached_apps import CallingApps
+    from shared.data.apps.cached_apps import CallingApps
     from shared.data.stores import Stores
     from shared.ports import Clock, Identity, NewId, Push, ServiceIdentity, Tasks
 

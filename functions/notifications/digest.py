@@ -10,10 +10,7 @@ from functions.notifications.push import build_push_message, push, record_dead_l
 from functions.notifications.push_frequency import is_unwanted
 from functions.notifications.quiet_hours import decide_delivery
 from shared import telemetry
-from shared.domain.daily_summary import DAILY_SUMMARY
-from shared.domain.errors import Unavailable
-from shared.domain.ids import AppId, UserId
-from shared.domain.notification import (
+from shared.domain.account.notification import (
     Delivery,
     Digest,
     DigestId,
@@ -21,7 +18,10 @@ from shared.domain.notification import (
     build_digest,
     build_digest_id,
 )
-from shared.domain.profile import Profile
+from shared.domain.account.profile import Profile
+from shared.domain.conversations.daily_summary import DAILY_SUMMARY
+from shared.domain.errors import Unavailable
+from shared.domain.ids import AppId, UserId
 
 TITLE = "During your quiet hours"
 MAX_NAMED_APPS = 5

@@ -15,8 +15,8 @@ from functions.notifications.inbox_schemas import (
     WebPushKeyOut,
 )
 from functions.notifications.post_routes import authenticate_caller
+from shared.domain.account.notification import NotificationId
 from shared.domain.errors import NotFound
-from shared.domain.notification import NotificationId
 from shared.edge.declare.common_schemas import CapitalOkOut
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.routes import Call, route

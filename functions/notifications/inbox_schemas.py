@@ -5,9 +5,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from shared.domain.account.notification import Notification, NotificationId, State
+from shared.domain.account.notification_preferences import MAX_FREQUENCY, QuietHours
 from shared.domain.ids import AppId
-from shared.domain.notification import Notification, NotificationId, State
-from shared.domain.notification_preferences import MAX_FREQUENCY, QuietHours
 from shared.edge.declare.common_schemas import PageQuery
 from shared.edge.declare.schemas import ID_PATTERN, LOCAL_TIME_PATTERN, Wire
 

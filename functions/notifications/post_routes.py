@@ -7,10 +7,10 @@ from starlette.responses import JSONResponse, Response
 from functions.notifications.deps import NotificationsDeps
 from functions.notifications.post_schemas import AppNotificationIn, NotificationIn
 from shared.data.app_access import AppCaller, authenticate_app, parse_api_key
+from shared.domain.account.notification import NotificationId
 from shared.domain.errors import TooMany
 from shared.domain.ids import AppId
-from shared.domain.notification import NotificationId
-from shared.domain.operation import Operation
+from shared.domain.store.operation import Operation
 from shared.edge.declare.common_schemas import CapitalOkOut
 from shared.edge.declare.idempotency import IdempotencyKeyHeader, run_idempotent
 from shared.edge.declare.problems import build_problem

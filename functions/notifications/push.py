@@ -9,11 +9,11 @@ from datetime import datetime
 
 from functions.notifications.deps import NotificationsDeps
 from shared import telemetry
-from shared.domain.dead_letter import DeadLetter, build_dead_letter_id
+from shared.domain.account.notification import Delivery
+from shared.domain.account.profile import Device
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
-from shared.domain.notification import Delivery
-from shared.domain.profile import Device
+from shared.domain.store.dead_letter import DeadLetter, build_dead_letter_id
 from shared.ports import PushMessage, PushOutcome
 
 MAX_TITLE_BYTES = 300

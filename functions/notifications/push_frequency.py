@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, time
 
 from functions.notifications.deps import NotificationsDeps
+from shared.domain.account.notification import Notification
+from shared.domain.account.profile import Profile
 from shared.domain.ids import UserId
-from shared.domain.notification import Notification
-from shared.domain.profile import Profile
 
 _LIMIT_NAME = "app-pushes"
 

@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+from shared.domain.account.notification_preferences import Preferences, QuietHours
 from shared.domain.ids import AppId
-from shared.domain.notification_preferences import Preferences, QuietHours
 
 DAY = timedelta(days=1)
 

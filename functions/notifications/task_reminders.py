@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from functions.notifications.deps import NotificationsDeps
 from functions.notifications.push import build_push_message, push
-from shared.domain.action_item import ActionItem
+from shared.domain.account.notification import Delivery
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ActionItemId, UserId
-from shared.domain.notification import Delivery
+from shared.domain.tasks.action_item import ActionItem
 from shared.library.task_reminders import ReminderKind
 
 

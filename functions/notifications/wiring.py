@@ -7,7 +7,7 @@ from shared import wiring
 from shared.build_deps import DepsBuilder
 
 if TYPE_CHECKING:
-    from shared.data.cached_apps import CallingApps
+    from shared.data.apps.cached_apps import CallingApps
 
 
 class _Parts:
@@ -17,7 +17,7 @@ class _Parts:
 
     @staticmethod
     def calling_apps() -> "CallingApps":
-        from shared.data.cached_apps import CallingApps
+        from shared.data.apps.cached_apps import CallingApps
 
         return CallingApps(wiring.stores().apps, wiring.clock())
 

@@ -10,13 +10,13 @@ from shared.library.deps import EndpointDeps
 
 if TYPE_CHECKING:
     from functions.process_conversation.processing.claims import Claims
-    from shared.data.erasures import Erasures
-    from shared.data.file_index import FileIndex
-    from shared.data.library_index import LibraryIndex
-    from shared.data.quotas import Quotas
-    from shared.data.reindexings import Reindexings
+    from shared.data.account.erasures import Erasures
+    from shared.data.account.quotas import Quotas
+    from shared.data.conversations.reindexings import Reindexings
+    from shared.data.search.file_index import FileIndex
+    from shared.data.search.library_index import LibraryIndex
     from shared.data.stores import Stores
-    from shared.domain.model_failure import ModelPlace
+    from shared.domain.models.model_failure import ModelPlace
     from shared.ports import (
         Blobs,
         Documents,

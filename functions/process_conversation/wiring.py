@@ -8,9 +8,9 @@ from shared.build_deps import DepsBuilder
 
 if TYPE_CHECKING:
     from functions.process_conversation.processing.claims import Claims
-    from shared.data.file_index import FileIndex
-    from shared.data.library_index import LibraryIndex
-    from shared.data.reindexings import Reindexings
+    from shared.data.conversations.reindexings import Reindexings
+    from shared.data.search.file_index import FileIndex
+    from shared.data.search.library_index import LibraryIndex
 
 
 class _Parts:
@@ -22,7 +22,7 @@ class _Parts:
 
     @staticmethod
     def reindexings() -> "Reindexings":
-        from shared.data.reindexings import Reindexings
+        from shared.data.conversations.reindexings import Reindexings
 
         return Reindexings(wiring.documents())
 
@@ -32,13 +32,13 @@ class _PatientIndexes:
 
     @staticmethod
     def index() -> "LibraryIndex":
-        from shared.data.library_index import LibraryIndex
+        from shared.data.search.library_index import LibraryIndex
 
         return LibraryIndex(wiring.vectors(), model_wiring.embedder(), awaits_embedder=True)
 
     @staticmethod
     def file_index() -> "FileIndex":
-        from shared.data.file_index import FileIndex
+        from shared.data.search.file_index import FileIndex
 
         return FileIndex(wiring.vectors(), model_wiring.embedder(), awaits_embedder=True)
 

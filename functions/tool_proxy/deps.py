@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from functions.tool_proxy.app_limiter import AppLimiters
     from functions.tool_proxy.oauth_deps import McpDeps, ServicesDeps
     from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
-    from shared.data.app_listings import AppListings
-    from shared.data.quotas import Quotas
-    from shared.data.signing_secrets import SigningSecrets
+    from shared.data.account.quotas import Quotas
+    from shared.data.apps.app_listings import AppListings
+    from shared.data.apps.signing_secrets import SigningSecrets
     from shared.data.stores import Stores
     from shared.ports import Clock, Egress, Identity, NewId, ServiceIdentity, Tasks
     from shared.security.delegations import Delegations

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
-from shared.data.authorization_store import AuthorizationStore, ExpiringAuthorization
-from shared.data.quotas import Quotas
+from shared.data.account.quotas import Quotas
+from shared.data.apps.authorization_store import AuthorizationStore, ExpiringAuthorization
+from shared.data.apps.token_store import AccountTokenStore, TokenStore
 from shared.data.stores import Stores
-from shared.data.token_store import AccountTokenStore, TokenStore
-from shared.domain.connection import Authorization, OauthClient
-from shared.domain.mcp_authorization import McpAuthorization, McpTokens
+from shared.domain.apps.connection import Authorization, OauthClient
+from shared.domain.apps.mcp_authorization import McpAuthorization, McpTokens
 from shared.domain.value import value
 from shared.ports import Clock, Egress, Keys, NewId
 

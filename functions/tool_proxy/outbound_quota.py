@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Protocol
 
-from shared.data.quotas import Quotas
+from shared.data.account.quotas import Quotas
 from shared.domain.errors import QuotaExceeded, ToolFailed
 from shared.domain.ids import UserId
 

@@ -7,10 +7,10 @@ not in the folders that use them, because the Deps of every folder name them.
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol
 
-from shared.domain.app import App, ChatTool
+from shared.domain.apps.app import App, ChatTool
+from shared.domain.apps.tool_data import ToolData
+from shared.domain.conversations.place import Geolocation
 from shared.domain.ids import UserId
-from shared.domain.place import Geolocation
-from shared.domain.tool_data import ToolData
 from shared.domain.value import value
 
 TransportName = Literal["http", "mcp"]

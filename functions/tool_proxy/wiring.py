@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from functions.tool_proxy.oauth_deps import McpDeps, ServicesDeps
     from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
-    from shared.data.app_listings import AppListings
-    from shared.data.signing_secrets import SigningSecrets
+    from shared.data.apps.app_listings import AppListings
+    from shared.data.apps.signing_secrets import SigningSecrets
 
 
 class _Parts:
@@ -44,7 +44,7 @@ class _Parts:
 
     @staticmethod
     def listings() -> "AppListings":
-        from shared.data.app_listings import AppListings
+        from shared.data.apps.app_listings import AppListings
 
         return AppListings(wiring.documents(), wiring.clock())
 
@@ -54,8 +54,8 @@ build_deps = DepsBuilder(_Parts)
 
 def _build_services() -> "ServicesDeps":
     from functions.tool_proxy.oauth_deps import ServicesDeps
-    from shared.data.authorization_store import build_account_authorization_store
-    from shared.data.token_store import AccountTokenStore
+    from shared.data.apps.authorization_store import build_account_authorization_store
+    from shared.data.apps.token_store import AccountTokenStore
 
     documents, keys = wiring.documents(), wiring.keys()
     return ServicesDeps(
@@ -75,8 +75,8 @@ def _build_services() -> "ServicesDeps":
 @cache
 def _build_mcp() -> "McpDeps":
     from functions.tool_proxy.oauth_deps import McpDeps
-    from shared.data.authorization_store import build_mcp_authorization_store
-    from shared.data.token_store import build_mcp_token_store
+    from shared.data.apps.authorization_store import build_mcp_authorization_store
+    from shared.data.apps.token_store import build_mcp_token_store
 
     documents, keys = wiring.documents(), wiring.keys()
     return McpDeps(
@@ -92,7 +92,7 @@ def _build_mcp() -> "McpDeps":
 
 @cache
 def _build_signing_secrets() -> "SigningSecrets":
-    from shared.data.signing_secrets import SigningSecrets
+    from shared.data.apps.signing_secrets import SigningSecrets
 
     return SigningSecrets(wiring.signing_keys())
 

@@ -24,7 +24,7 @@ from infra.bench.processes import (
 from infra.bench.streams import script_after_turn
 from infra.progress import create_progress_bar
 from shared.adapters.embedded.offline.offline_model import OfflineModel
-from shared.domain.chat import Message, build_session
+from shared.domain.chats.chat import Message, build_session
 from shared.domain.ids import MessageId, SessionId
 from tests.fakes import CountingDocuments, UnmaskedModels
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture

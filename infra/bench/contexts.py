@@ -15,8 +15,8 @@ from functions.chat.turn.question import Question
 from infra.bench.figures import Figure
 from infra.bench.processes import open_folder
 from infra.bench.prompt_cache import CachedInput, PromptCache
-from shared.domain.conversation import Conversation
-from shared.domain.model import (
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.models.model import (
     AssistantTurn,
     ModelFacts,
     ModelMessage,

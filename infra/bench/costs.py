@@ -3,7 +3,7 @@
 from infra.bench.figures import Figure
 from infra.scale.measure import measure
 from infra.scale.model import compute_token_costs
-from shared.domain.usage_cost import FLEX_SHARE
+from shared.domain.models.usage_cost import FLEX_SHARE
 
 
 async def measure_costs() -> list[Figure]:

@@ -18,7 +18,7 @@ from infra.bench.processes import (
     run_scripted_model,
 )
 from infra.progress import draw_progress_bar
-from shared.domain.run import LEASE_TTL
+from shared.domain.chats.run import LEASE_TTL
 
 STREAMS = 80
 TOKENS = 200

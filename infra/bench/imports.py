@@ -28,8 +28,8 @@ create_asgi_app({entry!r}, "functions/{folder}/main.py", "http")
 """
 _QUESTION_MODULES = (
     "functions.chat.api.asking_routes",
-    "shared.data.search",
-    "shared.data.file_index",
+    "shared.data.search.search",
+    "shared.data.search.file_index",
 )
 _QUESTION_ADAPTERS = {
     "embedded": ("embedded.sqlite_vectors", "embedded.offline.offline_model"),

@@ -14,8 +14,8 @@ from infra.bench.figures import Figure
 from infra.bench.processes import open_folder
 from shared.adapters.system_clock import SystemClock
 from shared.data.stores import Stores
-from shared.domain.documents import Create, Write
-from shared.domain.model import ModelCallFinished, TextDelta
+from shared.domain.models.model import ModelCallFinished, TextDelta
+from shared.domain.store.documents import Create, Write
 from shared.ports import Documents
 from tests.fakes import CountingDocuments, ScriptedModel, ScriptedTurn
 from tests.fixtures.chat import ADA, open_chat_fixture

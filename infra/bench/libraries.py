@@ -12,9 +12,9 @@ from typing import Self
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.data.conversations import Conversations
-from shared.data.library_index import LibraryIndex, chunk_id
-from shared.domain.conversation import Conversation, Segment
+from shared.data.conversations.conversations import Conversations
+from shared.data.search.library_index import LibraryIndex, chunk_id
+from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId, UserId
 from tests.fixtures.storage import INDEXES
 

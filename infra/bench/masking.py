@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from infra.bench.figures import Figure
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.tokens import estimate_tokens
 from shared.security.masking import Masker, StreamRestorer
 
 CHARS = 16_384

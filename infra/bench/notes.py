@@ -10,7 +10,7 @@ import anyio
 from infra.bench.client import ask, request, sign_in
 from infra.bench.figures import Figure
 from infra.bench.processes import ServerProcess, run_keepsake, run_scripted_model
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.tokens import estimate_tokens
 
 ANSWERS = 5
 PATIENCE_S = 20.0

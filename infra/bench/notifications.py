@@ -14,8 +14,8 @@ from infra.bench.processes import ServerProcess, open_folder, run_keepsake_on
 from infra.progress import create_progress_bar, draw_progress_bar
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.data.apps import Apps, InstalledApps, hash_key
-from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
+from shared.data.apps.apps import Apps, InstalledApps, hash_key
+from shared.domain.apps.app import ApiKey, App, ExternalIntegration, InstalledApp
 from shared.domain.ids import AppId, UserId
 from tests.fixtures.storage import INDEXES
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.tokens import estimate_tokens
 
 MIN_TOKENS, MAX_WRITES = 1_024, 4
 """Of a beginning that is kept, and of those that one request adds."""

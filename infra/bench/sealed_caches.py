@@ -10,9 +10,9 @@ from functions.chat.context.window import MAX_READ
 from infra.bench.figures import Figure
 from infra.bench.processes import open_folder
 from shared.adapters.system_clock import SystemClock
-from shared.data.messages import Messages
-from shared.data.sessions import Sessions
-from shared.domain.chat import Message, Session, build_session
+from shared.data.chats.messages import Messages
+from shared.data.chats.sessions import Sessions
+from shared.domain.chats.chat import Message, Session, build_session
 from shared.domain.ids import MessageId, SessionId, UserId
 from shared.ports import Documents
 from tests.fixtures.sealed import seal

@@ -9,7 +9,7 @@ from infra.bench.figures import Figure
 from infra.bench.libraries import OWNER, GeneratedLibrary, generate_questions
 from infra.bench.processes import ServerProcess, open_folder, run_keepsake_on
 from infra.progress import create_progress_bar
-from shared.data.search import Search
+from shared.data.search.search import Search
 from tests.fakes import CountingDocuments
 
 QUESTIONS = 200

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from shared.domain.service_calls import Via
+from shared.domain.apps.service_calls import Via
 from shared.edge.declare.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE
 
 DATABASE = "(default)"

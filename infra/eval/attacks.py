@@ -8,7 +8,7 @@ from typing import Any
 from functions.chat.tools.app_tools import build_model_name
 from infra.eval.installed_apps import build_installed_tools
 from infra.eval.obedience import NOW, Step, run_turn
-from shared.domain.app import App, ChatTool
+from shared.domain.apps.app import App, ChatTool
 from shared.domain.ids import AppId, UserId
 from shared.domain.value import value
 from shared.security.tool_class import ToolClass, classify_app_tool

@@ -17,7 +17,7 @@ from functions.chat.safety.moderate_text import moderate_text
 from functions.chat.safety.rate_question import rate_question
 from infra.eval.crisis_gold import GoldMessage, load_messages
 from shared import model_wiring
-from shared.domain.crisis import CrisisVerdict
+from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.ports import Models, Moderator

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 from shared.domain.value import value
 
 FOLDER = Path(__file__).parent / "crisis"

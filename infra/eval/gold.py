@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
-from shared.data.codec import type_adapter
-from shared.domain.conversation import Conversation, Segment
+from shared.data.store.codec import type_adapter
+from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from shared.domain.value import value
 
 FOLDER = Path(__file__).parent / "gold"

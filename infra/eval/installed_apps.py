@@ -6,9 +6,9 @@ from dataclasses import replace
 from functions.chat.tools.app_tools import build_app_tools
 from functions.chat.tools.tool_offer import choose_tools
 from functions.chat.tools.toolkit import Tool
-from shared.data.cached_apps import PinnedApp
-from shared.domain.app import App
-from shared.domain.consent import Consent, Grant
+from shared.data.apps.cached_apps import PinnedApp
+from shared.domain.apps.app import App
+from shared.domain.chats.consent import Consent, Grant
 from shared.domain.ids import AppId, UserId
 from shared.ports import ToolBox
 from shared.security.tool_pin import build_grants, compute_pins

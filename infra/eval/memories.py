@@ -21,7 +21,7 @@ from infra.progress import create_progress_bar
 from shared.adapters.embedded.offline.offline_model import MODEL_NAME as OFFLINE_MODEL
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 
 OFFLINE_NOTE = (
     "The offline model reads English only: its bounds (tests/infra/eval) apply to row en."

@@ -15,15 +15,15 @@ from functions.chat.loop.tool_policy import build_tool_policy
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool, Toolkit
-from shared.domain.chat import MAIN_SESSION, build_session
-from shared.domain.confirmation import (
+from shared.domain.chats.chat import MAIN_SESSION, build_session
+from shared.domain.chats.confirmation import (
     CONFIRMATION_TIMEOUT,
     Confirmation,
     ConfirmationReason,
     Decision,
 )
 from shared.domain.ids import RunId
-from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested
+from shared.domain.models.model import ModelCallFinished, ToolCall, ToolCallRequested
 from tests.fakes import ScriptedModel, admit_all, keep_nothing, script_answer
 
 Step = tuple[str, Mapping[str, Any]]

@@ -13,9 +13,9 @@ from infra.eval.locomo import Talk, Turn, parse_start
 from infra.eval.metrics import BUDGETS, Ranking
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.data.library_index import LibraryIndex
-from shared.data.search import Search
-from shared.domain.conversation import Conversation, Segment
+from shared.data.search.library_index import LibraryIndex
+from shared.data.search.search import Search
+from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId, UserId
 from shared.ports import Embedder
 from shared.retrieval.dense_windows import WINDOW_TURNS

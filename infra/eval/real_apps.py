@@ -7,7 +7,7 @@ from typing import Any
 
 from functions.tool_proxy.registry.manifest import read_manifest
 from infra.eval.wishes import Wish, WishedCall, build_app
-from shared.domain.app import App, ExternalIntegration
+from shared.domain.apps.app import App, ExternalIntegration
 
 
 def load_real_wishes(manifests: Path, sentences: Path) -> list[Wish]:

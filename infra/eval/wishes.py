@@ -17,12 +17,12 @@ from functions.chat.tools.service_tools import build_service_tools, get_service_
 from functions.chat.tools.toolkit import Tool, render_fixed
 from infra.eval.installed_apps import OWNER, build_installed_tools
 from infra.eval.obedience import NOW, run_turn
-from shared.domain.app import App, ChatTool
-from shared.domain.confirmation import ConfirmationReason
-from shared.domain.connection import Connection, Service
-from shared.domain.consent import Consent, Grant
+from shared.domain.apps.app import App, ChatTool
+from shared.domain.apps.connection import Connection, Service
+from shared.domain.chats.confirmation import ConfirmationReason
+from shared.domain.chats.consent import Consent, Grant
 from shared.domain.ids import AppId, UserId
-from shared.domain.model import ToolSpec
+from shared.domain.models.model import ToolSpec
 from shared.domain.provenance import LIBRARY
 from shared.domain.value import value
 from shared.integrations import INTEGRATIONS, load_integration

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from shared.adapters.embedded.sqlite_queue import DEAD_LETTERS_TOPIC, Job
-from shared.domain.documents import Fields
+from shared.domain.store.documents import Fields
 from shared.edge.declare.cloudevents import DEAD_LETTER_PREFIX, PUBLISHED_TYPE, WRITTEN_TYPE
 
 Envelope = tuple[dict[str, str], bytes]

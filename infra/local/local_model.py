@@ -20,7 +20,7 @@ from infra.model_server.server import (
     run_model_server,
 )
 from shared import telemetry
-from shared.domain.model import ModelRole
+from shared.domain.models.model import ModelRole
 from shared.settings import Settings, SettingsError
 
 LOG_NAME = "model_server.log"

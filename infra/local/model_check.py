@@ -13,7 +13,7 @@ from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.adapters.cloud.openai_server import OpenaiServer
 from shared.domain.errors import ModelFailed, TooLarge, Unavailable
 from shared.domain.failure import FailureReason
-from shared.domain.model import (
+from shared.domain.models.model import (
     FinishReason,
     ModelCallFinished,
     ModelFacts,
@@ -21,7 +21,7 @@ from shared.domain.model import (
     TextWithdrawn,
     ToolCallRequested,
 )
-from shared.domain.model_failure import CAUSES, describe_model_failure
+from shared.domain.models.model_failure import CAUSES, describe_model_failure
 from shared.domain.value import value
 from shared.models.known_models import KnownModel, KnownModels
 from shared.models.model_notes import describe_notes

@@ -20,8 +20,8 @@ from shared.adapters.embedded.known_models_file import KnownModelsFile
 from shared.adapters.embedded.model_file import ModelFile, ModelKind, ModelSetup
 from shared.adapters.system_clock import SystemClock
 from shared.domain.errors import CallerError, Conflict, Invalid, TooLarge
-from shared.domain.model import UNKNOWN_MODEL
-from shared.domain.model_facts import find_model_facts
+from shared.domain.models.model import UNKNOWN_MODEL
+from shared.domain.models.model_facts import find_model_facts
 from shared.edge.declare.problems import to_problem
 from shared.environment.variables import UNSENDABLE, is_sendable
 from shared.models.known_models import KnownModels

@@ -15,8 +15,8 @@ from shared.adapters.cloud.openai_server import OpenaiServer
 from shared.adapters.embedded.model_file import ModelFile
 from shared.domain.errors import ModelFailed, ModelUnreachable
 from shared.domain.local_address import is_local_url
-from shared.domain.model import ModelFacts
-from shared.domain.model_failure import ModelPlace, describe_model_failure
+from shared.domain.models.model import ModelFacts
+from shared.domain.models.model_failure import ModelPlace, describe_model_failure
 from shared.domain.value import value
 from shared.models.known_models import KnownModels, ModelKey
 from shared.models.server_facts import NOTHING_TOLD, ServerFacts, add_facts, is_listed, list_names

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from shared.domain.service_calls import ServiceCalls, parse_service_calls
+from shared.domain.apps.service_calls import ServiceCalls, parse_service_calls
 
 ROOT = Path(__file__).parents[2]
 ROUTES = ROOT / "infra/routes.json"

@@ -27,7 +27,7 @@ from infra.bench.processes import (
 from infra.bench.prompt_cache import CachedInput, PromptCache
 from infra.bench.sessions import generate_sessions
 from infra.scale.work import Counters, Tokens, Work
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.tokens import estimate_tokens
 
 CONVERSATIONS = 10
 TURNS = 10

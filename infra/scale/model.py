@@ -7,8 +7,8 @@ from infra.scale.deployment import Deployment, Size
 from infra.scale.usage import DAY_S, MONTH_DAYS, USAGE, Usage
 from infra.scale.vendors import CONTRACTS, LIMITS, PRICES
 from infra.scale.work import Counters, Work
-from shared.domain.token_prices import DEFAULT_TOKEN_PRICES
-from shared.domain.usage_cost import compute_cost
+from shared.domain.models.token_prices import DEFAULT_TOKEN_PRICES
+from shared.domain.models.usage_cost import compute_cost
 from shared.environment.model_readers import SHORTENED_DIMENSIONS
 from shared.retrieval.dense_windows import WINDOW_TURNS
 

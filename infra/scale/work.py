@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from shared.domain.model import Usage
+from shared.domain.models.model import Usage
 
 COUNTERS = Path(__file__).with_name("counters.json")
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 from pydantic_core import to_json
 
 from shared.domain.ids import UserId
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelEvent,
     ModelFacts,
@@ -18,7 +18,7 @@ from shared.domain.model import (
     Urgency,
     UserText,
 )
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.tokens import estimate_tokens
 from shared.ports import ChatModel, Models
 from shared.resilience.admission import Admission
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shared.adapters.embedded.sqlite_keys import build_sort_key
-from shared.domain.documents import ArrayUnion, Fields, Increment, Remove
+from shared.domain.store.documents import ArrayUnion, Fields, Increment, Remove
 
 INT64_LIMIT = 2**63
 

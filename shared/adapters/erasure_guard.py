@@ -10,17 +10,17 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from shared.domain.documents import Create, Delete, Update, lookup
 from shared.domain.errors import AccountErased, NotAuthenticated
 from shared.domain.ids import UserId
+from shared.domain.store.documents import Create, Delete, Update, lookup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from shared.domain.account import Erasure, TokenCheck, VerifiedToken
-    from shared.domain.documents import Document, Query, Write
-    from shared.domain.vectors import Filter, Hit, Row, SparseVector
+    from shared.domain.account.account import Erasure, TokenCheck, VerifiedToken
+    from shared.domain.store.documents import Document, Query, Write
+    from shared.domain.store.vectors import Filter, Hit, Row, SparseVector
     from shared.ports import Blobs, Clock, Documents, Events, Identity, Tasks, Transaction, Vectors
 
 T = TypeVar("T")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shared.adapters.firestore_limits import RANGE_OPERATORS
-from shared.domain.documents import ARRAY_OPERATORS, Order, Query
 from shared.domain.errors import Invalid
+from shared.domain.store.documents import ARRAY_OPERATORS, Order, Query
 from shared.domain.value import value
 
 Mode = Literal["asc", "desc", "array_contains"]

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from shared.domain.documents import (
+from shared.domain.errors import Invalid
+from shared.domain.store.documents import (
     ARRAY_OPERATORS,
     LIST_OPERATORS,
     ArrayUnion,
@@ -25,7 +26,6 @@ from shared.domain.documents import (
     Where,
     Write,
 )
-from shared.domain.errors import Invalid
 
 MAX_DOCUMENT_BYTES = 1_048_576
 MAX_VALUE_BYTES = 1_048_487

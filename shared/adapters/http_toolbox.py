@@ -5,9 +5,9 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from shared import telemetry
+from shared.domain.apps.tool_data import ToolData
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.tool_data import ToolData
 from shared.ports import Clock, ServiceIdentity
 from shared.resilience.retry import retry
 from shared.security.delegations import DELEGATION_HEADER, DISCONNECT_CALL_ID, Delegations

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
-from shared.domain.documents import Create, Document, Query, Set, Write
-from shared.domain.storage_mode import is_incognito
+from shared.domain.chats.storage_mode import is_incognito
+from shared.domain.store.documents import Create, Document, Query, Set, Write
 from shared.ports import Documents, Transaction
 
 T = TypeVar("T")

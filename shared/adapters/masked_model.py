@@ -13,8 +13,8 @@ from pydantic_core import to_json, to_jsonable_python
 
 from shared import prompts
 from shared.domain.ids import UserId
-from shared.domain.masking import Masking
-from shared.domain.model import (
+from shared.domain.models.masking import Masking
+from shared.domain.models.model import (
     AssistantTurn,
     ModelCallFinished,
     ModelEvent,

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from shared import telemetry
-from shared.domain.documents import Document, Query, Write
+from shared.domain.store.documents import Document, Query, Write
 
 if TYPE_CHECKING:
     from shared.ports import Documents, Transaction

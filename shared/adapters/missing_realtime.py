@@ -1,8 +1,8 @@
 """Realtime voice where no key is set: it says so."""
 
+from shared.domain.chats.voice_session import RealtimeSecret, RealtimeSetup
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
-from shared.domain.voice_session import RealtimeSecret, RealtimeSetup
 
 NOT_SET_UP = "Nothing is set up to speak with. Choose OpenAI as the model in the console, or set OPENAI_API_KEY."
 

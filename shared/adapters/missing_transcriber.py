@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from shared.domain.conversations.speech import Transcription, Voice
 from shared.domain.errors import ModelFailed
-from shared.domain.speech import Transcription, Voice
 
 NOT_SET_UP = (
     "Nothing is set up any more that turns speech into text. Choose OpenAI as the model in the "

@@ -3,7 +3,7 @@
 from shared.adapters.shared_model import ask_as
 from shared.adapters.single_place import SinglePlace, UrgentModel, YieldingModel
 from shared.domain.ids import UserId
-from shared.domain.model import ModelFacts, ModelRole, Urgency
+from shared.domain.models.model import ModelFacts, ModelRole, Urgency
 from shared.ports import ChatModel
 
 

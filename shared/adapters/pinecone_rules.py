@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shared.domain.errors import Invalid
-from shared.domain.vectors import Filter, MetadataValue, Row
+from shared.domain.store.vectors import Filter, MetadataValue, Row
 
 MAX_TERMS = 1_000
 MAX_ID_CHARS = 512

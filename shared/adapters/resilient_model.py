@@ -8,7 +8,7 @@ from typing import Self, TypeVar
 from shared import telemetry
 from shared.domain.errors import ModelFailed, ModelUnreachable, TierRefused, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.model import (
+from shared.domain.models.model import (
     ModelEvent,
     ModelFacts,
     ModelMessage,

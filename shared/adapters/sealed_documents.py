@@ -13,14 +13,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shared.adapters import document_json
-from shared.domain.documents import Create, Delete, Document, Query, Set, Update, Write
+from shared.domain.chats.sealed_chat import CACHE_TTL
+from shared.domain.chats.storage_mode import is_sealed
 from shared.domain.ids import UserId
-from shared.domain.sealed_chat import CACHE_TTL
-from shared.domain.storage_mode import is_sealed
+from shared.domain.store.documents import Create, Delete, Document, Query, Set, Update, Write
 from shared.ports import Clock, Documents, Transaction
 
 if TYPE_CHECKING:
-    from shared.data.data_keys import DataKey, DataKeys
+    from shared.data.account.data_keys import DataKey, DataKeys
 
 T = TypeVar("T")
 

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from shared.domain.ids import UserId
-from shared.domain.vector_home import VectorHome
-from shared.domain.vectors import Filter, Hit, Row, SparseVector
+from shared.domain.store.vector_home import VectorHome
+from shared.domain.store.vectors import Filter, Hit, Row, SparseVector
 from shared.ports import Vectors
 
 FindHome = Callable[[UserId], Awaitable[VectorHome]]

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import anyio
 
-from shared.domain.model import (
+from shared.domain.models.model import (
     ModelEvent,
     ModelFacts,
     ModelMessage,

@@ -12,9 +12,9 @@ import anyio
 
 from shared import telemetry
 from shared.adapters.web_push_keys import WebPushKeys
+from shared.domain.account.profile import is_subscription
 from shared.domain.errors import KeepsakeError, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.profile import is_subscription
 from shared.ports import Egress, EgressRequest, Push, PushMessage, PushOutcome
 
 TTL_S = 24 * 3600

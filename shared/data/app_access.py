@@ -3,9 +3,9 @@
 import asyncio
 from typing import Protocol
 
-from shared.data.cached_apps import CallingApps
+from shared.data.apps.cached_apps import CallingApps
 from shared.data.stores import Stores
-from shared.domain.app import INTEGRATION_CAPABILITY, App, InstalledApp
+from shared.domain.apps.app import INTEGRATION_CAPABILITY, App, InstalledApp
 from shared.domain.errors import NotAllowed, NotAuthenticated, NotFound
 from shared.domain.ids import AppId, UserId, is_id
 from shared.domain.value import value

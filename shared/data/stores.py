@@ -5,70 +5,152 @@ that need more than documents (tokens, search, caches) are not here.
 """
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shared.data.accounts import Accounts
-    from shared.data.action_items import ActionItems
-    from shared.data.alternatives import Alternatives
-    from shared.data.api_keys import DeveloperKeys, McpKeys
-    from shared.data.app_calls import AppCalls
-    from shared.data.app_logos import AppLogos
-    from shared.data.app_reviews import AppReviews
-    from shared.data.apps import Apps, InstalledApps
-    from shared.data.arcs import Arcs
-    from shared.data.call_log import CallLog
-    from shared.data.confirmations import Confirmations
-    from shared.data.connections import Connections
-    from shared.data.conversation_items import ConversationItems
-    from shared.data.conversation_lists import ConversationLists
-    from shared.data.conversations import Conversations
-    from shared.data.custom_agents import CustomAgents
-    from shared.data.daily_summaries import DailySummaries
-    from shared.data.dead_letters import DeadLetters
-    from shared.data.developer_webhooks import DeveloperWebhookStore
-    from shared.data.disclosure_ledger import DisclosureLedger
-    from shared.data.embeds import Embeds
-    from shared.data.feedback import FeedbackStore
-    from shared.data.figures import Figures
-    from shared.data.file_imports import FileImports
-    from shared.data.files import Files
-    from shared.data.folders import Folders
-    from shared.data.goals import Goals
-    from shared.data.grants import Grants
-    from shared.data.health import Health
-    from shared.data.history_requests import HistoryRequests
-    from shared.data.hourly_limits import HourlyLimits
-    from shared.data.inbox import Digests, Inbox
-    from shared.data.library_changes import LibraryChanges
-    from shared.data.mcp_sessions import McpSessions
-    from shared.data.memories import Memories
-    from shared.data.merges import Merges
-    from shared.data.messages import Messages
-    from shared.data.model_refusals import ModelRefusals
-    from shared.data.operations import Operations
-    from shared.data.people import People
-    from shared.data.profiles import Devices, Profiles
-    from shared.data.projects import Projects
-    from shared.data.recordings import Recordings
-    from shared.data.runs import Runs
-    from shared.data.safety_reviews import SafetyReviews
-    from shared.data.sealed_cache import SealedCache
-    from shared.data.sealed_chats import SealedChats
-    from shared.data.sessions import Sessions
-    from shared.data.shared_chats import SharedChats
-    from shared.data.shared_conversations import SharedConversations
-    from shared.data.summary_ratings import SummaryRatings
-    from shared.data.sync_cache import SyncCache
-    from shared.data.task_integrations import TaskIntegrations
-    from shared.data.task_shares import TaskShares
-    from shared.data.transcript_edits import TranscriptEdits
-    from shared.data.turn_slots import TurnSlots
-    from shared.data.uploads import Uploads
-    from shared.data.voice_sessions import VoiceSessions
-    from shared.data.webhook_deliveries import WebhookDeliveries
+    from shared.data.account.accounts import Accounts
+    from shared.data.account.api_keys import DeveloperKeys, McpKeys
+    from shared.data.account.figures import Figures
+    from shared.data.account.health import Health
+    from shared.data.account.inbox import Digests, Inbox
+    from shared.data.account.library_changes import LibraryChanges
+    from shared.data.account.profiles import Devices, Profiles
+    from shared.data.apps.app_calls import AppCalls
+    from shared.data.apps.app_logos import AppLogos
+    from shared.data.apps.app_reviews import AppReviews
+    from shared.data.apps.apps import Apps, InstalledApps
+    from shared.data.apps.call_log import CallLog
+    from shared.data.apps.connections import Connections
+    from shared.data.apps.developer_webhooks import DeveloperWebhookStore
+    from shared.data.apps.mcp_sessions import McpSessions
+    from shared.data.apps.model_refusals import ModelRefusals
+    from shared.data.apps.webhook_deliveries import WebhookDeliveries
+    from shared.data.chats.alternatives import Alternatives
+    from shared.data.chats.arcs import Arcs
+    from shared.data.chats.confirmations import Confirmations
+    from shared.data.chats.custom_agents import CustomAgents
+    from shared.data.chats.disclosure_ledger import DisclosureLedger
+    from shared.data.chats.embeds import Embeds
+    from shared.data.chats.feedback import FeedbackStore
+    from shared.data.chats.grants import Grants
+    from shared.data.chats.history_requests import HistoryRequests
+    from shared.data.chats.messages import Messages
+    from shared.data.chats.projects import Projects
+    from shared.data.chats.runs import Runs
+    from shared.data.chats.safety_reviews import SafetyReviews
+    from shared.data.chats.sealed_cache import SealedCache
+    from shared.data.chats.sealed_chats import SealedChats
+    from shared.data.chats.sessions import Sessions
+    from shared.data.chats.shared_chats import SharedChats
+    from shared.data.chats.sync_cache import SyncCache
+    from shared.data.chats.turn_slots import TurnSlots
+    from shared.data.chats.voice_sessions import VoiceSessions
+    from shared.data.conversations.conversation_lists import ConversationLists
+    from shared.data.conversations.conversations import Conversations
+    from shared.data.conversations.daily_summaries import DailySummaries
+    from shared.data.conversations.folders import Folders
+    from shared.data.conversations.merges import Merges
+    from shared.data.conversations.recordings import Recordings
+    from shared.data.conversations.shared_conversations import SharedConversations
+    from shared.data.conversations.summary_ratings import SummaryRatings
+    from shared.data.conversations.transcript_edits import TranscriptEdits
+    from shared.data.files.file_imports import FileImports
+    from shared.data.files.files import Files
+    from shared.data.files.uploads import Uploads
+    from shared.data.memories.memories import Memories
+    from shared.data.people.people import People
+    from shared.data.store.dead_letters import DeadLetters
+    from shared.data.store.hourly_limits import HourlyLimits
+    from shared.data.store.operations import Operations
+    from shared.data.tasks.action_items import ActionItems
+    from shared.data.tasks.conversation_items import ConversationItems
+    from shared.data.tasks.goals import Goals
+    from shared.data.tasks.task_integrations import TaskIntegrations
+    from shared.data.tasks.task_shares import TaskShares
     from shared.ports import Documents
 
+_STORES = {
+    "account": (
+        "accounts",
+        "profiles",
+        "devices",
+        "figures",
+        "library_changes",
+        "mcp_keys",
+        "developer_keys",
+        "inbox",
+        "digests",
+        "health",
+    ),
+    "apps": (
+        "apps",
+        "installed_apps",
+        "app_calls",
+        "app_logos",
+        "app_reviews",
+        "call_log",
+        "model_refusals",
+        "connections",
+        "developer_webhooks",
+        "webhook_deliveries",
+        "mcp_sessions",
+    ),
+    "chats": (
+        "arcs",
+        "projects",
+        "feedback",
+        "messages",
+        "alternatives",
+        "sessions",
+        "sealed_chats",
+        "sealed_cache",
+        "sync_cache",
+        "history_requests",
+        "safety_reviews",
+        "shared_chats",
+        "custom_agents",
+        "runs",
+        "turn_slots",
+        "voice_sessions",
+        "confirmations",
+        "grants",
+        "disclosure_ledger",
+        "embeds",
+    ),
+    "conversations": (
+        "conversations",
+        "conversation_lists",
+        "shared_conversations",
+        "transcript_edits",
+        "merges",
+        "folders",
+        "recordings",
+        "summary_ratings",
+        "daily_summaries",
+    ),
+    "files": (
+        "file_imports",
+        "uploads",
+        "files",
+    ),
+    "memories": ("memories",),
+    "people": ("people",),
+    "store": (
+        "hourly_limits",
+        "operations",
+        "dead_letters",
+    ),
+    "tasks": (
+        "conversation_items",
+        "action_items",
+        "task_shares",
+        "task_integrations",
+        "goals",
+    ),
+}
+"""The names of the stores by noun: the folder of their modules."""
+_NOUNS = {store: noun for noun, stores in _STORES.items() for store in stores}
 _MODULES = {
     "devices": "profiles",
     "installed_apps": "apps",
@@ -77,6 +159,11 @@ _MODULES = {
     "developer_keys": "api_keys",
 }
 """The modules of stores that are not named like their module."""
+
+
+def import_store(name: str) -> ModuleType:
+    """Import the module of a store, by the store's name."""
+    return import_module(f"shared.data.{_NOUNS[name]}.{_MODULES.get(name, name)}")
 
 
 class Stores:
@@ -155,7 +242,6 @@ class Stores:
             """Make the store annotated under this name; it is asked for only once."""
             if name not in Stores.__annotations__:
                 raise AttributeError(name)
-            module = import_module(f"shared.data.{_MODULES.get(name, name)}")
-            store = getattr(module, Stores.__annotations__[name])(self.documents)
+            store = getattr(import_store(name), Stores.__annotations__[name])(self.documents)
             setattr(self, name, store)
             return store

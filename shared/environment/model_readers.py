@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrices, parse_token_price
+from shared.domain.models.token_prices import DEFAULT_TOKEN_PRICES, TokenPrices, parse_token_price
 from shared.environment.variables import (
     Environment,
     choice,

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from shared.domain.connection import OauthClient
+from shared.domain.account.quota import CLOUD_LIMITS, EMBEDDED_LIMITS, QuotaName
+from shared.domain.apps.connection import OauthClient
+from shared.domain.chats.safety import SafetyThresholds
 from shared.domain.ids import is_id
-from shared.domain.quota import CLOUD_LIMITS, EMBEDDED_LIMITS, QuotaName
-from shared.domain.safety import SafetyThresholds
 from shared.environment.variables import (
     UNSENDABLE,
     Environment,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from shared.domain.vector_home import BUCKETS, Shard
+from shared.domain.store.vector_home import BUCKETS, Shard
 from shared.environment.variables import (
     Environment,
     Reader,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from shared.domain.exercise import Exercise
+from shared.domain.chats.exercise import Exercise
 
 _FILE = Path(__file__).with_name("exercises.json")
 

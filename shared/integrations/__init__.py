@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from shared.domain.connection import Service
+from shared.domain.apps.connection import Service
 from shared.domain.errors import NotFound
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from urllib.parse import quote
 from pydantic import Field
 
 from shared.arguments import Arguments
-from shared.domain.connection import OauthClient, Tokens
-from shared.domain.tool_data import ToolData
+from shared.domain.apps.connection import OauthClient, Tokens
+from shared.domain.apps.tool_data import ToolData
 from shared.integrations.service import (
     Account,
     ConnectionSpec,

@@ -10,8 +10,8 @@ from urllib.parse import quote
 from pydantic import Field
 
 from shared.arguments import Arguments
-from shared.domain.sizes import truncate
-from shared.domain.tool_data import ToolData
+from shared.domain.apps.tool_data import ToolData
+from shared.domain.store.sizes import truncate
 from shared.integrations.google import ACCOUNT_URL, GOOGLE
 from shared.integrations.html_text import extract_text
 from shared.integrations.service import (

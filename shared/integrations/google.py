@@ -1,6 +1,6 @@
 """Google's OAuth provider, shared by Gmail and Google Calendar."""
 
-from shared.domain.connection import OauthClient, Tokens
+from shared.domain.apps.connection import OauthClient, Tokens
 from shared.integrations.service import OAuthProvider, build_form_revocation
 from shared.ports import EgressRequest
 

@@ -8,8 +8,8 @@ from urllib.parse import quote
 from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
 from shared.arguments import TIME_FORM, Arguments, Date
+from shared.domain.apps.tool_data import ToolData
 from shared.domain.errors import ToolRefused
-from shared.domain.tool_data import ToolData
 from shared.integrations.google import ACCOUNT_URL, GOOGLE
 from shared.integrations.service import (
     Account,

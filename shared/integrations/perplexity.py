@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from shared.arguments import Arguments
-from shared.domain.tool_data import ToolData
+from shared.domain.apps.tool_data import ToolData
 from shared.integrations.service import (
     Account,
     Integration,

@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_json
 
 from shared.arguments import Arguments
-from shared.domain.connection import OauthClient, Service, Tokens
+from shared.domain.apps.connection import OauthClient, Service, Tokens
+from shared.domain.apps.tool_data import EmbedType, ToolData, to_compact_json
 from shared.domain.errors import KeepsakeError
-from shared.domain.tool_data import EmbedType, ToolData, to_compact_json
 from shared.domain.value import positional_value, value
 from shared.ports import EgressRequest, EgressResponse
 from shared.security.tool_class import ToolClass

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from shared.arguments import Arguments
 from shared.domain.errors import ToolFailed, ToolRefused
-from shared.domain.sizes import truncate
+from shared.domain.store.sizes import truncate
 from shared.integrations.html_text import HtmlText, extract_text
 from shared.integrations.service import (
     MAX_TEXT_CHARS,

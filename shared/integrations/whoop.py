@@ -7,8 +7,8 @@ from typing import Annotated, Generic, TypeVar
 from pydantic import Field
 
 from shared.arguments import Arguments, Date
-from shared.domain.connection import OauthClient, Tokens
-from shared.domain.tool_data import ToolData
+from shared.domain.apps.connection import OauthClient, Tokens
+from shared.domain.apps.tool_data import ToolData
 from shared.domain.value import value
 from shared.integrations.service import (
     Account,

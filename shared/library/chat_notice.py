@@ -1,8 +1,8 @@
 """Chat notices: posts of apps that become messages of a chat."""
 
-from shared.domain.chat import Card, Message, Session, build_main_session_id, build_session
+from shared.domain.account.notification import Notification
+from shared.domain.chats.chat import Card, Message, Session, build_main_session_id, build_session
 from shared.domain.ids import AppId, MessageId
-from shared.domain.notification import Notification
 
 
 def build_chat_message(

@@ -15,19 +15,19 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from shared.domain.action_item import TaskOwner
-from shared.domain.attachments import Photo
-from shared.domain.conversation import (
+from shared.domain.conversations.attachments import Photo
+from shared.domain.conversations.conversation import (
     Conversation,
     ConversationStatus,
     Segment,
     Translation,
     Visibility,
 )
+from shared.domain.conversations.place import Geolocation
 from shared.domain.errors import NotFound
 from shared.domain.failure import FailureReason
 from shared.domain.ids import ConversationId, is_id
-from shared.domain.place import Geolocation
+from shared.domain.tasks.action_item import TaskOwner
 from shared.edge.declare.schemas import ID_PATTERN, PATTERN_WORDS, Wire
 
 SOURCES = frozenset(

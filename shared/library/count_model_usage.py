@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from shared import telemetry
-from shared.data.model_usage import record_models
-from shared.data.quotas import Quotas
+from shared.data.account.model_usage import record_models
+from shared.data.account.quotas import Quotas
 from shared.domain.errors import KeepsakeError
 from shared.domain.ids import UserId
-from shared.domain.model_usage import ModelUsage
+from shared.domain.models.model_usage import ModelUsage
 from shared.model_meter import measure_models
 from shared.ports import Clock
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 from shared.domain.value import value
 
 if TYPE_CHECKING:
-    from shared.data.erasures import Erasures
-    from shared.data.library_index import LibraryIndex
-    from shared.data.quotas import Quotas
-    from shared.data.search import Search
+    from shared.data.account.erasures import Erasures
+    from shared.data.account.quotas import Quotas
+    from shared.data.search.library_index import LibraryIndex
+    from shared.data.search.search import Search
     from shared.data.stores import Stores
     from shared.ports import (
         Blobs,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
 
-from shared.domain.conversation import (
+from shared.domain.conversations.conversation import (
     Assignment,
     Conversation,
     Edits,

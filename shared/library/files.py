@@ -7,13 +7,13 @@ from typing import Protocol
 from pydantic_core import from_json, to_json
 
 from shared import telemetry
-from shared.data.file_index import FileIndex
-from shared.data.files import file_path
-from shared.data.uploads import upload_path
+from shared.data.files.files import file_path
+from shared.data.files.uploads import upload_path
+from shared.data.search.file_index import FileIndex
 from shared.domain.errors import NotFound, TooLarge
-from shared.domain.file import MAX_FILE_BYTES, PDF_TYPE, File, Page
+from shared.domain.files.file import MAX_FILE_BYTES, PDF_TYPE, File, Page
+from shared.domain.files.upload import Upload
 from shared.domain.ids import FileId, UserId
-from shared.domain.upload import Upload
 from shared.library.uploads import UploadDeps, UploadRemovalDeps, get_complete
 from shared.ports import Blobs, Tasks
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from shared.domain.conversation import Conversation, Speaker
+from shared.domain.conversations.conversation import Conversation, Speaker
 from shared.domain.ids import PersonId, UserId, is_id
 from shared.library.deps import IntegrationDeps
 from shared.library.ingestion import ingest

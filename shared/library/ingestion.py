@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shared.domain.conversation import Conversation
-from shared.domain.documents import Write
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.owner_marking import mark_owner
 from shared.domain.errors import CallerError
 from shared.domain.ids import UserId
-from shared.domain.owner_marking import mark_owner
+from shared.domain.store.documents import Write
 from shared.library.deps import IngestionDeps
 
 

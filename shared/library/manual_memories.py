@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from shared.data.memories import Memories
+from shared.data.memories.memories import Memories
 from shared.domain.ids import MemoryId, UserId
-from shared.domain.memory import Memory, MemoryCategory
+from shared.domain.memories.memory import Memory, MemoryCategory
 from shared.domain.words import build_wording
 from shared.library.exclusive_facts import find_exclusive_key
 

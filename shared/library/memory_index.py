@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from shared.data.library_index import LibraryIndex
-from shared.data.memories import Memories
+from shared.data.memories.memories import Memories
+from shared.data.search.library_index import LibraryIndex
 from shared.domain.ids import UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 
 
 async def index_memories(

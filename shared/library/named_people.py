@@ -1,9 +1,9 @@
 """Named people: speakers of a conversation whom the owner knows by the same name."""
 
 from shared.data.stores import Stores
-from shared.domain.conversation import Conversation, Speaker
+from shared.domain.conversations.conversation import Conversation, Speaker
+from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.ids import UserId
-from shared.domain.speaker_labels import is_name
 
 MAX_NAME_LOOKUPS = 30
 """Names that one query looks for."""

@@ -3,20 +3,20 @@
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from shared.data.hourly_limits import LimitWrite
-from shared.data.inbox import build_notification_write
+from shared.data.account.inbox import build_notification_write
+from shared.data.store.hourly_limits import LimitWrite
 from shared.data.stores import Stores
-from shared.domain.app import App
+from shared.domain.account.notification import APP_POST, Delivery, Notification, NotificationId
+from shared.domain.apps.app import App
 from shared.domain.errors import TooLarge
 from shared.domain.ids import UserId
-from shared.domain.notification import APP_POST, Delivery, Notification, NotificationId
 from shared.domain.value import value
 from shared.resilience.hour_windows import floor_to_hour
 from shared.resilience.rate_limit_status import RateLimitStatus, check_limit
 from shared.security.visible_text import strip_invisible
 
 if TYPE_CHECKING:
-    from shared.domain.chat import Card
+    from shared.domain.chats.chat import Card
     from shared.ports import Clock, Tasks
 
 MAX_TEXT_CHARS = 4000

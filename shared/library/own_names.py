@@ -1,8 +1,8 @@
 """Own names: when the owner says by which names transcripts call them, stored conversations follow."""
 
+from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
-from shared.domain.speaker_labels import is_name
 from shared.library.deps import LibraryDeps
 from shared.library.own_names_schedule import schedule_marking
 

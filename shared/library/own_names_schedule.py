@@ -2,8 +2,8 @@
 
 import hashlib
 
+from shared.domain.account.profile import Profile
 from shared.domain.ids import UserId
-from shared.domain.profile import Profile
 from shared.ports import Tasks
 
 MARKING_TARGET = "mark_owner"

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from shared.data.library_index import LibraryIndex
-from shared.data.memories import Memories
-from shared.domain.derived_ids import build_derived_id
-from shared.domain.documents import Write
+from shared.data.memories.memories import Memories
+from shared.data.search.library_index import LibraryIndex
+from shared.domain.conversations.derived_ids import build_derived_id
 from shared.domain.ids import UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
+from shared.domain.store.documents import Write
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
 from shared.library.superseded import build_restore_writes, restore_superseded

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import product
 
 from shared.domain.ids import MemoryId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from shared.domain.value import value
 from shared.domain.words import normalise
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
-from shared.domain.memory import MemoryCategory
+from shared.domain.memories.memory import MemoryCategory
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import (
     ClientId,

@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Protocol
 
 from shared import telemetry
-from shared.data.uploads import upload_path
+from shared.data.files.uploads import upload_path
+from shared.domain.conversations.recording import Recording
 from shared.domain.errors import Conflict, Invalid
+from shared.domain.files.upload import Upload
 from shared.domain.ids import ConversationId, UserId
-from shared.domain.recording import Recording
-from shared.domain.upload import Upload
 from shared.domain.value import value
 from shared.library.uploads import UploadDeps, UploadRemovalDeps, get_complete
 from shared.ports import Tasks, Transcriber

@@ -3,8 +3,8 @@
 import hashlib
 from datetime import datetime
 
+from shared.domain.account.profile import Profile
 from shared.domain.ids import UserId
-from shared.domain.profile import Profile
 from shared.ports import Tasks
 
 RETENTION_TARGET = "apply_retention"

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from shared.data.codec import load_all
-from shared.data.library_index import LibraryIndex
-from shared.data.memories import memory_path
+from shared.data.memories.memories import memory_path
+from shared.data.search.library_index import LibraryIndex
+from shared.data.store.codec import load_all
 from shared.domain.ids import UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from shared.library.reconcile import Correction, settle
 from shared.library.superseded import build_correction_writes
 from shared.ports import Documents, Transaction

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from shared.domain.conversations.recording import MAX_DURATION
+from shared.domain.conversations.speech import SAMPLE_RATE
 from shared.domain.errors import Invalid, TooLarge
-from shared.domain.recording import MAX_DURATION
-from shared.domain.speech import SAMPLE_RATE
 from shared.domain.value import value
 
 if TYPE_CHECKING:

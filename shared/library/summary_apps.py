@@ -1,7 +1,7 @@
 """Summary apps: which apps may write summaries of a user's conversations."""
 
 from shared.data.stores import Stores
-from shared.domain.app import App
+from shared.domain.apps.app import App
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.ids import AppId, UserId
 

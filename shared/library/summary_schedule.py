@@ -3,9 +3,9 @@
 import hashlib
 from datetime import date, datetime, timedelta
 
-from shared.domain.daily_summary import DAY, find_day
+from shared.domain.account.profile import Profile
+from shared.domain.conversations.daily_summary import DAY, find_day
 from shared.domain.ids import UserId
-from shared.domain.profile import Profile
 from shared.ports import Tasks
 
 SUMMARISE_TARGET = "summarise_day"

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from shared.data.memories import memory_path
-from shared.domain.documents import Update
+from shared.data.memories.memories import memory_path
 from shared.domain.ids import UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
+from shared.domain.store.documents import Update
 from shared.library.reconcile import Correction, settle
 
 

@@ -6,9 +6,9 @@ from typing import Literal, Protocol
 
 from shared import telemetry
 from shared.data.stores import Stores
-from shared.domain.action_item import ActionItem
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
+from shared.domain.tasks.action_item import ActionItem
 from shared.ports import Tasks
 
 ReminderKind = Literal["action_item_reminder", "action_item_update", "action_item_delete"]

@@ -4,12 +4,11 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from shared import telemetry
-from shared.data.quotas import Quotas
+from shared.data.account.quotas import Quotas
+from shared.data.files.uploads import check_part, upload_path
 from shared.data.stores import Stores
-from shared.data.uploads import check_part, upload_path
 from shared.domain.errors import CallerError, Conflict, Invalid, TooLarge
-from shared.domain.ids import UserId
-from shared.domain.upload import (
+from shared.domain.files.upload import (
     MAX_PART_BYTES,
     MAX_UPLOAD_BYTES,
     UPLOAD_TTL,
@@ -17,6 +16,7 @@ from shared.domain.upload import (
     Upload,
     UploadId,
 )
+from shared.domain.ids import UserId
 from shared.ports import Blobs, Clock, NewId, Tasks
 
 EXPIRE_TARGET = "expire_upload"

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from shared.data.stores import Stores
 from shared.domain.ids import UserId
-from shared.domain.model import Urgency
+from shared.domain.models.model import Urgency
 from shared.ports import ChatModel, Models
 
 

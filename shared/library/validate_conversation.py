@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from shared.domain.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import Invalid, TooLarge
 
 MAX_SEGMENT_BYTES = 100_000

@@ -4,8 +4,8 @@ from dataclasses import asdict
 from datetime import datetime
 
 from shared.data.stores import Stores
+from shared.domain.apps.webhook import OWN_WEBHOOK, WebhookDelivery
 from shared.domain.ids import UserId
-from shared.domain.webhook import OWN_WEBHOOK, WebhookDelivery
 from shared.outbound.webhook_signature import build_message_id
 from shared.ports import Tasks
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 from shared.domain.errors import ModelFailed
 from shared.models.calls import iterate_objects
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from shared.domain.model import ToolCall
+from shared.domain.models.model import ToolCall
 
 _KNOWN_FIELDS = frozenset(("index", "id", "type", "function", "name", "arguments"))
 _NAME_KEYS = ("name", "tool_name", "tool", "function")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from shared.domain.model import ReasoningDelta, TextDelta, TextWithdrawn, ToolCall
+from shared.domain.models.model import ReasoningDelta, TextDelta, TextWithdrawn, ToolCall
 from shared.models.calls import find_written_calls
 
 _THOUGHTS = {

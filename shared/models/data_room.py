@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from shared.domain.errors import ModelFailed
-from shared.domain.model import ModelRole, Prompt
+from shared.domain.models.model import ModelRole, Prompt
 from shared.models.fit_data import fit_data
 from shared.models.windows import compute_answer_tokens, compute_data_tokens
 from shared.ports import ChatModel

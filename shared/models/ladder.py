@@ -16,8 +16,8 @@ from pydantic_core import to_json
 
 from shared import telemetry
 from shared.domain.failure import FailureReason
-from shared.domain.model import AssistantTurn, ToolLeftOut, ToolResult, ToolSpec, UserText
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.model import AssistantTurn, ToolLeftOut, ToolResult, ToolSpec, UserText
+from shared.domain.models.tokens import estimate_tokens
 from shared.domain.value import value
 from shared.models.known_models import KnownModels, ModelKey, Step
 from shared.models.messages import neutralise

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 
 from pydantic_core import from_json
 
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelMessage,
     Picture,

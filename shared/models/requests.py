@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from shared.data.codec import type_adapter
-from shared.domain.model import (
+from shared.data.store.codec import type_adapter
+from shared.domain.models.model import (
     AssistantTurn,
     ModelMessage,
     Prompt,
@@ -22,7 +22,7 @@ from shared.domain.model import (
     ToolSpec,
     UserText,
 )
-from shared.domain.model_facts import can_skip_reasoning, takes_cache_breakpoints
+from shared.domain.models.model_facts import can_skip_reasoning, takes_cache_breakpoints
 from shared.domain.value import value
 from shared.models.known_models import Step
 from shared.models.messages import build_messages

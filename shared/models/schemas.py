@@ -7,7 +7,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
-from shared.domain.model import ToolSpec
+from shared.domain.models.model import ToolSpec
 from shared.models.schema_forms import Form, cut_description, write_root, write_schema
 from shared.models.schema_repair import Schema, repair_parameters, repair_schema
 

@@ -17,8 +17,8 @@ from dataclasses import replace
 from typing import Any, Literal, Protocol
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from shared.domain.model import UNKNOWN_MODEL
-from shared.domain.model_facts import find_model_facts
+from shared.domain.models.model import UNKNOWN_MODEL
+from shared.domain.models.model_facts import find_model_facts
 from shared.domain.value import value
 from shared.models.known_models import KnownModel
 

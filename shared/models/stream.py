@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from shared.domain.errors import ModelFailed, ModelSilent, Unavailable
-from shared.domain.model import (
+from shared.domain.models.model import (
     FinishReason,
     ModelCallFinished,
     ModelEvent,

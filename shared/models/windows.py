@@ -5,8 +5,8 @@ from typing import TypeVar
 
 from pydantic_core import to_json
 
-from shared.domain.sizes import truncate
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.tokens import estimate_tokens
+from shared.domain.store.sizes import truncate
 
 T = TypeVar("T")
 ANSWER_SHARE = 4

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from shared.domain.tool_data import is_deep, to_compact_json
+from shared.domain.apps.tool_data import is_deep, to_compact_json
 from shared.security.secrets import redact_secrets
 from shared.security.visible_text import strip_invisible
 

@@ -12,10 +12,10 @@ import anyio
 
 from shared import telemetry
 from shared.domain.errors import ModelBusy, TooMany, Unavailable
-from shared.domain.fair_queue import FairQueue, Ticket
 from shared.domain.ids import UserId
-from shared.domain.model import Urgency
-from shared.domain.rate_budget import InstanceBudget
+from shared.domain.models.fair_queue import FairQueue, Ticket
+from shared.domain.models.model import Urgency
+from shared.domain.models.rate_budget import InstanceBudget
 from shared.ports import Clock
 
 LONGEST_WAIT: Mapping[Urgency, timedelta] = {

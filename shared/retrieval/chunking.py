@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from shared.domain.conversation import Segment
+from shared.domain.conversations.conversation import Segment
 from shared.domain.value import value
 
 MAX_PIECE_CHARS = 1_000

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from shared.domain.sizes import split_by_size
+from shared.domain.store.sizes import split_by_size
 from shared.retrieval.chunking import Chunk
 
 WINDOW_TURNS = 4

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from shared.domain.vectors import Hit
+from shared.domain.store.vectors import Hit
 
 RRF_K = 60
 DENSE_WEIGHT = 0.3

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from shared.domain.conversation import Segment
+from shared.domain.conversations.conversation import Segment
 from shared.domain.value import value
 from shared.retrieval.chunking import format_turn
 

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from shared.domain.file import Page
+from shared.domain.files.file import Page
 from shared.domain.value import value
 
 MAX_PASSAGE_CHARS = 1_000

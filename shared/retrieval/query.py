@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
+from shared.domain.store.vectors import Hit, SparseVector
 from shared.domain.value import value
-from shared.domain.vectors import Hit, SparseVector
 from shared.retrieval.chunking import OWNER_LABEL
 from shared.retrieval.sparse import TIME_MARKER, build_vector, speaker_term
 from shared.retrieval.synonyms import list_synonyms

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from shared.domain.vectors import SparseVector
+from shared.domain.store.vectors import SparseVector
 from shared.retrieval.chunking import Chunk
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import term_id, tokenize

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from shared.domain.crisis import CrisisVerdict
+from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.value import value
 from shared.languages import LANGUAGES, translate
 

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from shared.domain.crisis import CrisisLevel
+from shared.domain.chats.crisis import CrisisLevel
 from shared.domain.value import value
 
 

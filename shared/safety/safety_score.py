@@ -7,7 +7,7 @@ is no harm and never adds to it.
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from shared.domain.safety import SafetyScore, SafetyStep
+from shared.domain.chats.safety import SafetyScore, SafetyStep
 
 WEIGHT = 0.5
 """How much of what is left to 1 the worst question takes."""

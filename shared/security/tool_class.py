@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
-from shared.domain.app import ChatTool
+from shared.domain.apps.app import ChatTool
 
 ToolClass = Literal["read", "write", "sensitive"]
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from shared.domain.app import App, ChatTool
-from shared.domain.consent import Grant, build_tool_key
+from shared.domain.apps.app import App, ChatTool
+from shared.domain.chats.consent import Grant, build_tool_key
 
 PIN_CHARS = 22
 """132 bits: nobody finds two tools with the same pin."""

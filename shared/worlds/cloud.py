@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from shared.adapters.cloud.firestore_documents import FirestoreDocuments
     from shared.adapters.sharded_vectors import FindHome
     from shared.adapters.web_push_keys import WebPushKeys
-    from shared.domain.model_failure import ModelPlace
-    from shared.domain.service_calls import ServiceCalls
-    from shared.domain.vector_home import Shard
+    from shared.domain.apps.service_calls import ServiceCalls
+    from shared.domain.models.model_failure import ModelPlace
+    from shared.domain.store.vector_home import Shard
     from shared.models.known_models import KnownModels
     from shared.security.delegations import Purpose
     from shared.worlds.world import KeyName

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
     from shared.adapters.sharded_vectors import FindHome
     from shared.adapters.web_push_keys import WebPushKeys
-    from shared.domain.model_failure import ModelPlace
-    from shared.domain.service_calls import ServiceCalls
+    from shared.domain.apps.service_calls import ServiceCalls
+    from shared.domain.models.model_failure import ModelPlace
     from shared.models.known_models import KnownModels
     from shared.security.delegations import Purpose
     from shared.worlds.world import KeyName
@@ -170,7 +170,7 @@ class EmbeddedWorld:
             return OfflineModel()
         from shared.adapters.cloud.openai_model import OpenaiModel
         from shared.adapters.resilient_model import ResilientModel
-        from shared.domain.model import ModelRole
+        from shared.domain.models.model import ModelRole
 
         roles = get_args(ModelRole)
         names = {role: setup.small_model if role == "fast" else setup.model for role in roles}

@@ -11,7 +11,7 @@ from shared.settings import Settings, require
 if TYPE_CHECKING:
     from shared import ports
     from shared.adapters.cloud.openai_model import OpenaiModel
-    from shared.domain.model import ModelRole
+    from shared.domain.models.model import ModelRole
     from shared.models.known_models import KnownModels
 
     BuildClient = Callable[..., OpenaiModel]
@@ -47,7 +47,7 @@ def _build_models(
     is_flex: bool = False,
 ) -> dict[ModelRole, OpenaiModel]:
     """Build a client for each role: persona roles use OpenRouter, the others share one client."""
-    from shared.domain.model import ModelRole
+    from shared.domain.models.model import ModelRole
 
     api_key = require("OPENAI_API_KEY", settings.openai_api_key)
     openai = build_client(models, api_key, settings.openai_base_url, is_flex=is_flex)

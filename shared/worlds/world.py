@@ -7,8 +7,8 @@ from typing import Literal, Protocol
 from shared import ports
 from shared.adapters.sharded_vectors import FindHome
 from shared.adapters.web_push_keys import WebPushKeys
-from shared.domain.model_failure import ModelPlace
-from shared.domain.service_calls import ServiceCalls
+from shared.domain.apps.service_calls import ServiceCalls
+from shared.domain.models.model_failure import ModelPlace
 from shared.models.known_models import KnownModels
 from shared.security.delegations import Purpose
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from functions.chat.api.ui_messages import HEADERS, HEARTBEAT, encode
-from shared.domain.run import (
+from shared.domain.chats.run import (
     AnswerText,
     AnswerWithdrawn,
     CitationShown,
@@ -23,7 +23,7 @@ from shared.domain.run import (
     VoiceEnded,
     VoicesStarted,
 )
-from shared.domain.voices import tag_event
+from shared.domain.chats.voices import tag_event
 from shared.edge.declare.event_stream import EventStream
 from tests.ai_sdk import MAJOR_VERSIONS, run_client
 from tests.functions.chat.test_ui_messages import CARD, MESSAGE, message_json, number_events

@@ -8,8 +8,7 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from functions.chat.api.run_streams import build_ui_stream
-from shared.domain.ids import RunId
-from shared.domain.run import (
+from shared.domain.chats.run import (
     AnswerText,
     AnswerWithdrawn,
     ReasoningText,
@@ -17,6 +16,7 @@ from shared.domain.run import (
     RunEvent,
     SequencedEvent,
 )
+from shared.domain.ids import RunId
 from shared.edge.declare.event_stream import EventStream
 from tests.e2e.product import (
     Product,

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from shared.domain.service_calls import ServiceCalls, Via
+from shared.domain.apps.service_calls import ServiceCalls, Via
 from tests.servers.fcm import ACCESS_TOKEN
 from tests.servers.google import KID, build_certificate, build_key
 

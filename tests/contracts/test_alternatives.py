@@ -10,7 +10,8 @@ import pytest
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.domain.documents import (
+from shared.domain.errors import Invalid
+from shared.domain.store.documents import (
     ARRAY_OPERATORS,
     LIST_OPERATORS,
     Direction,
@@ -21,7 +22,6 @@ from shared.domain.documents import (
     Where,
     build_cursor,
 )
-from shared.domain.errors import Invalid
 from shared.ports import Documents
 
 pytestmark = pytest.mark.emulators

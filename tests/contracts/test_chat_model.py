@@ -12,7 +12,7 @@ from shared.adapters.masked_model import MaskedModel
 from shared.adapters.resilient_model import ResilientModel
 from shared.adapters.system_clock import SystemClock
 from shared.domain.errors import ModelFailed
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelCallFinished,
     ModelEvent,

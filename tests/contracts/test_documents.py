@@ -13,8 +13,10 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes, Index
 from shared.adapters.memory_database import MemoryDatabase
-from shared.data.hourly_limits import HourlyLimits
-from shared.domain.documents import (
+from shared.data.store.hourly_limits import HourlyLimits
+from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed
+from shared.domain.ids import UserId
+from shared.domain.store.documents import (
     ArrayUnion,
     Create,
     Delete,
@@ -28,8 +30,6 @@ from shared.domain.documents import (
     Where,
     build_cursor,
 )
-from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed
-from shared.domain.ids import UserId
 from shared.ports import Documents, Transaction
 
 INDEXES = FirestoreIndexes(

@@ -9,7 +9,7 @@ import jwt
 import pytest
 
 from shared.adapters.cloud.firebase_identity import FirebaseIdentity, FirebaseResidualData
-from shared.domain.account import TokenCheck
+from shared.domain.account.account import TokenCheck
 from shared.domain.errors import NotAuthenticated, Unavailable
 from shared.domain.ids import UserId
 

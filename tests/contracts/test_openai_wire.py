@@ -8,7 +8,7 @@ from openai import AsyncOpenAI, omit
 from openai.types.chat import ChatCompletionMessageParam
 
 from shared.adapters.cloud.openai_model import OpenaiModel
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelCallFinished,
     ModelMessage,

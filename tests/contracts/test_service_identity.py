@@ -19,8 +19,8 @@ from starlette.routing import Route
 
 from shared.adapters.cloud.oidc_service_identity import OidcServiceIdentity
 from shared.adapters.system_clock import SystemClock
+from shared.domain.apps.service_calls import ServiceCall
 from shared.domain.errors import NotAllowed, NotAuthenticated, Unavailable
-from shared.domain.service_calls import ServiceCall
 from shared.ports import ServiceIdentity
 from tests.fakes import FixedClock
 from tests.fixtures.callers import IDENTITY, SERVICE_CALLS, SERVICE_IDENTITY

@@ -17,8 +17,8 @@ from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.adapters.sharded_vectors import ShardedVectors
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
-from shared.domain.vector_home import VectorHome, hash_home
-from shared.domain.vectors import Filter, MetadataValue, Row, SparseVector
+from shared.domain.store.vector_home import VectorHome, hash_home
+from shared.domain.store.vectors import Filter, MetadataValue, Row, SparseVector
 from shared.ports import Vectors
 from tests.servers.pinecone import API_KEY, fake_pinecone
 

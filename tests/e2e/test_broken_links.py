@@ -13,7 +13,7 @@ from functions.tool_proxy.calls.call_routes import ROUTES as CALL_ROUTES
 from functions.tool_proxy.calls.service_routes import ROUTES as SERVICE_ROUTES
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.http_link_checker import HttpLinkChecker
-from shared.domain.chat import CORRECTS_KEY, QUESTION_KEY, Message
+from shared.domain.chats.chat import CORRECTS_KEY, QUESTION_KEY, Message
 from shared.edge.serve.http import build_application
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.callers import SERVICE_IDENTITY

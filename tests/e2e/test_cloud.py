@@ -43,14 +43,14 @@ from shared.adapters.missing_transcriber import MissingTranscriber
 from shared.adapters.silent_moderator import SilentModerator
 from shared.adapters.store_clock import StoreClock
 from shared.adapters.system_clock import RandomIds, SystemClock
-from shared.data.cached_apps import CachedApps
-from shared.data.crisis_log import CrisisLog
-from shared.data.file_index import FileIndex
-from shared.data.library_index import LibraryIndex
-from shared.data.quotas import Quotas
-from shared.data.search import Search
+from shared.data.account.quotas import Quotas
+from shared.data.apps.cached_apps import CachedApps
+from shared.data.chats.crisis_log import CrisisLog
+from shared.data.search.file_index import FileIndex
+from shared.data.search.library_index import LibraryIndex
+from shared.data.search.search import Search
 from shared.data.stores import Stores
-from shared.domain.quota import CLOUD_LIMITS
+from shared.domain.account.quota import CLOUD_LIMITS
 from shared.edge.serve.http import build_application
 from shared.security.pseudonyms import Pseudonyms
 from tests.conftest import ROOT, run_or_skip

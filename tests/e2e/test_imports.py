@@ -40,7 +40,7 @@ MANAGEMENT_MODULES = {
 """What owners and developers manage, `apps` serves alone: a tool call waits for none of it."""
 LATER_MODULES = {
     "functions.chat.loop", "functions.chat.tools", "functions.chat.turn", "functions.chat.notes", "functions.chat.safety",
-    "shared.retrieval", "shared.data.search", "shared.adapters.embedded.offline",
+    "shared.retrieval", "shared.data.search.search", "shared.adapters.embedded.offline",
 }  # fmt: skip
 """What answers: a chat that is opened waits for none of it."""
 AFTER_ANSWER_MODULES = {
@@ -81,7 +81,7 @@ def list_loaded_modules(
             "tool_proxy",
             VENDOR_MODULES
             | LAZY_MODULES
-            | {"shared.retrieval", "shared.data.conversations"}
+            | {"shared.retrieval", "shared.data.conversations.conversations"}
             | MANAGEMENT_MODULES
             | ANNOTATION_MODULES,
         ),

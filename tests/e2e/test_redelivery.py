@@ -13,9 +13,9 @@ from functions.process_conversation.upkeep.upkeep_routes import DEAD_LETTER_ROUT
 from infra.emulators.eventarc import MIN_ATTEMPTS, Eventarc, add_topic
 from shared.adapters.cloud.pubsub_events import PubsubEvents
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.data.dead_letters import DeadLetters
-from shared.domain.conversation import Conversation
-from shared.domain.dead_letter import DeadLetter
+from shared.data.store.dead_letters import DeadLetters
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.store.dead_letter import DeadLetter
 from shared.edge.serve.http import build_application
 from tests.e2e.waiting import wait_until_async
 from tests.fakes import ScriptedModel

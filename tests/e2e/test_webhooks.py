@@ -19,8 +19,8 @@ from infra.emulators.eventarc import Eventarc, add_topic
 from infra.local.queue_worker import HttpDelivery, QueueWorker
 from shared.adapters.cloud.pubsub_events import PubsubEvents
 from shared.adapters.embedded.sqlite_queue import SqliteQueue, SqliteTasks
-from shared.domain.app import App, ExternalIntegration, InstalledApp
-from shared.domain.conversation import content_hash
+from shared.domain.apps.app import App, ExternalIntegration, InstalledApp
+from shared.domain.conversations.conversation import content_hash
 from shared.domain.ids import AppId, UserId
 from shared.edge.serve.http import build_application
 from tests.e2e.product import add_conversation, build_conversation_body, run_product

@@ -13,11 +13,11 @@ import pytest
 from infra.local.routing import ROOT
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.data.codec import dump
-from shared.data.conversations import conversation_path
-from shared.data.dead_letters import DeadLetters
-from shared.domain.dead_letter import Kind
-from shared.domain.documents import Set
+from shared.data.conversations.conversations import conversation_path
+from shared.data.store.codec import dump
+from shared.data.store.dead_letters import DeadLetters
+from shared.domain.store.dead_letter import Kind
+from shared.domain.store.documents import Set
 from tests.e2e.product import run_product
 from tests.e2e.waiting import wait_until
 from tests.fixtures.processing import (

@@ -14,10 +14,10 @@ from infra.erase_again import erase_again, list_users
 from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 from shared.adapters.store_clock import StoreClock
 from shared.adapters.system_clock import SystemClock
-from shared.data.crisis_log import CrisisLog
-from shared.data.erasures import Erasures
-from shared.domain.documents import Query, Set
+from shared.data.account.erasures import Erasures
+from shared.data.chats.crisis_log import CrisisLog
 from shared.domain.ids import UserId
+from shared.domain.store.documents import Query, Set
 from shared.security.pseudonyms import Pseudonyms
 
 pytestmark = pytest.mark.emulators

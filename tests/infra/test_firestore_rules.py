@@ -10,8 +10,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from shared.data.transcripts import MAX_INLINE_BYTES
-from shared.domain.conversation import MAX_PARTS, Conversation, Segment
+from shared.data.conversations.transcripts import MAX_INLINE_BYTES
+from shared.domain.conversations.conversation import MAX_PARTS, Conversation, Segment
 from shared.domain.ids import is_id
 
 pytestmark = pytest.mark.emulators

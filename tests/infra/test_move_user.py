@@ -19,17 +19,17 @@ from shared.adapters.cloud.pinecone_vectors import PineconeVectors
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.sharded_vectors import ShardedVectors
-from shared.data.codec import dump
-from shared.data.conversations import Conversations, conversation_path
-from shared.data.library_index import LibraryIndex, chunk_id
-from shared.data.quotas import Quotas
+from shared.data.account.quotas import Quotas
+from shared.data.account.vector_homes import VectorHomeCache, VectorHomes
+from shared.data.conversations.conversations import Conversations, conversation_path
+from shared.data.search.library_index import LibraryIndex, chunk_id
+from shared.data.store.codec import dump
 from shared.data.stores import Stores
-from shared.data.vector_homes import VectorHomeCache, VectorHomes
-from shared.domain.conversation import Conversation, Segment, content_hash
-from shared.domain.documents import Delete, Update
+from shared.domain.conversations.conversation import Conversation, Segment, content_hash
 from shared.domain.errors import Conflict, Unavailable
 from shared.domain.ids import ConversationId, UserId
-from shared.domain.vector_home import VectorHome, hash_home
+from shared.domain.store.documents import Delete, Update
+from shared.domain.store.vector_home import VectorHome, hash_home
 from shared.ports import Documents
 from shared.retrieval.query import parse_query
 from tests.fakes import AutoAdvanceClock

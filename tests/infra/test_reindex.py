@@ -8,24 +8,24 @@ import pytest
 
 from infra.reindex import reindex, reindex_files
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.data.codec import dump
-from shared.data.conversations import Conversations, conversation_path
-from shared.data.file_index import FileIndex
-from shared.data.files import Files
-from shared.data.library_index import SEARCHED_INDEX_VERSIONS, LibraryIndex
-from shared.data.memories import memory_path
-from shared.data.quotas import Quotas
-from shared.data.recordings import recording_path
-from shared.data.search import Search
+from shared.data.account.quotas import Quotas
+from shared.data.conversations.conversations import Conversations, conversation_path
+from shared.data.conversations.recordings import recording_path
+from shared.data.files.files import Files
+from shared.data.memories.memories import memory_path
+from shared.data.search.file_index import FileIndex
+from shared.data.search.library_index import SEARCHED_INDEX_VERSIONS, LibraryIndex
+from shared.data.search.search import Search
+from shared.data.store.codec import dump
 from shared.data.stores import Stores
-from shared.domain.conversation import Conversation, Segment
-from shared.domain.documents import Delete, Set, Update
-from shared.domain.file import File, Page
+from shared.domain.conversations.conversation import Conversation, Segment
+from shared.domain.conversations.recording import Recording
+from shared.domain.files.file import File, Page
+from shared.domain.files.upload import Upload, UploadId
 from shared.domain.ids import ConversationId, FileId, MemoryId, UserId
-from shared.domain.memory import Memory
-from shared.domain.recording import Recording
-from shared.domain.upload import Upload, UploadId
-from shared.domain.vectors import Row
+from shared.domain.memories.memory import Memory
+from shared.domain.store.documents import Delete, Set, Update
+from shared.domain.store.vectors import Row
 from shared.library.files import store_pages
 from shared.ports import Documents
 from tests.fakes import MemoryBlobs

@@ -9,10 +9,10 @@ import pytest
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.data.crisis_log import CrisisLog
-from shared.data.feedback import FeedbackStore
-from shared.domain.crisis import CrisisVerdict
-from shared.domain.feedback import Feedback
+from shared.data.chats.crisis_log import CrisisLog
+from shared.data.chats.feedback import FeedbackStore
+from shared.domain.chats.crisis import CrisisVerdict
+from shared.domain.chats.feedback import Feedback
 from shared.domain.ids import RunId, SessionId
 from tests.fixtures.chat import ADA, PSEUDONYMS
 from tests.fixtures.storage import INDEXES

@@ -23,7 +23,7 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.store_clock import StoreClock
 from shared.adapters.system_clock import SystemClock
-from shared.domain.documents import Fields, Set
+from shared.domain.store.documents import Fields, Set
 from tests.conftest import ROOT, run_or_skip
 from tests.e2e.product import run_product
 from tests.e2e.test_moving import export_settled, fill

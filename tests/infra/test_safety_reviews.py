@@ -9,10 +9,10 @@ import pytest
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.data.safety_reviews import SafetyReviews
-from shared.data.sessions import Sessions
-from shared.domain.chat import MAIN_SESSION, build_session
-from shared.domain.safety import SafetyScore
+from shared.data.chats.safety_reviews import SafetyReviews
+from shared.data.chats.sessions import Sessions
+from shared.domain.chats.chat import MAIN_SESSION, build_session
+from shared.domain.chats.safety import SafetyScore
 from tests.fixtures.chat import ADA
 from tests.fixtures.storage import INDEXES
 from tests.infra.test_dead_letters import run_command

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from infra.local.routing import load_service_calls
-from shared.domain.service_calls import Via
+from shared.domain.apps.service_calls import Via
 from shared.edge.declare.entry_points import load_routes
 from shared.ports import ToolBox
 from tests.infra.terraform.stack import evaluate, load_stack

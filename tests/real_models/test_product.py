@@ -15,7 +15,7 @@ import pytest
 
 from functions.chat import user_texts
 from infra.model_server.server import ServerOptions, run_model_server
-from shared.domain.model_failure import CAUSES
+from shared.domain.models.model_failure import CAUSES
 from tests.e2e.product import (
     Product,
     ask,

@@ -14,7 +14,7 @@ from functions.chat.turn.question import Question
 from infra.model_server.server import ModelServer
 from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.domain.errors import ModelFailed
-from shared.domain.model import ModelFacts, Prompt, ToolLeftOut, ToolSpec, UserText
+from shared.domain.models.model import ModelFacts, Prompt, ToolLeftOut, ToolSpec, UserText
 from shared.integrations import INTEGRATIONS
 from tests.fakes import ScriptedModel
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture

@@ -11,7 +11,7 @@ from infra.model_server.server import ModelServer
 from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.adapters.cloud.openai_server import OpenaiServer
 from shared.domain.errors import ModelFailed
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelCallFinished,
     ModelEvent,

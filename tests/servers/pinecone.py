@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from shared.adapters.pinecone_rules import build_filter, check_dense, check_row
 from shared.domain.errors import Invalid
-from shared.domain.vectors import Row, SparseVector
+from shared.domain.store.vectors import Row, SparseVector
 from tests.servers import run_server
 
 API_KEY = "pinecone-test-key"

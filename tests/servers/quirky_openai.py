@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from shared.domain.model import ToolSpec
+from shared.domain.models.model import ToolSpec
 from tests.servers import run_server
 
 SEARCH = "search_conversations"

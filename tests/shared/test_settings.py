@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.connection import OauthClient
-from shared.domain.quota import EMBEDDED_LIMITS
-from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrice
-from shared.domain.vector_home import Shard
+from shared.domain.account.quota import EMBEDDED_LIMITS
+from shared.domain.apps.connection import OauthClient
+from shared.domain.models.token_prices import DEFAULT_TOKEN_PRICES, TokenPrice
+from shared.domain.store.vector_home import Shard
 from shared.environment.model_readers import DEFAULT_MODELS
 from shared.settings import DEFAULT_OPENAI_URL, Settings, SettingsError
 from tests.fixtures.settings import RecordingEnvironment, list_settings

@@ -19,7 +19,7 @@ print(type(wiring.world().build_tasks()).__name__, type(wiring.world().build_pus
 ASK_AND_READ = """
 import asyncio
 from shared import model_wiring
-from shared.domain.model import Prompt
+from shared.domain.models.model import Prompt
 async def ask():
     for urgency in ("now", "soon", "later"):
         model = model_wiring.model().for_user("ann", is_masked=False, urgency=urgency)
@@ -30,7 +30,7 @@ asyncio.run(ask())
 ASK = """
 import asyncio, sys
 from shared import model_wiring
-from shared.domain.model import UserText
+from shared.domain.models.model import UserText
 async def ask(role):
     model = model_wiring.model().for_user("ann", is_masked=True)
     async with model.stream(role, [UserText(text="Hello")]) as events:
@@ -268,7 +268,7 @@ def test_on_cloud_run_the_platforms_mark_alone_opens_nothing_s8() -> None:
 READ_AT_MODEL = """
 import asyncio, sys
 from shared import model_wiring
-from shared.domain.model import UserText
+from shared.domain.models.model import UserText
 async def ask():
     model = model_wiring.model().for_user("ann", is_masked=True)
     async with model.stream("agent", [UserText(text="Mail ann@example.com")]) as events:

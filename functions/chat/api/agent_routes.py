@@ -12,7 +12,7 @@ from functions.chat.api.agent_schemas import (
     to_agent_out,
 )
 from functions.chat.deps import ChatDeps
-from shared.domain.custom_agent import CustomAgent
+from shared.domain.chats.custom_agent import CustomAgent
 from shared.domain.errors import Invalid
 from shared.domain.ids import AgentId, UserId
 from shared.edge.declare.common_schemas import OkOut

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from functions.chat.api.prompt_texts import IN_ONE_LINE, NOT_EMPTY, WITH_LINE_BREAKS
-from shared.domain.custom_agent import (
+from shared.domain.chats.custom_agent import (
     MAX_DESCRIPTION_CHARS,
     MAX_INSTRUCTIONS_CHARS,
     MAX_NAME_CHARS,

@@ -8,9 +8,9 @@ from functions.chat.api.message_schemas import MessageOut, to_message_out
 from functions.chat.api.ui_parts import build_parts
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.alternatives import choose_alternative, list_alternatives
-from shared.domain.chat import Message
+from shared.domain.chats.chat import Message
+from shared.domain.chats.voices import MAX_VOICES
 from shared.domain.ids import MessageId
-from shared.domain.voices import MAX_VOICES
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions import chat_sessions
 from functions.chat.stretches.schedule_stretch import schedule_stretch
-from shared.domain.arc import Arc
+from shared.domain.chats.arc import Arc
 from shared.domain.ids import ArcId, SessionId
 from shared.edge.declare.common_schemas import OkOut, PageQuery
 from shared.edge.declare.routes import Call, route

@@ -2,9 +2,9 @@
 
 from functions.chat.api.message_schemas import LibraryChangeOut, to_library_change_out
 from functions.chat.deps import ChatDeps
-from shared.domain.daily_summary import DailySummarySettings
+from shared.domain.conversations.daily_summary import DailySummarySettings
 from shared.domain.ids import MessageId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from shared.edge.declare.routes import Call, route
 from shared.library.memory_index import sync_rows
 from shared.library.summary_schedule import schedule_recent_days

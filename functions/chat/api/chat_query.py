@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from shared.domain.chat import build_main_session_id
+from shared.domain.chats.chat import build_main_session_id
 from shared.domain.ids import AppId, SessionId
 from shared.edge.declare.schemas import OPTIONAL_ID_PATTERN, Wire
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.lapsed_runs import load_closing_lapsed
-from shared.domain.confirmation import Confirmation, ConfirmationReason, Decision
+from shared.domain.chats.confirmation import Confirmation, ConfirmationReason, Decision
 from shared.domain.errors import NotFound
 from shared.domain.ids import RunId
 from shared.domain.provenance import Source

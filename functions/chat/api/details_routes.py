@@ -10,8 +10,8 @@ from pydantic import Field
 from functions.chat.consent.allowed_details import Details, load_details
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions import chat_sessions
-from shared.domain.chat import Session
-from shared.domain.details_request import (
+from shared.domain.chats.chat import Session
+from shared.domain.chats.details_request import (
     Decision,
     DetailKey,
     DetailsRequest,

@@ -7,11 +7,11 @@ from pydantic import Field
 
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.model_choice import ModelReason
-from shared.domain.crisis import CrisisLevel, Route
+from shared.domain.chats.crisis import CrisisLevel, Route
+from shared.domain.chats.run import Outcome
+from shared.domain.chats.safety import SafetyScore, SafetyStep
 from shared.domain.errors import NotFound
 from shared.domain.ids import MessageId, SessionId, UserId
-from shared.domain.run import Outcome
-from shared.domain.safety import SafetyScore, SafetyStep
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
 from shared.safety.safety_score import compute_points, find_step

@@ -11,9 +11,9 @@ from starlette.responses import Response
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.chat_sessions import get_session
 from functions.chat.turn.resent_embeds import ResentEmbed, keep_resent
-from shared.domain.embed import MAX_CONTENT_CHARS, Embed, EmbedStatus, list_ids, parse_content
+from shared.domain.apps.tool_data import EmbedType
+from shared.domain.chats.embed import MAX_CONTENT_CHARS, Embed, EmbedStatus, list_ids, parse_content
 from shared.domain.ids import EmbedId, MessageId, SessionId
-from shared.domain.tool_data import EmbedType
 from shared.edge.declare.common_schemas import PageQuery
 from shared.edge.declare.pagination import build_array_response
 from shared.edge.declare.routes import Call, route

@@ -9,7 +9,7 @@ from functions.chat.api.prompt_texts import IN_ONE_LINE, NOT_EMPTY, WITH_LINE_BR
 from functions.chat.api.session_schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions import chat_sessions
-from shared.domain.focus_mode import (
+from shared.domain.chats.focus_mode import (
     MAX_INSTRUCTIONS_CHARS,
     MAX_NAME_CHARS,
     FocusMode,

@@ -10,10 +10,9 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import replace
 
-from shared.domain.chat import Message
-from shared.domain.confirmation import Confirmation
-from shared.domain.ids import AppId
-from shared.domain.run import (
+from shared.domain.chats.chat import Message
+from shared.domain.chats.confirmation import Confirmation
+from shared.domain.chats.run import (
     AnswerText,
     ConfirmationRequested,
     RunEnded,
@@ -23,6 +22,7 @@ from shared.domain.run import (
     VoiceEvent,
     VoicesStarted,
 )
+from shared.domain.ids import AppId
 
 MAX_FRAME_BYTES = 1_000
 HEARTBEAT = b"data: \n\n"

@@ -6,7 +6,7 @@ from functions.chat.consent.disclosure import DAY_BUDGET_BITS
 from functions.chat.deps import ChatDeps
 from functions.chat.tools import tool_grants
 from functions.chat.tools.tool_grants import ToolGrant
-from shared.domain.consent import GrantState, Standing
+from shared.domain.chats.consent import GrantState, Standing
 from shared.domain.provenance import Source
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.routes import Call, route

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from shared.data.answer_changes import METADATA_FIELD, load_changes
-from shared.domain.branches import find_answering_run, list_versions
-from shared.domain.chart import ChartType
-from shared.domain.chat import Card, FileCard, FileCitation, Message, Session
+from shared.data.chats.answer_changes import METADATA_FIELD, load_changes
+from shared.domain.chats.branches import find_answering_run, list_versions
+from shared.domain.chats.chart import ChartType
+from shared.domain.chats.chat import Card, FileCard, FileCitation, Message, Session
+from shared.domain.chats.library_change import LibraryChange
 from shared.domain.ids import MessageId
-from shared.domain.library_change import LibraryChange
 from shared.edge.declare.schemas import Wire
 
 MAX_CARDS = 5

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from functions.chat.deps import ChatDeps
-from shared.domain.custom_agent import AgentRole
+from shared.domain.chats.custom_agent import AgentRole
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
 

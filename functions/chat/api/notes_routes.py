@@ -17,7 +17,7 @@ from functions.chat.notes.read_notes import (
     suggest_chats,
     wait_for_notes,
 )
-from shared.domain.chat_notes import ActionTool
+from shared.domain.chats.chat_notes import ActionTool
 from shared.domain.errors import NotFound
 from shared.domain.ids import MemoryId, MessageId, RunId
 from shared.edge.declare.event_stream import EventStream

@@ -8,10 +8,10 @@ from starlette.datastructures import Headers
 
 from functions.chat.api.profile_schemas import FcmTokenIn, ProfileIn, ProfileOut
 from functions.chat.deps import ChatDeps
+from shared.domain.account.profile import Device
+from shared.domain.conversations.own_names import deduplicate_names
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId, is_id
-from shared.domain.own_names import deduplicate_names
-from shared.domain.profile import Device
 from shared.edge.declare.common_schemas import CapitalOkOut, OkOut
 from shared.edge.declare.routes import Call, route
 from shared.library.own_names_schedule import schedule_marking

@@ -5,9 +5,13 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from functions.chat.api.prompt_texts import IN_ONE_LINE
-from shared.domain.interests import MAX_INTEREST_CHARS, MAX_INTERESTS, MAX_LEARNING_STYLE_CHARS
-from shared.domain.own_names import MAX_OWN_NAMES
-from shared.domain.profile import PreferredModel
+from shared.domain.account.profile import PreferredModel
+from shared.domain.conversations.own_names import MAX_OWN_NAMES
+from shared.domain.memories.interests import (
+    MAX_INTEREST_CHARS,
+    MAX_INTERESTS,
+    MAX_LEARNING_STYLE_CHARS,
+)
 from shared.edge.declare.schemas import LANGUAGE_PATTERN, Wire
 
 OwnName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]

@@ -7,9 +7,9 @@ from pydantic import Field
 
 from functions.chat.api.prompt_texts import IN_ONE_LINE, NOT_EMPTY
 from functions.chat.deps import ChatDeps
-from shared.domain.file import File, FileStatus
+from shared.domain.chats.project import MAX_NAME_CHARS, Project
+from shared.domain.files.file import File, FileStatus
 from shared.domain.ids import ProjectId, UserId
-from shared.domain.project import MAX_NAME_CHARS, Project
 from shared.edge.declare.common_schemas import OkOut, PageQuery
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire

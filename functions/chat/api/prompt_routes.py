@@ -6,7 +6,7 @@ from pydantic import Field
 
 from functions.chat.api.prompt_texts import WITH_LINE_BREAKS
 from functions.chat.deps import ChatDeps
-from shared.domain.profile import MAX_PROMPT_CHARS, MAX_REMINDER_CHARS, Profile
+from shared.domain.account.profile import MAX_PROMPT_CHARS, MAX_REMINDER_CHARS, Profile
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
 

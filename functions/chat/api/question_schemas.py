@@ -14,9 +14,9 @@ from functions.chat.context.similar_chats import (
     MAX_TITLE_CHARS,
     SimilarChat,
 )
-from shared.domain.custom_agent import AgentRole
-from shared.domain.run import Outcome
-from shared.domain.voices import MAX_VOICES
+from shared.domain.chats.custom_agent import AgentRole
+from shared.domain.chats.run import Outcome
+from shared.domain.chats.voices import MAX_VOICES
 from shared.edge.declare.schemas import EVENT_NUMBER_PATTERN, Wire
 
 

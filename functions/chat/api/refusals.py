@@ -8,7 +8,8 @@ from functions.chat.deps import ChatDeps
 from functions.chat.safety.unread_crisis import write_plan
 from functions.chat.sessions.quota_answer import store_quota_answer
 from shared import telemetry
-from shared.domain.chat import Message
+from shared.domain.chats.chat import Message
+from shared.domain.chats.storage_mode import name_within
 from shared.domain.errors import (
     CallerError,
     HistoryMissing,
@@ -17,7 +18,6 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import MessageId, RunId, UserId
-from shared.domain.storage_mode import name_within
 from shared.languages import translate
 
 

@@ -10,8 +10,9 @@ from pydantic import AwareDatetime, Field
 from functions.chat.api.question_schemas import SendMessageIn
 from functions.chat.turn.resent_embeds import clean_content
 from functions.chat.turn.result_embeds import MAX_CHILDREN
-from shared.domain.chat import Message
-from shared.domain.embed import (
+from shared.domain.apps.tool_data import EmbedType
+from shared.domain.chats.chat import Message
+from shared.domain.chats.embed import (
     MAX_CONTENT_CHARS,
     Embed,
     EmbedRef,
@@ -19,13 +20,12 @@ from shared.domain.embed import (
     build_ref,
     compute_content_hash,
 )
+from shared.domain.chats.run import QUESTION_SUFFIX, build_question_id
+from shared.domain.chats.sealed_chat import require_own_ids
+from shared.domain.chats.steps import MAX_ARGUMENTS_CHARS, CallStep
 from shared.domain.errors import Invalid
 from shared.domain.ids import EmbedId, MessageId, RunId, SessionId
 from shared.domain.provenance import LIBRARY, Source
-from shared.domain.run import QUESTION_SUFFIX, build_question_id
-from shared.domain.sealed_chat import require_own_ids
-from shared.domain.steps import MAX_ARGUMENTS_CHARS, CallStep
-from shared.domain.tool_data import EmbedType
 from shared.edge.declare.schemas import ID_PATTERN, Wire
 
 MAX_CLOCK_DIFFERENCE = timedelta(minutes=1)

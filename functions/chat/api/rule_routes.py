@@ -8,8 +8,7 @@ from pydantic import Field
 
 from functions.chat.api.prompt_texts import IN_ONE_LINE, NOT_EMPTY
 from functions.chat.deps import ChatDeps
-from shared.domain.ids import RuleId
-from shared.domain.rule import (
+from shared.domain.chats.rule import (
     MAX_CHARS,
     Rule,
     add_rule,
@@ -18,6 +17,7 @@ from shared.domain.rule import (
     get_rule,
     remove_rule,
 )
+from shared.domain.ids import RuleId
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire

@@ -32,6 +32,9 @@ from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question import Question
 from shared import telemetry
+from shared.domain.chats.run import Run
+from shared.domain.chats.sealed_chat import HistoryRequest
+from shared.domain.chats.storage_mode import is_sealed, name_within
 from shared.domain.errors import (
     CallerError,
     HistoryMissing,
@@ -39,9 +42,6 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import MessageId, RunId, UserId
-from shared.domain.run import Run
-from shared.domain.sealed_chat import HistoryRequest
-from shared.domain.storage_mode import is_sealed, name_within
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.routes import Call, route
 from shared.languages import choose_accepted

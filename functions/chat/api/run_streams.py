@@ -9,10 +9,10 @@ from functions.chat.api.message_schemas import to_message_json, to_question_json
 from functions.chat.api.question_schemas import SendQuery
 from functions.chat.api.ui_chunks import Chunk, ChunkBuilder
 from functions.chat.runs.journal import Journal
-from shared.domain.chat import Message
+from shared.domain.chats.chat import Message
+from shared.domain.chats.run import AnswerText, RunEnded, RunEvent, SequencedEvent
+from shared.domain.chats.sealed_chat import HistoryRequest
 from shared.domain.ids import RunId
-from shared.domain.run import AnswerText, RunEnded, RunEvent, SequencedEvent
-from shared.domain.sealed_chat import HistoryRequest
 from shared.edge.declare.event_stream import EventStream
 
 SequencedEvents = AsyncGenerator[SequencedEvent, None]

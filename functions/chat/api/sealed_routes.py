@@ -23,7 +23,7 @@ from functions.chat.api.sealed_schemas import (
 from functions.chat.deps import ChatDeps
 from functions.chat.sealed import cached_chats, sync
 from functions.chat.turn.idempotency import WaitingKey
-from shared.data.paging import parse_cursor
+from shared.data.store.paging import parse_cursor
 from shared.domain.errors import AlreadyExists, NotFound
 from shared.domain.ids import RunId, SessionId
 from shared.edge.declare.common_schemas import OkOut

@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, BeforeValidator, Field, field_validator
 
 from functions.chat.sealed.sync import Phase, SyncedChat, SyncPage
-from shared.data.sealed_chats import NewCiphertext
+from shared.data.chats.sealed_chats import NewCiphertext
+from shared.domain.chats.sealed_chat import SealedChat, SealedMessage, require_own_ids
 from shared.domain.errors import TooLarge
 from shared.domain.ids import MessageId
-from shared.domain.sealed_chat import SealedChat, SealedMessage, require_own_ids
 from shared.edge.declare.common_schemas import MAX_CURSOR_CHARS
 from shared.edge.declare.schemas import ID_PATTERN, Wire
 

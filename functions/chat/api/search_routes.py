@@ -8,7 +8,7 @@ from pydantic import Field
 from functions.chat.api.session_schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.chat_search import ChatHit, search_chats
-from shared.domain.chat import Message
+from shared.domain.chats.chat import Message
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
 

@@ -7,11 +7,11 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from functions.chat.api.chat_query import ChosenApp
-from shared.domain.chat import Session
-from shared.domain.chat_notes import Category
-from shared.domain.details_request import DetailKey, RequestState
-from shared.domain.feedback import Thumb
-from shared.domain.storage_mode import StorageMode, find_storage_mode
+from shared.domain.chats.chat import Session
+from shared.domain.chats.chat_notes import Category
+from shared.domain.chats.details_request import DetailKey, RequestState
+from shared.domain.chats.feedback import Thumb
+from shared.domain.chats.storage_mode import StorageMode, find_storage_mode
 from shared.edge.declare.common_schemas import PageQuery
 from shared.edge.declare.schemas import OPTIONAL_ID_PATTERN, Wire
 

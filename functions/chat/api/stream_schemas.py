@@ -10,10 +10,10 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypeAliasType, TypedDict
 
 from functions.chat.api.message_schemas import ChartOut, MessageOut
-from shared.domain.confirmation import ConfirmationReason, Decision
+from shared.domain.apps.tool_data import EmbedType
+from shared.domain.chats.confirmation import ConfirmationReason, Decision
+from shared.domain.chats.run import Outcome, StageName
 from shared.domain.history_reason import HistoryReason
-from shared.domain.run import Outcome, StageName
-from shared.domain.tool_data import EmbedType
 
 _CONFIG = ConfigDict(extra="forbid")
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from shared.domain.chart import Chart
-from shared.domain.chat import Message
-from shared.domain.confirmation import Confirmation
-from shared.domain.embed import EmbedRef
-from shared.domain.placement import Placement, PlacementCounter
-from shared.domain.run import (
+from shared.domain.chats.chart import Chart
+from shared.domain.chats.chat import Message
+from shared.domain.chats.confirmation import Confirmation
+from shared.domain.chats.embed import EmbedRef
+from shared.domain.chats.placement import Placement, PlacementCounter
+from shared.domain.chats.run import (
     AnswerText,
     AnswerWithdrawn,
     ChartShown,

@@ -16,7 +16,7 @@ from contextlib import aclosing
 from pydantic_core import to_json
 
 from functions.chat.api.ui_chunks import Chunk, ChunkBuilder, MessageEncoder, wrap_chunk
-from shared.domain.run import (
+from shared.domain.chats.run import (
     Outcome,
     PlainEvent,
     RunEnded,
@@ -25,7 +25,7 @@ from shared.domain.run import (
     VoiceEnded,
     VoicesStarted,
 )
-from shared.domain.voices import get_voice, untag_event
+from shared.domain.chats.voices import get_voice, untag_event
 
 HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
 HEARTBEAT = b": ping\n\n"

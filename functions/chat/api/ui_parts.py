@@ -10,9 +10,9 @@ from functions.chat.api.ui_chunks import (
     build_embed_part,
     parse_input,
 )
-from shared.domain.branches import build_shown_path, omit_foreign_summary
-from shared.domain.chat import Message, Session
-from shared.domain.steps import CallStep, Step
+from shared.domain.chats.branches import build_shown_path, omit_foreign_summary
+from shared.domain.chats.chat import Message, Session
+from shared.domain.chats.steps import CallStep, Step
 
 
 def add_parts(

@@ -5,9 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from shared.domain.figures import PeriodName
-from shared.domain.model import ModelRole
-from shared.domain.quota import QuotaName
+from shared.domain.account.quota import QuotaName
+from shared.domain.conversations.figures import PeriodName
+from shared.domain.models.model import ModelRole
 from shared.edge.declare.schemas import Wire
 
 MAX_DAYS = 31

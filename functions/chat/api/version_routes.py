@@ -21,7 +21,7 @@ from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question import Question
 from shared import telemetry
-from shared.domain.custom_agent import AgentRole
+from shared.domain.chats.custom_agent import AgentRole
 from shared.domain.ids import MessageId, SessionId
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.routes import Call, route

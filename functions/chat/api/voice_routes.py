@@ -28,10 +28,10 @@ from functions.chat.voice.voice_messages import (
     transcribe_voice,
 )
 from shared import telemetry
+from shared.domain.chats.run import Run
+from shared.domain.chats.storage_mode import is_private, name_within
 from shared.domain.errors import CallerError, Invalid, ModelFailed, NotFound, Unavailable
 from shared.domain.ids import RunId
-from shared.domain.run import Run
-from shared.domain.storage_mode import is_private, name_within
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.routes import Call, Form, route
 from shared.edge.declare.schemas import LANGUAGE_CODE_PATTERN, Wire

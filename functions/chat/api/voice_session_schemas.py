@@ -11,8 +11,8 @@ from functions.chat.voice.voice_sessions import (
     RecordedTurn,
     SpokenTurn,
 )
+from shared.domain.chats.voice_session import MAX_SDP_CHARS, RealtimeSecret, VoiceSession
 from shared.domain.ids import SessionId
-from shared.domain.voice_session import MAX_SDP_CHARS, RealtimeSecret, VoiceSession
 from shared.edge.declare.schemas import Wire
 from shared.ports import Clock
 

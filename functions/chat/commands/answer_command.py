@@ -10,14 +10,14 @@ from functions.chat.commands.command_turn import CommandReply, CommandTurn, Item
 from functions.chat.commands.forgetting import ask_to_wipe, choose, decide, forget
 from functions.chat.tools.memory_tools import write_fact
 from functions.chat.tools.recall_tools import PAUSED, RESUMED
-from shared.domain.arc import Arc
-from shared.domain.chat import Card
-from shared.domain.conversation import Conversation
-from shared.domain.day_words import describe_time
+from shared.domain.chats.arc import Arc
+from shared.domain.chats.chat import Card
+from shared.domain.chats.rule import MAX_CHARS, MAX_WORDS, Rule, add_rule
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.day_words import describe_time
 from shared.domain.errors import Invalid
 from shared.domain.ids import RuleId
-from shared.domain.memory import Memory
-from shared.domain.rule import MAX_CHARS, MAX_WORDS, Rule, add_rule
+from shared.domain.memories.memory import Memory
 
 MAX_LISTED = 20
 MAX_LISTED_ARCS = 5

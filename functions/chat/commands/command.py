@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Literal, get_args
 
 from functions.chat.consent.consent_reply import parse_reply
-from shared.domain.built_in_names import SlashName
-from shared.domain.chat import LISTED_KEY, QUESTION_WORDS_KEY, Message
-from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation
+from shared.domain.chats.built_in_names import SlashName
+from shared.domain.chats.chat import LISTED_KEY, QUESTION_WORDS_KEY, Message
+from shared.domain.chats.confirmation import CONFIRMATION_TIMEOUT, Confirmation
 from shared.domain.value import value
 
 CommandName = SlashName | Literal["choose", "decide"]

@@ -8,13 +8,13 @@ from functions.chat import user_texts
 from functions.chat.commands.command import ALL
 from functions.chat.context.word_match import has_words, parse_words
 from functions.chat.deps import ChatDeps
-from shared.domain.arc import Arc
-from shared.domain.chat import Card
-from shared.domain.confirmation import Confirmation
+from shared.domain.chats.arc import Arc
+from shared.domain.chats.chat import Card
+from shared.domain.chats.confirmation import Confirmation
+from shared.domain.chats.library_change import LibraryChange
+from shared.domain.chats.rule import Rule, list_active
 from shared.domain.ids import ArcId, MemoryId, RunId, UserId
-from shared.domain.library_change import LibraryChange
-from shared.domain.memory import Memory
-from shared.domain.rule import Rule, list_active
+from shared.domain.memories.memory import Memory
 from shared.domain.value import value
 from shared.languages import translate
 

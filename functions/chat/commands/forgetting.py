@@ -9,12 +9,12 @@ from functools import partial
 from functions.chat import user_texts
 from functions.chat.commands.command import FORGET, WIPE, Command
 from functions.chat.commands.command_turn import MAX_FOUND, CommandReply, CommandTurn, build_name
-from shared.domain.arc import Arc
-from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation
+from shared.domain.chats.arc import Arc
+from shared.domain.chats.confirmation import CONFIRMATION_TIMEOUT, Confirmation
+from shared.domain.chats.rule import Rule, remove_rule
 from shared.domain.errors import NotFound
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from shared.domain.provenance import LIBRARY
-from shared.domain.rule import Rule, remove_rule
 from shared.library.owner_memories import delete_all_memories, forget_memories
 from shared.resilience.retry import retry
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from shared.data.memories import Memories
-from shared.domain.details_request import DetailKey
+from shared.data.memories.memories import Memories
+from shared.domain.account.profile import Profile
+from shared.domain.chats.details_request import DetailKey
 from shared.domain.ids import UserId
-from shared.domain.profile import Profile
 
 MAX_MEMORIES = 100
 MAX_CHARS = 8_000

@@ -9,7 +9,7 @@ that is counted, in the same bits as what a tool call tells: how many addresses,
 from collections.abc import Collection, Sequence
 from math import comb, log2
 
-from shared.domain.chat import LinkChoice
+from shared.domain.chats.chat import LinkChoice
 
 MAX_CHECKED = 10
 """Maximum of addresses of one answer that are looked up."""

@@ -4,8 +4,8 @@ import json
 
 from functions.chat.consent.allowed_details import Details
 from shared import prompts
+from shared.domain.models.tokens import estimate_tokens
 from shared.domain.provenance import LIBRARY
-from shared.domain.tokens import estimate_tokens
 from shared.security.fencing import fence_untrusted
 from shared.security.visible_text import strip_invisible
 

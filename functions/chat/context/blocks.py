@@ -6,8 +6,8 @@ from typing import Any
 from pydantic_core import to_json
 
 from shared.domain.ids import FileId
-from shared.domain.model import AssistantTurn, ModelMessage, SystemText, ToolResult, UserText
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.model import AssistantTurn, ModelMessage, SystemText, ToolResult, UserText
+from shared.domain.models.tokens import estimate_tokens
 from shared.domain.value import value
 
 MESSAGE_TOKENS = 4

@@ -15,9 +15,9 @@ from functions.chat.context.blocks import (
     build_earlier_message,
 )
 from functions.chat.context.window import MIN_VERBATIM
-from shared.domain.model import ToolSpec
-from shared.domain.sizes import truncate
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.model import ToolSpec
+from shared.domain.models.tokens import estimate_tokens
+from shared.domain.store.sizes import truncate
 from shared.models.requests import to_wire_tool
 
 SAFETY_MARGIN = 0.05

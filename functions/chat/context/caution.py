@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from shared import prompts
-from shared.domain.safety import SafetyScore
+from shared.domain.chats.safety import SafetyScore
 from shared.safety.safety_score import find_step
 
 

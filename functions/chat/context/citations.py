@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from shared.domain.chat import Card, FilePage
+from shared.domain.chats.chat import Card, FilePage
 
 _NUMBERS = "[0-9]{1,4}(?:, ?[0-9]{1,4}){0,9}"
 _TOKEN = re.compile(rf"(?P<ticks>`{{1,3}})|(?P<newline>\n)| ?\[(?P<numbers>{_NUMBERS})\](?!\()")

@@ -20,7 +20,7 @@ from functions.chat.context.reductions import cut_to_fit
 from functions.chat.context.required import build_required
 from functions.chat.context.tool_pairs import drop_orphans
 from functions.chat.context.turn_blocks import TurnBlocks
-from shared.domain.model import AssistantTurn, ModelMessage, ToolResult, ToolSpec, UserText
+from shared.domain.models.model import AssistantTurn, ModelMessage, ToolResult, ToolSpec, UserText
 from shared.domain.value import value
 
 ROOM_TOKENS = 1_000

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from functions.chat.context.blocks import FileNote, GivenDocument
 from shared import prompts
-from shared.domain.model import UserText
+from shared.domain.models.model import UserText
 from shared.domain.provenance import LIBRARY
 from shared.security.fencing import fence_untrusted
 

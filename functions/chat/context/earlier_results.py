@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field
 
-from shared.domain.chat import Message
+from shared.domain.chats.chat import Message
 from shared.domain.ids import EmbedId
 from shared.domain.provenance import Source
 from shared.domain.value import value

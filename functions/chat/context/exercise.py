@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from shared.domain.chat import Message
-from shared.domain.exercise import ActiveExercise
+from shared.domain.chats.chat import Message
+from shared.domain.chats.exercise import ActiveExercise
 from shared.exercises import find_exercise
 
 GUIDE = (

@@ -6,9 +6,9 @@ from types import MappingProxyType
 
 from functions.chat.context.blocks import FileNote, GivenDocument
 from functions.chat.context.pictures import GivenPicture, build_label
-from shared.domain.file import File, Page
+from shared.domain.files.file import File, Page
 from shared.domain.ids import FileId
-from shared.domain.model import Picture
+from shared.domain.models.model import Picture
 from shared.domain.value import value
 
 MAX_FILES = 10

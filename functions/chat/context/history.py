@@ -19,10 +19,10 @@ from functions.chat.context.model_words import select_model_words
 from functions.chat.context.pictures import add_pictures
 from functions.chat.context.replayed_calls import replay_calls
 from shared import prompts
-from shared.domain.chat import Message
+from shared.domain.chats.chat import Message
+from shared.domain.chats.run import build_question_id
 from shared.domain.ids import RunId
-from shared.domain.model import AssistantTurn, ModelMessage, UserText
-from shared.domain.run import build_question_id
+from shared.domain.models.model import AssistantTurn, ModelMessage, UserText
 
 
 def build_history(

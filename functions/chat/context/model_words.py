@@ -8,10 +8,10 @@ from functools import cache
 from typing import get_args
 
 from functions.chat import user_texts
-from shared.domain.chat import Message, build_greeting_id
-from shared.domain.crisis import CrisisVerdict
+from shared.domain.chats.chat import Message, build_greeting_id
+from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.failure import FailureReason
-from shared.domain.model_failure import ModelPlace, list_failure_sentences
+from shared.domain.models.model_failure import ModelPlace, list_failure_sentences
 from shared.languages import LANGUAGES, translate
 from shared.safety.crisis_plan import NOT_ALONE, build_addition, read_language
 

@@ -7,11 +7,11 @@ from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from shared import prompts
-from shared.domain.action_item import ActionItem
-from shared.domain.conversation import Conversation
-from shared.domain.daily_summary import DailySummary
-from shared.domain.memory import Memory
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.daily_summary import DailySummary
+from shared.domain.memories.memory import Memory
 from shared.domain.provenance import LIBRARY
+from shared.domain.tasks.action_item import ActionItem
 from shared.domain.value import value
 from shared.security.fencing import fence_untrusted
 from shared.security.visible_text import strip_invisible

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from functions.chat.context.blocks import EarlierMessage, build_earlier_message
-from shared.domain.file import File
-from shared.domain.model import ModelMessage, Picture, UserText
+from shared.domain.files.file import File
+from shared.domain.models.model import ModelMessage, Picture, UserText
 from shared.domain.value import value
 
 UNSEEN = "[You cannot see the pictures of this message; say so if they matter.]"

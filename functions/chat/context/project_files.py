@@ -10,9 +10,9 @@ from functions.chat.context.file_texts import (
     list_pictures,
     number_documents,
 )
-from shared.domain.file import File
-from shared.domain.model import ModelFacts
-from shared.domain.project import WHOLE_SHARE
+from shared.domain.chats.project import WHOLE_SHARE
+from shared.domain.files.file import File
+from shared.domain.models.model import ModelFacts
 from shared.domain.value import value
 
 

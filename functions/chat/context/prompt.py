@@ -20,15 +20,15 @@ from functions.chat.context.file_texts import (
 from functions.chat.context.history import build_history
 from functions.chat.context.interests import choose_interests
 from shared import prompts
-from shared.domain.app import App
-from shared.domain.chat import MAIN_SESSION, Message
-from shared.domain.chat_notes import DEFAULT_LANGUAGE, ChatNotes
-from shared.domain.custom_agent import CustomAgent
-from shared.domain.focus_mode import FocusMode
-from shared.domain.model import UNKNOWN_MODEL, ModelFacts
-from shared.domain.profile import Profile
+from shared.domain.account.profile import Profile
+from shared.domain.apps.app import App
+from shared.domain.chats.chat import MAIN_SESSION, Message
+from shared.domain.chats.chat_notes import DEFAULT_LANGUAGE, ChatNotes
+from shared.domain.chats.custom_agent import CustomAgent
+from shared.domain.chats.focus_mode import FocusMode
+from shared.domain.chats.rule import list_active
+from shared.domain.models.model import UNKNOWN_MODEL, ModelFacts
 from shared.domain.provenance import Source
-from shared.domain.rule import list_active
 from shared.security.fencing import fence_untrusted
 
 RULE_LAYERS = tuple(

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from functions.chat import user_texts
-from shared.domain.confirmation import Confirmation
+from shared.domain.chats.confirmation import Confirmation
 from shared.languages import translate
 from shared.security.visible_text import strip_invisible
 

@@ -14,7 +14,7 @@ from functions.chat.context.documents import build_project_notices
 from functions.chat.context.required import Required, build_required
 from functions.chat.context.turn_blocks import TurnBlocks
 from shared.domain.errors import TooLarge
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.tokens import estimate_tokens
 from shared.domain.value import value
 
 Reduce = Callable[[TurnBlocks, int], TurnBlocks]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from shared import prompts
-from shared.domain.model import UserText
+from shared.domain.models.model import UserText
 
 
 def build_reminder(

@@ -7,8 +7,8 @@ from itertools import groupby
 from pydantic_core import from_json
 
 from functions.chat.context.earlier_results import EarlierResult
-from shared.domain.model import AssistantTurn, ModelMessage, ToolCall, ToolResult
-from shared.domain.steps import CallState, CallStep, Step
+from shared.domain.chats.steps import CallState, CallStep, Step
+from shared.domain.models.model import AssistantTurn, ModelMessage, ToolCall, ToolResult
 
 RESULT_TEXTS: Mapping[CallState, str] = {
     "done": "This tool call completed but the results are no longer accessible.",

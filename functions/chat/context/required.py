@@ -8,7 +8,7 @@ from functions.chat.context.pictures import add_pictures, hide_pictures
 from functions.chat.context.reminder import build_reminder
 from functions.chat.context.turn_blocks import TurnBlocks
 from shared import prompts
-from shared.domain.model import ModelMessage, SystemText, UserText
+from shared.domain.models.model import ModelMessage, SystemText, UserText
 from shared.domain.value import value
 
 

@@ -10,10 +10,10 @@ from typing import TypeVar
 from functions.chat.context.budget import cut_text
 from functions.chat.context.earlier_results import EarlierResult, EarlierResults
 from functions.chat.context.result_text import write_for_model
-from shared.domain.chat import Message
-from shared.domain.embed import Embed, EmbedRef, join_content, list_ids
+from shared.domain.apps.tool_data import ToolData
+from shared.domain.chats.chat import Message
+from shared.domain.chats.embed import Embed, EmbedRef, join_content, list_ids
 from shared.domain.ids import EmbedId
-from shared.domain.tool_data import ToolData
 
 T = TypeVar("T")
 MAX_READ = 60

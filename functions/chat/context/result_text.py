@@ -5,8 +5,8 @@ from typing import Any
 
 import anyio.to_thread
 
-from shared.domain.tokens import estimate_tokens
-from shared.domain.tool_data import ToolData, to_compact_json
+from shared.domain.apps.tool_data import ToolData, to_compact_json
+from shared.domain.models.tokens import estimate_tokens
 
 
 def write_for_model(data: ToolData) -> str:

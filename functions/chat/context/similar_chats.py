@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from shared import prompts
-from shared.domain.chat import Session
+from shared.domain.chats.chat import Session
 from shared.domain.provenance import LIBRARY
 from shared.domain.value import value
 from shared.security.fencing import fence_untrusted

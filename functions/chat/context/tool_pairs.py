@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from shared.domain.model import AssistantTurn, ModelMessage, ToolResult
+from shared.domain.models.model import AssistantTurn, ModelMessage, ToolResult
 
 
 def drop_orphans(messages: Sequence[ModelMessage]) -> list[ModelMessage]:

@@ -2,9 +2,9 @@
 
 from functions.chat.context.blocks import EarlierMessage, Exchange, FileNote, GivenDocument
 from functions.chat.context.pictures import GivenPicture
-from shared.domain.chat import FilePage
+from shared.domain.chats.chat import FilePage
 from shared.domain.ids import FileId
-from shared.domain.model import UNKNOWN_MODEL, ModelFacts
+from shared.domain.models.model import UNKNOWN_MODEL, ModelFacts
 from shared.domain.value import value
 
 

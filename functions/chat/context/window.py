@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from shared.domain.chat import Message, Session
-from shared.domain.tokens import estimate_tokens
+from shared.domain.chats.chat import Message, Session
+from shared.domain.models.tokens import estimate_tokens
 
 MIN_VERBATIM = 10
 """This many of the last messages are never summarised."""

@@ -10,7 +10,7 @@ from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.loop.tool_policy import WEB_PAGES
 from shared import telemetry
-from shared.domain.chat import LinkChoice, Message
+from shared.domain.chats.chat import LinkChoice, Message
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import UserId
 from shared.languages import translate

@@ -18,9 +18,9 @@ from functions.chat.corrections.safe_answer import write_safe_answer
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.sessions.versions import MAX_VERSIONS, load_question
 from shared import telemetry
-from shared.data.answer_changes import METADATA_FIELD
-from shared.domain.branches import build_retry, build_shown_path
-from shared.domain.chat import (
+from shared.data.chats.answer_changes import METADATA_FIELD
+from shared.domain.chats.branches import build_retry, build_shown_path
+from shared.domain.chats.chat import (
     CORRECTS_KEY,
     LISTED_KEY,
     QUESTION_KEY,

@@ -6,11 +6,11 @@ from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.safety.model_outputs import SafeAnswerOutput
 from shared import prompts
-from shared.domain.branches import build_path_to
-from shared.domain.chat import Message, Session
+from shared.domain.chats.branches import build_path_to
+from shared.domain.chats.chat import Message, Session
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
-from shared.domain.model import Prompt
+from shared.domain.models.model import Prompt
 from shared.library.user_model import load_model
 from shared.models.data_room import fit_prompt
 from shared.security.link_filter import extract_urls, filter_links

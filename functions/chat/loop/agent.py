@@ -18,11 +18,24 @@ from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.parsed_call import ParsedCall, build_unique_id, parse_call
 from functions.chat.tools.toolkit import Tool, Toolkit, ToolOutcome
 from shared import telemetry
-from shared.domain.confirmation import Confirmation
-from shared.domain.embed import EmbedRef
+from shared.domain.chats.confirmation import Confirmation
+from shared.domain.chats.embed import EmbedRef
+from shared.domain.chats.run import (
+    ChartShown,
+    ConfirmationRequested,
+    EmbedShown,
+    LibraryChanged,
+    ReasoningText,
+    RouteChosen,
+    RunEvent,
+    Stage,
+    Status,
+    ToolEnded,
+    ToolStarted,
+)
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import RunId
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     FinishReason,
     ModelCallFinished,
@@ -36,20 +49,7 @@ from shared.domain.model import (
     ToolLeftOut,
     ToolResult,
 )
-from shared.domain.model_usage import RoleUsage, to_role_usage
-from shared.domain.run import (
-    ChartShown,
-    ConfirmationRequested,
-    EmbedShown,
-    LibraryChanged,
-    ReasoningText,
-    RouteChosen,
-    RunEvent,
-    Stage,
-    Status,
-    ToolEnded,
-    ToolStarted,
-)
+from shared.domain.models.model_usage import RoleUsage, to_role_usage
 from shared.languages import translate
 from shared.model_meter import count_model_call
 from shared.ports import ChatModel

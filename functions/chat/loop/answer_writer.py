@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from functions.chat.context.citations import CitationRewriter, Citations, Source
 from shared import telemetry
-from shared.domain.chat import FileCitation, FilePage
-from shared.domain.run import (
+from shared.domain.chats.chat import FileCitation, FilePage
+from shared.domain.chats.run import (
     AnswerText,
     AnswerWithdrawn,
     CitationShown,

@@ -12,9 +12,9 @@ from functions.chat.loop.tool_policy import ToolPolicy, Verdict
 from functions.chat.tools.parsed_call import ParsedCall, parse_call
 from functions.chat.tools.toolkit import Tool, Toolkit
 from shared import telemetry
-from shared.domain.confirmation import Confirmation, ConfirmationReason, Decision
+from shared.domain.chats.confirmation import Confirmation, ConfirmationReason, Decision
+from shared.domain.chats.run import ConfirmationRequested, ConfirmationResolved, RunEvent
 from shared.domain.errors import KeepsakeError
-from shared.domain.run import ConfirmationRequested, ConfirmationResolved, RunEvent
 from shared.languages import translate
 
 LEDGER_TIMEOUT_S = 2.5

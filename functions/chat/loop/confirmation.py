@@ -10,8 +10,8 @@ import anyio
 
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool
-from shared.data.confirmations import Confirmations
-from shared.domain.confirmation import (
+from shared.data.chats.confirmations import Confirmations
+from shared.domain.chats.confirmation import (
     CONFIRMATION_TIMEOUT,
     Confirmation,
     ConfirmationReason,

@@ -9,7 +9,7 @@ from functions.chat.loop.limits import LimitReached
 from functions.chat.tools.toolkit import Tool, Toolkit
 from shared import telemetry
 from shared.domain.errors import ModelFailed, TooLarge
-from shared.domain.model import AssistantTurn, ModelFacts, ModelMessage, ToolResult, ToolSpec
+from shared.domain.models.model import AssistantTurn, ModelFacts, ModelMessage, ToolResult, ToolSpec
 
 
 class FitToWindow(Protocol):

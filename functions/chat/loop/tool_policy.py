@@ -14,9 +14,9 @@ from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
 from functions.chat.context.links import list_links
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool, ToolOutcome
-from shared.domain.app import App
-from shared.domain.chat import LinkChoice, Message, Session
-from shared.domain.confirmation import ConfirmationReason
+from shared.domain.apps.app import App
+from shared.domain.chats.chat import LinkChoice, Message, Session
+from shared.domain.chats.confirmation import ConfirmationReason
 from shared.domain.value import value
 from shared.security.link_filter import extract_urls
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functions.chat.notes.model_outputs import FirstNotesOutput, NotesOutput
 from functions.chat.notes.private_details import has_private
 from functions.chat.notes.suggested_questions import select_questions
-from shared.domain.chat import Message
-from shared.domain.chat_notes import (
+from shared.domain.chats.chat import Message
+from shared.domain.chats.chat_notes import (
     DEFAULT_LANGUAGE,
     MAX_ICONS,
     MAX_SUMMARY_CHARS,

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functions.chat.consent.allowed_details import load_details
 from functions.chat.notes.private_details import find_private_terms
 from functions.chat.tools.toolkit import MAX_SHOWN_CHARS
-from shared.data.memories import Memories
-from shared.domain.chat import Message
-from shared.domain.details_request import DetailKey
+from shared.data.memories.memories import Memories
+from shared.domain.account.profile import Profile
+from shared.domain.chats.chat import Message
+from shared.domain.chats.details_request import DetailKey
+from shared.domain.chats.steps import CUT_NOTE, CallStep
 from shared.domain.ids import UserId
-from shared.domain.profile import Profile
-from shared.domain.steps import CUT_NOTE, CallStep
 
 _READING_TOOLS = frozenset({"get_memories", "search_memories"})
 _WRITING_TOOLS = frozenset({"remember", "update_memory", "delete_memories"})

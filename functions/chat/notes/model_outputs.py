@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from shared.domain.chat_notes import Category, TopicShift
+from shared.domain.chats.chat_notes import Category, TopicShift
 
 MAX_HARM = 10.0
 _MAX_ITEMS = 50

@@ -23,15 +23,15 @@ from functions.chat.notes.model_outputs import FirstNotesOutput, NotesOutput
 from functions.chat.notes.private_details import hide_private
 from functions.chat.notes.suggested_actions import build_actions, has_memory_suggestions
 from shared import prompts, telemetry
-from shared.domain.branches import Path, build_path_to, get_notes_on
-from shared.domain.chat import Message, Session
-from shared.domain.chat_notes import AnswerNotes, ChatNotes, SuggestedAction
-from shared.domain.details_request import list_asked
+from shared.domain.account.profile import Profile
+from shared.domain.chats.branches import Path, build_path_to, get_notes_on
+from shared.domain.chats.chat import Message, Session
+from shared.domain.chats.chat_notes import AnswerNotes, ChatNotes, SuggestedAction
+from shared.domain.chats.details_request import list_asked
+from shared.domain.chats.run import build_question_id
 from shared.domain.errors import ModelFailed, NotFound
 from shared.domain.ids import MessageId, RunId, UserId
-from shared.domain.model import Prompt
-from shared.domain.profile import Profile
-from shared.domain.run import build_question_id
+from shared.domain.models.model import Prompt
 from shared.domain.value import value
 from shared.models.data_room import fit_prompt
 from shared.ports import ChatModel

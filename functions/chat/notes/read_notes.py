@@ -8,12 +8,12 @@ from itertools import chain, zip_longest
 from functions.chat.deps import ChatDeps
 from functions.chat.notes.suggested_actions import is_open
 from functions.chat.notes.suggested_questions import MAX_SUGGESTIONS
-from shared.domain.chat import CORRECTS_KEY, Message, Session
-from shared.domain.chat_notes import AnswerNotes, SuggestedAction
+from shared.domain.chats.chat import CORRECTS_KEY, Message, Session
+from shared.domain.chats.chat_notes import AnswerNotes, SuggestedAction
+from shared.domain.chats.storage_mode import is_private
 from shared.domain.errors import NotFound
 from shared.domain.ids import MemoryId, MessageId, UserId
-from shared.domain.memory import Memory
-from shared.domain.storage_mode import is_private
+from shared.domain.memories.memory import Memory
 from shared.domain.value import value
 from shared.domain.words import build_wording, normalise
 

@@ -12,10 +12,14 @@ from functions.chat.notes.model_outputs import (
     SettingName,
     SettingSuggestion,
 )
-from shared.domain.chat_notes import SuggestedAction
-from shared.domain.interests import MAX_INTEREST_CHARS, MAX_INTERESTS, MAX_LEARNING_STYLE_CHARS
-from shared.domain.memory import MAX_WORDS, Memory
-from shared.domain.profile import Profile
+from shared.domain.account.profile import Profile
+from shared.domain.chats.chat_notes import SuggestedAction
+from shared.domain.memories.interests import (
+    MAX_INTEREST_CHARS,
+    MAX_INTERESTS,
+    MAX_LEARNING_STYLE_CHARS,
+)
+from shared.domain.memories.memory import MAX_WORDS, Memory
 from shared.domain.words import count_words, normalise
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.retrieval.terms import find_words, tokenize

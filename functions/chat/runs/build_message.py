@@ -9,12 +9,10 @@ from functions.chat.context.citations import strip_markers
 from functions.chat.context.model_words import select_model_words
 from functions.chat.runs.collect_steps import collect_steps
 from functions.chat.runs.journal import join_model_text, join_text, list_shown
-from shared.data.answer_changes import METADATA_FIELD, dump_changes
-from shared.domain.chart import Chart
-from shared.domain.chat import LISTED_KEY, QUESTION_KEY, QUESTION_WORDS_KEY, Message
-from shared.domain.ids import MessageId
-from shared.domain.provenance import LIBRARY
-from shared.domain.run import (
+from shared.data.chats.answer_changes import METADATA_FIELD, dump_changes
+from shared.domain.chats.chart import Chart
+from shared.domain.chats.chat import LISTED_KEY, QUESTION_KEY, QUESTION_WORDS_KEY, Message
+from shared.domain.chats.run import (
     ChartShown,
     CitationShown,
     ConfirmationRequested,
@@ -28,8 +26,10 @@ from shared.domain.run import (
     RunEvent,
     ToolEnded,
 )
+from shared.domain.chats.voices import choose_main_voice, select_voice
+from shared.domain.ids import MessageId
+from shared.domain.provenance import LIBRARY
 from shared.domain.value import value
-from shared.domain.voices import choose_main_voice, select_voice
 
 
 @value

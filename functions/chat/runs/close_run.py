@@ -7,11 +7,9 @@ from datetime import datetime
 from functions.chat import user_texts
 from functions.chat.runs.build_message import build_answers
 from functions.chat.runs.journal import join_text
-from shared.data.alternatives import build_alternative_writes
-from shared.data.runs import Runs
-from shared.domain.errors import PreconditionFailed
-from shared.domain.ids import UserId
-from shared.domain.run import (
+from shared.data.chats.alternatives import build_alternative_writes
+from shared.data.chats.runs import Runs
+from shared.domain.chats.run import (
     Batch,
     JournalPlace,
     OwnText,
@@ -20,7 +18,15 @@ from shared.domain.run import (
     VoiceEnded,
     VoicesStarted,
 )
-from shared.domain.voices import count_voices, find_outcomes, list_unended, select_voice, tag_event
+from shared.domain.chats.voices import (
+    count_voices,
+    find_outcomes,
+    list_unended,
+    select_voice,
+    tag_event,
+)
+from shared.domain.errors import PreconditionFailed
+from shared.domain.ids import UserId
 
 SEQ_GAP = 1_000_000
 """More events than a process can have sent without storing them, so that the number of the end is

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from shared.domain.run import ReasoningText, RunEvent, Stage, ToolEnded, ToolStarted
-from shared.domain.steps import CallState, CallStep, ReasoningStep, Step, shorten_steps
+from shared.domain.chats.run import ReasoningText, RunEvent, Stage, ToolEnded, ToolStarted
+from shared.domain.chats.steps import CallState, CallStep, ReasoningStep, Step, shorten_steps
 
 _CYCLE = Stage("thinking")
 """With it each model call begins."""

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from shared.domain.chat import Session
+from shared.domain.chats.chat import Session
 from shared.domain.errors import Conflict
 from shared.domain.ids import SessionId, UserId
 

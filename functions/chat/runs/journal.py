@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import replace
 
-from shared.domain.run import (
+from shared.domain.chats.run import (
     AnswerText,
     AnswerWithdrawn,
     CitationShown,
@@ -15,7 +15,7 @@ from shared.domain.run import (
     SequencedEvent,
     VoiceEnded,
 )
-from shared.domain.voices import get_voice, select_voice, tag_event, untag_event
+from shared.domain.chats.voices import get_voice, select_voice, tag_event, untag_event
 
 ShownEvent = AnswerText | CitationShown | FileCited
 """What an answer shows: its text, and each source before the piece that cites it."""

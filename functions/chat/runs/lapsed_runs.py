@@ -2,12 +2,12 @@
 
 from datetime import datetime
 
-from shared.data.runs import Runs
-from shared.domain.branches import find_answering_run
-from shared.domain.chat import Message, Session
+from shared.data.chats.runs import Runs
+from shared.domain.chats.branches import find_answering_run
+from shared.domain.chats.chat import Message, Session
+from shared.domain.chats.run import Run
 from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, UserId
-from shared.domain.run import Run
 
 
 async def require_closed(runs: Runs, uid: UserId, run_id: RunId, *, now: datetime) -> None:

@@ -9,13 +9,13 @@ from pydantic_core import to_json
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.run_registry import ActiveRun
 from shared import telemetry
-from shared.data.runs import Runs
-from shared.domain.chat import Fork, Message, Session
-from shared.domain.documents import Write
+from shared.data.chats.runs import Runs
+from shared.domain.chats.chat import Fork, Message, Session
+from shared.domain.chats.run import LEASE_TTL, Batch, JournalPlace, Outcome, Run, RunEvent, Signal
 from shared.domain.errors import AlreadyExists, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.run import LEASE_TTL, Batch, JournalPlace, Outcome, Run, RunEvent, Signal
-from shared.domain.sizes import split_by_size
+from shared.domain.store.documents import Write
+from shared.domain.store.sizes import split_by_size
 from shared.ports import Clock
 from shared.resilience.retry import retry
 

@@ -9,9 +9,7 @@ from functions.chat.runs.journal import Journal, merge_text
 from functions.chat.runs.lapsed_runs import load_closing_lapsed
 from functions.chat.runs.run_registry import RunRegistry
 from shared.data.stores import Stores
-from shared.domain.errors import NotFound, Unavailable
-from shared.domain.ids import RunId, UserId
-from shared.domain.run import (
+from shared.domain.chats.run import (
     AnswerText,
     Batch,
     JournalPlace,
@@ -19,6 +17,8 @@ from shared.domain.run import (
     RunEnded,
     SequencedEvent,
 )
+from shared.domain.errors import NotFound, Unavailable
+from shared.domain.ids import RunId, UserId
 from shared.domain.value import value
 from shared.ports import Clock
 from shared.resilience.retry import retry

@@ -7,8 +7,8 @@ import anyio
 
 from functions.chat.runs.followers import Followers
 from functions.chat.runs.journal import Journal
+from shared.domain.chats.run import Outcome
 from shared.domain.ids import RunId, UserId
-from shared.domain.run import Outcome
 
 
 class ActiveRun:

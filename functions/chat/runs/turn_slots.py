@@ -6,11 +6,11 @@ from typing import Protocol
 from zlib import crc32
 
 from functions.chat.runs.lapsed_runs import load_closing_lapsed
+from shared.data.chats.turn_slots import MAX_CONCURRENT_TURNS, TurnSlot, slot_path
 from shared.data.stores import Stores
-from shared.data.turn_slots import MAX_CONCURRENT_TURNS, TurnSlot, slot_path
-from shared.domain.documents import Delete, Write
 from shared.domain.errors import QuotaExceeded, Unavailable
 from shared.domain.ids import RunId, UserId
+from shared.domain.store.documents import Delete, Write
 from shared.ports import Clock
 
 BEGIN_TIMEOUT = timedelta(seconds=60)

@@ -2,7 +2,7 @@
 
 import re
 
-from shared.domain.crisis import CrisisLevel, CrisisVerdict, Judge
+from shared.domain.chats.crisis import CrisisLevel, CrisisVerdict, Judge
 from shared.domain.value import value
 from shared.domain.words import stands_in
 from shared.safety.crisis_rules import CrisisFinding

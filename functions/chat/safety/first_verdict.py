@@ -8,8 +8,8 @@ from anyio import to_thread
 
 from functions.chat.safety.countries import find_country
 from functions.chat.safety.crisis_verdict import judge_alone
-from shared.domain.chat import Message
-from shared.domain.crisis import CLEAR, CrisisVerdict
+from shared.domain.chats.chat import Message
+from shared.domain.chats.crisis import CLEAR, CrisisVerdict
 from shared.safety.crisis_plan import list_countries, read_language
 from shared.safety.crisis_rules import CrisisFinding
 

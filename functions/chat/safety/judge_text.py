@@ -15,9 +15,9 @@ from functions.chat.safety.crisis_verdict import (
 )
 from functions.chat.safety.model_outputs import CrisisOutput
 from shared import prompts, telemetry
-from shared.domain.crisis import CrisisVerdict
+from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.ids import UserId
-from shared.domain.model import Prompt
+from shared.domain.models.model import Prompt
 from shared.domain.words import stands_in
 from shared.models.windows import compute_data_tokens, count_data_tokens, cut_texts
 from shared.ports import ChatModel, Models

@@ -7,7 +7,7 @@ import anyio
 from functions.chat.safety.crisis_verdict import mask_contacts
 from functions.chat.safety.judge_text import JudgeDeps
 from shared import telemetry
-from shared.domain.safety import Moderation
+from shared.domain.chats.safety import Moderation
 from shared.ports import Moderator
 
 

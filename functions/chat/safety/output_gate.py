@@ -2,7 +2,7 @@
 
 import anyio
 
-from shared.domain.crisis import CLEAR, CrisisVerdict
+from shared.domain.chats.crisis import CLEAR, CrisisVerdict
 
 
 class OutputGate:

@@ -6,7 +6,7 @@ Scores are 0 to 10. Whatever a model answers becomes a rating: what is no number
 from collections.abc import Iterable
 from math import isfinite
 
-from shared.domain.safety import Moderation, SafetyThresholds
+from shared.domain.chats.safety import Moderation, SafetyThresholds
 from shared.domain.value import value
 
 MAX_SCORE = 10.0

@@ -12,7 +12,7 @@ from functions.chat.safety.question_rating import QuestionRating, merge_ratings
 from shared import prompts, telemetry
 from shared.domain.errors import RateLimited
 from shared.domain.ids import UserId
-from shared.domain.model import Prompt
+from shared.domain.models.model import Prompt
 from shared.models.windows import compute_data_tokens, count_data_tokens
 from shared.ports import ChatModel
 

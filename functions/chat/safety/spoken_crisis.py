@@ -4,12 +4,12 @@ from functions.chat.deps import ChatDeps
 from functions.chat.safety.crisis_verdict import judge_alone
 from functions.chat.safety.judge_text import judge_text
 from shared import telemetry
-from shared.domain.chat import Message
-from shared.domain.crisis import CLEAR, CrisisVerdict
+from shared.domain.chats.chat import Message
+from shared.domain.chats.crisis import CLEAR, CrisisVerdict
+from shared.domain.chats.run import get_answering_run_id
+from shared.domain.chats.storage_mode import is_incognito
 from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, UserId
-from shared.domain.run import get_answering_run_id
-from shared.domain.storage_mode import is_incognito
 from shared.languages import choose_language
 from shared.safety.crisis_plan import build_plan
 from shared.safety.crisis_rules import find_crisis

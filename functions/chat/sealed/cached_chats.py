@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functions.chat.context import window
 from functions.chat.deps import ChatDeps, OpeningDeps
 from functions.chat.runs.drop_messages import drop_messages
-from shared.domain.chat import Message, Session, build_session
-from shared.domain.embed import Embed
+from shared.domain.chats.chat import Message, Session, build_session
+from shared.domain.chats.embed import Embed
+from shared.domain.chats.sealed_chat import SealedChat
 from shared.domain.errors import HistoryMissing
 from shared.domain.ids import RunId, SessionId, UserId
-from shared.domain.sealed_chat import SealedChat
 
 
 async def begin(deps: OpeningDeps, uid: UserId, session: Session) -> None:

@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from functions.chat.deps import ChatDeps
-from shared.data.paging import Page, format_cursor, parse_cursor
+from shared.data.store.paging import Page, format_cursor, parse_cursor
+from shared.domain.chats.sealed_chat import SealedChat, SealedMessage
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
-from shared.domain.sealed_chat import SealedChat, SealedMessage
 from shared.domain.value import value
 
 Phase = Literal[1, 2, 3]

@@ -2,9 +2,9 @@
 
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.chat_sessions import get_session
-from shared.data.alternatives import CHAT_WENT_ON
-from shared.domain.branches import build_shown_path
-from shared.domain.chat import Message
+from shared.data.chats.alternatives import CHAT_WENT_ON
+from shared.domain.chats.branches import build_shown_path
+from shared.domain.chats.chat import Message
 from shared.domain.errors import Conflict
 from shared.domain.ids import MessageId, UserId
 

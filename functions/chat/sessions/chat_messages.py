@@ -11,10 +11,10 @@ from functions.chat.sessions.chat_sessions import (
     require_visible_app,
     resolve_session,
 )
-from shared.domain.branches import build_shown_path
-from shared.domain.chat import Message, Position, Session, build_greeting_id
+from shared.domain.chats.branches import build_shown_path
+from shared.domain.chats.chat import Message, Position, Session, build_greeting_id
+from shared.domain.chats.feedback import Feedback, Thumb
 from shared.domain.errors import AlreadyExists, Invalid, NotFound
-from shared.domain.feedback import Feedback, Thumb
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.value import value
 from shared.languages import translate

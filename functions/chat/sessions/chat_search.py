@@ -7,8 +7,8 @@ from anyio import to_thread
 
 from functions.chat.context.word_match import WantedWord, build_excerpt, has_words, parse_words
 from functions.chat.deps import ChatDeps
-from shared.data.paging import Page, format_cursor
-from shared.domain.chat import Message, Session
+from shared.data.store.paging import Page, format_cursor
+from shared.domain.chats.chat import Message, Session
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
 from shared.domain.value import value

@@ -8,13 +8,13 @@ from functions.chat.deps import OpeningDeps
 from functions.chat.runs.drop_messages import drop_messages
 from functions.chat.runs.incognito_chats import is_idle
 from functions.chat.sealed import cached_chats
-from shared.domain.app import App
-from shared.domain.chat import Session, build_main_session_id, build_session
+from shared.domain.apps.app import App
+from shared.domain.chats.chat import Session, build_main_session_id, build_session
+from shared.domain.chats.exercise import ActiveExercise
+from shared.domain.chats.focus_mode import get_mode
+from shared.domain.chats.storage_mode import StorageMode, is_incognito, is_sealed, name_chat
 from shared.domain.errors import Invalid, NotFound
-from shared.domain.exercise import ActiveExercise
-from shared.domain.focus_mode import get_mode
 from shared.domain.ids import AgentId, AppId, ProjectId, SessionId, UserId
-from shared.domain.storage_mode import StorageMode, is_incognito, is_sealed, name_chat
 from shared.exercises import find_exercise
 from shared.security.visible_text import strip_invisible
 

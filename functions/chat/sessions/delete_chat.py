@@ -8,10 +8,10 @@ from functions.chat.runs.drop_messages import drop_messages
 from functions.chat.sealed import cached_chats
 from functions.chat.sessions.chat_messages import load_app_name, store_greeting
 from functions.chat.sessions.chat_sessions import SEALED_FIELDS, get_session, resolve_session
-from shared.domain.chat import Message, Session, build_session
+from shared.domain.chats.chat import Message, Session, build_session
+from shared.domain.chats.storage_mode import is_private, is_sealed
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.ids import AppId, SessionId, UserId
-from shared.domain.storage_mode import is_private, is_sealed
 from shared.library.owner_memories import delete_memory
 
 

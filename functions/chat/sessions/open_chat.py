@@ -7,12 +7,12 @@ from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.safety.crisis_verdict import judge_alone
 from functions.chat.safety.judge_text import judge_text
-from shared.domain.chat import Session
-from shared.domain.crisis import CrisisVerdict
-from shared.domain.day_words import describe_time
+from shared.domain.account.profile import Profile
+from shared.domain.chats.chat import Session
+from shared.domain.chats.crisis import CrisisVerdict
+from shared.domain.conversations.day_words import describe_time
 from shared.domain.errors import ChatLocked, TooMany
 from shared.domain.ids import UserId
-from shared.domain.profile import Profile
 from shared.domain.value import value
 from shared.languages import translate
 from shared.safety.crisis_rules import CrisisFinding

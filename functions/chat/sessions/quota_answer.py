@@ -7,15 +7,15 @@ from zoneinfo import ZoneInfo
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.chat_sessions import resolve_session
-from shared.domain.branches import build_shown_path
-from shared.domain.chat import Message
-from shared.domain.day_words import describe_time
+from shared.domain.account.profile import Profile
+from shared.domain.account.quota import NOUNS
+from shared.domain.chats.branches import build_shown_path
+from shared.domain.chats.chat import Message
+from shared.domain.chats.run import build_question_id
+from shared.domain.chats.storage_mode import name_within
+from shared.domain.conversations.day_words import describe_time
 from shared.domain.errors import QuotaExceeded
 from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
-from shared.domain.profile import Profile
-from shared.domain.quota import NOUNS
-from shared.domain.run import build_question_id
-from shared.domain.storage_mode import name_within
 from shared.languages import has_language, translate
 from shared.security.visible_text import strip_invisible
 

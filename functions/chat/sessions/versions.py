@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.chat_sessions import get_session
 from shared.data.stores import Stores
-from shared.domain import branches
-from shared.domain.chat import Fork, Message, Position, Session
+from shared.domain.chats import branches
+from shared.domain.chats.chat import Fork, Message, Position, Session
+from shared.domain.chats.run import build_question_id
 from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.ids import BranchId, MessageId, RunId, SessionId, UserId
-from shared.domain.run import build_question_id
 from shared.domain.value import value
 
 MAX_VERSIONS = 200

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from functions.chat.stretches.model_outputs import StatementOutput, StretchOutput
-from shared.domain.arc import (
+from shared.domain.chats.arc import (
     MAX_LINE_CHARS,
     MAX_LINES,
     MAX_STATEMENTS,
@@ -12,13 +12,13 @@ from shared.domain.arc import (
     Arc,
     Statement,
 )
-from shared.domain.chat import Message
-from shared.domain.crisis import CrisisLevel
-from shared.domain.derived_ids import build_derived_id
+from shared.domain.chats.chat import Message
+from shared.domain.chats.crisis import CrisisLevel
+from shared.domain.chats.rule import MAX_CHARS
+from shared.domain.chats.rule import MAX_WORDS as MAX_RULE_WORDS
+from shared.domain.conversations.derived_ids import build_derived_id
 from shared.domain.ids import ArcId, MemoryId
-from shared.domain.memory import MAX_WORDS, Memory
-from shared.domain.rule import MAX_CHARS
-from shared.domain.rule import MAX_WORDS as MAX_RULE_WORDS
+from shared.domain.memories.memory import MAX_WORDS, Memory
 from shared.domain.words import count_words, normalise
 from shared.library.write_policy import decide_timing
 from shared.security.visible_text import strip_invisible

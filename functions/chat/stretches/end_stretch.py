@@ -15,21 +15,21 @@ from functions.chat.stretches.build_arc import build_arc, build_arc_id
 from functions.chat.stretches.model_outputs import StretchOutput
 from functions.chat.stretches.promotion import is_promoted
 from shared import prompts, telemetry
-from shared.domain.arc import (
+from shared.domain.chats.arc import (
     SILENCE,
     Arc,
     Statement,
     select_own_exchanges,
     take_stretch,
 )
-from shared.domain.branches import build_shown_path
-from shared.domain.chat import Message, Session
-from shared.domain.derived_ids import build_derived_id
+from shared.domain.chats.branches import build_shown_path
+from shared.domain.chats.chat import Message, Session
+from shared.domain.chats.rule import Rule, add_rule
+from shared.domain.conversations.derived_ids import build_derived_id
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import MemoryId, RuleId, SessionId, UserId
-from shared.domain.memory import Memory
-from shared.domain.model import Prompt
-from shared.domain.rule import Rule, add_rule
+from shared.domain.memories.memory import Memory
+from shared.domain.models.model import Prompt
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
 from shared.library.reconcile import Candidate, reconcile

@@ -6,7 +6,7 @@ quotation, by what the stretch was about, and by earlier stretches.
 
 from collections.abc import Sequence
 
-from shared.domain.arc import Statement
+from shared.domain.chats.arc import Statement
 from shared.retrieval.terms import tokenize
 
 MIN_SHARED_TERMS = 2

@@ -3,7 +3,7 @@
 import hashlib
 from datetime import datetime
 
-from shared.domain.arc import SILENCE
+from shared.domain.chats.arc import SILENCE
 from shared.domain.ids import SessionId, UserId
 from shared.ports import Tasks
 

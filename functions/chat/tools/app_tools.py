@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from functions.chat.tools.toolkit import DataResult, ResultRenderer, Tool
-from shared.data.cached_apps import PinnedApp
-from shared.domain.app import App, ChatTool
-from shared.domain.consent import Consent, Grant, Standing
+from shared.data.apps.cached_apps import PinnedApp
+from shared.domain.apps.app import App, ChatTool
+from shared.domain.chats.consent import Consent, Grant, Standing
 from shared.domain.ids import UserId
-from shared.domain.model import ToolSpec
+from shared.domain.models.model import ToolSpec
 from shared.models.schema_forms import MAX_DESCRIPTION_CHARS
 from shared.models.schemas import read_parameters
 from shared.ports import ToolBox

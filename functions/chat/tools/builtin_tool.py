@@ -5,7 +5,7 @@ from typing import Any
 
 from functions.chat.tools.toolkit import ResultRenderer, Tool
 from shared.arguments import ArgumentsT, build_tool_spec, parse_arguments
-from shared.domain.built_in_names import BuiltInToolName
+from shared.domain.chats.built_in_names import BuiltInToolName
 from shared.domain.provenance import LIBRARY
 from shared.security.tool_class import ToolClass
 

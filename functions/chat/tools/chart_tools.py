@@ -7,7 +7,7 @@ from pydantic import Field
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import OwnResult, ResultRenderer, Tool
 from shared.arguments import Arguments
-from shared.domain.chart import (
+from shared.domain.chats.chart import (
     MAX_DATASETS,
     MAX_LABEL_CHARS,
     MAX_POINTS,

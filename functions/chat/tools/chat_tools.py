@@ -17,7 +17,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult
 from shared.arguments import Arguments
-from shared.domain.chat import Message
+from shared.domain.chats.chat import Message
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import UserId
 from shared.domain.value import value

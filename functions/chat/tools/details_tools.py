@@ -10,13 +10,13 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import OwnResult, ResultRenderer, Tool
 from shared.arguments import Arguments
-from shared.domain.built_in_names import BuiltInToolName
-from shared.domain.chat import Session
-from shared.domain.details_request import DetailKey, DetailsRequest, add_request
+from shared.domain.account.profile import Profile
+from shared.domain.account.requestable_details import list_requestable
+from shared.domain.chats.built_in_names import BuiltInToolName
+from shared.domain.chats.chat import Session
+from shared.domain.chats.details_request import DetailKey, DetailsRequest, add_request
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import UserId
-from shared.domain.profile import Profile
-from shared.domain.requestable_details import list_requestable
 
 REQUEST_DETAILS: BuiltInToolName = "request_details"
 ASKED = (

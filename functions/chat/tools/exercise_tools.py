@@ -12,11 +12,11 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import OwnResult, ResultRenderer, Tool
 from shared.arguments import Arguments
-from shared.domain.chat import Session
+from shared.domain.chats.chat import Session
+from shared.domain.chats.exercise import ActiveExercise, Exercise, advance
 from shared.domain.errors import Conflict, ToolRefused
-from shared.domain.exercise import ActiveExercise, Exercise, advance
 from shared.domain.ids import UserId
-from shared.domain.model import ToolSpec
+from shared.domain.models.model import ToolSpec
 from shared.exercises import find_exercise, load_exercises
 
 NONE_ACTIVE = "no exercise goes on in this chat"

@@ -13,11 +13,11 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult, render_fixed
 from shared.arguments import Arguments
-from shared.domain.chat import FilePage
+from shared.domain.chats.chat import FilePage
 from shared.domain.errors import NotFound
-from shared.domain.file import File
+from shared.domain.files.file import File
 from shared.domain.ids import UserId
-from shared.domain.model import SAFE_WINDOW_TOKENS
+from shared.domain.models.model import SAFE_WINDOW_TOKENS
 from shared.library.files import load_pages
 from shared.retrieval.page_passages import split_into_passages
 

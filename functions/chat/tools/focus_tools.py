@@ -11,9 +11,9 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
 from shared.arguments import Arguments
-from shared.domain.chat import Session
+from shared.domain.chats.chat import Session
+from shared.domain.chats.focus_mode import MAX_NAME_CHARS, FocusModes, find_mode_by_name
 from shared.domain.errors import ToolRefused
-from shared.domain.focus_mode import MAX_NAME_CHARS, FocusModes, find_mode_by_name
 from shared.domain.ids import UserId
 
 

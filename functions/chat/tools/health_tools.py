@@ -13,7 +13,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult, render_fixed
 from shared.arguments import Arguments
-from shared.domain.apple_health import AppleHealth, HealthRecord
+from shared.domain.apps.apple_health import AppleHealth, HealthRecord
 from shared.domain.ids import UserId
 
 Kind = Literal["steps", "sleep", "heart_rate", "energy", "workouts"]

@@ -15,15 +15,15 @@ from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult
 from shared import telemetry
 from shared.arguments import Arguments, Date
-from shared.data.search import Filters
-from shared.domain.chat import Card
-from shared.domain.conversation import Conversation
-from shared.domain.day_words import describe_time
+from shared.data.search.search import Filters
+from shared.domain.chats.chat import Card
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.day_words import describe_time
 from shared.domain.errors import ToolFailed, Unavailable
 from shared.domain.ids import AppId, UserId
-from shared.domain.memory import Memory
-from shared.domain.model import SAFE_WINDOW_TOKENS
-from shared.domain.owner_words import address_owner
+from shared.domain.memories.memory import Memory
+from shared.domain.models.model import SAFE_WINDOW_TOKENS
+from shared.domain.tasks.owner_words import address_owner
 from shared.languages import translate
 from shared.resilience.retry import retry
 from shared.retrieval.packing import Passage, pack

@@ -9,10 +9,10 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ChangeResult, ResultRenderer, Tool, render_fixed
 from shared.arguments import Arguments
+from shared.domain.chats.library_change import LibraryChange
 from shared.domain.errors import NotFound, ToolRefused
 from shared.domain.ids import UserId
-from shared.domain.library_change import LibraryChange
-from shared.domain.memory import MAX_WORDS, Memory, MemoryCategory, is_short_enough
+from shared.domain.memories.memory import MAX_WORDS, Memory, MemoryCategory, is_short_enough
 from shared.library.manual_memories import build_manual_memory, find_manual_memory
 from shared.library.memory_index import index_memories
 from shared.library.owner_memories import change_memory, forget_memories

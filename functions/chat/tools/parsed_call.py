@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from shared.arguments import drop_absent
 from shared.domain.ids import RunId
-from shared.domain.model import ToolCall
+from shared.domain.models.model import ToolCall
 from shared.domain.value import value
 
 

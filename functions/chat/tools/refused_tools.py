@@ -4,7 +4,7 @@ from datetime import datetime
 from hashlib import sha256
 
 from shared.data.stores import Stores
-from shared.domain.app import ModelRefusal
+from shared.domain.apps.app import ModelRefusal
 from shared.domain.ids import AppId
 from shared.domain.provenance import Source
 from shared.outbound.untrusted_text import sanitize_error

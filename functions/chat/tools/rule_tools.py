@@ -10,9 +10,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
 from shared.arguments import Arguments
-from shared.domain.errors import Invalid, ToolRefused
-from shared.domain.ids import MessageId, RuleId, UserId
-from shared.domain.rule import (
+from shared.domain.chats.rule import (
     MAX_CHARS,
     MAX_WORDS,
     Rule,
@@ -22,6 +20,8 @@ from shared.domain.rule import (
     find_rule_by_text,
     list_active,
 )
+from shared.domain.errors import Invalid, ToolRefused
+from shared.domain.ids import MessageId, RuleId, UserId
 from shared.domain.words import stands_in
 
 NOT_SAID = "the owner did not write these words. Quote them letter for letter."

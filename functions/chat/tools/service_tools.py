@@ -6,8 +6,8 @@ from typing import Any
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.toolkit import DataResult, ResultRenderer, Tool
 from shared.arguments import build_tool_spec
-from shared.domain.connection import Connection, Service
-from shared.domain.consent import Consent, Grant
+from shared.domain.apps.connection import Connection, Service
+from shared.domain.chats.consent import Consent, Grant
 from shared.domain.ids import UserId
 from shared.domain.provenance import Source
 from shared.integrations import INTEGRATIONS, load_integration

@@ -6,8 +6,8 @@ from typing import Any
 
 from functions.chat.context.budget import count_tool_tokens
 from functions.chat.tools.toolkit import Tool
-from shared.domain.model import ToolSpec
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.model import ToolSpec
+from shared.domain.models.tokens import estimate_tokens
 
 SMALL_SHARE = 3
 """A window is small where our rules and tools would take more than this part of it."""

@@ -9,8 +9,8 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ChangeResult, ResultRenderer, Tool, render_fixed
 from shared.arguments import Arguments
+from shared.domain.chats.library_change import LibraryChange, describe_settings
 from shared.domain.ids import UserId
-from shared.domain.library_change import LibraryChange, describe_settings
 from shared.library.summary_schedule import schedule_recent_days
 
 

@@ -17,12 +17,12 @@ from functions.chat.tools.toolkit import (
     render_fixed,
 )
 from shared.arguments import Arguments, Date
-from shared.data.action_items import MAX_SEARCHED
-from shared.domain.action_item import ActionItem
-from shared.domain.day_words import describe_time
+from shared.data.tasks.action_items import MAX_SEARCHED
+from shared.domain.chats.library_change import LibraryChange, describe_change
+from shared.domain.conversations.day_words import describe_time
 from shared.domain.errors import NotFound, ToolRefused
 from shared.domain.ids import ActionItemId, UserId
-from shared.domain.library_change import LibraryChange, describe_change
+from shared.domain.tasks.action_item import ActionItem
 from shared.domain.value import value
 from shared.domain.words import normalise
 from shared.languages import translate

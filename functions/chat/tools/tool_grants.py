@@ -7,8 +7,8 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.app_tools import build_tools
 from functions.chat.tools.service_tools import build_service_tools
 from functions.chat.tools.toolkit import Tool
-from shared.domain.confirmation import NO_ALWAYS
-from shared.domain.consent import Consent, Grant, GrantState
+from shared.domain.chats.confirmation import NO_ALWAYS
+from shared.domain.chats.consent import Consent, Grant, GrantState
 from shared.domain.errors import Conflict, NotFound
 from shared.domain.ids import UserId
 from shared.domain.value import value

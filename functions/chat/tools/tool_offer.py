@@ -14,7 +14,7 @@ from functions.chat.tools.tool_ranking import rank_tools
 from functions.chat.tools.toolkit import Tool, ToolSearchResult
 from shared import telemetry
 from shared.arguments import Arguments
-from shared.domain.built_in_names import BuiltInToolName
+from shared.domain.chats.built_in_names import BuiltInToolName
 
 MAX_ALWAYS_OFFERED = 40
 """Up to this number all are offered: an unchanging list keeps the provider's prompt cache."""

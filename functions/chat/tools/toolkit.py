@@ -10,16 +10,16 @@ from functions.chat.context.citations import Citations
 from functions.chat.context.result_text import write_for_model
 from functions.chat.tools.parsed_call import ParsedCall
 from shared import telemetry
-from shared.domain.chart import Chart
-from shared.domain.chat import FilePage
-from shared.domain.consent import Standing
+from shared.domain.apps.tool_data import ToolData
+from shared.domain.chats.chart import Chart
+from shared.domain.chats.chat import FilePage
+from shared.domain.chats.consent import Standing
+from shared.domain.chats.library_change import LibraryChange
 from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
-from shared.domain.library_change import LibraryChange
-from shared.domain.model import ToolSpec
+from shared.domain.models.model import ToolSpec
 from shared.domain.provenance import Source
-from shared.domain.sizes import truncate
-from shared.domain.tool_data import ToolData
+from shared.domain.store.sizes import truncate
 from shared.domain.value import value
 from shared.security.tool_class import ToolClass
 from shared.security.visible_text import strip_invisible

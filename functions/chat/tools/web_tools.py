@@ -8,7 +8,7 @@ from pydantic import Field
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import OwnResult, ResultRenderer, Tool
 from shared.arguments import Arguments
-from shared.domain.built_in_names import BuiltInToolName
+from shared.domain.chats.built_in_names import BuiltInToolName
 
 MISSING_WEB_SEARCH: BuiltInToolName = "search_web"
 NOT_SET_UP = "Nothing is set up here to search the web with, so that this could not be checked."

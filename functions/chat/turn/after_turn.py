@@ -17,11 +17,11 @@ from functions.chat.stretches.schedule_stretch import schedule_stretch
 from functions.chat.turn.model_outputs import SummaryOutput
 from functions.chat.turn.result_summaries import summarise_results
 from shared import prompts, telemetry
-from shared.domain.branches import Path, build_shown_path, omit_foreign_summary
-from shared.domain.chat import Message, Session
+from shared.domain.chats.branches import Path, build_shown_path, omit_foreign_summary
+from shared.domain.chats.chat import Message, Session
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import MessageId, SessionId, UserId
-from shared.domain.model import Prompt
+from shared.domain.models.model import Prompt
 from shared.library.user_model import load_model
 from shared.models.windows import compute_data_tokens, count_data_tokens, cut_texts
 from shared.security.visible_text import strip_invisible

@@ -29,9 +29,9 @@ from functions.chat.turn.first_word import FirstWord
 from functions.chat.turn.keep_results import keep_results
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
+from shared.domain.chats.run import Outcome, Status, VoiceEnded
 from shared.domain.errors import KeepsakeError
 from shared.domain.ids import RunId, UserId
-from shared.domain.run import Outcome, Status, VoiceEnded
 from shared.languages import translate
 
 

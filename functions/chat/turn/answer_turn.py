@@ -15,8 +15,8 @@ from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import QuestionWatch
 from functions.chat.turn.start_turn import TurnStart
 from functions.chat.turn.watched_run import run_watched
-from shared.domain.model_usage import ModelUsage
-from shared.domain.run import LEASE_TTL, EmbedsRequested, Outcome, Run, VoicesStarted
+from shared.domain.chats.run import LEASE_TTL, EmbedsRequested, Outcome, Run, VoicesStarted
+from shared.domain.models.model_usage import ModelUsage
 from shared.model_meter import measure_models
 from shared.spans import open_span
 

@@ -27,10 +27,10 @@ from functions.chat.turn.prepared_turn import Voice
 from functions.chat.turn.question_tools import OfferedTools, QuestionTools
 from functions.chat.turn.turn_context import TurnContext
 from shared import prompts, telemetry
-from shared.domain.custom_agent import AgentRole
+from shared.domain.chats.custom_agent import AgentRole
 from shared.domain.errors import Invalid, TooLarge
-from shared.domain.model import ModelFacts, ModelRole
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.model import ModelFacts, ModelRole
+from shared.domain.models.tokens import estimate_tokens
 from shared.domain.value import value
 
 ONE_PERSONA = "This app answers with its own model, so that there is nothing to compare."

@@ -3,7 +3,7 @@
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import QuestionWatch
-from shared.domain.chat import Message
+from shared.domain.chats.chat import Message
 from shared.safety.safety_score import is_worth_keeping
 
 

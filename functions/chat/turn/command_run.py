@@ -13,7 +13,7 @@ from functions.chat.runs.journal import VoiceJournal
 from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import telemetry
-from shared.domain.run import (
+from shared.domain.chats.run import (
     CitationShown,
     ConfirmationRequested,
     LibraryChanged,

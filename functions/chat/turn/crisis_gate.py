@@ -14,8 +14,8 @@ from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.safety.judge_text import judge_text
 from functions.chat.turn.agent_run import VoiceRun, run_voices
 from functions.chat.turn.prepared_turn import PreparedTurn
-from shared.domain.crisis import CLEAR, CrisisVerdict
-from shared.domain.run import Outcome, RouteChosen, Stage
+from shared.domain.chats.crisis import CLEAR, CrisisVerdict
+from shared.domain.chats.run import Outcome, RouteChosen, Stage
 from shared.languages import choose_language
 from shared.safety.crisis_plan import build_addition, build_plan
 

@@ -12,8 +12,8 @@ from shared.domain.errors import (
     RateLimited,
     Unavailable,
 )
-from shared.domain.model import FinishReason
-from shared.domain.model_failure import ModelPlace, list_failure_sentences
+from shared.domain.models.model import FinishReason
+from shared.domain.models.model_failure import ModelPlace, list_failure_sentences
 from shared.languages import translate
 
 NOTICE_BY_END: Mapping[FinishReason, str] = {

@@ -16,12 +16,12 @@ from functions.chat.context.file_texts import (
 )
 from functions.chat.context.project_files import ProjectFiles
 from functions.chat.deps import ChatDeps
-from shared.domain.chat import FileCard, Message
-from shared.domain.custom_agent import AgentRole
+from shared.domain.chats.chat import FileCard, Message
+from shared.domain.chats.custom_agent import AgentRole
 from shared.domain.errors import Conflict, Invalid, NotFound, TooLarge
-from shared.domain.file import File
+from shared.domain.files.file import File
 from shared.domain.ids import FileId, ProjectId, UserId
-from shared.domain.model import ModelFacts, Picture
+from shared.domain.models.model import ModelFacts, Picture
 from shared.domain.value import value
 from shared.library.files import (
     PICTURE_TYPE,

@@ -18,13 +18,13 @@ from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import QuestionWatch
 from functions.chat.turn.turn_ended import publish_turn_ended
 from shared import telemetry
-from shared.data.alternatives import build_alternative_writes
-from shared.data.model_usage import record_models
-from shared.domain.chat import LinkChoice, Message
-from shared.domain.model_usage import ModelUsage, sum_usage
-from shared.domain.run import Outcome, Run, RunEnded, VoiceEnded
+from shared.data.account.model_usage import record_models
+from shared.data.chats.alternatives import build_alternative_writes
+from shared.domain.chats.chat import LinkChoice, Message
+from shared.domain.chats.run import Outcome, Run, RunEnded, VoiceEnded
+from shared.domain.chats.voices import list_unended
+from shared.domain.models.model_usage import ModelUsage, sum_usage
 from shared.domain.value import value
-from shared.domain.voices import list_unended
 from shared.languages import translate
 
 CLEANUP_TIMEOUT_S = 5.0

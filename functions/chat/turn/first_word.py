@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import anyio
 
 from functions.chat.turn.deadline import Deadline
-from shared.domain.run import RunEvent, Stage
+from shared.domain.chats.run import RunEvent, Stage
 from shared.ports import Clock
 
 SLOW_AFTER_S = 3.0

@@ -4,8 +4,8 @@ import base64
 import hashlib
 
 from functions.chat.deps import ChatDeps
+from shared.domain.chats.run import Run
 from shared.domain.ids import RunId, SessionId, UserId
-from shared.domain.run import Run
 from shared.domain.value import value
 
 

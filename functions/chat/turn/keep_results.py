@@ -10,7 +10,7 @@ from functions.chat.tools.toolkit import ToolOutcome
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.result_embeds import ResultPlace, build_embeds
 from shared import telemetry
-from shared.domain.embed import EmbedRef, build_ref
+from shared.domain.chats.embed import EmbedRef, build_ref
 from shared.domain.ids import MessageId
 
 STORE_TIMEOUT_S = 2.5

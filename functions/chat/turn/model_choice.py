@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from functions.chat.context.budget import compute_budget
-from shared.domain.custom_agent import AgentRole
-from shared.domain.model import ModelFacts, ModelRole
-from shared.domain.profile import PreferredModel
+from shared.domain.account.profile import PreferredModel
+from shared.domain.chats.custom_agent import AgentRole
+from shared.domain.models.model import ModelFacts, ModelRole
 from shared.domain.value import value
 
 ModelReason = Literal[

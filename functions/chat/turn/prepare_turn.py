@@ -20,14 +20,14 @@ from functions.chat.turn.question import Question
 from functions.chat.turn.question_tools import QuestionTools, list_owner_texts
 from functions.chat.turn.reply import accept_reply
 from functions.chat.turn.turn_context import TurnContext, load_context
-from shared.domain.chat import Fork, Message
-from shared.domain.confirmation import Confirmation
-from shared.domain.crisis import CLEAR, CrisisVerdict
+from shared.domain.chats.chat import Fork, Message
+from shared.domain.chats.confirmation import Confirmation
+from shared.domain.chats.crisis import CLEAR, CrisisVerdict
+from shared.domain.chats.run import build_question_id
+from shared.domain.chats.storage_mode import name_within
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import RunId, UserId
-from shared.domain.model import ModelRole
-from shared.domain.run import build_question_id
-from shared.domain.storage_mode import name_within
+from shared.domain.models.model import ModelRole
 from shared.domain.value import value
 from shared.safety.crisis_rules import CrisisFinding, find_crisis
 from shared.safety.safety_score import find_step

@@ -12,10 +12,10 @@ from functions.chat.runs.turn_slots import HeldSlot
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.model_choice import ModelReason
-from shared.domain.chat import Fork, Message, Session
-from shared.domain.confirmation import Confirmation
+from shared.domain.chats.chat import Fork, Message, Session
+from shared.domain.chats.confirmation import Confirmation
 from shared.domain.ids import BranchId, EmbedId, RunId, UserId
-from shared.domain.model import ModelRole
+from shared.domain.models.model import ModelRole
 from shared.domain.value import value
 from shared.safety.crisis_rules import CrisisFinding
 from shared.safety.safety_score import find_step

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functions.chat.context.page import Page
 from functions.chat.context.similar_chats import SimilarChat
 from functions.chat.sessions.versions import WantedVersion
-from shared.domain.chat import build_main_session_id
-from shared.domain.custom_agent import AgentRole
+from shared.domain.chats.chat import build_main_session_id
+from shared.domain.chats.custom_agent import AgentRole
 from shared.domain.ids import AppId, MessageId, SessionId
 from shared.domain.value import positional_value
 

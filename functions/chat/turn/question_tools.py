@@ -27,13 +27,13 @@ from functions.chat.tools.tool_offer import choose_tools, compute_offered_tokens
 from functions.chat.tools.toolkit import Tool
 from functions.chat.tools.web_tools import build_web_tools
 from functions.chat.turn.turn_context import TurnContext
-from shared.domain.chat import Message
-from shared.domain.confirmation import Confirmation, build_always_grant
-from shared.domain.consent import Consent
+from shared.domain.chats.chat import Message
+from shared.domain.chats.confirmation import Confirmation, build_always_grant
+from shared.domain.chats.consent import Consent
+from shared.domain.chats.run import build_question_id
 from shared.domain.ids import MessageId, RunId, UserId
-from shared.domain.model import ModelFacts, ToolSpec
+from shared.domain.models.model import ModelFacts, ToolSpec
 from shared.domain.provenance import LIBRARY
-from shared.domain.run import build_question_id
 from shared.domain.value import value
 
 MAX_EARLIER_TEXTS = 3

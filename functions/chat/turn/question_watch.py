@@ -19,8 +19,8 @@ from functions.chat.safety.rate_question import rate_question
 from functions.chat.turn.crisis_gate import let_out
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import prompts, telemetry
-from shared.domain.model import AssistantTurn, UserText
-from shared.domain.safety import Moderation
+from shared.domain.chats.safety import Moderation
+from shared.domain.models.model import AssistantTurn, UserText
 
 DOUBTFUL_HARM = 0.3
 """A rating, 0 to 1, as of which the question may ask for harm to others."""

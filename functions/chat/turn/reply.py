@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from functions.chat.consent.consent_reply import Reply, parse_reply
 from functions.chat.deps import ChatDeps
-from shared.domain.chat import QUESTION_KEY, QUESTION_WORDS_KEY, Message
-from shared.domain.confirmation import Confirmation, Decision
+from shared.domain.chats.chat import QUESTION_KEY, QUESTION_WORDS_KEY, Message
+from shared.domain.chats.confirmation import Confirmation, Decision
 from shared.domain.ids import RunId, UserId
 from shared.domain.words import normalise
 

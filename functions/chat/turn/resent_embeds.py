@@ -5,11 +5,17 @@ from typing import Literal
 from pydantic_core import from_json
 
 from functions.chat.deps import ChatDeps
-from shared.domain.chat import Message
-from shared.domain.embed import Embed, EmbedRef, EmbedStatus, build_preview, compute_content_hash
+from shared.domain.apps.tool_data import MAX_DEPTH, EmbedType, is_deep, to_compact_json
+from shared.domain.chats.chat import Message
+from shared.domain.chats.embed import (
+    Embed,
+    EmbedRef,
+    EmbedStatus,
+    build_preview,
+    compute_content_hash,
+)
 from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.ids import EmbedId, MessageId, UserId
-from shared.domain.tool_data import MAX_DEPTH, EmbedType, is_deep, to_compact_json
 from shared.domain.value import value
 
 

@@ -7,11 +7,11 @@ from typing import Any, get_args
 
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import ToolOutcome
-from shared.domain.embed import Embed, build_preview, compute_content_hash
+from shared.domain.apps.tool_data import EmbedType, ToolData, omit_fields, to_compact_json
+from shared.domain.chats.embed import Embed, build_preview, compute_content_hash
+from shared.domain.chats.storage_mode import name_within
 from shared.domain.ids import EmbedId, MessageId, SessionId
 from shared.domain.provenance import Source
-from shared.domain.storage_mode import name_within
-from shared.domain.tool_data import EmbedType, ToolData, omit_fields, to_compact_json
 from shared.domain.value import value
 
 MAX_CHILDREN = 48

@@ -16,12 +16,12 @@ from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.turn.model_outputs import ResultSummariesOutput
 from shared import prompts
-from shared.domain.chat import Message
+from shared.domain.account.profile import Profile
+from shared.domain.chats.chat import Message
+from shared.domain.chats.steps import CallStep, Step
 from shared.domain.errors import ModelFailed, NotFound
 from shared.domain.ids import UserId
-from shared.domain.model import Prompt
-from shared.domain.profile import Profile
-from shared.domain.steps import CallStep, Step
+from shared.domain.models.model import Prompt
 from shared.library.user_model import load_model
 from shared.models.data_room import fit_prompt
 from shared.security.visible_text import strip_invisible

@@ -16,11 +16,13 @@ from functions.chat.turn.build_voices import VoiceBuilder
 from functions.chat.turn.files import TurnFiles
 from functions.chat.turn.question_tools import QuestionTools
 from functions.chat.turn.turn_context import TurnContext
-from shared.domain.branches import build_shown_path
-from shared.domain.chat import MAIN_SESSION, Session
-from shared.domain.consent import Consent
+from shared.domain.account.profile import Profile
+from shared.domain.chats.branches import build_shown_path
+from shared.domain.chats.chat import MAIN_SESSION, Session
+from shared.domain.chats.consent import Consent
+from shared.domain.chats.safety import SafetyThresholds
 from shared.domain.ids import RunId, UserId
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelFacts,
     ModelMessage,
@@ -29,8 +31,6 @@ from shared.domain.model import (
     ToolResult,
     ToolSpec,
 )
-from shared.domain.profile import Profile
-from shared.domain.safety import SafetyThresholds
 from shared.domain.value import value
 
 QUESTION = "Search my conversations: when does the plumber come?"

@@ -19,26 +19,26 @@ from functions.chat.sessions.chat_sessions import require_visible_app, resolve_s
 from functions.chat.sessions.page_item import find_item
 from functions.chat.turn.files import TurnFiles, find_files, load_files, load_project
 from functions.chat.turn.question import Question
-from shared.data.cached_apps import PinnedApp
-from shared.domain.app import App
-from shared.domain.branches import (
+from shared.data.apps.cached_apps import PinnedApp
+from shared.domain.account.profile import Profile
+from shared.domain.apps.app import App
+from shared.domain.apps.connection import Connection
+from shared.domain.chats.branches import (
     Path,
     build_path_to,
     build_shown_path,
     get_notes_on,
     omit_foreign_summary,
 )
-from shared.domain.chat import Fork, Message, Session
-from shared.domain.connection import Connection
-from shared.domain.consent import Consent, Grant, build_tool_key
-from shared.domain.custom_agent import CustomAgent
-from shared.domain.details_request import list_accepted
-from shared.domain.embed import list_ids
+from shared.domain.chats.chat import Fork, Message, Session
+from shared.domain.chats.consent import Consent, Grant, build_tool_key
+from shared.domain.chats.custom_agent import CustomAgent
+from shared.domain.chats.details_request import list_accepted
+from shared.domain.chats.embed import list_ids
+from shared.domain.chats.storage_mode import is_private, is_sealed
 from shared.domain.errors import Conflict
-from shared.domain.file import File
+from shared.domain.files.file import File
 from shared.domain.ids import AppId, UserId
-from shared.domain.profile import Profile
-from shared.domain.storage_mode import is_private, is_sealed
 from shared.domain.value import value
 
 

@@ -17,7 +17,7 @@ from functions.chat.turn.agent_run import VoiceRun
 from functions.chat.turn.crisis_gate import run_chosen_route, write_own_words, write_plans
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import QuestionWatch
-from shared.domain.run import Outcome, RouteChosen
+from shared.domain.chats.run import Outcome, RouteChosen
 from shared.languages import choose_language, translate
 
 

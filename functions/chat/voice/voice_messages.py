@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from functions.chat.deps import ChatDeps
 from functions.chat.voice.voice_sound import decode_voice
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 from shared.domain.errors import (
     CallerError,
     Conflict,
@@ -21,7 +21,7 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import UserId
-from shared.domain.operation import Operation, StoredResponse, build_operation
+from shared.domain.store.operation import Operation, StoredResponse, build_operation
 from shared.domain.value import value
 from shared.library.recordings import NO_TRANSCRIBER
 from shared.library.sound import build_wav

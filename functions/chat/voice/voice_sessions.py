@@ -21,8 +21,17 @@ from functions.chat.tools.spoken_memory_tools import build_spoken_memory_tools
 from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.toolkit import Tool, Toolkit
 from shared import prompts
-from shared.domain.branches import build_shown_path
-from shared.domain.chat import Message, Session
+from shared.domain.account.profile import Profile
+from shared.domain.chats.branches import build_shown_path
+from shared.domain.chats.chat import Message, Session
+from shared.domain.chats.run import build_question_id
+from shared.domain.chats.storage_mode import is_private, name_within
+from shared.domain.chats.voice_session import (
+    VOICE_SESSION_TTL,
+    RealtimeSecret,
+    RealtimeSetup,
+    VoiceSession,
+)
 from shared.domain.errors import (
     Conflict,
     Invalid,
@@ -32,18 +41,9 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import MessageId, RunId, SessionId, UserId
-from shared.domain.model import ToolCall
-from shared.domain.profile import Profile
+from shared.domain.models.model import ToolCall
 from shared.domain.provenance import LIBRARY
-from shared.domain.run import build_question_id
-from shared.domain.storage_mode import is_private, name_within
 from shared.domain.value import value
-from shared.domain.voice_session import (
-    VOICE_SESSION_TTL,
-    RealtimeSecret,
-    RealtimeSetup,
-    VoiceSession,
-)
 from shared.security.fencing import fence_untrusted
 from shared.security.visible_text import strip_invisible
 

@@ -7,8 +7,8 @@ import io
 import struct
 from collections.abc import Iterator, Sequence
 
+from shared.domain.conversations.speech import SAMPLE_RATE
 from shared.domain.errors import Invalid, TooLarge
-from shared.domain.speech import SAMPLE_RATE
 from shared.library.sound import NO_SOUND, PIECE_S, Sound, build_resampler, to_samples
 
 MAX_VOICE_S = PIECE_S

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from functions.imports.formats.drafts import SECONDS_PER_WORD, Contents, Draft, Turn, join_records
 from functions.imports.formats.read_file import MAX_NAMED, Part, read_parts
-from shared.domain.derived_ids import build_action_item_id
+from shared.domain.conversations.derived_ids import build_action_item_id
 from shared.domain.ids import is_id
 from shared.domain.value import value
 from shared.edge.declare.validation_sentences import format_validation_error

@@ -10,12 +10,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from functions.imports.formats.restored_ids import check_ids
-from shared.data.codec import type_adapter
-from shared.domain.attachments import AppResult
-from shared.domain.conversation import CATEGORIES, Conversation
+from shared.data.store.codec import type_adapter
+from shared.domain.conversations.attachments import AppResult
+from shared.domain.conversations.conversation import CATEGORIES, Conversation
+from shared.domain.conversations.merge import MAX_FAMILY, MAX_PHOTOS
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import AppId, FolderId, PersonId, is_id
-from shared.domain.merge import MAX_FAMILY, MAX_PHOTOS
 from shared.domain.value import value
 from shared.library.conversation_schemas import (
     MAX_SEGMENTS,

@@ -14,12 +14,12 @@ from zoneinfo import ZoneInfo
 
 from functions.imports.formats.restored_conversations import count_json_bytes
 from functions.imports.formats.restored_ids import check_ids
-from shared.data.answer_changes import METADATA_FIELD
-from shared.data.codec import dump, type_adapter
-from shared.domain.action_item import ActionItem
-from shared.domain.apple_health import AppleHealth
-from shared.domain.chat import LISTED_KEY, QUESTION_KEY, ROOT, Message, Session
-from shared.domain.chat_notes import (
+from shared.data.chats.answer_changes import METADATA_FIELD
+from shared.data.store.codec import dump, type_adapter
+from shared.domain.account.profile import Profile
+from shared.domain.apps.apple_health import AppleHealth
+from shared.domain.chats.chat import LISTED_KEY, QUESTION_KEY, ROOT, Message, Session
+from shared.domain.chats.chat_notes import (
     DEFAULT_LANGUAGE,
     MAX_ICONS,
     MAX_SUMMARY_CHARS,
@@ -28,28 +28,28 @@ from shared.domain.chat_notes import (
     AnswerNotes,
     ChatNotes,
 )
-from shared.domain.conversation import CATEGORIES
-from shared.domain.custom_agent import (
+from shared.domain.chats.custom_agent import (
     MAX_DESCRIPTION_CHARS,
     MAX_INSTRUCTIONS_CHARS,
     MAX_TOOL_NAME_CHARS,
     CustomAgent,
 )
-from shared.domain.custom_agent import MAX_NAME_CHARS as MAX_AGENT_NAME_CHARS
-from shared.domain.daily_summary import DailySummary
+from shared.domain.chats.custom_agent import MAX_NAME_CHARS as MAX_AGENT_NAME_CHARS
+from shared.domain.chats.project import MAX_NAME_CHARS as MAX_PROJECT_NAME_CHARS
+from shared.domain.chats.project import Project
+from shared.domain.chats.safety import SafetyScore
+from shared.domain.chats.voices import MAX_VOICES
+from shared.domain.conversations.conversation import CATEGORIES
+from shared.domain.conversations.daily_summary import DailySummary
+from shared.domain.conversations.folder import MAX_FOLDERS, Folder
+from shared.domain.conversations.own_names import MAX_OWN_NAMES
 from shared.domain.errors import Invalid
-from shared.domain.folder import MAX_FOLDERS, Folder
-from shared.domain.goal import MAX_PROGRESS_POINTS, Goal
 from shared.domain.ids import is_id
-from shared.domain.interests import MAX_INTEREST_CHARS, MAX_INTERESTS
-from shared.domain.memory import HOLD_TIME, MAX_SEEN_IN, Memory
-from shared.domain.own_names import MAX_OWN_NAMES
-from shared.domain.profile import Profile
-from shared.domain.project import MAX_NAME_CHARS as MAX_PROJECT_NAME_CHARS
-from shared.domain.project import Project
-from shared.domain.safety import SafetyScore
+from shared.domain.memories.interests import MAX_INTEREST_CHARS, MAX_INTERESTS
+from shared.domain.memories.memory import HOLD_TIME, MAX_SEEN_IN, Memory
+from shared.domain.tasks.action_item import ActionItem
+from shared.domain.tasks.goal import MAX_PROGRESS_POINTS, Goal
 from shared.domain.value import value
-from shared.domain.voices import MAX_VOICES
 from shared.security.visible_text import strip_invisible
 
 T = TypeVar("T")

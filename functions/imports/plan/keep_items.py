@@ -30,9 +30,9 @@ from functions.imports.refusals import (
 from functions.imports.restore.keep_restored import keep_restored
 from functions.imports.restore.keep_restored_records import keep_restored_record
 from shared import telemetry
-from shared.domain.conversation import Edits, Structured, apply_edits
+from shared.domain.conversations.conversation import Edits, Structured, apply_edits
 from shared.domain.errors import Conflict, Gone, NotFound, QuotaExceeded
-from shared.domain.file_import import FileImport, RefusedItem
+from shared.domain.files.file_import import FileImport, RefusedItem
 from shared.domain.ids import UserId
 from shared.library.conversation_schemas import ConversationIn
 from shared.library.deps import ImportDeps

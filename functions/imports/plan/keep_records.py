@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from functions.imports.formats.restored_records import build_record, is_restorable
-from shared.domain.action_item import ActionItem
 from shared.domain.errors import Invalid
 from shared.domain.ids import ActionItemId, ConversationId, MemoryId, PersonId, UserId
-from shared.domain.memory import Memory
-from shared.domain.person import Person
+from shared.domain.memories.memory import Memory
+from shared.domain.people.person import Person
+from shared.domain.tasks.action_item import ActionItem
 from shared.library.deps import ImportDeps
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories

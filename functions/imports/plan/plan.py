@@ -21,8 +21,8 @@ from functions.imports.restore.check_restored import (
     leave_out_restored,
     summarise_restored,
 )
+from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.errors import Invalid, TooLarge
-from shared.domain.speaker_labels import is_name
 from shared.domain.value import value
 from shared.library.conversation_schemas import ConversationIn
 from shared.library.validate_conversation import MAX_AHEAD, validate_conversation

@@ -15,7 +15,7 @@ from functions.imports.plan.stored_plan import (
 )
 from shared import telemetry
 from shared.domain.errors import Conflict, Invalid, NotFound, TooLarge, TooMany
-from shared.domain.file_import import IMPORT_TTL, FileImport, import_folder
+from shared.domain.files.file_import import IMPORT_TTL, FileImport, import_folder
 from shared.domain.ids import UserId
 from shared.library.deps import ImportDeps
 from shared.library.uploads import get_complete

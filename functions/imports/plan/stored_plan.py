@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from anyio import to_thread
 
 from shared.domain.errors import NotFound, TooLarge
-from shared.domain.file_import import FileImport, import_folder
+from shared.domain.files.file_import import FileImport, import_folder
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.ports import Blobs

@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from functions.imports.formats.restored_conversations import Restored, parse_restored
-from shared.data.codec import dump
-from shared.data.conversations import conversation_path, tombstone_path
-from shared.data.transcripts import split_transcript
-from shared.domain.conversation import Conversation, Speaker, transcript_hash
-from shared.domain.documents import Set, Write
+from shared.data.conversations.conversations import conversation_path, tombstone_path
+from shared.data.conversations.transcripts import split_transcript
+from shared.data.store.codec import dump
+from shared.domain.conversations.conversation import Conversation, Speaker, transcript_hash
 from shared.domain.ids import FolderId, PersonId, UserId, is_id
+from shared.domain.store.documents import Set, Write
 from shared.library.deps import ImportDeps
 from shared.library.ingestion import ingest
 

@@ -7,7 +7,7 @@ from functions.library.account.account_schemas import EraseIn, ErasureOut, Expor
 from functions.library.account.erase_account import erase, request_erasure
 from functions.library.account.export import export_json, export_zip
 from functions.library.deps import EraseDeps
-from shared.domain.account import Erasure
+from shared.domain.account.account import Erasure
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps
 

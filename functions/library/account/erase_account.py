@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from functions.library.deps import EraseDeps
-from shared.domain.account import ERASURE_LEASE, Erasure, round_up_to_second
+from shared.domain.account.account import ERASURE_LEASE, Erasure, round_up_to_second
 from shared.domain.ids import UserId
 from shared.library.deps import LibraryDeps
 

@@ -9,14 +9,14 @@ from datetime import datetime
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from shared.data.codec import load_all, type_adapter
-from shared.data.conversations import IncompleteTranscript
-from shared.domain.conversation import Conversation
-from shared.domain.documents import Document
-from shared.domain.file import File
+from shared.data.conversations.conversations import IncompleteTranscript
+from shared.data.store.codec import load_all, type_adapter
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.recording import Recording
+from shared.domain.files.file import File
+from shared.domain.files.upload import BlobPart
 from shared.domain.ids import UserId
-from shared.domain.recording import Recording
-from shared.domain.upload import BlobPart
+from shared.domain.store.documents import Document
 from shared.library.conversation_schemas import ConversationOut
 from shared.library.deps import LibraryDeps
 from shared.library.exported_record import (

@@ -12,8 +12,8 @@ from functions.library.account.user_settings_schemas import (
     SummaryRatingOut,
     SummaryRatingQuery,
 )
+from shared.domain.account.profile import Profile
 from shared.domain.ids import ConversationId
-from shared.domain.profile import Profile
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps

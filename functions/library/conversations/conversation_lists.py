@@ -12,8 +12,8 @@ from functions.library.conversations.list_schemas import (
     HitOut,
 )
 from functions.library.conversations.snippets import collect_terms
-from shared.data.conversation_lists import ConversationFilter
-from shared.data.long_transcripts import run_beside_the_loop
+from shared.data.conversations.conversation_lists import ConversationFilter
+from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.domain.errors import Invalid
 from shared.domain.ids import FolderId, UserId
 from shared.edge.declare.pagination import build_array_response

@@ -17,7 +17,7 @@ from functions.library.conversations.reprocessing import (
     start_reprocessing,
     wait_until_processed,
 )
-from shared.data.long_transcripts import run_beside_the_loop
+from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.domain.ids import ConversationId
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.problems import build_problem

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from functions.library.schemas import TitleText
-from shared.domain.conversation import CATEGORIES
+from shared.domain.conversations.conversation import CATEGORIES
 from shared.domain.ids import AppId
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import (

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field
 
-from shared.domain.merge import Merge
+from shared.domain.conversations.merge import Merge
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import Label, Utc
 

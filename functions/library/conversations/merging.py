@@ -6,13 +6,13 @@ from dataclasses import replace
 from anyio import to_thread
 
 from shared import telemetry
-from shared.data.codec import load
-from shared.domain.conversation import Conversation
-from shared.domain.documents import Document
+from shared.data.store.codec import load
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.merge import MAX_FAMILY, MAX_PHOTOS, UNDO_TTL, Merge
+from shared.domain.conversations.merged_transcript import merge_conversations
 from shared.domain.errors import Conflict, NotFound, TooLarge, Unavailable
 from shared.domain.ids import ConversationId, UserId
-from shared.domain.merge import MAX_FAMILY, MAX_PHOTOS, UNDO_TTL, Merge
-from shared.domain.merged_transcript import merge_conversations
+from shared.domain.store.documents import Document
 from shared.domain.value import value
 from shared.library.conversation_schemas import MAX_SEGMENTS
 from shared.library.deps import LibraryDeps

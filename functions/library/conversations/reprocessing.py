@@ -2,7 +2,11 @@
 
 from datetime import timedelta
 
-from shared.domain.conversation import CONVERSATION_CHANGED_TOPIC, Conversation, content_hash
+from shared.domain.conversations.conversation import (
+    CONVERSATION_CHANGED_TOPIC,
+    Conversation,
+    content_hash,
+)
 from shared.domain.errors import Conflict
 from shared.domain.ids import AppId, ConversationId, UserId
 from shared.library.deps import LibraryDeps

@@ -5,9 +5,9 @@ from functools import partial
 from typing import Any
 
 from functions.library.conversations.edit_schemas import AssignmentIn, SegmentTextIn
-from shared.data.long_transcripts import run_beside_the_loop
-from shared.domain.assignments import assign_segments
-from shared.domain.conversation import Conversation, Speaker
+from shared.data.conversations.long_transcripts import run_beside_the_loop
+from shared.domain.conversations.assignments import assign_segments
+from shared.domain.conversations.conversation import Conversation, Speaker
 from shared.domain.errors import CallerError, Invalid, NotFound
 from shared.domain.ids import ConversationId, UserId
 from shared.edge.declare.common_schemas import OkOut

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from shared.domain.folder import DEFAULT_COLOR, MAX_FOLDERS, Folder
+from shared.domain.conversations.folder import DEFAULT_COLOR, MAX_FOLDERS, Folder
 from shared.edge.declare.schemas import COLOR_PATTERN, Wire
 from shared.library.conversation_schemas import Label, Utc
 

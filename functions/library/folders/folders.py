@@ -12,8 +12,8 @@ from functions.library.folders.folder_schemas import (
     FolderOrderIn,
     FolderOut,
 )
+from shared.domain.conversations.folder import FolderList
 from shared.domain.errors import NotFound
-from shared.domain.folder import FolderList
 from shared.domain.ids import ConversationId, FolderId, UserId
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.routes import Call, route

@@ -16,9 +16,9 @@ from functions.library.goals.goal_schemas import (
 )
 from shared import prompts
 from shared.domain.errors import ModelFailed
-from shared.domain.goal import Goal, GoalType
 from shared.domain.ids import UserId
-from shared.domain.model import Prompt
+from shared.domain.models.model import Prompt
+from shared.domain.tasks.goal import Goal, GoalType
 from shared.library.deps import LibraryDeps
 from shared.library.user_model import load_model
 from shared.models.data_room import fit_prompt

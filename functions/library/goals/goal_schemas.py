@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from shared.domain.goal import GoalType
+from shared.domain.tasks.goal import GoalType
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import ClientId, Utc
 

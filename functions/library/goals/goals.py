@@ -11,8 +11,8 @@ from functions.library.goals.goal_schemas import (
     ProgressPointOut,
     ProgressQuery,
 )
-from shared.domain.goal import Goal
 from shared.domain.ids import GoalId
+from shared.domain.tasks.goal import Goal
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.routes import Call, route
 from shared.library.count_model_usage import count_model_usage

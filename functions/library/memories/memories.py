@@ -17,9 +17,9 @@ from functions.library.memories.memory_schemas import (
     VisibilityQuery,
 )
 from functions.library.schemas import LibrarySearchIn
-from shared.domain.derived_ids import build_derived_id
+from shared.domain.conversations.derived_ids import build_derived_id
 from shared.domain.ids import UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.pagination import build_array_response
 from shared.edge.declare.routes import Call, route

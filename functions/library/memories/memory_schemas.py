@@ -5,7 +5,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field
 
 from shared.domain.ids import UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from shared.edge.declare.common_schemas import PageQuery
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import (

@@ -9,12 +9,12 @@ from functions.library.people.person_schemas import (
     PersonNameIn,
     PersonOut,
 )
-from shared.domain.assignments import assign_label
-from shared.domain.conversation import Conversation, Speaker
-from shared.domain.derived_ids import build_derived_id
+from shared.domain.conversations.assignments import assign_label
+from shared.domain.conversations.conversation import Conversation, Speaker
+from shared.domain.conversations.derived_ids import build_derived_id
 from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.ids import ConversationId, PersonId, UserId
-from shared.domain.person import Person
+from shared.domain.people.person import Person
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.pagination import build_array_response
 from shared.edge.declare.routes import Call, route

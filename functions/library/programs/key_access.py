@@ -6,7 +6,7 @@ from typing import Any
 from starlette.datastructures import Headers
 
 from shared import telemetry
-from shared.domain.api_key import DeveloperScope, KeyScope
+from shared.domain.account.api_key import DeveloperScope, KeyScope
 from shared.domain.errors import NotAllowed, NotAuthenticated
 from shared.domain.ids import UserId
 from shared.domain.value import value

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, AliasChoices, Field, StringConstraints
 
-from shared.domain.api_key import READ_SCOPES, DeveloperScope, KeyScope
+from shared.domain.account.api_key import READ_SCOPES, DeveloperScope, KeyScope
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import Utc
 

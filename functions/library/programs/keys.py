@@ -12,8 +12,8 @@ from functions.library.programs.key_schemas import (
     NewDeveloperKeyOut,
     NewMcpKeyOut,
 )
-from shared.data.api_keys import ApiKeys
-from shared.domain.api_key import DeveloperKey, McpKey
+from shared.data.account.api_keys import ApiKeys
+from shared.domain.account.api_key import DeveloperKey, McpKey
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps
 

@@ -10,11 +10,11 @@ from functions.library.programs.program_schemas import (
     ConversationsFilter,
     MemoriesFilter,
 )
-from shared.data.conversation_lists import MAX_TEXT_BYTES, ConversationFilter
-from shared.domain.conversation import Conversation
+from shared.data.conversations.conversation_lists import MAX_TEXT_BYTES, ConversationFilter
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from shared.library.deps import IntegrationDeps
 
 T = TypeVar("T")

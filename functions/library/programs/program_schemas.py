@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
 from functions.library.date_filters import FirstMoment, LastMoment
-from shared.domain.action_item import TaskOwner
-from shared.domain.conversation import CATEGORIES, Conversation
+from shared.domain.conversations.conversation import CATEGORIES, Conversation
 from shared.domain.errors import Invalid
-from shared.domain.memory import MemoryCategory
+from shared.domain.memories.memory import MemoryCategory
+from shared.domain.tasks.action_item import TaskOwner
 from shared.edge.declare.schemas import Wire
 from shared.edge.declare.validation_sentences import format_validation_error
 from shared.library.conversation_schemas import Utc

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from starlette.datastructures import Headers
 
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
 from shared.edge.declare.routes import Call, Route

@@ -6,11 +6,11 @@ from itertools import dropwhile
 from typing import Literal
 
 from functions.library.sharing.sharing_schemas import ShareOut
-from shared.domain.branches import build_path_to, build_shown_path
-from shared.domain.chat import Message, Session
+from shared.domain.chats.branches import build_path_to, build_shown_path
+from shared.domain.chats.chat import Message, Session
+from shared.domain.chats.shared_chat import SharedChat
 from shared.domain.errors import NotFound
 from shared.domain.ids import SessionId, UserId
-from shared.domain.shared_chat import SharedChat
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
 from shared.library.deps import LibraryDeps

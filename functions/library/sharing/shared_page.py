@@ -5,8 +5,8 @@ from html import escape
 
 from starlette.responses import HTMLResponse
 
-from shared.domain.action_item import ActionItem
-from shared.domain.conversation import Conversation, LabelledSegment
+from shared.domain.conversations.conversation import Conversation, LabelledSegment
+from shared.domain.tasks.action_item import ActionItem
 from shared.security.visible_text import strip_invisible
 
 _PAGE = """<!doctype html>

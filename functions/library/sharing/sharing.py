@@ -9,7 +9,7 @@ from functions.library.sharing.sharing_schemas import (
     SharedConversationOut,
     ShareOut,
 )
-from shared.domain.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import NotFound
 from shared.domain.ids import ConversationId
 from shared.edge.declare.routes import Call, route

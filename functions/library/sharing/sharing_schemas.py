@@ -2,7 +2,7 @@
 
 from typing import Literal, Self
 
-from shared.domain.conversation import Conversation, LabelledSegment, Visibility
+from shared.domain.conversations.conversation import Conversation, LabelledSegment, Visibility
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import EventOut, Utc
 

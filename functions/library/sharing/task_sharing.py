@@ -11,11 +11,11 @@ from functions.library.sharing.task_sharing_schemas import (
     TaskShareIn,
     TaskShareOut,
 )
-from shared.data.hourly_limits import LimitWrite
-from shared.domain.action_item import ActionItem
+from shared.data.store.hourly_limits import LimitWrite
 from shared.domain.errors import NotFound
 from shared.domain.ids import ActionItemId
-from shared.domain.task_share import LIFETIME, TaskShare, build_share_id, copy_shared_task
+from shared.domain.tasks.action_item import ActionItem
+from shared.domain.tasks.task_share import LIFETIME, TaskShare, build_share_id, copy_shared_task
 from shared.edge.declare.problems import RequestRejected, build_problem
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from functions.library.schemas import OffsetPageQuery
-from shared.data.action_items import ActionItemFilter
-from shared.domain.action_item import MAX_INDENT_LEVEL, TaskOwner
+from shared.data.tasks.action_items import ActionItemFilter
 from shared.domain.ids import ConversationId
+from shared.domain.tasks.action_item import MAX_INDENT_LEVEL, TaskOwner
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import (
     AnyTime,

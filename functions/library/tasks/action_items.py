@@ -18,9 +18,9 @@ from functions.library.tasks.action_item_schemas import (
     CompletedQuery,
     list_owners,
 )
-from shared.domain.action_item import CONTENT_FIELDS, ActionItem
 from shared.domain.errors import NotFound
 from shared.domain.ids import ActionItemId, ConversationId, UserId
+from shared.domain.tasks.action_item import CONTENT_FIELDS, ActionItem
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps
 from shared.library.record_schemas import ActionItemIn

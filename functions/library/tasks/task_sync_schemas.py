@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, model_validator
 
 from functions.library.tasks.action_item_schemas import ActionItemOut
-from shared.data.task_integrations import Setting
+from shared.data.tasks.task_integrations import Setting
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import Label
 

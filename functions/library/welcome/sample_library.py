@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from anyio import CapacityLimiter, create_task_group
 
 from functions.library.welcome.sample_schemas import SampleLibraryOut
-from shared.domain.conversation import Conversation, Segment
+from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.errors import Conflict, NotFound
 from shared.domain.ids import ConversationId, UserId
 from shared.edge.declare.routes import Call, route

@@ -9,8 +9,8 @@ from itertools import islice
 from zoneinfo import ZoneInfo
 
 from functions.library.welcome.sample_schemas import SuggestedQuestionsOut
-from shared.domain.conversation import Conversation
-from shared.domain.speaker_labels import is_name
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.speaker_labels import is_name
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps
 from shared.retrieval.term_weights import FUNCTION_WEIGHT, get_term_weight

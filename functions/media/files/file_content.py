@@ -1,6 +1,6 @@
 """Content of a file as it was read: pages of text, or a picture, and why it can be neither."""
 
-from shared.domain.file import Page
+from shared.domain.files.file import Page
 from shared.domain.value import value
 
 MAX_PAGES = 5_000

@@ -21,7 +21,7 @@ from functions.media.files.file_schemas import (
 from functions.media.files.read_file import read_file
 from shared import telemetry
 from shared.domain.errors import Invalid, NotFound, Unavailable
-from shared.domain.file import PDF_TYPE, File
+from shared.domain.files.file import PDF_TYPE, File
 from shared.domain.ids import UserId
 from shared.edge.declare.routes import Call, Form, route
 from shared.library.files import (

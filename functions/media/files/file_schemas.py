@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from shared.domain.file import File, FileStatus
+from shared.domain.files.file import File, FileStatus
 from shared.domain.ids import UserId
 from shared.edge.declare.common_schemas import PageQuery
 from shared.edge.declare.schemas import ID_PATTERN, Wire

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from functions.media.files.file_content import FileContent, PageCollector, Unreadable
 from functions.media.files.pictures import THUMBNAIL_SIDE, build_thumbnail
-from shared.domain.file import PDF_TYPE
+from shared.domain.files.file import PDF_TYPE
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from functions.media.files.file_content import FileContent, Unreadable
-from shared.domain.file import MAX_PICTURE_SIDE
+from shared.domain.files.file import MAX_PICTURE_SIDE
 
 if TYPE_CHECKING:
     from PIL.Image import Image

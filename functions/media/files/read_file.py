@@ -10,9 +10,9 @@ from anyio import TemporaryDirectory
 from functions.media.deps import FileDeps
 from functions.media.files.file_content import FileContent, Unreadable
 from functions.media.files.read_content import read_content
-from shared.domain.file import MAX_ATTEMPTS, MAX_FILE_TOKENS, File, count_picture_tokens
+from shared.domain.files.file import MAX_ATTEMPTS, MAX_FILE_TOKENS, File, count_picture_tokens
 from shared.domain.ids import UserId
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.tokens import estimate_tokens
 from shared.library.files import (
     PICTURE_TYPE,
     drop_content,

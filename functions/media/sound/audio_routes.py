@@ -16,11 +16,11 @@ from functions.media.sound.audio_schemas import (
 )
 from functions.media.sound.transcribe import transcribe
 from shared import telemetry
-from shared.data.recordings import NOT_FOUND
+from shared.data.conversations.recordings import NOT_FOUND
+from shared.domain.conversations.recording import Recording
 from shared.domain.errors import Invalid, NotFound, QuotaExceeded
+from shared.domain.files.upload import BlobPart
 from shared.domain.ids import UserId
-from shared.domain.recording import Recording
-from shared.domain.upload import BlobPart
 from shared.domain.value import value
 from shared.edge.declare.routes import Call, Form, UploadedFile, route
 from shared.library.deps import LibraryDeps

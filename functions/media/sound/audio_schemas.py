@@ -4,8 +4,8 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
+from shared.domain.conversations.recording import Recording, RecordingStatus
 from shared.domain.ids import UserId
-from shared.domain.recording import Recording, RecordingStatus
 from shared.edge.declare.schemas import ID_PATTERN, LANGUAGE_CODE_PATTERN, Wire
 from shared.library.conversation_schemas import FailureOut, Time, Utc
 from shared.library.recordings import RecordingNotes

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from shared.domain.speaker_labels import build_label
-from shared.domain.speech import Transcription, Utterance, Voice
+from shared.domain.conversations.speaker_labels import build_label
+from shared.domain.conversations.speech import Transcription, Utterance, Voice
 from shared.library.sound import Piece
 
 MIN_CLIP_S = 2.0

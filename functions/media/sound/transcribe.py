@@ -14,9 +14,11 @@ from anyio import from_thread, to_thread
 from functions.media.deps import TranscribeDeps
 from functions.media.sound.speakers import Speakers
 from shared import telemetry
-from shared.data.recordings import AttemptReplaced
-from shared.domain.claim import LEASE_EXTENSION_INTERVAL
-from shared.domain.conversation import Conversation, Segment
+from shared.data.conversations.recordings import AttemptReplaced
+from shared.domain.conversations.claim import LEASE_EXTENSION_INTERVAL
+from shared.domain.conversations.conversation import Conversation, Segment
+from shared.domain.conversations.recording import MAX_ATTEMPTS, Recording, RecordingFailure
+from shared.domain.conversations.speech import Transcription, Utterance
 from shared.domain.errors import (
     CallerError,
     Conflict,
@@ -26,10 +28,8 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.failure import FailureReason
+from shared.domain.files.upload import BlobPart
 from shared.domain.ids import UserId
-from shared.domain.recording import MAX_ATTEMPTS, Recording, RecordingFailure
-from shared.domain.speech import Transcription, Utterance
-from shared.domain.upload import BlobPart
 from shared.library.ingestion import ingest
 from shared.library.recordings import (
     delete_sound,

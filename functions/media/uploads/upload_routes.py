@@ -19,9 +19,9 @@ from functions.media.uploads.upload_schemas import (
     UploadOut,
 )
 from shared import telemetry
-from shared.data.uploads import NOT_FOUND
+from shared.data.files.uploads import NOT_FOUND
 from shared.domain.errors import Invalid, NotFound
-from shared.domain.upload import MAX_PART_BYTES, MAX_UPLOAD_BYTES, Upload
+from shared.domain.files.upload import MAX_PART_BYTES, MAX_UPLOAD_BYTES, Upload
 from shared.edge.declare.problems import RequestRejected, build_problem
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps

@@ -8,13 +8,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from shared.data.stores import Stores
-from shared.domain.action_item import ActionItem
-from shared.domain.conversation import Conversation
-from shared.domain.daily_summary import find_bounds
+from shared.domain.account.profile import Profile
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.daily_summary import find_bounds
 from shared.domain.ids import UserId
-from shared.domain.memory import Memory
-from shared.domain.profile import Profile
-from shared.domain.sizes import truncate
+from shared.domain.memories.memory import Memory
+from shared.domain.store.sizes import truncate
+from shared.domain.tasks.action_item import ActionItem
 from shared.domain.value import value
 from shared.models.windows import count_data_tokens, cut_texts, take_fitting
 

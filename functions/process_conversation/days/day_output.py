@@ -10,8 +10,8 @@ from typing import Annotated, Literal, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from functions.process_conversation.days.day_material import DayMaterial
-from shared.domain.conversation import Conversation
-from shared.domain.daily_summary import (
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.daily_summary import (
     DailySummary,
     DayNote,
     DayPlace,

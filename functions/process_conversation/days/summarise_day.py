@@ -12,12 +12,12 @@ from functions.process_conversation.days.day_output import (
 from functions.process_conversation.deps import DayDeps
 from shared import prompts, telemetry
 from shared.data.stores import Stores
-from shared.domain.daily_summary import DAILY_SUMMARY, DailySummary
+from shared.domain.account.notification import Notification, NotificationId
+from shared.domain.account.profile import Profile
+from shared.domain.conversations.daily_summary import DAILY_SUMMARY, DailySummary
 from shared.domain.errors import AlreadyExists, ModelFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.model import Prompt
-from shared.domain.notification import Notification, NotificationId
-from shared.domain.profile import Profile
+from shared.domain.models.model import Prompt
 from shared.library.summary_schedule import (
     MAX_LATE,
     find_next_window,

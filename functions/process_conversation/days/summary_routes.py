@@ -17,7 +17,7 @@ from functions.process_conversation.days.summary_schemas import (
 )
 from functions.process_conversation.deps import DayDeps
 from shared import telemetry
-from shared.domain.daily_summary import find_day
+from shared.domain.conversations.daily_summary import find_day
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.routes import Call, route
 from shared.library.count_model_usage import count_model_usage

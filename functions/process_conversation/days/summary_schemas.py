@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from shared.domain.daily_summary import DailySummary, Priority
+from shared.domain.conversations.daily_summary import DailySummary, Priority
 from shared.domain.ids import UserId
 from shared.edge.declare.schemas import Wire
 

@@ -15,12 +15,12 @@ from functions.process_conversation.processing.transcript_parts import (
 )
 from functions.process_conversation.processing.urgency import choose_urgency
 from shared import prompts
-from shared.data.long_transcripts import run_beside_the_loop
-from shared.domain.conversation import Conversation
+from shared.data.conversations.long_transcripts import run_beside_the_loop
+from shared.domain.account.profile import Profile
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.model import ModelRole, Prompt
-from shared.domain.profile import Profile
+from shared.domain.models.model import ModelRole, Prompt
 from shared.domain.value import value
 from shared.ports import ChatModel
 

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
-from shared.data.codec import dump, load
-from shared.data.conversation_cache import CachedConversation, ConversationCache
-from shared.data.conversations import conversation_path
-from shared.domain.claim import (
+from shared.data.conversations.conversation_cache import CachedConversation, ConversationCache
+from shared.data.conversations.conversations import conversation_path
+from shared.data.store.codec import dump, load
+from shared.domain.conversations.claim import (
     LEASE_EXTENSION_INTERVAL,
     Claim,
     acquire,
@@ -20,10 +20,10 @@ from shared.domain.claim import (
     record_chunks,
     release,
 )
-from shared.domain.conversation import Conversation, content_hash
-from shared.domain.documents import Document, Set, Update, Write
+from shared.domain.conversations.conversation import Conversation, content_hash
 from shared.domain.failure import Failure
 from shared.domain.ids import ConversationId, UserId
+from shared.domain.store.documents import Document, Set, Update, Write
 from shared.ports import Clock, Documents, NewId, Transaction
 from shared.resilience.heartbeat import keep_extending
 from shared.retrieval.chunking import split_into_chunks

@@ -4,14 +4,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from functions.process_conversation.processing.draft import Draft
-from shared.data.action_items import action_item_path
-from shared.data.codec import MalformedDocument, dump, load
-from shared.data.conversations import tombstone_path
-from shared.data.memories import memory_path
-from shared.domain.action_item import ActionItem
-from shared.domain.documents import ArrayUnion, Create, Delete, Document, Fields, Set, Update, Write
+from shared.data.conversations.conversations import tombstone_path
+from shared.data.memories.memories import memory_path
+from shared.data.store.codec import MalformedDocument, dump, load
+from shared.data.tasks.action_items import action_item_path
 from shared.domain.ids import ConversationId, MemoryId, UserId
-from shared.domain.memory import MAX_SEEN_IN, Memory
+from shared.domain.memories.memory import MAX_SEEN_IN, Memory
+from shared.domain.store.documents import (
+    ArrayUnion,
+    Create,
+    Delete,
+    Document,
+    Fields,
+    Set,
+    Update,
+    Write,
+)
+from shared.domain.tasks.action_item import ActionItem
 from shared.library.reconcile import Correction
 from shared.library.superseded import build_correction_writes
 

@@ -4,12 +4,12 @@ from collections.abc import Container, Sequence
 from dataclasses import field, replace
 from typing import Self
 
-from shared.domain.action_item import ActionItem
-from shared.domain.attachments import AppResult
-from shared.domain.conversation import Conversation, Structured, Topics, apply_edits
-from shared.domain.derived_ids import DerivedIds, build_action_item_id
+from shared.domain.conversations.attachments import AppResult
+from shared.domain.conversations.conversation import Conversation, Structured, Topics, apply_edits
+from shared.domain.conversations.derived_ids import DerivedIds, build_action_item_id
 from shared.domain.ids import AppId, MemoryId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
+from shared.domain.tasks.action_item import ActionItem
 from shared.domain.value import value
 from shared.library.reconcile import Correction, Reconciliation
 from shared.retrieval.chunking import split_into_chunks

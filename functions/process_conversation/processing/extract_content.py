@@ -47,14 +47,14 @@ from functions.process_conversation.processing.transcript_parts import (
     take_part,
 )
 from shared import prompts
-from shared.data.long_transcripts import run_beside_the_loop
-from shared.domain.action_item import ActionItem
-from shared.domain.conversation import Conversation, apply_edits
-from shared.domain.derived_ids import DerivedIds
+from shared.data.conversations.long_transcripts import run_beside_the_loop
+from shared.domain.account.profile import Profile
+from shared.domain.conversations.conversation import Conversation, apply_edits
+from shared.domain.conversations.derived_ids import DerivedIds
 from shared.domain.ids import ConversationId, MemoryId, UserId
-from shared.domain.memory import Memory
-from shared.domain.model import Prompt
-from shared.domain.profile import Profile
+from shared.domain.memories.memory import Memory
+from shared.domain.models.model import Prompt
+from shared.domain.tasks.action_item import ActionItem
 from shared.domain.words import build_wording
 from shared.library.reconcile import Candidate
 from shared.library.superseded import restore_superseded

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from shared.data.action_items import action_item_path
-from shared.data.codec import load_all
-from shared.data.conversations import conversation_path, tombstone_path
-from shared.data.item_copies import copy_task
-from shared.domain.action_item import ActionItem
-from shared.domain.conversation import ExtractedItem
-from shared.domain.documents import Document
+from shared.data.conversations.conversations import conversation_path, tombstone_path
+from shared.data.store.codec import load_all
+from shared.data.store.item_copies import copy_task
+from shared.data.tasks.action_items import action_item_path
+from shared.domain.conversations.conversation import ExtractedItem
 from shared.domain.ids import ConversationId, UserId
+from shared.domain.store.documents import Document
+from shared.domain.tasks.action_item import ActionItem
 
 
 def list_item_paths(uid: UserId, items: Sequence[ExtractedItem]) -> list[str]:

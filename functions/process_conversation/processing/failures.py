@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from shared.data.conversations import IncompleteTranscript
+from shared.data.conversations.conversations import IncompleteTranscript
 from shared.domain.errors import (
     Invalid,
     KeepsakeError,
@@ -12,7 +12,7 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.failure import Failure
-from shared.domain.model_failure import ModelPlace, describe_model_failure
+from shared.domain.models.model_failure import ModelPlace, describe_model_failure
 
 NO_ANSWER = "Something that processing needs did not answer."
 

@@ -12,15 +12,15 @@ from functions.process_conversation.processing.claims import (
 )
 from functions.process_conversation.processing.failures import describe_exhaustion
 from shared import telemetry
-from shared.data.codec import dump, load_all
-from shared.data.conversation_cache import CachedConversation
-from shared.data.conversations import conversation_path
-from shared.domain.claim import SUSPECT_ATTEMPTS, Claim, acquire, finish, wait
-from shared.domain.conversation import Conversation, content_hash
-from shared.domain.documents import Document, Fields, Set, Update
+from shared.data.conversations.conversation_cache import CachedConversation
+from shared.data.conversations.conversations import conversation_path
+from shared.data.store.codec import dump, load_all
+from shared.domain.conversations.claim import SUSPECT_ATTEMPTS, Claim, acquire, finish, wait
+from shared.domain.conversations.conversation import Conversation, content_hash
 from shared.domain.errors import Unavailable
 from shared.domain.failure import Failure
 from shared.domain.ids import ConversationId, UserId
+from shared.domain.store.documents import Document, Fields, Set, Update
 from shared.ports import Transaction
 
 MALFORMED_DOCUMENT = Failure(reason="other", detail="malformed document")

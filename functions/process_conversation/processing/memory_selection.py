@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from functions.process_conversation.processing.model_outputs import MemoryOutput
-from shared.domain.conversation import Conversation, Segment
-from shared.domain.derived_ids import DerivedIds
+from shared.domain.conversations.conversation import Conversation, Segment
+from shared.domain.conversations.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
-from shared.domain.memory import HOLD_TIME, Memory, MemoryCategory, is_short_enough
+from shared.domain.memories.memory import HOLD_TIME, Memory, MemoryCategory, is_short_enough
 from shared.domain.words import normalise
 from shared.library.reconcile import Candidate, Reconciliation, reconcile
 from shared.library.write_policy import WriteTiming, decide_timing

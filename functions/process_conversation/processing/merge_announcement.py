@@ -5,10 +5,10 @@ from datetime import datetime
 
 from shared import telemetry
 from shared.data.stores import Stores
+from shared.domain.account.notification import Notification, NotificationId
+from shared.domain.conversations.merge import Merge
 from shared.domain.errors import AlreadyExists
 from shared.domain.ids import AppId, ConversationId, UserId
-from shared.domain.merge import Merge
-from shared.domain.notification import Notification, NotificationId
 from shared.ports import Tasks
 
 SENDER = AppId("keepsake")

@@ -12,7 +12,7 @@ from itertools import pairwise
 from functions.process_conversation.processing.model_outputs import MemoryOutput
 from functions.process_conversation.processing.structure import MAX_OVERVIEW_CHARS
 from functions.process_conversation.processing.transcript_parts import Line
-from shared.domain.conversation import Event, ExtractedItem, Structured, Topics
+from shared.domain.conversations.conversation import Event, ExtractedItem, Structured, Topics
 from shared.domain.value import value
 from shared.domain.words import normalise
 from shared.retrieval.terms import tokenize

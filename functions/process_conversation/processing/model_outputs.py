@@ -19,9 +19,9 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
-from shared.domain.action_item import TaskOwner
-from shared.domain.conversation import CATEGORIES
+from shared.domain.conversations.conversation import CATEGORIES
 from shared.domain.ids import MemoryId
+from shared.domain.tasks.action_item import TaskOwner
 from shared.library.exclusive_facts import ExclusiveKey, build_exclusive_key
 from shared.library.write_policy import StatementKind, WriteTiming
 

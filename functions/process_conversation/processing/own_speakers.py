@@ -2,12 +2,12 @@
 
 from shared import telemetry
 from shared.data.stores import Stores
-from shared.domain.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.own_names import build_name_key
+from shared.domain.conversations.owner_marking import mark_owner
+from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.errors import Conflict, Invalid, NotFound, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.own_names import build_name_key
-from shared.domain.owner_marking import mark_owner
-from shared.domain.speaker_labels import is_name
 from shared.library.named_people import find_named_people
 
 

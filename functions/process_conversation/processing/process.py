@@ -21,16 +21,16 @@ from functions.process_conversation.processing.store_draft import (
 )
 from functions.process_conversation.processing.sweep_schedule import schedule_sweep, schedule_wake
 from shared import telemetry
-from shared.data.codec import MalformedDocument
-from shared.data.conversations import IncompleteTranscript
-from shared.domain.action_item import ActionItem
-from shared.domain.claim import PATIENT_ATTEMPTS, Claim
-from shared.domain.conversation import Conversation, content_hash
-from shared.domain.daily_summary import find_day
+from shared.data.conversations.conversations import IncompleteTranscript
+from shared.data.store.codec import MalformedDocument
+from shared.domain.account.profile import Profile
+from shared.domain.conversations.claim import PATIENT_ATTEMPTS, Claim
+from shared.domain.conversations.conversation import Conversation, content_hash
+from shared.domain.conversations.daily_summary import find_day
 from shared.domain.errors import Invalid, ModelFailed, Unavailable
 from shared.domain.ids import ConversationId, UserId
-from shared.domain.memory import Memory
-from shared.domain.profile import Profile
+from shared.domain.memories.memory import Memory
+from shared.domain.tasks.action_item import ActionItem
 from shared.library.memory_index import sync_rows
 from shared.library.settle_memories import settle_memories
 from shared.library.summary_schedule import schedule_summary

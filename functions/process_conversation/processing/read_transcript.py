@@ -20,13 +20,13 @@ from functions.process_conversation.processing.transcript_parts import (
     take_part,
 )
 from shared import prompts
-from shared.data.long_transcripts import run_beside_the_loop
-from shared.domain.conversation import CATEGORIES
+from shared.data.conversations.long_transcripts import run_beside_the_loop
+from shared.domain.conversations.conversation import CATEGORIES
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import MemoryId
-from shared.domain.memory import Memory
-from shared.domain.model import Prompt
-from shared.domain.tokens import estimate_tokens
+from shared.domain.memories.memory import Memory
+from shared.domain.models.model import Prompt
+from shared.domain.models.tokens import estimate_tokens
 from shared.domain.value import value
 from shared.models.data_room import LEAST_TOKENS, DataRoom
 from shared.models.windows import count_data_tokens, take_fitting

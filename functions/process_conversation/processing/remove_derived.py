@@ -16,14 +16,14 @@ from functions.process_conversation.processing.derived_writes import (
     list_forgotten_memories,
     remove_mention,
 )
-from shared.data.codec import dump, load_all
-from shared.data.conversations import conversation_path, list_paths_below
-from shared.domain.action_item import ActionItem
-from shared.domain.claim import Claim, finish
-from shared.domain.documents import Delete, Document, Query, Set, Where, Write
+from shared.data.conversations.conversations import conversation_path, list_paths_below
+from shared.data.store.codec import dump, load_all
+from shared.domain.conversations.claim import Claim, finish
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import ConversationId, MemoryId, UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
+from shared.domain.store.documents import Delete, Document, Query, Set, Where, Write
+from shared.domain.tasks.action_item import ActionItem
 from shared.library.memory_index import index_memories
 from shared.library.recordings import forget_sound_of
 from shared.library.superseded import build_restore_writes, restore_superseded

@@ -28,21 +28,21 @@ from functions.process_conversation.processing.extracted_items import (
     list_item_paths,
     list_tombstone_paths,
 )
-from shared.data.codec import dump, load
-from shared.data.conversation_cache import CachedConversation
-from shared.data.conversations import conversation_path, tombstone_path
-from shared.data.long_transcripts import run_beside_the_loop
-from shared.data.memories import memory_path
-from shared.data.profiles import profile_path
-from shared.domain.action_item import ActionItem
-from shared.domain.claim import Claim, finish, record_chunks
-from shared.domain.conversation import Conversation, ExtractedItem, apply_edits
-from shared.domain.derived_ids import identify_items
-from shared.domain.documents import Document, Set, Update
+from shared.data.account.profiles import profile_path
+from shared.data.conversations.conversation_cache import CachedConversation
+from shared.data.conversations.conversations import conversation_path, tombstone_path
+from shared.data.conversations.long_transcripts import run_beside_the_loop
+from shared.data.memories.memories import memory_path
+from shared.data.store.codec import dump, load
+from shared.domain.account.profile import Profile
+from shared.domain.conversations.claim import Claim, finish, record_chunks
+from shared.domain.conversations.conversation import Conversation, ExtractedItem, apply_edits
+from shared.domain.conversations.derived_ids import identify_items
 from shared.domain.errors import AlreadyExists
 from shared.domain.ids import MemoryId, UserId
-from shared.domain.memory import Memory
-from shared.domain.profile import Profile
+from shared.domain.memories.memory import Memory
+from shared.domain.store.documents import Document, Set, Update
+from shared.domain.tasks.action_item import ActionItem
 from shared.library.superseded import build_restore_writes
 from shared.ports import Transaction
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from functions.process_conversation.processing.claims import Claims, require_claim
-from shared.data.conversations import conversation_path
-from shared.domain.claim import Claim
-from shared.domain.conversation import Conversation, transcript_hash
-from shared.domain.documents import Set
+from shared.data.conversations.conversations import conversation_path
+from shared.domain.conversations.claim import Claim
+from shared.domain.conversations.conversation import Conversation, transcript_hash
 from shared.domain.ids import ConversationId, UserId
+from shared.domain.store.documents import Set
 from shared.ports import Documents, Transaction
 
 

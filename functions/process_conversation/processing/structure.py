@@ -11,7 +11,13 @@ from functions.process_conversation.processing.model_outputs import (
     StructureOutput,
 )
 from functions.process_conversation.processing.task_owner import decide_owner, find_voices
-from shared.domain.conversation import Conversation, Event, ExtractedItem, Structured, Topics
+from shared.domain.conversations.conversation import (
+    Conversation,
+    Event,
+    ExtractedItem,
+    Structured,
+    Topics,
+)
 from shared.domain.words import count_words, normalise, truncate_words
 
 MAX_DISCARDABLE_WORDS = 100

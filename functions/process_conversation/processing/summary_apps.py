@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from shared.data.stores import Stores
-from shared.domain.app import App
-from shared.domain.conversation import Conversation, Structured, Topics
+from shared.domain.apps.app import App
+from shared.domain.conversations.conversation import Conversation, Structured, Topics
 from shared.domain.ids import AppId, UserId
 from shared.domain.value import value
 from shared.retrieval.term_weights import get_term_weight

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from functions.process_conversation.processing.model_outputs import ActionItemOutput
-from shared.domain.action_item import TaskOwner
-from shared.domain.conversation import Segment
-from shared.domain.own_names import build_name_key
-from shared.domain.speaker_labels import is_name
+from shared.domain.conversations.conversation import Segment
+from shared.domain.conversations.own_names import build_name_key
+from shared.domain.conversations.speaker_labels import is_name
+from shared.domain.tasks.action_item import TaskOwner
 from shared.domain.value import value
 
 MAX_NAME_CHARS = 64

@@ -26,12 +26,12 @@ from functions.process_conversation.processing.transcript_parts import (
     take_part,
 )
 from shared import prompts, telemetry
-from shared.data.long_transcripts import run_beside_the_loop
-from shared.domain.app import App
-from shared.domain.attachments import AppResult
-from shared.domain.conversation import Conversation
+from shared.data.conversations.long_transcripts import run_beside_the_loop
+from shared.domain.apps.app import App
+from shared.domain.conversations.attachments import AppResult
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.model import Prompt
+from shared.domain.models.model import Prompt
 from shared.domain.value import value
 from shared.models.data_room import DataRoom
 from shared.models.windows import count_data_tokens, cut_text, cut_texts

@@ -6,7 +6,7 @@ Segments keep their numbers in all parts. One that is longer than a part is cut 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shared.domain.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.value import positional_value, value
 from shared.models.windows import count_data_tokens
 

@@ -8,9 +8,9 @@ from functions.process_conversation.processing.read_transcript import (
 )
 from functions.process_conversation.processing.transcript_parts import MAX_PART_TOKENS
 from shared import prompts
-from shared.domain.conversation import CATEGORIES
-from shared.domain.model import Prompt
-from shared.domain.tokens import estimate_tokens
+from shared.domain.conversations.conversation import CATEGORIES
+from shared.domain.models.model import Prompt
+from shared.domain.models.tokens import estimate_tokens
 from shared.models.data_room import DataRoom
 from shared.ports import ChatModel
 

@@ -4,10 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from functions.process_conversation.deps import TriggerDeps
-from shared.data.codec import MalformedDocument, load
-from shared.domain.conversation import CONVERSATION_CHANGED_TOPIC, Conversation, content_hash
-from shared.domain.documents import Document, Fields
+from shared.data.store.codec import MalformedDocument, load
+from shared.domain.conversations.conversation import (
+    CONVERSATION_CHANGED_TOPIC,
+    Conversation,
+    content_hash,
+)
 from shared.domain.ids import is_id
+from shared.domain.store.documents import Document, Fields
 
 MALFORMED_HASH = "malformed"
 """Stands for the hash of a document that cannot be read; processing marks it as failed."""

@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from shared.domain.conversation import Conversation
-from shared.domain.model import Urgency
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.models.model import Urgency
 
 NEW_FOR = timedelta(hours=1)
 """So long after a recording came in its owner may look for it."""

@@ -3,8 +3,8 @@
 from functions.process_conversation.deps import DeadLetterDeps
 from functions.process_conversation.processing.mark_failed import mark_given_up
 from shared import telemetry
-from shared.domain.dead_letter import DeadLetter
 from shared.domain.ids import ConversationId, UserId
+from shared.domain.store.dead_letter import DeadLetter
 
 
 async def record_dead_letter(deps: DeadLetterDeps, letter: DeadLetter) -> None:

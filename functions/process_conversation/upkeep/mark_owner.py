@@ -4,8 +4,8 @@ from functions.process_conversation.deps import MarkingDeps
 from functions.process_conversation.processing.own_speakers import mark_stored_owner
 from functions.process_conversation.upkeep.upkeep_schemas import MarkOwnerIn
 from shared import telemetry
-from shared.data.conversations import IncompleteTranscript
-from shared.domain.conversation import Conversation
+from shared.data.conversations.conversations import IncompleteTranscript
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import NotFound
 from shared.domain.ids import UserId
 from shared.edge.declare.routes import Call, route

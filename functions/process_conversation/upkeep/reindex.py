@@ -3,16 +3,16 @@
 from contextlib import suppress
 from dataclasses import replace
 
-from shared.data.conversations import Conversations, IncompleteTranscript
-from shared.data.file_index import FileIndex
-from shared.data.files import Files
-from shared.data.library_index import LibraryIndex
-from shared.data.memories import Memories
-from shared.domain.conversation import Conversation, content_hash
+from shared.data.conversations.conversations import Conversations, IncompleteTranscript
+from shared.data.files.files import Files
+from shared.data.memories.memories import Memories
+from shared.data.search.file_index import FileIndex
+from shared.data.search.library_index import LibraryIndex
+from shared.domain.conversations.conversation import Conversation, content_hash
 from shared.domain.errors import NotFound
-from shared.domain.file import File
+from shared.domain.files.file import File
 from shared.domain.ids import ConversationId, UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from shared.library.files import load_pages
 from shared.library.memory_index import sync_rows
 from shared.ports import Blobs

@@ -4,7 +4,7 @@ from functions.process_conversation.deps import ReindexDeps
 from functions.process_conversation.upkeep.reindex_schemas import ReindexIn
 from functions.process_conversation.upkeep.reindex_users import list_users, reindex_user
 from shared import telemetry
-from shared.domain.reindexing import ReindexStep
+from shared.domain.conversations.reindexing import ReindexStep
 from shared.edge.declare.routes import Call, route
 
 

@@ -3,7 +3,7 @@
 import hashlib
 from datetime import datetime
 
-from shared.domain.reindexing import Reindexing, ReindexStep
+from shared.domain.conversations.reindexing import Reindexing, ReindexStep
 from shared.ports import Tasks
 
 REINDEX_TARGET = "reindex_users"

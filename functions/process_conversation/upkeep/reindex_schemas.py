@@ -1,7 +1,7 @@
 """Schema of a task of a reindexing."""
 
+from shared.domain.conversations.reindexing import PARTS, Part
 from shared.domain.ids import UserId
-from shared.domain.reindexing import PARTS, Part
 from shared.edge.declare.schemas import Wire
 
 

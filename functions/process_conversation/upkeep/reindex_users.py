@@ -16,9 +16,9 @@ from functions.process_conversation.upkeep.reindex import (
 )
 from functions.process_conversation.upkeep.reindex_schedule import schedule_page, schedule_step
 from shared import telemetry
+from shared.domain.conversations.reindexing import Reindexing, ReindexStep
 from shared.domain.errors import AccountErased
 from shared.domain.ids import UserId
-from shared.domain.reindexing import Reindexing, ReindexStep
 
 USERS_A_PAGE = 50
 ITEMS_A_STEP = 25

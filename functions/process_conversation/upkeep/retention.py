@@ -11,14 +11,14 @@ from functions.process_conversation.processing.claims import (
     parse_claim,
 )
 from shared import telemetry
-from shared.data.codec import load_all
-from shared.data.conversations import conversation_path, delete_below
-from shared.data.photos import list_photo_paths
-from shared.data.transcripts import part_path
-from shared.domain.claim import Claim
-from shared.domain.conversation import Conversation, transcript_hash
-from shared.domain.documents import Delete, Update
+from shared.data.conversations.conversations import conversation_path, delete_below
+from shared.data.conversations.photos import list_photo_paths
+from shared.data.conversations.transcripts import part_path
+from shared.data.store.codec import load_all
+from shared.domain.conversations.claim import Claim
+from shared.domain.conversations.conversation import Conversation, transcript_hash
 from shared.domain.ids import UserId
+from shared.domain.store.documents import Delete, Update
 from shared.library.recordings import forget_sound_of
 from shared.library.retention_schedule import schedule_retention
 from shared.ports import Transaction

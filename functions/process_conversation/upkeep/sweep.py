@@ -8,10 +8,10 @@ from zlib import crc32
 from functions.process_conversation.deps import SweepDeps
 from functions.process_conversation.processing.sweep_schedule import schedule_sweep
 from shared import telemetry
-from shared.domain.claim import ABANDONED_AFTER, LONGEST_WAIT
-from shared.domain.conversation import CONVERSATION_CHANGED_TOPIC
-from shared.domain.documents import Document, Update
+from shared.domain.conversations.claim import ABANDONED_AFTER, LONGEST_WAIT
+from shared.domain.conversations.conversation import CONVERSATION_CHANGED_TOPIC
 from shared.domain.errors import PreconditionFailed
+from shared.domain.store.documents import Document, Update
 
 BATCH_SIZE = 200
 MAX_BATCHES = 25

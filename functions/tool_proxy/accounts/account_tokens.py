@@ -6,7 +6,7 @@ from functions.tool_proxy.oauth import requests
 from functions.tool_proxy.oauth.token_refresh import MAX_POLLS, POLL_S, is_expiring, refresh_once
 from functions.tool_proxy.oauth_deps import OauthDeps, ServicesDeps
 from shared import telemetry
-from shared.domain.connection import OauthClient, StoredTokens, Tokens
+from shared.domain.apps.connection import OauthClient, StoredTokens, Tokens
 from shared.domain.errors import (
     CannotUnwrap,
     KeepsakeError,

@@ -14,8 +14,7 @@ from functions.tool_proxy.oauth.state import (
 )
 from functions.tool_proxy.oauth_deps import A, OauthDeps, ServicesDeps
 from shared import telemetry
-from shared.domain.connection import Authorization, Connection, OauthClient, Tokens
-from shared.domain.documents import lookup
+from shared.domain.apps.connection import Authorization, Connection, OauthClient, Tokens
 from shared.domain.errors import (
     CannotUnwrap,
     Conflict,
@@ -25,6 +24,7 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import UserId
+from shared.domain.store.documents import lookup
 from shared.domain.value import value
 from shared.integrations import INTEGRATIONS, load_integration
 from shared.integrations.service import ConnectionSpec, Integration, to_one_line

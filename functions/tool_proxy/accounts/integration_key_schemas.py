@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from shared.domain.apple_health import AppleHealth, HealthRecord
+from shared.domain.apps.apple_health import AppleHealth, HealthRecord
 from shared.edge.declare.schemas import Wire
 
 _Number = Annotated[float, Field(ge=-1e12, le=1e12)]

@@ -18,7 +18,8 @@ from functions.tool_proxy.oauth import requests
 from functions.tool_proxy.oauth_deps import ServicesDeps
 from functions.tool_proxy.outbound_quota import count_call
 from shared.arguments import parse_arguments
-from shared.domain.connection import StoredTokens, Tokens
+from shared.domain.apps.connection import StoredTokens, Tokens
+from shared.domain.apps.tool_data import ToolData
 from shared.domain.errors import (
     NotAllowed,
     NotFound,
@@ -30,7 +31,6 @@ from shared.domain.errors import (
     Unreadable,
 )
 from shared.domain.ids import UserId
-from shared.domain.tool_data import ToolData
 from shared.domain.value import value
 from shared.integrations import load_integration
 from shared.integrations.service import (

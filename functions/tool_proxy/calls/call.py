@@ -10,11 +10,11 @@ from functions.tool_proxy.calls.schema import validate_arguments
 from functions.tool_proxy.deps import CallDeps
 from functions.tool_proxy.ports import OutgoingCall
 from shared.arguments import drop_absent
-from shared.data.app_calls import AppCallContext
-from shared.domain.app import App, ChatTool, InstalledApp
+from shared.data.apps.app_calls import AppCallContext
+from shared.domain.apps.app import App, ChatTool, InstalledApp
+from shared.domain.apps.tool_data import ToolData
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
-from shared.domain.tool_data import ToolData
 from shared.models.schemas import read_parameters
 from shared.resilience.hour_windows import floor_to_hour
 from shared.security.tool_pin import compute_pin

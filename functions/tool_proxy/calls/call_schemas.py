@@ -5,8 +5,8 @@ from typing import Any, Self
 
 from pydantic import Field
 
+from shared.domain.apps.tool_data import EmbedType, ToolData
 from shared.domain.ids import AppId, UserId
-from shared.domain.tool_data import EmbedType, ToolData
 from shared.edge.declare.schemas import ID_PATTERN, Wire
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from functions.tool_proxy.calls.failures import TIMEOUT_S, translate_egress_errors
 from functions.tool_proxy.calls.result_mapping import to_tool_data
 from functions.tool_proxy.ports import OutgoingCall
-from shared.data.signing_secrets import SigningSecrets
+from shared.data.apps.signing_secrets import SigningSecrets
+from shared.domain.apps.tool_data import ToolData, to_compact_json
 from shared.domain.errors import ToolRefused
-from shared.domain.tool_data import ToolData, to_compact_json
 from shared.domain.value import value
 from shared.outbound.addresses import with_query
 from shared.outbound.webhook_signature import build_message_id, sign

@@ -9,8 +9,8 @@ from functions.tool_proxy.deps import CallDeps
 from functions.tool_proxy.outbound_quota import count_call
 from functions.tool_proxy.ports import OutgoingCall
 from shared import telemetry
-from shared.domain.app import AppCall
-from shared.domain.tool_data import ToolData
+from shared.domain.apps.app import AppCall
+from shared.domain.apps.tool_data import ToolData
 from shared.resilience.best_effort import run_best_effort
 from shared.resilience.hour_windows import floor_to_hour
 

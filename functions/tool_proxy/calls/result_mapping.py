@@ -6,8 +6,8 @@ from typing import Any
 
 from functions.tool_proxy.calls.failures import CallFailed
 from functions.tool_proxy.ports import OutgoingCall
-from shared.domain.app import App
-from shared.domain.tool_data import ToolData, to_compact_json
+from shared.domain.apps.app import App
+from shared.domain.apps.tool_data import ToolData, to_compact_json
 from shared.outbound.addresses import with_query
 from shared.outbound.untrusted_text import sanitize_content, sanitize_error, sanitize_reason
 from shared.ports import EgressResponse

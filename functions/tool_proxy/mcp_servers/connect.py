@@ -17,10 +17,10 @@ from functions.tool_proxy.oauth.state import (
 from functions.tool_proxy.registry import access, registration
 from functions.tool_proxy.registry.app_names import require_unreserved_name
 from functions.tool_proxy.registry.registration import apply_manifest, mark_verified
-from shared.domain.app import App
+from shared.domain.apps.app import App
+from shared.domain.apps.mcp_authorization import McpAuthorization, McpTokens
 from shared.domain.errors import ManifestFailed, NotAllowed, NotFound, TooLarge, Unavailable
 from shared.domain.ids import AppId, UserId
-from shared.domain.mcp_authorization import McpAuthorization, McpTokens
 from shared.domain.value import value
 from shared.outbound.untrusted_text import sanitize_reason
 from shared.security.tool_pin import build_grants

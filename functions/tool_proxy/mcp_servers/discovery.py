@@ -33,8 +33,8 @@ from pydantic import AnyUrl
 
 from functions.tool_proxy.mcp_servers.egress_transport import send
 from functions.tool_proxy.mcp_servers.errors import ProtocolError
-from shared.domain.connection import OauthClient
-from shared.domain.mcp_authorization import ClientAuthMethod, McpAccess
+from shared.domain.apps.connection import OauthClient
+from shared.domain.apps.mcp_authorization import ClientAuthMethod, McpAccess
 from shared.domain.value import value
 from shared.ports import Egress
 

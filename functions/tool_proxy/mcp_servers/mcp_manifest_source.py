@@ -10,7 +10,7 @@ from functions.tool_proxy.mcp_servers.tool_list import parse_tools
 from functions.tool_proxy.oauth_deps import McpDeps
 from functions.tool_proxy.ports import Manifest
 from functions.tool_proxy.registry.manifest import InvalidManifest
-from shared.domain.app import App
+from shared.domain.apps.app import App
 from shared.domain.errors import ManifestFailed, NoManifest, NotAllowed, TooLarge, Unavailable
 from shared.domain.value import value
 from shared.outbound.untrusted_text import sanitize_reason

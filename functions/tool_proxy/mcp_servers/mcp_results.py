@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, assert_never
 from pydantic_core import from_json
 
 from functions.tool_proxy.calls.failures import CallFailed
-from shared.domain.app import ChatTool
-from shared.domain.tool_data import ToolData
+from shared.domain.apps.app import ChatTool
+from shared.domain.apps.tool_data import ToolData
 from shared.outbound.untrusted_text import sanitize_content, sanitize_reason
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 
 from functions.tool_proxy.accounts.connection_schemas import CallbackIn
 from functions.tool_proxy.registry.schemas import ShortLine
-from shared.domain.app import INTEGRATION_CAPABILITY, App, ExternalIntegration
+from shared.domain.apps.app import INTEGRATION_CAPABILITY, App, ExternalIntegration
 from shared.domain.ids import AppId
 from shared.edge.declare.schemas import Wire
 from shared.security.visible_text import strip_invisible

@@ -10,7 +10,7 @@ from functions.tool_proxy.mcp_servers.mcp_results import to_tool_data
 from functions.tool_proxy.mcp_servers.tokens import call_with_token
 from functions.tool_proxy.oauth_deps import McpDeps
 from functions.tool_proxy.ports import OutgoingCall
-from shared.domain.tool_data import ToolData
+from shared.domain.apps.tool_data import ToolData
 from shared.domain.value import value
 from shared.outbound.untrusted_text import sanitize_reason
 

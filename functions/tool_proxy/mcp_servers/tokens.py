@@ -12,11 +12,11 @@ from functions.tool_proxy.oauth import requests
 from functions.tool_proxy.oauth.token_refresh import is_expiring, refresh_once
 from functions.tool_proxy.oauth_deps import McpDeps
 from shared import telemetry
-from shared.domain.app import App
-from shared.domain.connection import StoredTokens, Tokens
+from shared.domain.apps.app import App
+from shared.domain.apps.connection import StoredTokens, Tokens
+from shared.domain.apps.mcp_authorization import McpAccess, McpTokens
 from shared.domain.errors import CannotUnwrap, NotFound, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.mcp_authorization import McpAccess, McpTokens
 from shared.domain.value import value
 from shared.integrations.service import build_basic_auth
 from shared.ports import EgressRequest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from functions.tool_proxy.ports import Manifest
 from functions.tool_proxy.registry.manifest import read_manifest
-from shared.domain.app import ExternalIntegration
+from shared.domain.apps.app import ExternalIntegration
 
 if TYPE_CHECKING:
     from mcp_types import Tool

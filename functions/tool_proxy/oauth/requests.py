@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from shared.domain.connection import OauthClient, Tokens
+from shared.domain.apps.connection import OauthClient, Tokens
 from shared.domain.errors import KeepsakeError, Unavailable
 from shared.domain.value import value
 from shared.integrations.service import ConnectionSpec, OAuthProvider, build_basic_auth

@@ -5,7 +5,7 @@ from typing import Protocol, TypeVar
 
 import anyio
 
-from shared.domain.connection import Tokens
+from shared.domain.apps.connection import Tokens
 from shared.domain.errors import Unavailable
 from shared.ports import Clock
 

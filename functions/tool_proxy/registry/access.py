@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry.setup_check import require_setup
-from shared.data.paging import Page
-from shared.domain.app import App, InstalledApp
+from shared.data.store.paging import Page
+from shared.domain.apps.app import App, InstalledApp
 from shared.domain.errors import Conflict, NotAllowed, NotFound
 from shared.domain.ids import AppId, UserId, is_id
 from shared.domain.provenance import Source

@@ -5,9 +5,9 @@ from functools import cache
 from typing import get_args
 
 from functions.tool_proxy.registry.reserved_names import find_reserved_name
-from shared.domain.built_in_names import PRODUCT_NAMES, BuiltInToolName, SlashName
+from shared.domain.chats.built_in_names import PRODUCT_NAMES, BuiltInToolName, SlashName
+from shared.domain.chats.storage_mode import StorageMode
 from shared.domain.errors import Invalid
-from shared.domain.storage_mode import StorageMode
 from shared.integrations import INTEGRATIONS, load_integration
 
 

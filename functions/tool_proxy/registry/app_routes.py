@@ -24,8 +24,8 @@ from functions.tool_proxy.registry.schemas import (
     ToolOut,
     VisibilityQuery,
 )
-from shared.data.call_log import CALL_LOG_TTL
-from shared.domain.app import App, InstalledApp
+from shared.data.apps.call_log import CALL_LOG_TTL
+from shared.domain.apps.app import App, InstalledApp
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, is_id
 from shared.edge.declare.app_schemas import AppOut, AppViewer

@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from functions.tool_proxy.deps import CallDeps
-from shared.domain.app import App, Deactivation
+from shared.domain.account.notification import Notification, NotificationId
+from shared.domain.apps.app import App, Deactivation
 from shared.domain.errors import AlreadyExists
-from shared.domain.notification import Notification, NotificationId
 
 MIN_FAILURES = 20
 FAILURE_WINDOW = timedelta(hours=24)

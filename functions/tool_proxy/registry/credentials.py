@@ -8,8 +8,8 @@ from datetime import timedelta
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry.access import require_owned
 from shared.data.app_access import NO_INTEGRATION
-from shared.data.apps import hash_key
-from shared.domain.app import ApiKey, App, RetiredSecret
+from shared.data.apps.apps import hash_key
+from shared.domain.apps.app import ApiKey, App, RetiredSecret
 from shared.domain.errors import Conflict, NotAllowed
 from shared.domain.ids import AppId, UserId
 

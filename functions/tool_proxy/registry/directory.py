@@ -10,9 +10,9 @@ from dataclasses import field
 from typing import Any
 
 from functions.tool_proxy.deps import ToolProxyDeps
-from shared.data.app_listings import AppListing
-from shared.domain.app import POPULAR_INSTALLS, App, InstalledApp
-from shared.domain.app_catalog import CATEGORIES, POPULAR, SECTIONS, SortOrder
+from shared.data.apps.app_listings import AppListing
+from shared.domain.apps.app import POPULAR_INSTALLS, App, InstalledApp
+from shared.domain.apps.app_catalog import CATEGORIES, POPULAR, SECTIONS, SortOrder
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, UserId
 from shared.domain.value import value

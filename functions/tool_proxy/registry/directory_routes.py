@@ -22,8 +22,8 @@ from functions.tool_proxy.registry.directory_schemas import (
     build_heading,
     build_pagination,
 )
-from shared.domain.app import App, InstalledApp
-from shared.domain.app_catalog import CAPABILITIES, CATEGORIES, SECTIONS
+from shared.domain.apps.app import App, InstalledApp
+from shared.domain.apps.app_catalog import CAPABILITIES, CATEGORIES, SECTIONS
 from shared.domain.ids import AppId
 from shared.edge.declare.app_schemas import AppOut, AppViewer
 from shared.edge.declare.routes import Call, route

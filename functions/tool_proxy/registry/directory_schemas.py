@@ -5,7 +5,7 @@ from typing import Annotated, get_args
 from pydantic import BeforeValidator, Field
 
 from functions.tool_proxy.registry.directory import AppGroup, Criteria
-from shared.domain.app_catalog import CATEGORIES, Capability, Choice, SortOrder
+from shared.domain.apps.app_catalog import CATEGORIES, Capability, Choice, SortOrder
 from shared.edge.declare.app_schemas import AppOut
 from shared.edge.declare.schemas import Wire, clear_blank
 

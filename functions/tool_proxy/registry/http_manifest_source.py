@@ -7,7 +7,7 @@ import anyio.to_thread
 
 from functions.tool_proxy.ports import WELL_KNOWN_PATH, Manifest
 from functions.tool_proxy.registry.manifest import InvalidManifest, read_manifest
-from shared.domain.app import App
+from shared.domain.apps.app import App
 from shared.domain.errors import ManifestFailed, NoManifest, NotAllowed, TooLarge, Unavailable
 from shared.domain.value import value
 from shared.ports import Egress, EgressRequest, EgressResponse

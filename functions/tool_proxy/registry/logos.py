@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
-from shared.domain.app import AppLogo
+from shared.domain.apps.app import AppLogo
 from shared.domain.errors import Invalid
 
 if TYPE_CHECKING:

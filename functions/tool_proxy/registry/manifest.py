@@ -11,7 +11,7 @@ from functions.tool_proxy.registry.parameters import (
     parse_parameters,
     read_json,
 )
-from shared.domain.app import ChatTool, ExternalIntegration, Method
+from shared.domain.apps.app import ChatTool, ExternalIntegration, Method
 
 MAX_TOOLS = 40
 _MAX_NAME_CHARS = 256

@@ -13,7 +13,7 @@ from functions.tool_proxy.registry.access import load_display_name, require_owne
 from functions.tool_proxy.registry.app_names import find_own_name, require_unreserved_name
 from functions.tool_proxy.registry.credentials import create_signing_secret
 from functions.tool_proxy.registry.logos import read_logo
-from shared.domain.app import INTEGRATION_CAPABILITY, App, AppLogo, ExternalIntegration
+from shared.domain.apps.app import INTEGRATION_CAPABILITY, App, AppLogo, ExternalIntegration
 from shared.domain.errors import Conflict, Invalid, ManifestFailed, NoManifest
 from shared.domain.ids import AppId, UserId
 

@@ -4,7 +4,7 @@ import asyncio
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry.access import load_display_name, require_owned, require_visible
-from shared.domain.app import App, AppReview
+from shared.domain.apps.app import App, AppReview
 from shared.domain.errors import NotAllowed
 from shared.domain.ids import AppId, UserId
 

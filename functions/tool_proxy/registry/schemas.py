@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
-from shared.domain.app import (
+from shared.domain.apps.app import (
     INTEGRATION_CAPABILITY,
     App,
     ChatTool,
     ExternalIntegration,
     InstalledApp,
 )
-from shared.domain.app_catalog import CATEGORIES, DEFAULT_CATEGORY, TRIGGERS
+from shared.domain.apps.app_catalog import CATEGORIES, DEFAULT_CATEGORY, TRIGGERS
 from shared.domain.errors import Invalid
 from shared.domain.ids import AppId
 from shared.edge.declare.app_schemas import AppOut, AppViewer

@@ -4,7 +4,7 @@ import json
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.outbound_quota import count_request
-from shared.domain.app import App
+from shared.domain.apps.app import App
 from shared.domain.errors import NotAllowed, SetupIncomplete, TooLarge, Unavailable
 from shared.domain.ids import UserId
 from shared.outbound.addresses import with_query

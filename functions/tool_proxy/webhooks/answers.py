@@ -3,11 +3,11 @@
 import json
 
 from functions.tool_proxy.deps import ToolProxyDeps
-from shared.domain.app import App
-from shared.domain.chat import Card
+from shared.domain.account.notification import NotificationId
+from shared.domain.apps.app import App
+from shared.domain.apps.webhook import WebhookDelivery
+from shared.domain.chats.chat import Card
 from shared.domain.errors import TooMany
-from shared.domain.notification import NotificationId
-from shared.domain.webhook import WebhookDelivery
 from shared.library.notify import MAX_TEXT_CHARS, PostedNotification, notify
 from shared.library.webhook_tasks import build_delivery_id
 from shared.outbound.untrusted_text import sanitize_result

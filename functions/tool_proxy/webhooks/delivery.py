@@ -17,10 +17,10 @@ from functions.tool_proxy.webhooks.recipients import (
 )
 from functions.tool_proxy.webhooks.subjects import Subject, load_subject
 from shared import telemetry
-from shared.domain.app import App, AppCall
+from shared.domain.apps.app import App, AppCall
+from shared.domain.apps.webhook import WebhookDelivery
 from shared.domain.errors import KeepsakeError, NotAllowed, TimedOut, Unavailable
 from shared.domain.value import value
-from shared.domain.webhook import WebhookDelivery
 from shared.library.webhook_tasks import build_delivery_id, queue_delivery
 from shared.outbound.addresses import with_query
 from shared.outbound.webhook_signature import sign

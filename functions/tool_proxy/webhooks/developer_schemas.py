@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from shared.domain.webhook import DeveloperWebhooks
+from shared.domain.apps.webhook import DeveloperWebhooks
 from shared.edge.declare.schemas import Wire
 
 

@@ -2,14 +2,14 @@
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry.credentials import create_signing_secret
-from shared.domain.errors import Invalid, NotFound
-from shared.domain.ids import UserId
-from shared.domain.webhook import (
+from shared.domain.apps.webhook import (
     DEVELOPER_WEBHOOK_TYPES,
     DeveloperWebhook,
     DeveloperWebhooks,
     DeveloperWebhookType,
 )
+from shared.domain.errors import Invalid, NotFound
+from shared.domain.ids import UserId
 
 _SCHEMES = ("https://", "http://")
 

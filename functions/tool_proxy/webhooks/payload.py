@@ -9,11 +9,11 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from shared.domain.attachments import Photo
-from shared.domain.conversation import Conversation
-from shared.domain.daily_summary import DailySummary
+from shared.domain.apps.webhook import Trigger
+from shared.domain.conversations.attachments import Photo
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.daily_summary import DailySummary
 from shared.domain.ids import UserId
-from shared.domain.webhook import Trigger
 
 
 def build_payload(conversation: Conversation, trigger: Trigger) -> bytes:

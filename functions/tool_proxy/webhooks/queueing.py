@@ -4,11 +4,8 @@ from datetime import datetime
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.webhooks.recipients import is_subscribed
-from shared.domain.app import App, InstalledApp
-from shared.domain.conversation import Conversation
-from shared.domain.errors import NotFound
-from shared.domain.ids import AppId, ConversationId, UserId
-from shared.domain.webhook import (
+from shared.domain.apps.app import App, InstalledApp
+from shared.domain.apps.webhook import (
     ANNOUNCEMENT_TTL,
     ANNOUNCEMENT_WINDOW,
     OWN_WEBHOOK,
@@ -16,6 +13,9 @@ from shared.domain.webhook import (
     Trigger,
     WebhookDelivery,
 )
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.errors import NotFound
+from shared.domain.ids import AppId, ConversationId, UserId
 from shared.library.webhook_tasks import queue_delivery
 
 

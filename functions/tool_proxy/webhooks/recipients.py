@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import Sequence
 
 from functions.tool_proxy.deps import ToolProxyDeps
-from shared.domain.app import App, InstalledApp
-from shared.domain.ids import UserId
-from shared.domain.value import value
-from shared.domain.webhook import (
+from shared.domain.apps.app import App, InstalledApp
+from shared.domain.apps.webhook import (
     OWN_WEBHOOK,
     DeveloperWebhook,
     DeveloperWebhookType,
     Trigger,
     WebhookDelivery,
 )
+from shared.domain.ids import UserId
+from shared.domain.value import value
 
 
 @value

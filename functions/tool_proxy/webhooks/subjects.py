@@ -2,12 +2,12 @@
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.webhooks.payload import build_payload, build_summary_payload
-from shared.domain.chat import Card
-from shared.domain.conversation import Conversation
+from shared.domain.apps.webhook import WebhookDelivery
+from shared.domain.chats.chat import Card
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import NotFound
 from shared.domain.ids import ConversationId
 from shared.domain.value import value
-from shared.domain.webhook import WebhookDelivery
 
 
 @value

@@ -7,8 +7,8 @@ from functions.tool_proxy.webhooks.delivery import attempt_delivery
 from functions.tool_proxy.webhooks.queueing import queue_deliveries
 from functions.tool_proxy.webhooks.webhook_schemas import ConversationProcessedIn, WebhookTaskIn
 from shared import telemetry
+from shared.domain.apps.webhook import WebhookDelivery
 from shared.domain.errors import Invalid
-from shared.domain.webhook import WebhookDelivery
 from shared.edge.declare.cloudevents import parse_pubsub_event
 from shared.edge.declare.routes import Call, route
 

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
+from shared.domain.apps.webhook import Trigger
 from shared.domain.ids import AppId, ConversationId, UserId
-from shared.domain.webhook import Trigger
 from shared.edge.declare.schemas import ID_PATTERN, Wire
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from infra.bench.loops.pipe import serve
 from shared.adapters.cloud.openai_model import OpenaiModel
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelMessage,
     TextDelta,

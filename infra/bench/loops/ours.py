@@ -19,9 +19,9 @@ from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.adapters.resilient_model import ResilientModel
 from shared.adapters.system_clock import SystemClock
 from shared.arguments import Arguments
+from shared.domain.chats.run import AnswerText
 from shared.domain.ids import RunId
-from shared.domain.model import ModelRole
-from shared.domain.run import AnswerText
+from shared.domain.models.model import ModelRole
 from tests.fakes import SilentConfirmer, admit_all, keep_nothing
 
 ROLES = get_args(ModelRole)

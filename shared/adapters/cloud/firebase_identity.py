@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 
-from shared.domain.account import TokenCheck, VerifiedToken
+from shared.domain.account.account import TokenCheck, VerifiedToken
 from shared.domain.errors import NotAuthenticated, Unavailable
 from shared.domain.ids import UserId, is_id
 

@@ -20,7 +20,9 @@ from shared.adapters import firestore_limits as limits
 from shared.adapters.cloud.grpc_cancellation import keep_cancellation
 from shared.adapters.firestore_indexes import order_by_summed
 from shared.adapters.store_clock import StoreClock
-from shared.domain.documents import (
+from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
+from shared.domain.ids import UserId
+from shared.domain.store.documents import (
     LIST_OPERATORS,
     ArrayUnion,
     Create,
@@ -35,8 +37,6 @@ from shared.domain.documents import (
     Where,
     Write,
 )
-from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
-from shared.domain.ids import UserId
 from shared.ports import Transaction
 
 T = TypeVar("T")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from shared.domain.model import ModelCallFinished, ModelEvent
+from shared.domain.models.model import ModelCallFinished, ModelEvent
 from shared.spans import Span, open_leaf
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import anyio
 
+from shared.domain.apps.service_calls import ServiceCalls
 from shared.domain.errors import NotAuthenticated, Unavailable
-from shared.domain.service_calls import ServiceCalls
 from shared.ports import Clock
 from shared.security.service_claims import INVALID_TOKEN, ServiceClaims, check_claims
 

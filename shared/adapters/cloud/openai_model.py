@@ -15,7 +15,7 @@ from shared.adapters.cloud.openai_http import OpenaiHttp
 from shared.adapters.system_clock import SystemClock
 from shared.domain.errors import ModelFailed, TierRefused, Unavailable
 from shared.domain.local_address import is_local_url
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelCallFinished,
     ModelEvent,
@@ -30,9 +30,9 @@ from shared.domain.model import (
     Usage,
     UserText,
 )
-from shared.domain.model_facts import find_model_facts
-from shared.domain.token_prices import DEFAULT_TOKEN_PRICES, TokenPrices
-from shared.domain.usage_cost import price_usage
+from shared.domain.models.model_facts import find_model_facts
+from shared.domain.models.token_prices import DEFAULT_TOKEN_PRICES, TokenPrices
+from shared.domain.models.usage_cost import price_usage
 from shared.domain.value import value
 from shared.model_meter import record_model_call
 from shared.models.answers import describe_problems, is_wrapped, parse_answer

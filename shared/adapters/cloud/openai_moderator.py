@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from shared import telemetry
 from shared.adapters.cloud.openai_http import NothingThere, OpenaiHttp
+from shared.domain.chats.safety import Moderation
 from shared.domain.errors import ModelFailed
-from shared.domain.safety import Moderation
 from shared.ports import Clock
 from shared.resilience.retry import retry
 

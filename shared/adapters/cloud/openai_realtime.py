@@ -9,10 +9,10 @@ import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 from pydantic import BaseModel, Field, ValidationError
 
+from shared.domain.chats.voice_session import MAX_SDP_CHARS, RealtimeSecret, RealtimeSetup
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.failure import FailureReason
 from shared.domain.ids import UserId
-from shared.domain.voice_session import MAX_SDP_CHARS, RealtimeSecret, RealtimeSetup
 from shared.models.refusals import parse_retry_after_s
 from shared.models.schemas import normalise_tool
 

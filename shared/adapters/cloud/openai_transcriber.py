@@ -11,9 +11,9 @@ import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 from pydantic import BaseModel, ValidationError
 
+from shared.domain.conversations.speech import SAMPLE_RATE, Transcription, Utterance, Voice
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.failure import FailureReason
-from shared.domain.speech import SAMPLE_RATE, Transcription, Utterance, Voice
 from shared.models.refusals import parse_retry_after_s
 
 MAX_VOICES = 4

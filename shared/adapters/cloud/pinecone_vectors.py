@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from shared.adapters.pinecone_rules import check_dense, check_row
 from shared.domain.errors import Invalid, Unavailable
-from shared.domain.sizes import split_by_size
-from shared.domain.vectors import Filter, Hit, Row, SparseVector
+from shared.domain.store.sizes import split_by_size
+from shared.domain.store.vectors import Filter, Hit, Row, SparseVector
 
 if TYPE_CHECKING:
     from pinecone import AsyncIndex

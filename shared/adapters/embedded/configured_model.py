@@ -7,7 +7,7 @@ from typing import TypeVar
 from shared.adapters.embedded.chosen import Chosen
 from shared.adapters.shared_model import ask_as
 from shared.domain.ids import UserId
-from shared.domain.model import (
+from shared.domain.models.model import (
     ModelEvent,
     ModelFacts,
     ModelMessage,

@@ -1,7 +1,7 @@
 """Moderator that the console sets: each call asks the one whose key the model file holds then."""
 
 from shared.adapters.embedded.chosen import Chosen
-from shared.domain.safety import Moderation
+from shared.domain.chats.safety import Moderation
 from shared.ports import Moderator
 
 

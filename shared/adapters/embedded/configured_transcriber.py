@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from shared.adapters.embedded.chosen import Chosen
-from shared.domain.speech import Transcription, Voice
+from shared.domain.conversations.speech import Transcription, Voice
 from shared.ports import Transcriber
 
 

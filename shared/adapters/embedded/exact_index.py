@@ -18,7 +18,7 @@ from shared.adapters.embedded.exact_search import (
     select_best,
 )
 from shared.adapters.pinecone_rules import build_filter
-from shared.domain.vectors import Filter, Hit, MetadataValue, SparseVector
+from shared.domain.store.vectors import Filter, Hit, MetadataValue, SparseVector
 
 WIDEN_FACTOR = 8
 MAX_DECODED_ROWS = 20_000

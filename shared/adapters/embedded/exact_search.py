@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.domain.vectors import SparseVector
+from shared.domain.store.vectors import SparseVector
 
 Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]

@@ -13,7 +13,7 @@ from pydantic_core import from_json
 
 from shared import telemetry
 from shared.adapters.embedded.data_folder import close_file, lock_file, replace_file
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 from shared.domain.value import value
 from shared.models.known_models import KnownModel, ModelKey
 

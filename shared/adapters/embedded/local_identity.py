@@ -8,7 +8,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 
 from shared.adapters.embedded.data_folder import read_or_create
 from shared.adapters.embedded.password_file import PasswordFile
-from shared.domain.account import TokenCheck, VerifiedToken
+from shared.domain.account.account import TokenCheck, VerifiedToken
 from shared.domain.errors import Invalid, NotAuthenticated
 from shared.domain.ids import UserId, is_id
 

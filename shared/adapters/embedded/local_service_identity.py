@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from itsdangerous import BadData, URLSafeSerializer
 
+from shared.domain.apps.service_calls import ServiceCalls, Via
 from shared.domain.errors import NotAuthenticated
-from shared.domain.service_calls import ServiceCalls, Via
 from shared.ports import Clock
 from shared.security.service_claims import INVALID_TOKEN, ServiceClaims, check_claims
 

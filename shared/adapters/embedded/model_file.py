@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from shared import telemetry
 from shared.adapters.embedded.data_folder import close_file, replace_file
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 from shared.domain.value import value
 
 NAME = "model.json"

@@ -27,9 +27,18 @@ from shared.adapters.firestore_indexes import (
     get_collection_group,
     order_by_summed,
 )
-from shared.domain.documents import Create, Delete, Document, Fields, Query, Set, Update, Write
 from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
+from shared.domain.store.documents import (
+    Create,
+    Delete,
+    Document,
+    Fields,
+    Query,
+    Set,
+    Update,
+    Write,
+)
 from shared.resilience.retry import retry
 
 if TYPE_CHECKING:

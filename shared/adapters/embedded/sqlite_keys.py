@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
-from shared.domain.documents import Fields
+from shared.domain.store.documents import Fields
 
 MAX_KEY_CHARS = 1_502
 """Firestore, too, compares only the beginning of a long value; more than any text that a query may name."""

@@ -13,7 +13,7 @@ from shared.adapters.embedded.sqlite_keys import (
     build_sort_key,
 )
 from shared.adapters.firestore_indexes import compute_effective_order, split_alternatives
-from shared.domain.documents import (
+from shared.domain.store.documents import (
     ARRAY_OPERATORS,
     LIST_OPERATORS,
     Direction,

@@ -12,8 +12,8 @@ import anyio
 from shared import telemetry
 from shared.adapters.document_json import dumps, loads
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.domain.dead_letter import Kind, extract_ids
-from shared.domain.documents import Fields
+from shared.domain.store.dead_letter import Kind, extract_ids
+from shared.domain.store.documents import Fields
 from shared.domain.value import value
 from shared.ports import Clock
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.pinecone_rules import check_dense, check_row
-from shared.domain.vectors import Filter, Hit, Row, SparseVector
+from shared.domain.store.vectors import Filter, Hit, Row, SparseVector
 
 if TYPE_CHECKING:
     from shared.adapters.embedded.exact_index import ExactIndex, StoredRow

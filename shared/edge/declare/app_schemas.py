@@ -7,8 +7,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field
 
-from shared.domain.app import App, AppReview, ChatTool, Deactivation, InstalledApp, Permission
-from shared.domain.app_catalog import PROACTIVE_CAPABILITY
+from shared.domain.apps.app import App, AppReview, ChatTool, Deactivation, InstalledApp, Permission
+from shared.domain.apps.app_catalog import PROACTIVE_CAPABILITY
 from shared.domain.ids import AppId, UserId
 from shared.domain.value import value
 from shared.edge.declare.schemas import Wire

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared import telemetry
-from shared.domain.dead_letter import DeadLetter, build_dead_letter_id, extract_ids
-from shared.domain.documents import Fields
 from shared.domain.errors import Invalid
+from shared.domain.store.dead_letter import DeadLetter, build_dead_letter_id, extract_ids
+from shared.domain.store.documents import Fields
 from shared.domain.value import value
 
 PUBLISHED_TYPE = "google.cloud.pubsub.topic.v1.messagePublished"

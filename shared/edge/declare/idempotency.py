@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 from pydantic import Field
 from starlette.responses import Response
 
-from shared.data.codec import type_adapter
-from shared.data.operations import Operations
+from shared.data.store.codec import type_adapter
+from shared.data.store.operations import Operations
 from shared.data.stores import Stores
 from shared.domain.errors import CallerError
 from shared.domain.ids import UserId
-from shared.domain.operation import Operation, StoredResponse, build_operation
+from shared.domain.store.operation import Operation, StoredResponse, build_operation
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.routes import Call
 from shared.edge.declare.schemas import Wire

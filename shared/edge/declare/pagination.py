@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 
 NEXT_CURSOR_HEADER = "X-Next-Cursor"
 

@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from typing_extensions import TypeVar
 
-from shared.domain.account import TokenCheck
+from shared.domain.account.account import TokenCheck
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.edge.declare.schemas import Wire

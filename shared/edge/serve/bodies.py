@@ -14,7 +14,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 from shared.edge.declare.problems import RequestRejected, build_problem
 from shared.edge.declare.routes import Route
 from shared.edge.declare.schemas import Wire

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shared import telemetry
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 from shared.domain.errors import KeepsakeError
 from shared.edge.declare.problems import RequestRejected, build_problem, to_problem
 from shared.edge.declare.routes import LateRoutes, Route

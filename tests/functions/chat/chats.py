@@ -3,9 +3,9 @@
 from typing import Any
 
 from functions.chat.deps import AfterTurnDeps
-from shared.data.quotas import Quotas
+from shared.data.account.quotas import Quotas
 from shared.data.stores import Stores
-from shared.domain.chat import MAIN_SESSION, Message, Session, build_session
+from shared.domain.chats.chat import MAIN_SESSION, Message, Session, build_session
 from shared.domain.ids import MessageId, SessionId
 from shared.ports import ChatModel
 from tests.fakes import UnmaskedModels

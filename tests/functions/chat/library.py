@@ -5,14 +5,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from shared.adapters.firestore_limits import MAX_WRITES
-from shared.data.codec import dump
-from shared.data.conversations import conversation_path
-from shared.data.library_index import LibraryIndex
-from shared.data.memories import memory_path
-from shared.domain.conversation import Conversation, Segment, Structured, content_hash
-from shared.domain.documents import Set
+from shared.data.conversations.conversations import conversation_path
+from shared.data.memories.memories import memory_path
+from shared.data.search.library_index import LibraryIndex
+from shared.data.store.codec import dump
+from shared.domain.conversations.conversation import Conversation, Segment, Structured, content_hash
 from shared.domain.ids import ConversationId, MemoryId, SessionId, UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
+from shared.domain.store.documents import Set
 from tests.fixtures.chat import ChatFixture
 
 FIRST_DAY = datetime(2026, 1, 1, 9, tzinfo=UTC)

@@ -13,8 +13,8 @@ from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared import telemetry
 from shared.adapters.metered_documents import MeteredDocuments
+from shared.domain.chats.run import AnswerText
 from shared.domain.ids import RunId
-from shared.domain.run import AnswerText
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.crash_simulation.plans import Plan
 from tests.functions.chat.crash_simulation.process import (

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functions.chat.deps import ChatDeps
 from shared.adapters.admitted_model import AdmittedModels
 from shared.domain.errors import Unavailable
-from shared.domain.rate_budget import build_instance_budget
+from shared.domain.models.rate_budget import build_instance_budget
 from shared.resilience.admission import Admission
 from shared.safety.crisis_plan import NOT_ALONE
 from tests.fakes import ScriptedModel, script_answer

@@ -10,7 +10,7 @@ from functions.chat.api.internal_routes import AFTER_TURN_ROUTES
 from functions.chat.deps import AfterTurnDeps, ChatDeps
 from functions.chat.turn.after_turn import after_turn
 from shared import telemetry
-from shared.domain.chat import MAIN_SESSION
+from shared.domain.chats.chat import MAIN_SESSION
 from shared.domain.errors import Unavailable
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.callers import build_service_headers, open_client

@@ -25,9 +25,20 @@ from functions.chat.tools.toolkit import (
     ToolSearchResult,
     render_fixed,
 )
+from shared.domain.chats.run import (
+    AnswerText,
+    CitationShown,
+    OwnText,
+    ReasoningText,
+    RunEvent,
+    Stage,
+    Status,
+    ToolEnded,
+    ToolStarted,
+)
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.ids import RunId
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelCallFinished,
     ModelFacts,
@@ -39,17 +50,6 @@ from shared.domain.model import (
     ToolSpec,
 )
 from shared.domain.provenance import LIBRARY, Source
-from shared.domain.run import (
-    AnswerText,
-    CitationShown,
-    OwnText,
-    ReasoningText,
-    RunEvent,
-    Stage,
-    Status,
-    ToolEnded,
-    ToolStarted,
-)
 from tests.fakes import (
     ScriptedModel,
     ScriptedTurn,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.custom_agent import MAX_AGENTS
+from shared.domain.chats.custom_agent import MAX_AGENTS
 from shared.domain.ids import AgentId
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_custom_agents import AGENTS, COACH, create_agent

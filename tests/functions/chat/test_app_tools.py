@@ -28,14 +28,14 @@ from functions.chat.tools.toolkit import Tool, Toolkit, ToolSearchResult
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared import telemetry
-from shared.data.codec import dump
-from shared.domain.app import App, ChatTool, Deactivation, InstalledApp, Method
-from shared.domain.consent import Consent
-from shared.domain.documents import Create
+from shared.data.store.codec import dump
+from shared.domain.apps.app import App, ChatTool, Deactivation, InstalledApp, Method
+from shared.domain.chats.consent import Consent
 from shared.domain.ids import AppId, UserId
-from shared.domain.model import ToolCall, ToolResult
+from shared.domain.models.model import ToolCall, ToolResult
+from shared.domain.models.tokens import estimate_tokens
 from shared.domain.provenance import Source
-from shared.domain.tokens import estimate_tokens
+from shared.domain.store.documents import Create
 from tests.fakes import FixedClock, RecordingToolbox, ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.fixtures.tool_pins import consent_to, pin_apps

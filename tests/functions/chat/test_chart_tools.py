@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from pydantic_core import from_json, to_json
 
-from shared.data.codec import dump, load
-from shared.data.runs import _decode_event, _encode_event
-from shared.domain.chart import Chart, DataPoint, Dataset
-from shared.domain.chat import Message
-from shared.domain.documents import Document
+from shared.data.chats.runs import _decode_event, _encode_event
+from shared.data.store.codec import dump, load
+from shared.domain.chats.chart import Chart, DataPoint, Dataset
+from shared.domain.chats.chat import Message
+from shared.domain.chats.run import ChartShown
 from shared.domain.errors import Invalid
-from shared.domain.model import ToolResult
-from shared.domain.run import ChartShown
+from shared.domain.models.model import ToolResult
+from shared.domain.store.documents import Document
 from tests.contracts.omi_client.objects import CHART
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ChatFixture

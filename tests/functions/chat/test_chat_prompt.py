@@ -6,9 +6,9 @@ import httpx
 import pytest
 
 from functions.chat.context.prompt import render_rules
-from shared.domain.app import App
+from shared.domain.apps.app import App
 from shared.domain.ids import AppId
-from shared.domain.model import SystemText, UserText
+from shared.domain.models.model import SystemText, UserText
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import EVE, ChatFixture
 from tests.functions.chat.test_message_routes import ask, open_chat

@@ -8,10 +8,10 @@ import pytest
 
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.open_chat import MAX_SLOWED_QUESTIONS
-from shared.domain.chat import MAIN_SESSION, build_session
+from shared.domain.account.quota import EMBEDDED_LIMITS
+from shared.domain.chats.chat import MAIN_SESSION, build_session
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.model import ModelRole, Prompt, UserText
-from shared.domain.quota import EMBEDDED_LIMITS
+from shared.domain.models.model import ModelRole, Prompt, UserText
 from shared.safety import crisis_plan
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, ChatFixture

@@ -6,7 +6,7 @@ import httpx
 
 from functions.chat.api.routes import ROUTES
 from functions.chat.sessions import chat_search
-from shared.domain.chat import MAIN_SESSION, Message, build_session
+from shared.domain.chats.chat import MAIN_SESSION, Message, build_session
 from shared.domain.ids import MessageId, SessionId
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.callers import build_auth_headers, open_client

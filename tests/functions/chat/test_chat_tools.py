@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from shared.domain.chat import Message, build_session
+from shared.domain.chats.chat import Message, build_session
 from shared.domain.ids import MessageId, SessionId, UserId
-from shared.domain.model import ToolResult
+from shared.domain.models.model import ToolResult
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_message_routes import ask

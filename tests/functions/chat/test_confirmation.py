@@ -23,18 +23,18 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from infra.eval.obedience import build_obedient_model
-from shared.domain.app import App, ChatTool, InstalledApp
-from shared.domain.confirmation import Confirmation
-from shared.domain.errors import Conflict, Gone, NotFound, Unavailable
-from shared.domain.ids import AppId, RunId
-from shared.domain.model import ToolResult
-from shared.domain.run import (
+from shared.domain.apps.app import App, ChatTool, InstalledApp
+from shared.domain.chats.confirmation import Confirmation
+from shared.domain.chats.run import (
     ConfirmationRequested,
     ConfirmationResolved,
     RunEnded,
     RunEvent,
     SequencedEvent,
 )
+from shared.domain.errors import Conflict, Gone, NotFound, Unavailable
+from shared.domain.ids import AppId, RunId
+from shared.domain.models.model import ToolResult
 from shared.ports import Documents
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture, open_chat_fixture

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from functions.chat.tools.app_tools import build_model_name
-from shared.domain.app import App, ChatTool, InstalledApp
-from shared.domain.chat import Message, build_session
-from shared.domain.confirmation import Confirmation, Decision
-from shared.domain.consent import Grant
+from shared.domain.apps.app import App, ChatTool, InstalledApp
+from shared.domain.chats.chat import Message, build_session
+from shared.domain.chats.confirmation import Confirmation, Decision
+from shared.domain.chats.consent import Grant
 from shared.domain.ids import AppId, MessageId, RunId, SessionId
-from shared.domain.model import ToolResult
+from shared.domain.models.model import ToolResult
 from shared.safety.crisis_rules import find_crisis
 from shared.security.tool_pin import build_grants, compute_pin
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls

@@ -12,7 +12,7 @@ from functions.chat.corrections.correct_answer import correct_answer
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.sessions import chat_sessions
 from shared.adapters.http_link_checker import HttpLinkChecker
-from shared.domain.chat import (
+from shared.domain.chats.chat import (
     CORRECTS_KEY,
     MAIN_SESSION,
     QUESTION_KEY,

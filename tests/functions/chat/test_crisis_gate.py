@@ -15,14 +15,14 @@ from functions.chat.sessions.alternatives import list_alternatives
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared.adapters.embedded.offline.offline_model import OfflineModel
-from shared.data.day_counts import DayCounts
-from shared.domain.chat import Message
-from shared.domain.documents import Query
+from shared.data.store.day_counts import DayCounts
+from shared.domain.account.quota import EMBEDDED_LIMITS
+from shared.domain.chats.chat import Message
+from shared.domain.chats.run import AnswerText, RunEnded, RunEvent, ToolStarted
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import AppId
-from shared.domain.model import ModelRole, Prompt
-from shared.domain.quota import EMBEDDED_LIMITS
-from shared.domain.run import AnswerText, RunEnded, RunEvent, ToolStarted
+from shared.domain.models.model import ModelRole, Prompt
+from shared.domain.store.documents import Query
 from shared.languages import translate
 from shared.safety import crisis_plan
 from shared.safety.crisis_plan import ASK_SAFE, NOT_ALONE, list_countries, load_resources

@@ -8,9 +8,9 @@ import pytest
 from functions.chat.context.prompt import render_rules
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.domain.app import App, ChatTool, InstalledApp
+from shared.domain.apps.app import App, ChatTool, InstalledApp
 from shared.domain.ids import AppId, SessionId
-from shared.domain.model import ModelMessage, SystemText
+from shared.domain.models.model import ModelMessage, SystemText
 from shared.security.tool_pin import build_grants
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture

@@ -9,10 +9,10 @@ import pytest
 from functions.chat.tools.app_tools import build_app_tools
 from functions.chat.tools.parsed_call import ParsedCall, parse_call
 from functions.chat.tools.toolkit import Tool
-from shared.domain.app import App, ChatTool
-from shared.domain.consent import Consent
+from shared.domain.apps.app import App, ChatTool
+from shared.domain.chats.consent import Consent
 from shared.domain.ids import AppId
-from shared.domain.model import ToolCall
+from shared.domain.models.model import ToolCall
 from shared.models.schemas import normalise_tool
 from tests.fakes import FixedClock, RecordingToolbox
 from tests.fixtures.chat import ADA, EVE

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.details_tools import SHOWN
-from shared.domain.chat import MAIN_SESSION
-from shared.domain.details_request import (
+from shared.domain.chats.chat import MAIN_SESSION
+from shared.domain.chats.details_request import (
     DetailKey,
     DetailsRequest,
     add_request,
     decide,
     list_accepted,
 )
+from shared.domain.conversations.place import Geolocation
 from shared.domain.errors import Conflict
 from shared.domain.ids import MessageId
-from shared.domain.model import ModelFacts
-from shared.domain.place import Geolocation
+from shared.domain.models.model import ModelFacts
 from tests.fakes import CountingIds, ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.chats import load_session

@@ -8,7 +8,7 @@ import pytest
 
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.ids import UserId
-from shared.domain.model import ModelCallFinished, TextDelta, Usage
+from shared.domain.models.model import ModelCallFinished, TextDelta, Usage
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.callers import IDENTITY
 from tests.fixtures.chat import ADA, EVE, ChatFixture

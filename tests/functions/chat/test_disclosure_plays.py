@@ -17,11 +17,11 @@ from functions.chat.consent.disclosure import TURN_BUDGET_BITS, measure_disclosu
 from functions.chat.consent.known_text import KnownText
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.app_tools import build_model_name
-from shared.domain.app import App, ChatTool, InstalledApp
-from shared.domain.confirmation import Confirmation
-from shared.domain.connection import Connection
+from shared.domain.apps.app import App, ChatTool, InstalledApp
+from shared.domain.apps.connection import Connection
+from shared.domain.chats.confirmation import Confirmation
 from shared.domain.ids import AppId, SessionId
-from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested
+from shared.domain.models.model import ModelCallFinished, ToolCall, ToolCallRequested
 from shared.security.tool_pin import build_grants
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
@@ -285,8 +285,8 @@ async def connect_x(world: ChatFixture) -> None:
         id="x", account="ada", scopes=(), connected_at=world.clock.now() - timedelta(days=1)
     )
     from shared.adapters.embedded.local_keys import LocalKeys
-    from shared.data.token_store import AccountTokenStore
-    from shared.domain.connection import Tokens
+    from shared.data.apps.token_store import AccountTokenStore
+    from shared.domain.apps.connection import Tokens
 
     store = AccountTokenStore(world.documents, LocalKeys(b"k" * 32))
     await store.connect(ADA, connection, Tokens(access_token="token"))

@@ -27,12 +27,12 @@ from functions.chat.tools.app_tools import build_model_name
 from functions.chat.turn.result_embeds import MAX_CHILDREN
 from shared.adapters.firestore_limits import MAX_WRITES
 from shared.adapters.system_clock import RandomIds
-from shared.domain.documents import Query
-from shared.domain.embed import MAX_CONTENT_CHARS, MAX_PREVIEW_CHARS, build_ref, list_ids
+from shared.domain.apps.tool_data import ToolData
+from shared.domain.chats.embed import MAX_CONTENT_CHARS, MAX_PREVIEW_CHARS, build_ref, list_ids
 from shared.domain.ids import AppId, EmbedId, RunId, SessionId, UserId
-from shared.domain.model import AssistantTurn, ToolResult
-from shared.domain.tokens import estimate_tokens
-from shared.domain.tool_data import ToolData
+from shared.domain.models.model import AssistantTurn, ToolResult
+from shared.domain.models.tokens import estimate_tokens
+from shared.domain.store.documents import Query
 from shared.models.messages import build_messages
 from shared.ports import Documents
 from tests.fakes import (

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from shared.domain.chats.exercise import ActiveExercise, Exercise, advance
 from shared.domain.errors import Conflict
-from shared.domain.exercise import ActiveExercise, Exercise, advance
-from shared.domain.model import ToolResult, UserText
+from shared.domain.models.model import ToolResult, UserText
 from shared.exercises import find_exercise, load_exercises
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import EVE, ChatFixture

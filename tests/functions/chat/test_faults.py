@@ -22,12 +22,12 @@ from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.adapters.embedded.offline import answers
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.resilient_model import ResilientModel
-from shared.domain.app import App, ChatTool, InstalledApp
-from shared.domain.chat import MAIN_SESSION, build_session
+from shared.domain.apps.app import App, ChatTool, InstalledApp
+from shared.domain.chats.chat import MAIN_SESSION, build_session
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, RunId
-from shared.domain.model import ToolResult
-from shared.domain.model_failure import describe_model_failure
+from shared.domain.models.model import ToolResult
+from shared.domain.models.model_failure import describe_model_failure
 from tests.fakes import FixedClock, ScriptedModel, script_answer, script_calls
 from tests.fault_injection import (
     INTERNAL_DETAIL,

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import httpx
 import pytest
 
-from shared.data.day_counts import DayCounts
-from shared.domain.documents import Query
+from shared.data.store.day_counts import DayCounts
+from shared.domain.store.documents import Query
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_message_routes import open_chat

@@ -7,10 +7,10 @@ import pytest
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared.domain.errors import Conflict, Invalid, NotFound
-from shared.domain.file import File, FileStatus, Page
+from shared.domain.files.file import File, FileStatus, Page
+from shared.domain.files.upload import BlobPart
 from shared.domain.ids import FileId
-from shared.domain.model import ModelFacts, ModelMessage, ToolResult, UserText
-from shared.domain.upload import BlobPart
+from shared.domain.models.model import ModelFacts, ModelMessage, ToolResult, UserText
 from shared.library.files import PICTURE_TYPE, picture_path, store_pages
 from shared.retrieval.page_passages import split_into_passages
 from tests.fakes import ScriptedModel, script_answer, script_calls

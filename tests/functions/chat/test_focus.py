@@ -6,10 +6,10 @@ import httpx
 import pytest
 
 from functions.chat.context.prompt import render_rules
-from shared.domain.app import App
-from shared.domain.focus_mode import MAX_FOCUS_MODES
+from shared.domain.apps.app import App
+from shared.domain.chats.focus_mode import MAX_FOCUS_MODES
 from shared.domain.ids import AppId
-from shared.domain.model import SystemText, ToolResult
+from shared.domain.models.model import SystemText, ToolResult
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import EVE, ChatFixture
 from tests.functions.chat.test_message_routes import ask, open_chat

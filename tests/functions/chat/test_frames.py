@@ -19,9 +19,8 @@ from functions.chat.api.frames import (
     encode_status,
     encode_text,
 )
-from shared.domain.chat import MAIN_SESSION, Card, Message
-from shared.domain.ids import AppId, ConversationId, MessageId
-from shared.domain.run import (
+from shared.domain.chats.chat import MAIN_SESSION, Card, Message
+from shared.domain.chats.run import (
     AnswerText,
     AnswerWithdrawn,
     CitationShown,
@@ -37,6 +36,7 @@ from shared.domain.run import (
     VoiceEnded,
     VoicesStarted,
 )
+from shared.domain.ids import AppId, ConversationId, MessageId
 from tests.functions.chat.test_ui_messages import CONFIRMATION
 from tests.old_app import parse_as_fixed_app, parse_as_old_app
 

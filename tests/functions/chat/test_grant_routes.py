@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from functions.chat.consent.disclosure import DAY_BUDGET_BITS
-from shared.domain.app import App
+from shared.domain.apps.app import App
 from tests.fakes import script_answer
 from tests.fixtures.chat import ChatFixture
 from tests.functions.chat.test_consent import ADD, FIND, MILK, NOTES, call, install, list_calls, say

@@ -17,9 +17,11 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared.adapters.embedded.offline.offline_model import OfflineModel
-from shared.domain.chat import MAIN_SESSION, Message, build_session
+from shared.domain.chats.chat import MAIN_SESSION, Message, build_session
+from shared.domain.chats.run import AnswerText, RunEnded, RunEvent, ToolStarted
+from shared.domain.chats.safety import Moderation
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.model import (
+from shared.domain.models.model import (
     ModelFacts,
     ModelMessage,
     ModelRole,
@@ -27,8 +29,6 @@ from shared.domain.model import (
     TextDelta,
     UserText,
 )
-from shared.domain.run import AnswerText, RunEnded, RunEvent, ToolStarted
-from shared.domain.safety import Moderation
 from shared.languages import translate
 from shared.safety import crisis_plan
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls

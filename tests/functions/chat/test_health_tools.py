@@ -4,9 +4,9 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.data.health import Health
-from shared.domain.apple_health import AppleHealth
-from shared.domain.model import ToolResult
+from shared.data.account.health import Health
+from shared.domain.apps.apple_health import AppleHealth
+from shared.domain.models.model import ToolResult
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_message_routes import ask

@@ -17,12 +17,12 @@ from functions.chat.runs.incognito_chats import (
 )
 from functions.chat.sessions.chat_sessions import INCOGNITO_GONE
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.domain.chat import build_session
-from shared.domain.documents import Query
+from shared.domain.account.quota import EMBEDDED_LIMITS
+from shared.domain.chats.chat import build_session
+from shared.domain.chats.storage_mode import is_incognito
 from shared.domain.ids import SessionId, UserId
-from shared.domain.model import AssistantTurn, UserText
-from shared.domain.quota import EMBEDDED_LIMITS
-from shared.domain.storage_mode import is_incognito
+from shared.domain.models.model import AssistantTurn, UserText
+from shared.domain.store.documents import Query
 from shared.ports import Documents
 from tests.fakes import ScriptedModel, ScriptedTranscriber, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture, build_chat_fixture

@@ -22,9 +22,9 @@ from functions.chat.tools.task_tools import CHANGED, CREATED, DONE, DUE, EXISTS,
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.domain.day_words import DAY_AND_TIME, describe_time
-from shared.domain.model_failure import ADVICE, CAUSES
-from shared.domain.quota import NOUNS
+from shared.domain.account.quota import NOUNS
+from shared.domain.conversations.day_words import DAY_AND_TIME, describe_time
+from shared.domain.models.model_failure import ADVICE, CAUSES
 from shared.integrations import INTEGRATIONS, load_integration
 from shared.languages import FOLDER, LANGUAGES, has_language, translate
 from shared.safety import crisis_plan

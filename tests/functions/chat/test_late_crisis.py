@@ -18,12 +18,12 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question import Question
-from shared.domain.crisis import CLEAR, CrisisLevel
+from shared.domain.chats.crisis import CLEAR, CrisisLevel
+from shared.domain.chats.run import RouteChosen, RunEnded, ToolEnded, ToolStarted
+from shared.domain.chats.safety import Moderation
+from shared.domain.chats.voices import select_voice
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.model import ModelRole, Prompt, TextDelta
-from shared.domain.run import RouteChosen, RunEnded, ToolEnded, ToolStarted
-from shared.domain.safety import Moderation
-from shared.domain.voices import select_voice
+from shared.domain.models.model import ModelRole, Prompt, TextDelta
 from shared.languages import translate
 from shared.safety import crisis_plan
 from shared.safety.crisis_rules import find_crisis

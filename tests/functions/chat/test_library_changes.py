@@ -8,13 +8,13 @@ import httpx
 import pytest
 from pydantic_core import from_json, to_json
 
-from shared.data.action_items import action_item_path
-from shared.data.runs import _decode_event, _encode_event
-from shared.domain.action_item import ActionItem
-from shared.domain.conversation import Conversation, ExtractedItem, Structured
+from shared.data.chats.runs import _decode_event, _encode_event
+from shared.data.tasks.action_items import action_item_path
+from shared.domain.chats.library_change import LibraryChange
+from shared.domain.chats.run import LibraryChanged
+from shared.domain.conversations.conversation import Conversation, ExtractedItem, Structured
 from shared.domain.ids import ActionItemId, ConversationId
-from shared.domain.library_change import LibraryChange
-from shared.domain.run import LibraryChanged
+from shared.domain.tasks.action_item import ActionItem
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_message_routes import open_chat

@@ -9,13 +9,13 @@ import pytest
 
 from functions.chat.context.citations import Citations
 from functions.chat.tools.library_tools import FILTERS_DROPPED, build_library_tools
-from shared.data.conversations import conversation_path
-from shared.data.memories import memory_path
-from shared.domain.conversation import Speaker, Topics
-from shared.domain.documents import Update
+from shared.data.conversations.conversations import conversation_path
+from shared.data.memories.memories import memory_path
+from shared.domain.conversations.conversation import Speaker, Topics
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import ConversationId, MemoryId
-from shared.domain.model import ToolResult
+from shared.domain.models.model import ToolResult
+from shared.domain.store.documents import Update
 from shared.models.messages import build_messages
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories

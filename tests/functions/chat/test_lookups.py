@@ -8,9 +8,9 @@ import pytest
 
 from functions.chat.deps import ChatDeps
 from functions.chat.user_texts import NO_WEB_SEARCH
+from shared.domain.apps.tool_data import ToolData
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
-from shared.domain.tool_data import ToolData
 from tests.fakes import RecordingToolbox, ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations

@@ -6,9 +6,9 @@ from functions.chat.deps import ChatDeps
 from functions.chat.stretches.end_stretch import end_stretch
 from functions.chat.turn.after_turn import after_turn
 from shared.adapters.masked_model import MaskedModels, derive_masking_key
-from shared.domain.chat import MAIN_SESSION
-from shared.domain.model import AssistantTurn
-from shared.domain.run import AnswerText, ConfirmationRequested, ToolStarted
+from shared.domain.chats.chat import MAIN_SESSION
+from shared.domain.chats.run import AnswerText, ConfirmationRequested, ToolStarted
+from shared.domain.models.model import AssistantTurn
 from shared.ports import Models
 from shared.security.masking import Masker
 from tests.fakes import ScriptedModel, UnmaskedModels, script_answer, script_calls

@@ -11,10 +11,10 @@ from functions.chat.commands.command import read_command
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.domain.arc import Arc, Statement
-from shared.domain.chat import LISTED_KEY, Message
+from shared.domain.chats.arc import Arc, Statement
+from shared.domain.chats.chat import LISTED_KEY, Message
 from shared.domain.ids import ArcId, MemoryId, MessageId, SessionId
-from shared.domain.memory import HOLD_TIME
+from shared.domain.memories.memory import HOLD_TIME
 from tests.fakes import FixedClock, ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories

@@ -10,7 +10,7 @@ from functions.chat.tools.memory_tools import build_memory_tools
 from functions.chat.tools.toolkit import ChangeResult, Tool
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import MemoryId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.library import store_memories

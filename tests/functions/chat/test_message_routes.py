@@ -10,11 +10,11 @@ import pytest
 from functions.chat.api.routes import ROUTES
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepare_turn import MAX_QUESTION_CHARS
-from shared.domain.action_item import ActionItem
-from shared.domain.app import App
+from shared.domain.apps.app import App
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ActionItemId, AppId
-from shared.domain.model import TextDelta, ToolResult
+from shared.domain.models.model import TextDelta, ToolResult
+from shared.domain.tasks.action_item import ActionItem
 from shared.edge.serve.http import build_application
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.callers import build_auth_headers, open_client

@@ -12,9 +12,9 @@ from functions.chat.turn.model_choice import (
     choose_by_owner,
     has_code,
 )
-from shared.domain.custom_agent import AgentRole
-from shared.domain.model import ModelFacts
-from shared.domain.profile import PreferredModel
+from shared.domain.account.profile import PreferredModel
+from shared.domain.chats.custom_agent import AgentRole
+from shared.domain.models.model import ModelFacts
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ChatFixture
 from tests.functions.chat.test_custom_agents import begin_chat, create_agent

@@ -15,9 +15,11 @@ from functions.chat.loop.agent import Agent
 from functions.chat.runs.journal import join_text as join_run_text
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.toolkit import ResultRenderer, Tool, Toolkit, render_fixed
+from shared.domain.chats.run import AnswerText, RunEvent, ToolStarted
+from shared.domain.chats.steps import ReasoningStep
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import RunId
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     FinishReason,
     ModelCallFinished,
@@ -32,8 +34,6 @@ from shared.domain.model import (
     ToolSpec,
 )
 from shared.domain.provenance import LIBRARY, Source
-from shared.domain.run import AnswerText, RunEvent, ToolStarted
-from shared.domain.steps import ReasoningStep
 from tests.fakes import (
     ScriptedModel,
     ScriptedTurn,

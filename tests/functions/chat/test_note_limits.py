@@ -16,12 +16,12 @@ from functions.chat.notes.build_notes import (
 )
 from functions.chat.notes.model_outputs import FirstNotesOutput
 from functions.chat.notes.suggested_actions import MAX_ACTIONS, build_actions
-from shared.data.codec import dump
-from shared.domain.chat import MAIN_SESSION, ROOT, Message
-from shared.domain.chat_notes import MAX_SUMMARY_CHARS, MAX_TAG_CHARS, MAX_TAGS, ChatNotes
+from shared.data.store.codec import dump
+from shared.domain.account.profile import Profile
+from shared.domain.chats.chat import MAIN_SESSION, ROOT, Message
+from shared.domain.chats.chat_notes import MAX_SUMMARY_CHARS, MAX_TAG_CHARS, MAX_TAGS, ChatNotes
 from shared.domain.ids import MemoryId, MessageId
-from shared.domain.memory import Memory
-from shared.domain.profile import Profile
+from shared.domain.memories.memory import Memory
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 ASKED = "I moved to Lisbon and I drink tea"

@@ -19,12 +19,12 @@ from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question import Question
 from shared import prompts
-from shared.domain.app import App
-from shared.domain.chat import MAIN_SESSION, Session, build_session
-from shared.domain.chat_notes import Category, ChatNotes
+from shared.domain.apps.app import App
+from shared.domain.chats.chat import MAIN_SESSION, Session, build_session
+from shared.domain.chats.chat_notes import Category, ChatNotes
+from shared.domain.chats.storage_mode import StorageMode
 from shared.domain.ids import FileId, MessageId, SessionId, UserId
-from shared.domain.model import ModelMessage, SystemText, UserText
-from shared.domain.storage_mode import StorageMode
+from shared.domain.models.model import ModelMessage, SystemText, UserText
 from tests.fakes import CountingDocuments, ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat import sealed_client

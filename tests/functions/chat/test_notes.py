@@ -8,11 +8,11 @@ import pytest
 from functions.chat.notes.build_notes import MAX_TITLE_CHARS
 from functions.chat.sessions import chat_sessions
 from functions.chat.turn.after_turn import after_turn
-from shared.domain.chat import MAIN_SESSION, Message
-from shared.domain.chat_notes import AnswerNotes, SuggestedAction
+from shared.domain.chats.chat import MAIN_SESSION, Message
+from shared.domain.chats.chat_notes import AnswerNotes, SuggestedAction
+from shared.domain.chats.storage_mode import StorageMode
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import MemoryId, MessageId, SessionId
-from shared.domain.storage_mode import StorageMode
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.chats import (

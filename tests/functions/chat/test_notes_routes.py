@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from functions.chat.notes.read_notes import WAITING_TIME
-from shared.domain.chat import Message
+from shared.domain.chats.chat import Message
 from shared.domain.ids import MemoryId, SessionId
 from shared.library.manual_memories import build_manual_memory
 from shared.library.owner_memories import change_memory, delete_memory

@@ -8,9 +8,9 @@ import pytest
 
 from functions.chat.tools.app_tools import build_model_name
 from functions.chat.user_texts import CALL_SKIPPED
-from shared.domain.app import ExternalIntegration, InstalledApp
+from shared.domain.account.notification import NotificationId
+from shared.domain.apps.app import ExternalIntegration, InstalledApp
 from shared.domain.ids import AppId
-from shared.domain.notification import NotificationId
 from shared.library.notify import PostedNotification, notify
 from shared.security.tool_pin import build_grants
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls

@@ -27,9 +27,12 @@ from functions.chat.turn.answer_turn import answer_turn, build_run
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from functions.chat.turn.result_summaries import summarise_results
-from shared.data.codec import type_adapter
-from shared.domain.chat import MAIN_SESSION, Message
-from shared.domain.crisis import CrisisVerdict
+from shared.data.store.codec import type_adapter
+from shared.domain.account.profile import Profile
+from shared.domain.chats.chat import MAIN_SESSION, Message
+from shared.domain.chats.crisis import CrisisVerdict
+from shared.domain.chats.run import AnswerText, Batch, OwnText, SequencedEvent
+from shared.domain.chats.steps import CallStep
 from shared.domain.errors import (
     ModelBusy,
     ModelFailed,
@@ -40,7 +43,7 @@ from shared.domain.errors import (
 )
 from shared.domain.failure import FailureReason
 from shared.domain.ids import MessageId
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     FinishReason,
     ModelCallFinished,
@@ -51,10 +54,7 @@ from shared.domain.model import (
     ToolResult,
     UserText,
 )
-from shared.domain.model_failure import ModelPlace, describe_model_failure
-from shared.domain.profile import Profile
-from shared.domain.run import AnswerText, Batch, OwnText, SequencedEvent
-from shared.domain.steps import CallStep
+from shared.domain.models.model_failure import ModelPlace, describe_model_failure
 from shared.languages import LANGUAGES, translate
 from shared.safety.crisis_plan import build_addition, build_plan
 from tests.fakes import (

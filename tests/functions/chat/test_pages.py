@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from shared.data.action_items import action_item_path
-from shared.data.codec import dump
-from shared.data.daily_summaries import DailySummaries
-from shared.domain.action_item import ActionItem
-from shared.domain.daily_summary import DailySummary
-from shared.domain.documents import Set
+from shared.data.conversations.daily_summaries import DailySummaries
+from shared.data.store.codec import dump
+from shared.data.tasks.action_items import action_item_path
+from shared.domain.conversations.daily_summary import DailySummary
 from shared.domain.ids import ActionItemId
+from shared.domain.store.documents import Set
+from shared.domain.tasks.action_item import ActionItem
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import (

@@ -4,7 +4,7 @@ import pytest
 
 from functions.chat.tools.parsed_call import build_unique_id, parse_call
 from shared.domain.ids import RunId
-from shared.domain.model import ToolCall
+from shared.domain.models.model import ToolCall
 
 RUN = RunId("run")
 CALL = ToolCall(id="call_0", name="create_event", arguments='{"title": "Gym"}')

@@ -2,7 +2,7 @@
 
 from functions.chat.tools.product_tools import NOTHING_FOUND
 from shared.adapters.embedded.offline.offline_model import OfflineModel
-from shared.domain.model import ToolResult
+from shared.domain.models.model import ToolResult
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations

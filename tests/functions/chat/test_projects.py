@@ -9,13 +9,13 @@ import pytest
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question import Question
-from shared.data.projects import Projects
-from shared.domain.chat import Session
-from shared.domain.documents import Delete, Document, Query
+from shared.data.chats.projects import Projects
+from shared.domain.chats.chat import Session
+from shared.domain.chats.project import MAX_PROJECT_FILES, MAX_PROJECTS
 from shared.domain.errors import NotFound
 from shared.domain.ids import FileId, SessionId
-from shared.domain.model import ModelFacts
-from shared.domain.project import MAX_PROJECT_FILES, MAX_PROJECTS
+from shared.domain.models.model import ModelFacts
+from shared.domain.store.documents import Delete, Document, Query
 from shared.ports import Documents
 from tests.fakes import CountingDocuments, ScriptedModel
 from tests.fixtures.chat import ADA, EVE, ChatFixture

@@ -14,8 +14,8 @@ from functions.chat.safety.question_rating import (
     merge_ratings,
     read_score,
 )
-from shared.data.codec import type_adapter
-from shared.domain.safety import SafetyThresholds
+from shared.data.store.codec import type_adapter
+from shared.domain.chats.safety import SafetyThresholds
 
 ANYTHING = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.integers())

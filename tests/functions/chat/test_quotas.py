@@ -18,12 +18,12 @@ from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question import Question
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.data.turn_slots import MAX_CONCURRENT_TURNS
-from shared.domain.documents import Query
+from shared.data.chats.turn_slots import MAX_CONCURRENT_TURNS
+from shared.domain.account.quota import MAX_QUOTA_ANSWERS, QuotaName
+from shared.domain.chats.run import LEASE_TTL
 from shared.domain.errors import QuotaExceeded
-from shared.domain.model import ModelCallFinished, TextDelta, Usage
-from shared.domain.quota import MAX_QUOTA_ANSWERS, QuotaName
-from shared.domain.run import LEASE_TTL
+from shared.domain.models.model import ModelCallFinished, TextDelta, Usage
+from shared.domain.store.documents import Query
 from shared.ports import Documents
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture, build_chat_fixture

@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.domain.documents import Document, Query
-from shared.domain.model import UserText
+from shared.domain.models.model import UserText
+from shared.domain.store.documents import Document, Query
 from shared.ports import Documents
 from tests.fakes import CountingDocuments, ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture

@@ -12,10 +12,10 @@ from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from functions.chat.turn.result_summaries import MAX_SUMMARY_TOKENS, trim_summary
-from shared.domain.chat import MAIN_SESSION
+from shared.domain.chats.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed
-from shared.domain.model import ToolResult
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.model import ToolResult
+from shared.domain.models.tokens import estimate_tokens
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.chats import GONE_ANSWER, build_after_turn_deps

@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.tools.rule_tools import build_rule_tools
-from shared.domain.errors import Invalid, NotFound, ToolRefused
-from shared.domain.ids import MessageId, RuleId
-from shared.domain.rule import (
+from shared.domain.chats.rule import (
     MAX_ACTIVE,
     MAX_ARCHIVED,
     Rule,
@@ -21,6 +19,8 @@ from shared.domain.rule import (
     list_active,
     remove_rule,
 )
+from shared.domain.errors import Invalid, NotFound, ToolRefused
+from shared.domain.ids import MessageId, RuleId
 from tests.fakes import FixedClock, ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_focus import list_system_texts

@@ -8,8 +8,8 @@ import pytest
 
 from functions.chat.api.internal_routes import CLOSE_RUN_ROUTES
 from functions.chat.deps import ClosingDeps
-from shared.domain.chat import MAIN_SESSION
-from shared.domain.model import TextDelta
+from shared.domain.chats.chat import MAIN_SESSION
+from shared.domain.models.model import TextDelta
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY, build_service_headers, open_client
 from tests.fixtures.chat import ADA, EVE, ChatFixture

@@ -22,12 +22,12 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.domain.chat import MAIN_SESSION, Message
-from shared.domain.documents import Write
+from shared.domain.chats.chat import MAIN_SESSION, Message
+from shared.domain.chats.run import LEASE_TTL, AnswerText, RunEnded, SequencedEvent
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import RunId, SessionId
-from shared.domain.model import ReasoningDelta, TextDelta
-from shared.domain.run import LEASE_TTL, AnswerText, RunEnded, SequencedEvent
+from shared.domain.models.model import ReasoningDelta, TextDelta
+from shared.domain.store.documents import Write
 from tests.fakes import (
     CountingIds,
     RecordingTasks,

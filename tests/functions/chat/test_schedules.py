@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from functions.chat.context import window
 from functions.chat.turn.after_turn import after_turn
-from shared.domain.chat import MAIN_SESSION
+from shared.domain.chats.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.model import ModelFacts, Prompt
+from shared.domain.models.model import ModelFacts, Prompt
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
 from tests.functions.chat.chats import GONE_ANSWER, build_after_turn_deps, store_messages
 

@@ -15,9 +15,9 @@ from functions.chat.deps import ChatDeps
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.system_clock import RandomIds
-from shared.domain.documents import Query
-from shared.domain.model import AssistantTurn, UserText
-from shared.domain.storage_mode import belongs_to
+from shared.domain.chats.storage_mode import belongs_to
+from shared.domain.models.model import AssistantTurn, UserText
+from shared.domain.store.documents import Query
 from shared.ports import ChatModel
 from shared.safety.crisis_plan import NOT_ALONE
 from tests.fakes import ScriptedModel, script_answer, script_calls

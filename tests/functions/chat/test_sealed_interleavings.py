@@ -16,10 +16,10 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.memory_database import MemoryDatabase
 from shared.adapters.system_clock import RandomIds
-from shared.domain.chat import Message, build_session
+from shared.domain.chats.chat import Message, build_session
+from shared.domain.chats.sealed_chat import MAX_CACHED_CHATS
 from shared.domain.errors import AlreadyExists, HistoryMissing, Unavailable
 from shared.domain.ids import MessageId, RunId, SessionId
-from shared.domain.sealed_chat import MAX_CACHED_CHATS
 from tests.fakes import FixedClock
 from tests.fixtures.chat import ADA, ChatFixture, build_chat_fixture
 from tests.fixtures.storage import INDEXES

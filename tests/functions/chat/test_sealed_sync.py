@@ -9,12 +9,12 @@ import httpx
 import pytest
 
 from functions.chat.sealed.sync import CHATS_PER_PAGE, MESSAGES_PER_PAGE, RECENT_CHATS
-from shared.data.codec import dump
-from shared.data.sealed_chats import MAX_CHATS
-from shared.data.sync_cache import MAX_CACHED
-from shared.domain.documents import Query, Set
+from shared.data.chats.sealed_chats import MAX_CHATS
+from shared.data.chats.sync_cache import MAX_CACHED
+from shared.data.store.codec import dump
+from shared.domain.chats.sealed_chat import SealedChat
 from shared.domain.ids import SessionId
-from shared.domain.sealed_chat import SealedChat
+from shared.domain.store.documents import Query, Set
 from tests.fakes import CountingDocuments
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.sealed_client import (

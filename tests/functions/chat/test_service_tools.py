@@ -11,9 +11,9 @@ from functions.chat.tools.tool_offer import MAX_ALWAYS_OFFERED, MAX_PER_SEARCH, 
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared.adapters.embedded.local_keys import LocalKeys
-from shared.data.token_store import AccountTokenStore
-from shared.domain.connection import Connection, Health, Service, Tokens
-from shared.domain.consent import Consent
+from shared.data.apps.token_store import AccountTokenStore
+from shared.domain.apps.connection import Connection, Health, Service, Tokens
+from shared.domain.chats.consent import Consent
 from shared.domain.ids import UserId
 from shared.integrations import INTEGRATIONS, load_integration
 from tests.fakes import CountingDocuments, ScriptedModel, script_answer, script_calls

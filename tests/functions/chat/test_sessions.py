@@ -7,12 +7,12 @@ import anyio
 import httpx
 import pytest
 
-from shared.domain.app import App
-from shared.domain.chat import ROOT
-from shared.domain.documents import Query
+from shared.domain.apps.app import App
+from shared.domain.chats.chat import ROOT
+from shared.domain.chats.shared_chat import SharedChat
 from shared.domain.ids import AppId, MessageId, SessionId
-from shared.domain.model import TextDelta
-from shared.domain.shared_chat import SharedChat
+from shared.domain.models.model import TextDelta
+from shared.domain.store.documents import Query
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_message_routes import ask, open_chat

@@ -14,9 +14,9 @@ from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.domain.chat import MAIN_SESSION
+from shared.domain.chats.chat import MAIN_SESSION
+from shared.domain.chats.run import RunEnded
 from shared.domain.errors import RateLimited
-from shared.domain.run import RunEnded
 from shared.resilience.admission import Admission
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture

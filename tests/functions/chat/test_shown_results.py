@@ -18,7 +18,7 @@ from functions.chat.tools.summary_tools import build_summary_tools
 from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.toolkit import Tool, Toolkit, ToolOutcome
 from functions.chat.tools.web_tools import build_web_tools
-from shared.domain.model import ToolCall
+from shared.domain.models.model import ToolCall
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
 

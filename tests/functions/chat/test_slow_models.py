@@ -9,14 +9,14 @@ from functions.chat import user_texts
 from functions.chat.deps import Limits
 from functions.chat.turn.first_word import SLOW_AFTER_S
 from functions.chat.turn.start_turn import CLOSING_DELAY
-from shared.domain.model import (
+from shared.domain.chats.run import AnswerText, RunEvent, Status
+from shared.domain.models.model import (
     ModelCallFinished,
     ModelFacts,
     ReasoningDelta,
     TextDelta,
     ToolLeftOut,
 )
-from shared.domain.run import AnswerText, RunEvent, Status
 from shared.languages import translate
 from tests.fakes import ScriptedModel, ScriptedStep, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture

@@ -12,12 +12,12 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.small_window import MAX_SMALL_TOOLS, SMALL_WINDOW_TOOLS
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
+from shared.domain.chats.focus_mode import FocusMode
+from shared.domain.chats.rule import Rule
 from shared.domain.errors import TooLarge
-from shared.domain.focus_mode import FocusMode
 from shared.domain.ids import FocusModeId, RuleId, SessionId
-from shared.domain.model import AssistantTurn, ModelFacts, SystemText, ToolResult
-from shared.domain.rule import Rule
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.model import AssistantTurn, ModelFacts, SystemText, ToolResult
+from shared.domain.models.tokens import estimate_tokens
 from tests.fakes import ModelCall, ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.chats import store_messages

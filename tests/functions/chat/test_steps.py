@@ -15,13 +15,9 @@ from functions.chat.runs.build_message import build_message
 from functions.chat.runs.collect_steps import collect_steps
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.data.codec import dump, load
-from shared.domain.chat import MAIN_SESSION, Message
-from shared.domain.documents import Document
-from shared.domain.ids import MessageId, RunId
-from shared.domain.model import AssistantTurn, ModelMessage, ReasoningDelta, ToolResult
-from shared.domain.provenance import LIBRARY
-from shared.domain.run import (
+from shared.data.store.codec import dump, load
+from shared.domain.chats.chat import MAIN_SESSION, Message
+from shared.domain.chats.run import (
     AnswerText,
     ReasoningText,
     Run,
@@ -31,7 +27,7 @@ from shared.domain.run import (
     ToolEnded,
     ToolStarted,
 )
-from shared.domain.steps import (
+from shared.domain.chats.steps import (
     CUT_NOTE,
     MAX_ARGUMENTS_CHARS,
     MAX_STEPS_CHARS,
@@ -39,6 +35,10 @@ from shared.domain.steps import (
     ReasoningStep,
     Step,
 )
+from shared.domain.ids import MessageId, RunId
+from shared.domain.models.model import AssistantTurn, ModelMessage, ReasoningDelta, ToolResult
+from shared.domain.provenance import LIBRARY
+from shared.domain.store.documents import Document
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations

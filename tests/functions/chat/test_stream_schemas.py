@@ -13,14 +13,11 @@ from functions.chat.api.message_schemas import to_message_json
 from functions.chat.api.run_streams import build_history_request_chunks
 from functions.chat.api.ui_messages import encode
 from infra.openapi import build_document
-from shared.domain.chart import Chart, DataPoint, Dataset
-from shared.domain.chat import FileCitation, FilePage
-from shared.domain.daily_summary import DailySummarySettings
-from shared.domain.embed import EmbedRef
-from shared.domain.ids import EmbedId, FileId, RunId, SessionId
-from shared.domain.library_change import LibraryChange
-from shared.domain.provenance import Source
-from shared.domain.run import (
+from shared.domain.chats.chart import Chart, DataPoint, Dataset
+from shared.domain.chats.chat import FileCitation, FilePage
+from shared.domain.chats.embed import EmbedRef
+from shared.domain.chats.library_change import LibraryChange
+from shared.domain.chats.run import (
     AnswerText,
     AnswerWithdrawn,
     ChartShown,
@@ -46,7 +43,10 @@ from shared.domain.run import (
     VoiceEvent,
     VoicesStarted,
 )
-from shared.domain.sealed_chat import HistoryRequest
+from shared.domain.chats.sealed_chat import HistoryRequest
+from shared.domain.conversations.daily_summary import DailySummarySettings
+from shared.domain.ids import EmbedId, FileId, RunId, SessionId
+from shared.domain.provenance import Source
 from tests.fixtures.stream_schema import check_chunk
 from tests.functions.chat.test_ui_messages import CARD, CONFIRMATION, MESSAGE, RUNS, parse_chunks
 

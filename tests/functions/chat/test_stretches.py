@@ -18,17 +18,17 @@ from functions.chat.stretches.end_stretch import end_stretch
 from functions.chat.stretches.promotion import is_promoted
 from functions.chat.turn.after_turn import after_turn
 from shared.adapters.embedded.offline.offline_model import OfflineModel
-from shared.data.codec import type_adapter
-from shared.data.crisis_log import CrisisLog
-from shared.data.library_index import LibraryIndex
-from shared.data.quotas import Quotas
+from shared.data.account.quotas import Quotas
+from shared.data.chats.crisis_log import CrisisLog
+from shared.data.search.library_index import LibraryIndex
+from shared.data.store.codec import type_adapter
 from shared.data.stores import Stores
-from shared.domain.arc import SILENCE, Arc, Statement, take_stretch
-from shared.domain.chat import MAIN_SESSION, Message
+from shared.domain.chats.arc import SILENCE, Arc, Statement, take_stretch
+from shared.domain.chats.chat import MAIN_SESSION, Message
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import AppId, ConversationId, MessageId, SessionId
-from shared.domain.memory import Memory
-from shared.domain.model import ModelRole, Prompt
+from shared.domain.memories.memory import Memory
+from shared.domain.models.model import ModelRole, Prompt
 from shared.library.owner_memories import delete_memory
 from shared.ports import ChatModel, Documents
 from tests.fakes import FixedClock, ScriptedModel, UnmaskedModels, script_answer

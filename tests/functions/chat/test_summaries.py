@@ -12,11 +12,11 @@ from functions.chat.context import window
 from functions.chat.turn.after_turn import after_turn, trim_summary
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.domain.chat import MAIN_SESSION, build_session
+from shared.domain.chats.chat import MAIN_SESSION, build_session
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import SessionId
-from shared.domain.model import ModelFacts, UserText
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.model import ModelFacts, UserText
+from shared.domain.models.tokens import estimate_tokens
 from tests.fakes import CountingDocuments, ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
 from tests.functions.chat.chats import (

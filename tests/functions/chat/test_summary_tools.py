@@ -6,10 +6,10 @@ import httpx
 import pytest
 from pydantic_core import from_json, to_json
 
-from shared.data.runs import _decode_event, _encode_event
-from shared.domain.daily_summary import DailySummarySettings
-from shared.domain.library_change import LibraryChange
-from shared.domain.run import LibraryChanged
+from shared.data.chats.runs import _decode_event, _encode_event
+from shared.domain.chats.library_change import LibraryChange
+from shared.domain.chats.run import LibraryChanged
+from shared.domain.conversations.daily_summary import DailySummarySettings
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.test_message_routes import open_chat

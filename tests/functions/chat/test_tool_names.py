@@ -15,16 +15,16 @@ from functions.chat.tools.chart_tools import build_chart_tools
 from functions.chat.tools.tool_offer import MAX_ALWAYS_OFFERED
 from functions.chat.tools.toolkit import Tool
 from functions.tool_proxy.registry.app_names import find_own_name
-from shared.domain.built_in_names import BuiltInToolName
-from shared.domain.chat import Session
-from shared.domain.connection import Connection
-from shared.domain.consent import Consent
-from shared.domain.exercise import ActiveExercise
-from shared.domain.focus_mode import FocusMode
+from shared.domain.account.profile import Profile
+from shared.domain.apps.connection import Connection
+from shared.domain.chats.built_in_names import BuiltInToolName
+from shared.domain.chats.chat import Session
+from shared.domain.chats.consent import Consent
+from shared.domain.chats.exercise import ActiveExercise
+from shared.domain.chats.focus_mode import FocusMode
+from shared.domain.chats.rule import Rule
 from shared.domain.ids import FocusModeId, RuleId, SessionId
-from shared.domain.profile import Profile
 from shared.domain.provenance import LIBRARY, Source
-from shared.domain.rule import Rule
 from shared.integrations import INTEGRATIONS, load_integration
 from tests.fixtures.chat import ADA, ChatFixture
 

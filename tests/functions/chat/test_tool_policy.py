@@ -8,7 +8,7 @@ from typing import Any
 from functions.chat.loop.tool_policy import ToolPolicy
 from functions.chat.tools.parsed_call import parse_call
 from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
-from shared.domain.model import ToolCall, ToolSpec
+from shared.domain.models.model import ToolCall, ToolSpec
 from shared.domain.provenance import Source
 
 

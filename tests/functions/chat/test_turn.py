@@ -13,10 +13,10 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import MAX_QUESTION_CHARS, prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question import Question
-from shared.data.turn_slots import MAX_CONCURRENT_TURNS
-from shared.domain.app import App, ChatTool, InstalledApp
-from shared.domain.chat import MAIN_SESSION, Message
-from shared.domain.documents import Write
+from shared.data.chats.turn_slots import MAX_CONCURRENT_TURNS
+from shared.domain.apps.app import App, ChatTool, InstalledApp
+from shared.domain.chats.chat import MAIN_SESSION, Message
+from shared.domain.chats.run import AnswerText, CitationShown, RunEnded, RunEvent, Status
 from shared.domain.errors import (
     Invalid,
     ModelBusy,
@@ -28,7 +28,7 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import AppId, SessionId, UserId
-from shared.domain.model import (
+from shared.domain.models.model import (
     ModelCallFinished,
     ModelFacts,
     ModelRole,
@@ -37,8 +37,8 @@ from shared.domain.model import (
     ToolResult,
     UserText,
 )
-from shared.domain.model_failure import describe_model_failure
-from shared.domain.run import AnswerText, CitationShown, RunEnded, RunEvent, Status
+from shared.domain.models.model_failure import describe_model_failure
+from shared.domain.store.documents import Write
 from shared.security.tool_pin import build_grants
 from tests.fakes import (
     CountingDocuments,

@@ -15,10 +15,10 @@ from functions.chat.tools.parsed_call import parse_call
 from functions.chat.tools.toolkit import ResultRenderer, Tool, Toolkit, ToolOutcome
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.domain.chat import Card
+from shared.domain.chats.chat import Card
 from shared.domain.ids import ConversationId
-from shared.domain.model import AssistantTurn, ToolCall, ToolResult, ToolSpec
-from shared.domain.model_usage import RoleUsage
+from shared.domain.models.model import AssistantTurn, ToolCall, ToolResult, ToolSpec
+from shared.domain.models.model_usage import RoleUsage
 from shared.domain.provenance import LIBRARY
 from tests.fakes import FixedClock, ScriptedModel
 from tests.fixtures.chat import ADA, ChatFixture

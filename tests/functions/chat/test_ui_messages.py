@@ -12,11 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.api.ui_messages import encode
-from shared.domain.chat import MAIN_SESSION, Card, Message
-from shared.domain.confirmation import Confirmation
-from shared.domain.ids import AppId, ConversationId, MessageId
-from shared.domain.provenance import Source
-from shared.domain.run import (
+from shared.domain.chats.chat import MAIN_SESSION, Card, Message
+from shared.domain.chats.confirmation import Confirmation
+from shared.domain.chats.run import (
     AnswerText,
     AnswerWithdrawn,
     CitationShown,
@@ -35,7 +33,9 @@ from shared.domain.run import (
     VoiceEnded,
     VoicesStarted,
 )
-from shared.domain.voices import select_voice, tag_event
+from shared.domain.chats.voices import select_voice, tag_event
+from shared.domain.ids import AppId, ConversationId, MessageId
+from shared.domain.provenance import Source
 
 TIME = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 CARD = Card(id=ConversationId("offsite"), created_at=TIME, title="Offsite", emoji="🚆")

@@ -16,10 +16,10 @@ from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.answer_turn import answer_turn, build_run
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.domain.chat import MAIN_SESSION, Message, build_session
+from shared.domain.chats.chat import MAIN_SESSION, Message, build_session
+from shared.domain.chats.run import LEASE_TTL
 from shared.domain.ids import MessageId
-from shared.domain.model import AssistantTurn, ModelMessage, UserText
-from shared.domain.run import LEASE_TTL
+from shared.domain.models.model import AssistantTurn, ModelMessage, UserText
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.callers import build_auth_headers, open_client
 from tests.fixtures.chat import ADA, EVE, ChatFixture

@@ -13,10 +13,10 @@ from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.voice.voice_messages import IN_PROGRESS, MAX_VOICE_BYTES, NO_FILE, TOO_LARGE
 from functions.chat.voice.voice_sound import TOO_LONG
-from shared.domain.documents import Query
+from shared.domain.account.quota import EMBEDDED_LIMITS
+from shared.domain.conversations.speech import Transcription, Voice
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.quota import EMBEDDED_LIMITS
-from shared.domain.speech import Transcription, Voice
+from shared.domain.store.documents import Query
 from shared.library.recordings import NO_TRANSCRIBER
 from shared.library.sound import NO_SOUND
 from tests.fakes import ScriptedModel, ScriptedTranscriber, UnmaskedModels, script_answer

@@ -14,10 +14,10 @@ from functions.chat.tools.spoken_memory_tools import NOT_SAID
 from functions.chat.voice.voice_sessions import FORBIDDEN_TOOL
 from shared.adapters.cloud.openai_realtime import OpenaiRealtime
 from shared.adapters.missing_realtime import NOT_SET_UP
-from shared.data.day_counts import DayCounts
+from shared.data.store.day_counts import DayCounts
+from shared.domain.account.quota import EMBEDDED_LIMITS
+from shared.domain.chats.storage_mode import is_incognito
 from shared.domain.ids import MessageId
-from shared.domain.quota import EMBEDDED_LIMITS
-from shared.domain.storage_mode import is_incognito
 from shared.safety.crisis_plan import NOT_ALONE
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.voice.voice_sound import MAX_VOICE_S, decode_voice
+from shared.domain.conversations.speech import SAMPLE_RATE
 from shared.domain.errors import Invalid, TooLarge
-from shared.domain.speech import SAMPLE_RATE
 from shared.library.sound import build_wav
 from tests.fixtures.sounds import CODECS, build_tone, encode, encode_for_device
 

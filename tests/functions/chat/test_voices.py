@@ -16,15 +16,21 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question import Question
-from shared.data.accounts import Accounts
-from shared.data.model_usage import list_days
-from shared.domain.chat import MAIN_SESSION
+from shared.data.account.accounts import Accounts
+from shared.data.account.model_usage import list_days
+from shared.domain.chats.chat import MAIN_SESSION
+from shared.domain.chats.run import (
+    ConfirmationRequested,
+    RunEnded,
+    RunEvent,
+    VoiceEnded,
+    VoicesStarted,
+)
+from shared.domain.chats.voices import get_voice, select_voice
 from shared.domain.errors import ModelUnreachable
 from shared.domain.ids import MessageId, RunId
-from shared.domain.model import ModelCallFinished, TextDelta, Usage
-from shared.domain.model_failure import describe_model_failure
-from shared.domain.run import ConfirmationRequested, RunEnded, RunEvent, VoiceEnded, VoicesStarted
-from shared.domain.voices import get_voice, select_voice
+from shared.domain.models.model import ModelCallFinished, TextDelta, Usage
+from shared.domain.models.model_failure import describe_model_failure
 from tests.fakes import ScriptedModel, ScriptedTurn, UnmaskedModels, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_consent import FIND, MILK, SEND, install

@@ -9,9 +9,9 @@ import pytest
 from functions.chat.api.routes import ROUTES
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.domain.confirmation import NO_ALWAYS
-from shared.domain.consent import Grant
-from shared.domain.model import ToolResult
+from shared.domain.chats.confirmation import NO_ALWAYS
+from shared.domain.chats.consent import Grant
+from shared.domain.models.model import ToolResult
 from shared.domain.provenance import Source
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.callers import build_auth_headers, open_client

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from functions.chat.loop.agent import MAX_SHRINKS
 from shared.adapters.cloud.openai_model import OpenaiModel
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.tokens import estimate_tokens
 from shared.models.known_models import KnownModels
 from tests.fixtures.chat import ChatFixture
 from tests.functions.chat.chats import store_messages

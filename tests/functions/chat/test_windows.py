@@ -15,10 +15,10 @@ from functions.chat.safety.judge_text import judge_text
 from functions.chat.safety.rate_question import rate_question
 from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.result_summaries import summarise_results
-from shared.domain.chat import MAIN_SESSION
-from shared.domain.model import Prompt
-from shared.domain.profile import Profile
-from shared.domain.steps import CallStep
+from shared.domain.account.profile import Profile
+from shared.domain.chats.chat import MAIN_SESSION
+from shared.domain.chats.steps import CallStep
+from shared.domain.models.model import Prompt
 from shared.safety.crisis_rules import CrisisFinding
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
 from tests.fixtures.windowed_model import WindowedModel, count_request_tokens

@@ -20,10 +20,8 @@ from functions.chat.runs.run_events import stream_events
 from functions.chat.turn.answer_turn import build_run
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.domain.chat import Message
-from shared.domain.ids import MessageId
-from shared.domain.model import ModelEvent, ReasoningDelta, TextDelta, TextWithdrawn
-from shared.domain.run import (
+from shared.domain.chats.chat import Message
+from shared.domain.chats.run import (
     AnswerText,
     AnswerWithdrawn,
     Batch,
@@ -37,7 +35,9 @@ from shared.domain.run import (
     ToolStarted,
     VoicesStarted,
 )
-from shared.domain.voices import select_voice, tag_event
+from shared.domain.chats.voices import select_voice, tag_event
+from shared.domain.ids import MessageId
+from shared.domain.models.model import ModelEvent, ReasoningDelta, TextDelta, TextWithdrawn
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
 from tests.functions.chat.test_agent import (

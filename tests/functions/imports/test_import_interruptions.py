@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from functions.library.routes import LIBRARY_ROUTES
-from shared.data.library_index import LibraryIndex
-from shared.data.quotas import Quotas
+from shared.data.account.quotas import Quotas
+from shared.data.search.library_index import LibraryIndex
 from shared.data.stores import Stores
+from shared.domain.account.quota import EMBEDDED_LIMITS
 from shared.domain.errors import Unavailable
-from shared.domain.quota import EMBEDDED_LIMITS
 from shared.library.deps import LibraryDeps
 from tests.fault_injection import Crash, FaultInjector, WatchedPort
 from tests.fixtures.callers import build_auth_headers, open_client

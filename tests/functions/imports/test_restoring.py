@@ -20,12 +20,15 @@ from functions.library.routes import LIBRARY_ROUTES
 from functions.media.files.read_file import read_file
 from functions.process_conversation.processing.process import process
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.data.alternatives import build_alternative_writes
-from shared.data.codec import type_adapter
-from shared.domain.chart import Chart, DataPoint, Dataset
-from shared.domain.chat import ROOT, Card, Fork, Message, build_session
-from shared.domain.custom_agent import CustomAgent
-from shared.domain.daily_summary import DailySummary, Highlight
+from shared.data.chats.alternatives import build_alternative_writes
+from shared.data.store.codec import type_adapter
+from shared.domain.account.profile import Profile
+from shared.domain.chats.chart import Chart, DataPoint, Dataset
+from shared.domain.chats.chat import ROOT, Card, Fork, Message, build_session
+from shared.domain.chats.custom_agent import CustomAgent
+from shared.domain.chats.project import Project
+from shared.domain.chats.steps import CallStep, ReasoningStep
+from shared.domain.conversations.daily_summary import DailySummary, Highlight
 from shared.domain.ids import (
     AgentId,
     BranchId,
@@ -35,10 +38,7 @@ from shared.domain.ids import (
     SessionId,
     UserId,
 )
-from shared.domain.profile import Profile
-from shared.domain.project import Project
 from shared.domain.provenance import LIBRARY
-from shared.domain.steps import CallStep, ReasoningStep
 from shared.library.deps import LibraryDeps
 from shared.library.files import start_file
 from shared.library.uploads import store_file

@@ -18,14 +18,14 @@ from functions.imports.formats.restored_conversations import (
 )
 from functions.imports.formats.restored_records import build_record
 from functions.imports.plan.plan import SourceFile, plan_file
-from shared.domain.chat import Message, build_session
-from shared.domain.chat_notes import AnswerNotes
+from shared.domain.chats.chat import Message, build_session
+from shared.domain.chats.chat_notes import AnswerNotes
+from shared.domain.chats.safety import SafetyScore
+from shared.domain.conversations.merge import MAX_FAMILY
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import SessionId
-from shared.domain.memory import HOLD_TIME
-from shared.domain.merge import MAX_FAMILY
-from shared.domain.model import UserText
-from shared.domain.safety import SafetyScore
+from shared.domain.memories.memory import HOLD_TIME
+from shared.domain.models.model import UserText
 from tests.fixtures.imports import deliver_import_tasks, post_files
 from tests.fixtures.library import build_library_deps
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from functions.process_conversation.days.summarise_day import build_notification
-from shared.domain.daily_summary import DailySummary
+from shared.domain.conversations.daily_summary import DailySummary
 from tests.fixtures.notifications import ALICE, NOW, NotificationsFixture
 
 SUMMARY = DailySummary(

@@ -15,8 +15,8 @@ from functions.notifications.push import (
     build_push_message,
     truncate_json,
 )
+from shared.domain.account.notification import Notification, NotificationId
 from shared.domain.ids import AppId, UserId
-from shared.domain.notification import Notification, NotificationId
 from shared.ports import PushMessage
 from tests.fixtures.notifications import ALICE, NOW, NotificationsFixture
 from tests.log import capture_log

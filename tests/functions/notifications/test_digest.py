@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from functions.notifications.digest import defer_to_digest, format_summary
+from shared.domain.account.notification import NotificationId, build_digest, build_digest_id
 from shared.domain.ids import AppId
-from shared.domain.notification import NotificationId, build_digest, build_digest_id
 from tests.fixtures.notifications import ALICE, NotificationsFixture
 
 NIGHT = datetime(2026, 3, 2, 22, 30, tzinfo=UTC)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.operation import LEASE_TTL
+from shared.domain.store.operation import LEASE_TTL
 from tests.fault_injection import (
     INTERNAL_DETAIL,
     Fault,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from shared.domain.documents import Query
 from shared.domain.errors import Unavailable
-from shared.domain.operation import LEASE_TTL
+from shared.domain.store.documents import Query
+from shared.domain.store.operation import LEASE_TTL
 from tests.fault_injection import Crash, FaultInjector, WatchedPort
 from tests.fixtures.notifications import ALICE, NotificationsFixture, build_notifications_fixture
 from tests.fixtures.storage import MemoryDatabase

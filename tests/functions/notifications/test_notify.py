@@ -7,11 +7,11 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from shared.data.apps import Apps
-from shared.data.cached_apps import CallingApps
-from shared.domain.app import App
-from shared.domain.documents import Query
+from shared.data.apps.apps import Apps
+from shared.data.apps.cached_apps import CallingApps
+from shared.domain.apps.app import App
 from shared.domain.ids import AppId, UserId
+from shared.domain.store.documents import Query
 from shared.library.notify import MAX_PER_HOUR
 from tests.fixtures.notifications import ALICE, WEATHER, NotificationsFixture
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.domain.app import InstalledApp
-from shared.domain.documents import Update
+from shared.domain.apps.app import InstalledApp
 from shared.domain.ids import AppId
+from shared.domain.store.documents import Update
 from shared.security.pairwise_id import create_pairwise_id
 from tests.fixtures.notifications import ALICE, NOW, WEATHER, NotificationsFixture
 

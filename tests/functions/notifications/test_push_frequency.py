@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from shared.domain.account.notification import Notification, NotificationId
+from shared.domain.account.notification_preferences import PUSHES_A_DAY
 from shared.domain.ids import AppId
-from shared.domain.notification import Notification, NotificationId
-from shared.domain.notification_preferences import PUSHES_A_DAY
 from tests.fixtures.callers import build_auth_headers
 from tests.fixtures.notifications import ALICE, NOW, NotificationsFixture
 

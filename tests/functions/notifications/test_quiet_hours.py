@@ -12,9 +12,9 @@ from functions.notifications.quiet_hours import (
     decide_delivery,
     find_quiet_end,
 )
+from shared.domain.account.notification_preferences import Preferences, QuietHours
+from shared.domain.account.profile import Profile
 from shared.domain.ids import AppId
-from shared.domain.notification_preferences import Preferences, QuietHours
-from shared.domain.profile import Profile
 
 WEATHER = AppId("weather")
 BERLIN = ZoneInfo("Europe/Berlin")

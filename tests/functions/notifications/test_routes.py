@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.documents import Delete, Update
+from shared.domain.store.documents import Delete, Update
 from tests.fixtures.callers import build_auth_headers
 from tests.fixtures.notifications import ALICE, KEY, WEATHER, NotificationsFixture
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from shared.adapters.cloud.fcm_push import _to_fcm_message
-from shared.domain.action_item import ActionItem
 from shared.domain.ids import ActionItemId
+from shared.domain.tasks.action_item import ActionItem
 from shared.ports import PushMessage
 from tests.fixtures.notifications import ALICE, NOW, NotificationsFixture
 

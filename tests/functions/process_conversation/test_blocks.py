@@ -7,9 +7,9 @@ import pytest
 
 from functions.process_conversation.processing.merge_parts import MAX_MERGED_LENGTH
 from functions.process_conversation.processing.structure import MAX_LIST_LENGTH
-from shared.domain.conversation import Segment
+from shared.domain.conversations.conversation import Segment
 from shared.domain.ids import ConversationId
-from shared.domain.model import ModelFacts
+from shared.domain.models.model import ModelFacts
 from tests.fixtures.processing import (
     ALICE,
     START,

@@ -8,10 +8,10 @@ import pytest
 from shared import telemetry
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.metered_documents import MeteredDocuments
-from shared.data.conversations import conversation_path, tombstone_path
+from shared.data.conversations.conversations import conversation_path, tombstone_path
 from shared.data.stores import Stores
-from shared.domain.documents import Set
 from shared.domain.ids import ConversationId
+from shared.domain.store.documents import Set
 from tests.fakes import ScriptedModel
 from tests.fixtures.processing import (
     ALICE,

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from shared.domain.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.model import ModelFacts
+from shared.domain.models.model import ModelFacts
 from shared.library.conversation_schemas import ConversationOut
 from tests.fakes import ScriptedModel
 from tests.fixtures.processing import (

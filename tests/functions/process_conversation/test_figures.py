@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from shared.domain.conversation import Segment
-from shared.domain.figures import ConversationFigures, LibraryFigures, Span
+from shared.domain.conversations.conversation import Segment
+from shared.domain.conversations.figures import ConversationFigures, LibraryFigures, Span
 from tests.fakes import ScriptedModel
 from tests.fixtures.processing import (
     ALICE,

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.data.search import Search
+from shared.data.search.search import Search
 from shared.data.stores import Stores
-from shared.domain.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.ids import ConversationId
-from shared.domain.memory import HOLD_TIME, Memory
+from shared.domain.memories.memory import HOLD_TIME, Memory
 from shared.library.owner_memories import delete_all_memories
 from shared.ports import Documents
 from tests.fault_injection import Crash

@@ -1,6 +1,6 @@
 """Ingestion within the quotas of a user: bytes a day, and bytes stored in all (S5, P34)."""
 
-from shared.data.quotas import Quotas
+from shared.data.account.quotas import Quotas
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client
 from tests.fixtures.processing import ALICE, ProcessingFixture
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from functions.process_conversation.upkeep.sweep import sweep
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.data.library_index import LibraryIndex
+from shared.data.search.library_index import LibraryIndex
 from shared.data.stores import Stores
-from shared.domain.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.model import ModelFacts
+from shared.domain.models.model import ModelFacts
 from shared.library.owner_memories import delete_memory
 from tests.fault_injection import Crash, WatchedPort
 from tests.fixtures.processing import (

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from functions.process_conversation.processing.claims import claim_path
 from functions.process_conversation.processing.mark_failed import mark_failed
-from shared.data.codec import load
-from shared.domain.claim import (
+from shared.data.store.codec import load
+from shared.domain.conversations.claim import (
     LEASE_EXTENSION_INTERVAL,
     LEASE_TTL,
     Claim,
@@ -21,7 +21,7 @@ from shared.domain.claim import (
     finish,
     release,
 )
-from shared.domain.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import Unavailable
 from shared.domain.failure import Failure
 from tests.fixtures.processing import (

@@ -8,9 +8,9 @@ from types import FrameType
 from typing import Any
 
 from functions.process_conversation.processing.model_outputs import MAX_LISTED, ExtractionOutput
-from shared.domain.conversation import Conversation, Segment, Speaker
+from shared.domain.conversations.conversation import Conversation, Segment, Speaker
 from shared.domain.ids import PersonId
-from shared.domain.model import ModelFacts
+from shared.domain.models.model import ModelFacts
 from tests.fakes import ScriptedModel
 from tests.fixtures.processing import (
     ALICE,

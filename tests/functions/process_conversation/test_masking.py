@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from shared.adapters.masked_model import MaskedModels, derive_masking_key
-from shared.data.profiles import Profiles
+from shared.data.account.profiles import Profiles
+from shared.domain.account.profile import Profile
 from shared.domain.ids import UserId
-from shared.domain.profile import Profile
 from shared.security.masking import Masker
 from tests.fakes import ScriptedModel, UnmaskedModels, replace_stores
 from tests.fixtures.processing import (

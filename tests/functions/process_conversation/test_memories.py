@@ -14,9 +14,9 @@ from functions.process_conversation.processing.memory_selection import (
     decide_memories as decide_candidates,
 )
 from functions.process_conversation.processing.model_outputs import MemoryOutput
-from shared.domain.derived_ids import DerivedIds
+from shared.domain.conversations.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
-from shared.domain.memory import HOLD_TIME, Memory
+from shared.domain.memories.memory import HOLD_TIME, Memory
 from shared.library.reconcile import Reconciliation
 from tests.fixtures.processing import START, build_memory_output, build_test_conversation
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from functions.process_conversation.processing.derived_writes import remove_mentions
-from shared.data.codec import dump
-from shared.domain.documents import Delete, Document, Update
+from shared.data.store.codec import dump
 from shared.domain.ids import ConversationId, MemoryId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
+from shared.domain.store.documents import Delete, Document, Update
 from tests.fixtures.processing import START, TALK
 
 PATH = "users/alice/memories/m"

@@ -14,7 +14,7 @@ from functions.process_conversation.processing.merge_parts import (
     merge_topics,
 )
 from functions.process_conversation.processing.model_outputs import MemoryOutput
-from shared.domain.conversation import Event, ExtractedItem, Structured, Topics
+from shared.domain.conversations.conversation import Event, ExtractedItem, Structured, Topics
 from tests.fixtures.processing import build_memory_output
 
 FRIDAY = datetime(2026, 3, 6, 17, tzinfo=UTC)

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from shared.data.codec import dump
-from shared.data.transcripts import hash_part, part_fields
-from shared.domain.conversation import Segment
-from shared.domain.documents import Remove, Set, Update
+from shared.data.conversations.transcripts import hash_part, part_fields
+from shared.data.store.codec import dump
+from shared.domain.conversations.conversation import Segment
 from shared.domain.errors import ModelFailed, NotFound, Unavailable
 from shared.domain.ids import MemoryId, UserId
-from shared.domain.memory import Memory
-from shared.domain.model import ModelFacts
+from shared.domain.memories.memory import Memory
+from shared.domain.models.model import ModelFacts
+from shared.domain.store.documents import Remove, Set, Update
 from tests.fakes import ScriptedModel
 from tests.fixtures.processing import (
     ALICE,

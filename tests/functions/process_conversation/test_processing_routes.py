@@ -14,8 +14,8 @@ from functions.process_conversation.processing.processing_routes import (
 )
 from infra.local.envelopes import encode_document_event
 from shared.adapters.embedded.offline.offline_model import OfflineModel
-from shared.data.model_usage import list_days
-from shared.domain.conversation import content_hash
+from shared.data.account.model_usage import list_days
+from shared.domain.conversations.conversation import content_hash
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.edge.declare.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE

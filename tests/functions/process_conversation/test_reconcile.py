@@ -8,10 +8,10 @@ import pytest
 
 from functions.process_conversation.processing.extract_content import MAX_SHOWN_MEMORIES
 from shared.data.stores import Stores
-from shared.domain.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.ids import AppId, ConversationId, MemoryId
-from shared.domain.memory import Memory
-from shared.domain.model import ModelFacts
+from shared.domain.memories.memory import Memory
+from shared.domain.models.model import ModelFacts
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.reconcile import Candidate, reconcile
 from tests.fault_injection import Crash

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.domain.conversation import Conversation, content_hash
+from shared.domain.conversations.conversation import Conversation, content_hash
 from shared.domain.errors import Unavailable
 from tests.fault_injection import Crash, WatchedPort
 from tests.fixtures.processing import (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.data.stores import Stores
-from shared.domain.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.ids import ConversationId, UserId
 from shared.library.reconcile import settle
 from shared.ports import Documents

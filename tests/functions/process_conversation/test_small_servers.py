@@ -16,9 +16,9 @@ from starlette.routing import Route
 from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.adapters.masked_model import MaskedModels
 from shared.adapters.resilient_model import ResilientModel
-from shared.domain.conversation import Segment
-from shared.domain.model import ModelRole
-from shared.domain.tokens import estimate_tokens
+from shared.domain.conversations.conversation import Segment
+from shared.domain.models.model import ModelRole
+from shared.domain.models.tokens import estimate_tokens
 from tests.fakes import AutoAdvanceClock, UnmaskedModels
 from tests.fixtures.processing import ALICE, build_processing_fixture, build_test_conversation
 from tests.fixtures.storage import MemoryDatabase

@@ -14,7 +14,7 @@ from functions.process_conversation.processing.structure import (
     build_topics,
     parse_time,
 )
-from shared.domain.conversation import CATEGORIES
+from shared.domain.conversations.conversation import CATEGORIES
 from tests.fixtures.processing import START, build_structure_output, build_test_conversation
 
 BERLIN = ZoneInfo("Europe/Berlin")

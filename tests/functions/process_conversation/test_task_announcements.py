@@ -7,7 +7,7 @@ import pytest
 from httpx import AsyncClient
 
 from functions.library.routes import LIBRARY_ROUTES
-from shared.domain.profile import Device
+from shared.domain.account.profile import Device
 from tests.fakes import ScriptedModel
 from tests.fault_injection import FaultyPort, raise_unavailable
 from tests.fixtures.callers import build_auth_headers, open_client

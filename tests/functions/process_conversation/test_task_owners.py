@@ -9,7 +9,7 @@ from httpx import AsyncClient
 from functions.process_conversation.processing.model_outputs import ActionItemOutput
 from functions.process_conversation.processing.task_owner import decide_owner, find_voices
 from shared.adapters.embedded.offline.offline_model import OfflineModel
-from shared.domain.conversation import Segment
+from shared.domain.conversations.conversation import Segment
 from tests.fixtures.library import BODY, CONVERSATIONS, build_client
 from tests.fixtures.processing import ALICE, TALK, ProcessingFixture, build_processing_fixture
 

@@ -16,10 +16,10 @@ from functions.process_conversation.processing.templates import (
     build_template_prompt,
     clean_summary,
 )
-from shared.data.library_index import LibraryIndex
+from shared.data.search.library_index import LibraryIndex
 from shared.data.stores import Stores
-from shared.domain.app import App, Deactivation, InstalledApp
-from shared.domain.conversation import Conversation, Structured, Topics
+from shared.domain.apps.app import App, Deactivation, InstalledApp
+from shared.domain.conversations.conversation import Conversation, Structured, Topics
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import AppId, UserId
 from tests.fakes import ScriptedModel

@@ -14,12 +14,12 @@ from functions.process_conversation.processing.transcript_parts import (
     build_lines,
     take_part,
 )
-from shared.data.conversations import conversation_path
-from shared.domain.conversation import Segment
-from shared.domain.documents import Update
+from shared.data.conversations.conversations import conversation_path
+from shared.domain.conversations.conversation import Segment
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import MemoryId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
+from shared.domain.store.documents import Update
 from shared.library.conversation_schemas import ConversationOut
 from shared.models.windows import count_data_tokens
 from tests.fixtures.processing import (

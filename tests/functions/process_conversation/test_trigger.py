@@ -8,9 +8,13 @@ from hypothesis import strategies as st
 
 from functions.process_conversation.processing.trigger import build_change_event
 from infra.local.envelopes import encode_document_event
-from shared.data.codec import dump
-from shared.data.transcripts import MAX_INLINE_BYTES, dump_conversation, split_transcript
-from shared.domain.conversation import Segment, content_hash
+from shared.data.conversations.transcripts import (
+    MAX_INLINE_BYTES,
+    dump_conversation,
+    split_transcript,
+)
+from shared.data.store.codec import dump
+from shared.domain.conversations.conversation import Segment, content_hash
 from tests.fixtures.processing import ALICE, TALK, build_test_conversation, to_client_fields
 
 PATH = f"users/{ALICE}/conversations/{TALK}"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from functions.process_conversation.processing.urgency import choose_urgency
 from shared.adapters.admitted_model import AdmittedModels
-from shared.domain.rate_budget import build_instance_budget
+from shared.domain.models.rate_budget import build_instance_budget
 from shared.resilience.admission import LONGEST_WAIT, Admission
 from tests.fakes import AutoAdvanceClock, ScriptedModel
 from tests.fixtures.processing import (

@@ -7,9 +7,9 @@ from functools import partial
 from itertools import combinations_with_replacement
 from typing import Any, TypeAlias
 
-from shared.data.library_index import LibraryIndex
+from shared.data.search.library_index import LibraryIndex
 from shared.data.stores import Stores
-from shared.domain.claim import LEASE_TTL
+from shared.domain.conversations.claim import LEASE_TTL
 from shared.library.owner_memories import delete_all_memories
 from tests.fakes import ScriptedModel
 from tests.fault_injection import WatchedPort

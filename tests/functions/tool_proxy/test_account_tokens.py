@@ -17,12 +17,12 @@ from functions.tool_proxy.accounts import account_tokens, connections
 from functions.tool_proxy.accounts.service_calls import call_service
 from functions.tool_proxy.oauth.token_refresh import MAX_POLLS
 from shared.adapters.system_clock import SystemClock
-from shared.data.refresh_claims import LEASE_TTL
-from shared.data.token_store import AccountTokenStore
-from shared.domain.connection import Tokens
-from shared.domain.documents import Set
+from shared.data.apps.refresh_claims import LEASE_TTL
+from shared.data.apps.token_store import AccountTokenStore
+from shared.domain.apps.connection import Tokens
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
+from shared.domain.store.documents import Set
 from shared.integrations import load_integration
 from shared.ports import Documents
 from tests.fakes import AutoAdvanceClock

@@ -8,8 +8,8 @@ import pytest
 
 from functions.tool_proxy.registry.credentials import MAX_KEYS
 from functions.tool_proxy.registry.registration import MAX_APPS
-from shared.data.apps import MAX_INSTALLED
-from shared.domain.app import App, InstalledApp
+from shared.data.apps.apps import MAX_INSTALLED
+from shared.domain.apps.app import App, InstalledApp
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import AppId, UserId
 from tests.fixtures.notes_app import FIND_TOOL, NotesFixture, build_tool, list_tool_names

@@ -8,10 +8,10 @@ import pytest
 from httpx import AsyncClient
 from standardwebhooks import Webhook
 
-from shared.domain.consent import Grant
-from shared.domain.documents import Update
+from shared.domain.chats.consent import Grant
+from shared.domain.conversations.place import Geolocation
 from shared.domain.errors import ToolFailed, ToolRefused
-from shared.domain.place import Geolocation
+from shared.domain.store.documents import Update
 from tests.fixtures.callers import build_delegation_headers, build_service_headers
 from tests.fixtures.notes_app import FIND_TOOL, NotesFixture, build_tool
 from tests.fixtures.tool_pins import load_pin

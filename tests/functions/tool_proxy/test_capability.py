@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from httpx import Response
 
-from shared.data.apps import app_path
-from shared.domain.documents import Set
+from shared.data.apps.apps import app_path
+from shared.domain.store.documents import Set
 from tests.fixtures.notes_app import NotesFixture, list_tool_names
 from tests.fixtures.tool_proxy import ALICE
 

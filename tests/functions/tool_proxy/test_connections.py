@@ -12,10 +12,10 @@ from httpx import AsyncClient
 from functions.tool_proxy.accounts import account_tokens, connections
 from shared.adapters.embedded.local_keys import LocalKeys
 from shared.adapters.http_toolbox import HttpToolbox
-from shared.domain.connection import Service, Tokens
-from shared.domain.documents import Query
+from shared.domain.apps.connection import Service, Tokens
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
+from shared.domain.store.documents import Query
 from shared.integrations import load_integration
 from shared.ports import Documents
 from tests.fakes import AutoAdvanceClock

@@ -7,8 +7,8 @@ import pytest
 from standardwebhooks import Webhook
 
 from functions.tool_proxy.webhooks.delivery import MAX_ATTEMPTS, attempt_delivery
-from shared.domain.daily_summary import DailySummary
-from shared.domain.webhook import DEVELOPER_WEBHOOK_TYPES, OWN_WEBHOOK, WebhookDelivery
+from shared.domain.apps.webhook import DEVELOPER_WEBHOOK_TYPES, OWN_WEBHOOK, WebhookDelivery
+from shared.domain.conversations.daily_summary import DailySummary
 from shared.library.webhook_tasks import queue_day_summary
 from tests.fixtures.tool_proxy import ALICE
 from tests.fixtures.webhooks import TALK, WebhookFixture

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.data.app_listings import MAX_LISTED
-from shared.domain.app import App, Rating
+from shared.data.apps.app_listings import MAX_LISTED
+from shared.domain.apps.app import App, Rating
 from shared.domain.ids import AppId, UserId
 from tests.fakes import CountingDocuments
 from tests.fixtures.notes_app import NotesFixture

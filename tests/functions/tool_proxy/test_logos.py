@@ -17,8 +17,8 @@ from functions.tool_proxy.registry.logos import (
     MAX_UPLOAD_BYTES,
     read_logo,
 )
-from shared.domain.documents import Query
 from shared.domain.errors import Invalid
+from shared.domain.store.documents import Query
 from tests.fixtures.notes_app import NotesFixture
 from tests.fixtures.pictures import build_jpeg_bomb, build_picture, build_png_bomb
 from tests.fixtures.tool_proxy import ALICE

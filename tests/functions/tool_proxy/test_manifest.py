@@ -8,7 +8,7 @@ import pytest
 
 from functions.tool_proxy.ports import ChatMessageSettings, Manifest
 from functions.tool_proxy.registry.manifest import InvalidManifest, read_manifest
-from shared.domain.app import ExternalIntegration
+from shared.domain.apps.app import ExternalIntegration
 
 MANIFEST_URL = "https://notes.example.com/.well-known/omi-tools.json"
 FIND_TOOL: dict[str, Any] = {"name": "find", "description": "Find a note", "endpoint": "/find"}

@@ -16,9 +16,8 @@ from functions.tool_proxy.call_quota import MAX_CALLS_PER_APP_HOUR, MAX_CALLS_PE
 from functions.tool_proxy.calls.call import call_tool
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry.auto_disable import MIN_FAILURES
-from shared.data.app_calls import AppCalls
-from shared.domain.app import AppCall
-from shared.domain.documents import Set
+from shared.data.apps.app_calls import AppCalls
+from shared.domain.apps.app import AppCall
 from shared.domain.errors import (
     KeepsakeError,
     NotAllowed,
@@ -29,6 +28,7 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import AppId, UserId
+from shared.domain.store.documents import Set
 from shared.ports import EgressRequest, EgressResponse
 from shared.resilience.circuit_breaker import FAILURE_THRESHOLD as IN_A_ROW
 from shared.resilience.hour_windows import floor_to_hour

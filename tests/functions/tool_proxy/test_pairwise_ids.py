@@ -4,9 +4,9 @@ import json
 from typing import Any
 from urllib.parse import parse_qs
 
-from shared.data.apps import app_path, installed_path
-from shared.domain.documents import Set
+from shared.data.apps.apps import app_path, installed_path
 from shared.domain.ids import AppId
+from shared.domain.store.documents import Set
 from shared.security.pairwise_id import read_pairwise_id
 from tests.fixtures.notes_app import FIND_TOOL, NotesFixture
 from tests.fixtures.tool_proxy import ALICE

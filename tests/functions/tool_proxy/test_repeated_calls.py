@@ -7,7 +7,7 @@ from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.app_tools import build_app_tools
 from functions.chat.tools.toolkit import Toolkit
 from shared.domain.ids import AppId, RunId
-from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested
+from shared.domain.models.model import ModelCallFinished, ToolCall, ToolCallRequested
 from tests.fakes import (
     ScriptedModel,
     ScriptedTurn,

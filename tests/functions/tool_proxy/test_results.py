@@ -8,7 +8,7 @@ import pytest
 from functions.tool_proxy.calls.failures import CallFailed
 from functions.tool_proxy.calls.result_mapping import to_tool_data
 from functions.tool_proxy.ports import OutgoingCall
-from shared.domain.app import App, ChatTool, ExternalIntegration
+from shared.domain.apps.app import App, ChatTool, ExternalIntegration
 from shared.domain.ids import AppId, UserId
 from shared.outbound.untrusted_text import MAX_RESULT_CHARS
 from shared.ports import EgressResponse

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.connection import Service
-from shared.domain.tool_data import ToolData, to_compact_json
+from shared.domain.apps.connection import Service
+from shared.domain.apps.tool_data import ToolData, to_compact_json
 from shared.integrations.service import MAX_TEXT_CHARS, build_listing
 from tests.fixtures.accounts import AccountsFixture, open_accounts_fixture
 from tests.fixtures.chat import ADA

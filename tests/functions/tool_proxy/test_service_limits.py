@@ -11,9 +11,9 @@ import pytest
 from functions.tool_proxy.accounts.service_calls import call_service
 from functions.tool_proxy.call_quota import MAX_CALLS_PER_APP_HOUR, MAX_CALLS_PER_USER_HOUR
 from shared.data.stores import Stores
-from shared.domain.documents import Set
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
+from shared.domain.store.documents import Set
 from shared.resilience.hour_windows import floor_to_hour
 from tests.fault_injection import (
     Fault,

@@ -10,7 +10,7 @@ import pytest
 
 from functions.tool_proxy.calls.call_routes import ROUTES as CALL_ROUTES
 from functions.tool_proxy.calls.service_routes import ROUTES as SERVICE_ROUTES
-from shared.domain.connection import Service
+from shared.domain.apps.connection import Service
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import UserId
 from shared.integrations import INTEGRATIONS, load_integration

@@ -7,10 +7,10 @@ import pytest
 
 from functions.tool_proxy.webhooks.delivery import attempt_delivery
 from functions.tool_proxy.webhooks.queueing import queue_deliveries
-from shared.domain.app import ExternalIntegration, InstalledApp
+from shared.domain.apps.app import ExternalIntegration, InstalledApp
+from shared.domain.apps.webhook import ANNOUNCEMENT_WINDOW, WebhookDelivery
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId
-from shared.domain.webhook import ANNOUNCEMENT_WINDOW, WebhookDelivery
 from tests.fault_injection import FaultyPort, lose_response, raise_unavailable, succeed
 from tests.fixtures.tool_proxy import ALICE
 from tests.fixtures.webhooks import DIARY, TALK, WebhookFixture

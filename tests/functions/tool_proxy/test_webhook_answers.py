@@ -7,10 +7,10 @@ import pytest
 
 from functions.tool_proxy.webhooks.answers import OVER_THE_LIMIT, parse_message
 from functions.tool_proxy.webhooks.delivery import attempt_delivery
-from shared.domain.chat import Message
-from shared.domain.documents import Query
+from shared.domain.chats.chat import Message
 from shared.domain.errors import Unavailable
 from shared.domain.ids import SessionId
+from shared.domain.store.documents import Query
 from shared.library.notify import MAX_PER_HOUR, MAX_TEXT_CHARS
 from tests.fakes import replace_stores
 from tests.fault_injection import FaultyPort, lose_response, raise_unavailable

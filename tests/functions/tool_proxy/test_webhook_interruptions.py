@@ -10,8 +10,8 @@ from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.webhooks.delivery import attempt_delivery
 from functions.tool_proxy.webhooks.queueing import queue_deliveries
 from shared.data.stores import Stores
+from shared.domain.apps.webhook import WebhookDelivery
 from shared.domain.ids import ConversationId
-from shared.domain.webhook import WebhookDelivery
 from tests.fault_injection import Crash, FaultInjector, WatchedPort
 from tests.fixtures.tool_proxy import ALICE
 from tests.fixtures.webhooks import DIARY, WebhookFixture

@@ -15,9 +15,9 @@ from functions.tool_proxy.webhooks.delivery import (
     attempt_delivery,
 )
 from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ROUTES, QUEUE_ROUTES
-from shared.data.codec import dump
-from shared.data.conversations import conversation_path
-from shared.domain.app import (
+from shared.data.conversations.conversations import conversation_path
+from shared.data.store.codec import dump
+from shared.domain.apps.app import (
     AppCall,
     CallKind,
     Deactivation,
@@ -25,10 +25,10 @@ from shared.domain.app import (
     InstalledApp,
     RetiredSecret,
 )
-from shared.domain.conversation import Speaker
-from shared.domain.documents import Delete
+from shared.domain.conversations.conversation import Speaker
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, PersonId, UserId
+from shared.domain.store.documents import Delete
 from shared.edge.serve.http import build_application
 from shared.library.webhook_tasks import build_delivery_id
 from tests.fakes import replace_stores

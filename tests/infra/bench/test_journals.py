@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from infra.bench.journals import CommitRecorder
-from shared.domain.documents import Create, Set
+from shared.domain.store.documents import Create, Set
 from tests.fixtures.chat import open_chat_fixture
 
 

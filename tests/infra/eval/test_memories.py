@@ -16,7 +16,7 @@ from infra.eval.gold import (
 from infra.eval.memories import evaluate, render_table
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.ids import MemoryId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from tests.fixtures.processing import START, build_processing_fixture
 from tests.fixtures.storage import open_database
 

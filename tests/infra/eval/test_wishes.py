@@ -12,7 +12,7 @@ from infra.eval.metrics import compute_share_interval
 from infra.eval.real_apps import load_real_wishes
 from infra.eval.wishes import State, Wish, WishedCall, build_app, load_wishes, play_wish
 from shared.arguments import parse_arguments
-from shared.domain.app import ChatTool
+from shared.domain.apps.app import ChatTool
 from shared.domain.errors import ToolRefused
 from shared.integrations import INTEGRATIONS, load_integration
 from shared.security.tool_class import classify_tool

@@ -6,7 +6,7 @@ from infra.local.queue_worker import HttpDelivery, QueueWorker
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_queue import SqliteQueue, SqliteTriggers
-from shared.domain.documents import Delete, Set
+from shared.domain.store.documents import Delete, Set
 from shared.edge.declare.cloudevents import DocumentChange, parse_document_change
 from tests.fakes import FixedClock
 from tests.fixtures.callers import SERVICE_IDENTITY

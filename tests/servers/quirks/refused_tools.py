@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 
-from shared.domain.model import ToolSpec
+from shared.domain.models.model import ToolSpec
 from shared.domain.provenance import Source
 from tests.servers.quirks.refusal_forms import refuse_argument, refuse_in_google, refuse_in_old_vllm
 from tests.servers.quirky_openai import (

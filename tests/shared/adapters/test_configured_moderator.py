@@ -4,7 +4,7 @@ from shared.adapters.embedded.chosen import Chosen
 from shared.adapters.embedded.configured_moderator import ConfiguredModerator
 from shared.adapters.embedded.model_file import ModelFile, ModelSetup
 from shared.adapters.silent_moderator import SilentModerator
-from shared.domain.safety import Moderation
+from shared.domain.chats.safety import Moderation
 from shared.ports import Moderator
 from tests.fakes import ScriptedModerator
 

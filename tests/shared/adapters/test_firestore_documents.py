@@ -13,8 +13,8 @@ from shared.adapters.cloud.firestore_documents import (
 )
 from shared.adapters.store_clock import StoreClock
 from shared.adapters.system_clock import SystemClock
-from shared.domain.documents import Set
 from shared.domain.errors import Invalid, Unavailable
+from shared.domain.store.documents import Set
 from shared.ports import Documents, Transaction
 
 

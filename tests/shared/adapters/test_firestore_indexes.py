@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.domain.documents import Order, Query, Where
 from shared.domain.errors import Invalid
+from shared.domain.store.documents import Order, Query, Where
 
 NO_INDEXES: dict[str, Any] = {"indexes": [], "fieldOverrides": []}
 

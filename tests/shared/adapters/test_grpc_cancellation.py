@@ -17,8 +17,8 @@ from shared.adapters.cloud.grpc_cancellation import keep_cancellation
 from shared.adapters.cloud.kms_keys import KmsKeys
 from shared.adapters.store_clock import StoreClock
 from shared.adapters.system_clock import SystemClock
-from shared.domain.documents import Create, Query
 from shared.domain.errors import Unavailable
+from shared.domain.store.documents import Create, Query
 from shared.ports import Documents, Transaction
 from tests.servers.cloud_tasks import QUEUE
 from tests.servers.kms import KEY

@@ -8,8 +8,8 @@ import pytest
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.incognito_documents import IncognitoDocuments
 from shared.adapters.memory_database import MemoryDatabase
-from shared.domain.documents import Create, Delete, Query, Set, Update, Where
 from shared.domain.errors import AlreadyExists
+from shared.domain.store.documents import Create, Delete, Query, Set, Update, Where
 from shared.ports import Documents, Transaction
 from tests.fixtures.storage import INDEXES
 

@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 from shared.adapters.masked_embedder import MaskedEmbedder
 from shared.adapters.masked_model import MaskedModel, MaskedModels
 from shared.domain.ids import UserId
-from shared.domain.masking import Masking
-from shared.domain.model import (
+from shared.domain.models.masking import Masking
+from shared.domain.models.model import (
     AssistantTurn,
     ModelCallFinished,
     ModelEvent,

@@ -10,8 +10,8 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.metered_documents import MeteredDocuments
-from shared.domain.documents import Create, Query, Set, Update
 from shared.domain.errors import AlreadyExists
+from shared.domain.store.documents import Create, Query, Set, Update
 from shared.ports import Documents, Transaction
 
 NOTES = "users/ann/notes"

@@ -18,7 +18,7 @@ from shared.domain.errors import (
     TierRefused,
     Unavailable,
 )
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelCallFinished,
     ModelEvent,
@@ -36,8 +36,8 @@ from shared.domain.model import (
     Usage,
     UserText,
 )
+from shared.domain.models.token_prices import TokenPrice
 from shared.domain.provenance import Source
-from shared.domain.token_prices import TokenPrice
 from shared.environment.model_readers import DEFAULT_MODELS
 from shared.model_meter import measure_models
 from tests.servers.openai import IN_WORDS, Script, ScriptedCall, ScriptedOpenai, scripted_openai

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from shared.adapters.cloud.openai_moderator import MODEL, OpenaiModerator
+from shared.domain.chats.safety import Moderation
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.safety import Moderation
 from tests.fakes import AutoAdvanceClock
 from tests.servers import run_server
 from tests.servers.moderations import FakeModerations, build_answer

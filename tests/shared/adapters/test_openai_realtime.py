@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from shared.adapters.cloud.openai_realtime import OpenaiRealtime
+from shared.domain.chats.voice_session import RealtimeSecret, RealtimeSetup
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.model import ToolSpec
-from shared.domain.voice_session import RealtimeSecret, RealtimeSetup
+from shared.domain.models.model import ToolSpec
 from tests.servers import run_server
 from tests.servers.realtime import ANSWER, EXPIRES_AT, OFFER, SECRET, FakeRealtime, build_answer
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from shared.adapters.cloud.openai_transcriber import OpenaiTranscriber
+from shared.domain.conversations.speech import Transcription, Utterance, Voice
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.speech import Transcription, Utterance, Voice
 from shared.library.sound import build_wav
 from tests.servers import run_server
 from tests.servers.transcription import (

@@ -8,7 +8,7 @@ from pinecone.errors import UnauthorizedError
 
 from shared.adapters.cloud.pinecone_vectors import PineconeVectors
 from shared.domain.errors import Invalid, Unavailable
-from shared.domain.vectors import Row, SparseVector
+from shared.domain.store.vectors import Row, SparseVector
 from tests.servers.pinecone import API_KEY, FakePinecone, fake_pinecone
 
 TERM = SparseVector((7,), (1.5,))

@@ -14,7 +14,7 @@ from shared.adapters.models_by_urgency import ModelsByUrgency
 from shared.adapters.resilient_model import ResilientModel
 from shared.domain.errors import ModelFailed, ModelUnreachable, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.model import ModelFacts, ModelMessage, Prompt, TextDelta, UserText
+from shared.domain.models.model import ModelFacts, ModelMessage, Prompt, TextDelta, UserText
 from shared.ports import ChatModel
 from shared.resilience.circuit_breaker import FAILURE_THRESHOLD, OPEN_FOR
 from tests.fakes import AutoAdvanceClock

@@ -6,10 +6,19 @@ from typing import Any
 import pytest
 
 from shared.adapters.sealed_documents import SealedDocuments
-from shared.domain.documents import Create, Delete, Increment, Order, Query, Set, Update, Where
+from shared.domain.chats.sealed_chat import CACHE_TTL
 from shared.domain.errors import AlreadyExists
 from shared.domain.ids import UserId
-from shared.domain.sealed_chat import CACHE_TTL
+from shared.domain.store.documents import (
+    Create,
+    Delete,
+    Increment,
+    Order,
+    Query,
+    Set,
+    Update,
+    Where,
+)
 from shared.ports import Documents, Transaction
 from tests.fakes import FixedClock
 from tests.fixtures.sealed import build_data_keys, seal

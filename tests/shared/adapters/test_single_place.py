@@ -11,7 +11,7 @@ import pytest
 from shared.adapters.models_by_urgency import ModelsByUrgency
 from shared.adapters.single_place import MAX_YIELDS
 from shared.domain.ids import UserId
-from shared.domain.model import (
+from shared.domain.models.model import (
     ModelCallFinished,
     ModelEvent,
     ModelFacts,

@@ -12,7 +12,8 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_keys import build_sort_key
 from shared.adapters.firestore_indexes import FirestoreIndexes, Index
-from shared.domain.documents import (
+from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
+from shared.domain.store.documents import (
     Create,
     Delete,
     Increment,
@@ -24,7 +25,6 @@ from shared.domain.documents import (
     Write,
     build_cursor,
 )
-from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
 from shared.ports import Transaction
 
 BY_RANK = Index(group="notes", fields=(("kind", "asc"), ("rank", "desc")))

@@ -9,7 +9,7 @@ import pytest
 
 from shared.adapters.embedded.sqlite_documents import SCHEMA
 from shared.adapters.embedded.sqlite_queries import build_create_indexes, build_select
-from shared.domain.documents import Order, Query, Where
+from shared.domain.store.documents import Order, Query, Where
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 NEWEST = Query(

@@ -14,8 +14,8 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_queue import SqliteQueue, SqliteTriggers
 from shared.adapters.embedded.sqlite_residual_data import SqliteResidualData
-from shared.domain.documents import Delete, Set
 from shared.domain.ids import UserId
+from shared.domain.store.documents import Delete, Set
 from tests.fakes import AutoAdvanceClock, FixedClock
 from tests.fixtures.storage import INDEXES, open_database
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.domain.vectors import Hit, Row, SparseVector
+from shared.domain.store.vectors import Hit, Row, SparseVector
 
 TERM = SparseVector((1,), (1.0,))
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.store_clock import StoreClock
-from shared.domain.claim import LEASE_EXTENSION_INTERVAL, Claim, acquire, extend
+from shared.domain.chats.run import LEASE_TTL
+from shared.domain.conversations.claim import LEASE_EXTENSION_INTERVAL, Claim, acquire, extend
 from shared.domain.errors import Unavailable
-from shared.domain.run import LEASE_TTL
 from tests.fakes import FixedClock
 
 LONGEST_TRIP = timedelta(seconds=1)

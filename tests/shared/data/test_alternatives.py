@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.data.alternatives import build_alternative_writes
+from shared.data.chats.alternatives import build_alternative_writes
 from shared.data.stores import Stores
-from shared.domain.chat import Message, build_session
+from shared.domain.chats.chat import Message, build_session
 from shared.domain.errors import Conflict
 from shared.domain.ids import MessageId, SessionId, UserId
 from shared.ports import Documents

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.data.api_keys import MAX_KEYS, USE_PRECISION, DeveloperKeys, McpKeys
-from shared.domain.api_key import DeveloperKey, McpKey
-from shared.domain.documents import Delete
+from shared.data.account.api_keys import MAX_KEYS, USE_PRECISION, DeveloperKeys, McpKeys
+from shared.domain.account.api_key import DeveloperKey, McpKey
 from shared.domain.errors import Conflict, NotAuthenticated, NotFound
 from shared.domain.ids import UserId
+from shared.domain.store.documents import Delete
 from shared.ports import Documents
 
 ALICE = UserId("alice")

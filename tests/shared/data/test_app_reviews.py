@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 import anyio
 import pytest
 
-from shared.data.app_logos import AppLogos
-from shared.data.app_reviews import AppReviews
-from shared.data.apps import Apps, InstalledApps
-from shared.domain.app import App, AppLogo, InstalledApp, Rating
+from shared.data.apps.app_logos import AppLogos
+from shared.data.apps.app_reviews import AppReviews
+from shared.data.apps.apps import Apps, InstalledApps
+from shared.domain.apps.app import App, AppLogo, InstalledApp, Rating
 from shared.domain.ids import AppId, UserId
 from shared.ports import Documents
 

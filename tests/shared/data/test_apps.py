@@ -7,13 +7,13 @@ from typing import Any
 import anyio
 import pytest
 
-from shared.data.app_calls import AppCalls
-from shared.data.apps import Apps, InstalledApps, app_path
-from shared.data.call_log import CallLog
-from shared.domain.app import App, AppCall, ExternalIntegration, InstalledApp
-from shared.domain.documents import Write
+from shared.data.apps.app_calls import AppCalls
+from shared.data.apps.apps import Apps, InstalledApps, app_path
+from shared.data.apps.call_log import CallLog
+from shared.domain.apps.app import App, AppCall, ExternalIntegration, InstalledApp
 from shared.domain.errors import Conflict, NotFound, PreconditionFailed
 from shared.domain.ids import AppId, UserId
+from shared.domain.store.documents import Write
 from shared.ports import Documents
 from tests.fakes import CountingDocuments
 from tests.fault_injection import FaultyPort

@@ -5,14 +5,14 @@ from datetime import timedelta
 
 import pytest
 
-from shared.data.arcs import Arcs
-from shared.data.memories import Memories
-from shared.data.messages import Messages
-from shared.data.profiles import Profiles
-from shared.domain.arc import Arc
-from shared.domain.chat import MAIN_SESSION, Message, build_session
+from shared.data.account.profiles import Profiles
+from shared.data.chats.arcs import Arcs
+from shared.data.chats.messages import Messages
+from shared.data.memories.memories import Memories
+from shared.domain.chats.arc import Arc
+from shared.domain.chats.chat import MAIN_SESSION, Message, build_session
 from shared.domain.ids import ArcId, MemoryId, MessageId, SessionId, UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from shared.library.reconcile import Correction
 from shared.library.superseded import build_correction_writes
 from shared.ports import Documents

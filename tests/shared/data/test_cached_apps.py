@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shared.data.apps import Apps
-from shared.data.cached_apps import MAX_CACHED, CachedApps
-from shared.domain.app import App
+from shared.data.apps.apps import Apps
+from shared.data.apps.cached_apps import MAX_CACHED, CachedApps
+from shared.domain.apps.app import App
 from shared.domain.ids import AppId, UserId
 from tests.fakes import FixedClock
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from shared.data.codec import MAX_ITEMS, MalformedDocument, dump, load
-from shared.data.transcripts import hash_part, read_part
-from shared.domain.conversation import Conversation, Segment, Speaker
-from shared.domain.documents import Document, Set
+from shared.data.conversations.transcripts import hash_part, read_part
+from shared.data.store.codec import MAX_ITEMS, MalformedDocument, dump, load
+from shared.domain.conversations.conversation import Conversation, Segment, Speaker
 from shared.domain.ids import ConversationId
+from shared.domain.store.documents import Document, Set
 from shared.ports import Documents
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from shared.data.codec import dump
-from shared.data.conversation_cache import SEGMENT_OVERHEAD_CHARS, ConversationCache
-from shared.domain.conversation import Conversation, Segment, content_hash
-from shared.domain.documents import Document
+from shared.data.conversations.conversation_cache import SEGMENT_OVERHEAD_CHARS, ConversationCache
+from shared.data.store.codec import dump
+from shared.domain.conversations.conversation import Conversation, Segment, content_hash
 from shared.domain.ids import ConversationId
+from shared.domain.store.documents import Document
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 

@@ -6,17 +6,23 @@ from datetime import timedelta
 
 import pytest
 
-from shared.data.accounts import Accounts
+from shared.data.account.accounts import Accounts
 from shared.data.stores import Stores
-from shared.domain.action_item import ActionItem
-from shared.domain.assignments import assign_segments
-from shared.domain.conversation import Conversation, ExtractedItem, Segment, Speaker, Structured
-from shared.domain.derived_ids import build_action_item_id
+from shared.domain.conversations.assignments import assign_segments
+from shared.domain.conversations.conversation import (
+    Conversation,
+    ExtractedItem,
+    Segment,
+    Speaker,
+    Structured,
+)
+from shared.domain.conversations.derived_ids import build_action_item_id
+from shared.domain.conversations.merge import UNDO_TTL, Merge
+from shared.domain.conversations.merged_transcript import merge_conversations
 from shared.domain.errors import Conflict, NotFound, Unavailable
 from shared.domain.ids import ConversationId, MemoryId, UserId
-from shared.domain.memory import Memory
-from shared.domain.merge import UNDO_TTL, Merge
-from shared.domain.merged_transcript import merge_conversations
+from shared.domain.memories.memory import Memory
+from shared.domain.tasks.action_item import ActionItem
 from shared.ports import Documents
 from tests.fixtures.processing import START
 from tests.fixtures.storage import repeat_until_decided

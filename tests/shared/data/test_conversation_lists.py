@@ -11,14 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.data.codec import dump
-from shared.data.conversation_keys import MAX_WRITTEN, OVERLAP, ConversationKeys
-from shared.data.conversation_lists import BATCH_SIZE, ConversationFilter, ConversationLists
-from shared.data.conversations import Conversations, conversation_path
-from shared.domain.conversation import Conversation, Segment
-from shared.domain.documents import Delete, Query, Set, Update
+from shared.data.conversations.conversation_keys import MAX_WRITTEN, OVERLAP, ConversationKeys
+from shared.data.conversations.conversation_lists import (
+    BATCH_SIZE,
+    ConversationFilter,
+    ConversationLists,
+)
+from shared.data.conversations.conversations import Conversations, conversation_path
+from shared.data.store.codec import dump
+from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.errors import Invalid
 from shared.domain.ids import ConversationId, FolderId, UserId
+from shared.domain.store.documents import Delete, Query, Set, Update
 from shared.ports import Documents
 from tests.fakes import CountingDocuments
 from tests.fault_injection import FaultyPort, raise_unavailable, succeed

@@ -7,13 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.data.codec import dump
-from shared.data.conversations import Conversations
-from shared.data.transcripts import MAX_INLINE_BYTES, hash_part, part_fields, split_transcript
-from shared.domain.conversation import Conversation, Segment, content_hash
-from shared.domain.documents import Delete, Set, Update
+from shared.data.conversations.conversations import Conversations
+from shared.data.conversations.transcripts import (
+    MAX_INLINE_BYTES,
+    hash_part,
+    part_fields,
+    split_transcript,
+)
+from shared.data.store.codec import dump
+from shared.domain.conversations.conversation import Conversation, Segment, content_hash
 from shared.domain.errors import Conflict, NotFound, Unavailable
 from shared.domain.ids import ConversationId, UserId
+from shared.domain.store.documents import Delete, Set, Update
 
 ALICE = UserId("alice")
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -7,12 +7,12 @@ from functools import partial
 
 import pytest
 
-from shared.data.action_items import ActionItems
-from shared.data.daily_summaries import DailySummaries
-from shared.domain.action_item import ActionItem
-from shared.domain.daily_summary import DailySummary, DayNote, DayStats, Highlight
+from shared.data.conversations.daily_summaries import DailySummaries
+from shared.data.tasks.action_items import ActionItems
+from shared.domain.conversations.daily_summary import DailySummary, DayNote, DayStats, Highlight
 from shared.domain.errors import NotFound
 from shared.domain.ids import ActionItemId, ConversationId, UserId
+from shared.domain.tasks.action_item import ActionItem
 from shared.ports import Documents
 from tests.fixtures.processing import START
 from tests.fixtures.storage import repeat_until_decided

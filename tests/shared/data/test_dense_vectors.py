@@ -9,17 +9,17 @@ import pytest
 from shared import telemetry
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.data.codec import dump
-from shared.data.conversations import Conversations
-from shared.data.library_index import LibraryIndex, summary_id
-from shared.data.memories import memory_path
-from shared.data.search import Search
-from shared.domain.conversation import Conversation, Segment, Structured
-from shared.domain.documents import Set
+from shared.data.conversations.conversations import Conversations
+from shared.data.memories.memories import memory_path
+from shared.data.search.library_index import LibraryIndex, summary_id
+from shared.data.search.search import Search
+from shared.data.store.codec import dump
+from shared.domain.conversations.conversation import Conversation, Segment, Structured
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, MemoryId, UserId
-from shared.domain.memory import Memory
-from shared.domain.vectors import Row
+from shared.domain.memories.memory import Memory
+from shared.domain.store.documents import Set
+from shared.domain.store.vectors import Row
 from shared.ports import Documents, Embedder
 
 ANN = UserId("ann")

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.data.action_items import ActionItems
-from shared.data.memories import Memories
-from shared.domain.action_item import ActionItem
+from shared.data.memories.memories import Memories
+from shared.data.tasks.action_items import ActionItems
 from shared.domain.ids import ActionItemId, MemoryId, UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
+from shared.domain.tasks.action_item import ActionItem
 from shared.ports import Documents
 
 ALICE = UserId("alice")

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from shared.data.profiles import MAX_BROWSERS, MAX_DEVICES, Devices
+from shared.data.account.profiles import MAX_BROWSERS, MAX_DEVICES, Devices
+from shared.domain.account.profile import Device
 from shared.domain.ids import UserId
-from shared.domain.profile import Device
 from shared.ports import Documents
 
 START = datetime(2026, 3, 2, tzinfo=UTC)

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.memory_database import MemoryDatabase
-from shared.data.embeds import Embeds
-from shared.domain.documents import Create
-from shared.domain.embed import Embed, build_preview, compute_content_hash
+from shared.data.chats.embeds import Embeds
+from shared.domain.chats.embed import Embed, build_preview, compute_content_hash
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import EmbedId, MessageId, RunId, SessionId, UserId
 from shared.domain.provenance import Source
+from shared.domain.store.documents import Create
 from shared.ports import Documents
 from tests.fixtures.processing import START
 from tests.fixtures.storage import INDEXES

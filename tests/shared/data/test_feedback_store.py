@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.data.day_counts import DayCounts
-from shared.data.feedback import FeedbackStore
-from shared.domain.feedback import Feedback, Thumb
+from shared.data.chats.feedback import FeedbackStore
+from shared.data.store.day_counts import DayCounts
+from shared.domain.chats.feedback import Feedback, Thumb
 from shared.domain.ids import UserId
 from tests.fixtures.storage import INDEXES, MemoryDatabase
 

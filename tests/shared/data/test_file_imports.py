@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 import anyio
 import pytest
 
-from shared.data.file_imports import FileImports
+from shared.data.files.file_imports import FileImports
 from shared.domain.errors import NotFound
-from shared.domain.file_import import FileImport
+from shared.domain.files.file_import import FileImport
 from shared.domain.ids import UserId
 from shared.ports import Documents
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from shared.data.codec import dump
-from shared.data.conversations import conversation_path
-from shared.data.folders import Folders
-from shared.domain.conversation import Conversation
-from shared.domain.documents import Set, Update
+from shared.data.conversations.conversations import conversation_path
+from shared.data.conversations.folders import Folders
+from shared.data.store.codec import dump
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.folder import MAX_FOLDERS, Folder
 from shared.domain.errors import Conflict, NotFound
-from shared.domain.folder import MAX_FOLDERS, Folder
 from shared.domain.ids import ConversationId, FolderId, UserId
+from shared.domain.store.documents import Set, Update
 from tests.fault_injection import FaultyPort
 
 ANN = UserId("ann")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from shared.data.goals import Goals
+from shared.data.tasks.goals import Goals
 from shared.domain.errors import Invalid, NotFound
-from shared.domain.goal import MAX_ACTIVE_GOALS, MAX_PROGRESS_POINTS, Goal, ProgressPoint
 from shared.domain.ids import GoalId, UserId
+from shared.domain.tasks.goal import MAX_ACTIVE_GOALS, MAX_PROGRESS_POINTS, Goal, ProgressPoint
 from shared.ports import Documents
 from tests.fixtures.processing import START
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from shared.data.grants import Grants
-from shared.domain.app import App, ChatTool
-from shared.domain.consent import Grant
+from shared.data.chats.grants import Grants
+from shared.domain.apps.app import App, ChatTool
+from shared.domain.chats.consent import Grant
 from shared.domain.ids import AppId, UserId
 from shared.ports import Documents
 from shared.security.tool_pin import build_grants

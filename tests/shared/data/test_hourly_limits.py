@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.data.hourly_limits import HourlyLimits, LimitWrite
-from shared.domain.documents import Update
+from shared.data.store.hourly_limits import HourlyLimits, LimitWrite
 from shared.domain.errors import AlreadyExists, PreconditionFailed
 from shared.domain.ids import UserId
+from shared.domain.store.documents import Update
 from shared.ports import Documents
 
 ALICE = UserId("alice")

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.data.inbox import Inbox
+from shared.data.account.inbox import Inbox
+from shared.domain.account.notification import Delivery, Notification, NotificationId
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.ids import AppId, UserId
-from shared.domain.notification import Delivery, Notification, NotificationId
 from shared.ports import Documents
 
 ALICE = UserId("alice")

@@ -8,35 +8,34 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.sealed_documents import SealedDocuments
-from shared.data.accounts import Accounts
-from shared.data.action_items import ActionItemFilter, ActionItems
-from shared.data.app_reviews import AppReviews
-from shared.data.apps import Apps
-from shared.data.arcs import Arcs
-from shared.data.call_log import CallLog
-from shared.data.conversation_keys import ConversationKeys
-from shared.data.conversations import Conversations
-from shared.data.crisis_log import CrisisLog
-from shared.data.dead_letters import DeadLetters
-from shared.data.embeds import Embeds
-from shared.data.figures import Figures
-from shared.data.file_imports import FileImports
-from shared.data.folders import Folders
-from shared.data.inbox import Inbox
-from shared.data.mcp_sessions import McpSessions
-from shared.data.memories import Memories
-from shared.data.messages import Messages
-from shared.data.model_refusals import ModelRefusals
-from shared.data.projects import Projects
-from shared.data.reindexings import Reindexings
-from shared.data.runs import Runs
-from shared.data.safety_reviews import SafetyReviews
-from shared.data.sealed_chats import SealedChats
-from shared.data.sessions import Sessions
+from shared.data.account.accounts import Accounts
+from shared.data.account.figures import Figures
+from shared.data.account.inbox import Inbox
+from shared.data.apps.app_reviews import AppReviews
+from shared.data.apps.apps import Apps
+from shared.data.apps.call_log import CallLog
+from shared.data.apps.mcp_sessions import McpSessions
+from shared.data.apps.model_refusals import ModelRefusals
+from shared.data.chats.arcs import Arcs
+from shared.data.chats.crisis_log import CrisisLog
+from shared.data.chats.embeds import Embeds
+from shared.data.chats.messages import Messages
+from shared.data.chats.projects import Projects
+from shared.data.chats.runs import Runs
+from shared.data.chats.safety_reviews import SafetyReviews
+from shared.data.chats.sealed_chats import SealedChats
+from shared.data.chats.sessions import Sessions
+from shared.data.chats.sync_cache import SyncCache
+from shared.data.conversations.conversation_keys import ConversationKeys
+from shared.data.conversations.conversations import Conversations
+from shared.data.conversations.folders import Folders
+from shared.data.conversations.reindexings import Reindexings
+from shared.data.files.file_imports import FileImports
+from shared.data.memories.memories import Memories
+from shared.data.store.dead_letters import DeadLetters
 from shared.data.stores import Stores
-from shared.data.sync_cache import SyncCache
-from shared.domain.documents import Set
-from shared.domain.figures import Span
+from shared.data.tasks.action_items import ActionItemFilter, ActionItems
+from shared.domain.conversations.figures import Span
 from shared.domain.ids import (
     AppId,
     ConversationId,
@@ -47,7 +46,8 @@ from shared.domain.ids import (
     SessionId,
     UserId,
 )
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
+from shared.domain.store.documents import Set
 from shared.security.pseudonyms import Pseudonyms
 from tests.fakes import FixedClock
 from tests.fixtures.sealed import seal

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.data.library_index import INDEX_VERSION, LibraryIndex, memory_hash
-from shared.domain.conversation import (
+from shared.data.search.library_index import INDEX_VERSION, LibraryIndex, memory_hash
+from shared.domain.conversations.conversation import (
     Conversation,
     Event,
     ExtractedItem,
@@ -18,7 +18,7 @@ from shared.domain.conversation import (
     content_hash,
 )
 from shared.domain.ids import ConversationId, MemoryId, UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from shared.retrieval.query import parse_query
 
 ANN = UserId("ann")

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.data.mcp_sessions import MAX_TAKEN_REPLIES, McpSessions, build_session_id
+from shared.data.apps.mcp_sessions import MAX_TAKEN_REPLIES, McpSessions, build_session_id
+from shared.domain.apps.mcp_session import SESSION_TTL, McpReply, McpSession
 from shared.domain.errors import NotAllowed, NotFound
 from shared.domain.ids import UserId
-from shared.domain.mcp_session import SESSION_TTL, McpReply, McpSession
 from shared.ports import Documents
 
 ALICE, BOB = UserId("alice"), UserId("bob")

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.data.messages import Messages
-from shared.data.sessions import Sessions
-from shared.domain.chat import MAIN_SESSION, Message, build_session
-from shared.domain.documents import Write
+from shared.data.chats.messages import Messages
+from shared.data.chats.sessions import Sessions
+from shared.domain.chats.chat import MAIN_SESSION, Message, build_session
 from shared.domain.errors import AlreadyExists, PreconditionFailed
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
+from shared.domain.store.documents import Write
 
 ALICE = UserId("alice")
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

@@ -4,14 +4,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.data.conversations import conversation_path
+from shared.data.conversations.conversations import conversation_path
+from shared.data.conversations.transcripts import dump_conversation
 from shared.data.stores import Stores
-from shared.data.transcripts import dump_conversation
-from shared.domain.assignments import MAX_ASSIGNED_SEGMENTS
-from shared.domain.conversation import Assignment, Conversation, Speaker
-from shared.domain.documents import Set
+from shared.domain.conversations.assignments import MAX_ASSIGNED_SEGMENTS
+from shared.domain.conversations.conversation import Assignment, Conversation, Speaker
 from shared.domain.ids import ConversationId, PersonId, UserId
-from shared.domain.person import Person
+from shared.domain.people.person import Person
+from shared.domain.store.documents import Set
 from tests.fixtures.storage import INDEXES
 
 ALICE = UserId("alice")

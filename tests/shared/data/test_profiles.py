@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.data.profiles import Devices, Profiles
-from shared.domain.documents import Set
+from shared.data.account.profiles import Devices, Profiles
+from shared.domain.account.profile import Device, Profile
 from shared.domain.ids import UserId
-from shared.domain.profile import Device, Profile
+from shared.domain.store.documents import Set
 
 ALICE = UserId("alice")
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.data.model_usage import list_days, record_models
-from shared.data.quotas import Quotas
+from shared.data.account.model_usage import list_days, record_models
+from shared.data.account.quotas import Quotas
 from shared.domain.errors import QuotaExceeded
 from shared.domain.ids import UserId
-from shared.domain.model_usage import RoleUsage
+from shared.domain.models.model_usage import RoleUsage
 from shared.ports import Documents
 from tests.fixtures.storage import INDEXES, MemoryDatabase
 

@@ -2,13 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 
-from shared.data.accounts import Accounts
-from shared.data.safety_reviews import SafetyReviews
-from shared.data.sessions import Sessions
-from shared.domain.chat import MAIN_SESSION, build_session
-from shared.domain.documents import Query
+from shared.data.account.accounts import Accounts
+from shared.data.chats.safety_reviews import SafetyReviews
+from shared.data.chats.sessions import Sessions
+from shared.domain.chats.chat import MAIN_SESSION, build_session
+from shared.domain.chats.safety import REVIEW_TTL, SafetyScore
 from shared.domain.ids import SessionId, UserId
-from shared.domain.safety import REVIEW_TTL, SafetyScore
+from shared.domain.store.documents import Query
 from shared.ports import Documents
 
 ANN = UserId("ann")

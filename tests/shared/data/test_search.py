@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from shared import telemetry
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.data.codec import dump
-from shared.data.conversation_lists import MAX_TEXT_BYTES
-from shared.data.conversations import Conversations, conversation_path
-from shared.data.library_index import SEARCHED_INDEX_VERSIONS, LibraryIndex
-from shared.data.memories import memory_path
-from shared.data.search import Filters, Search
-from shared.domain.conversation import (
+from shared.data.conversations.conversation_lists import MAX_TEXT_BYTES
+from shared.data.conversations.conversations import Conversations, conversation_path
+from shared.data.memories.memories import memory_path
+from shared.data.search.library_index import SEARCHED_INDEX_VERSIONS, LibraryIndex
+from shared.data.search.search import Filters, Search
+from shared.data.store.codec import dump
+from shared.domain.conversations.conversation import (
     Conversation,
     Segment,
     Speaker,
@@ -28,9 +28,9 @@ from shared.domain.conversation import (
     Topics,
     content_hash,
 )
-from shared.domain.documents import Delete, Set, Update
 from shared.domain.ids import ConversationId, MemoryId, UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
+from shared.domain.store.documents import Delete, Set, Update
 from tests.fakes import CountingDocuments
 from tests.fixtures.storage import INDEXES, open_database
 

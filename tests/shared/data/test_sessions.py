@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.data.messages import Messages
-from shared.data.sessions import Sessions
-from shared.domain.branches import build_shown_path, show_position
-from shared.domain.chat import MAIN_SESSION, ROOT, Fork, Message, Session, build_session
-from shared.domain.documents import Create
+from shared.data.chats.messages import Messages
+from shared.data.chats.sessions import Sessions
+from shared.domain.chats.branches import build_shown_path, show_position
+from shared.domain.chats.chat import MAIN_SESSION, ROOT, Fork, Message, Session, build_session
 from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed
 from shared.domain.ids import AppId, BranchId, MessageId, SessionId, UserId
+from shared.domain.store.documents import Create
 from shared.ports import Documents
 
 ANN = UserId("ann")

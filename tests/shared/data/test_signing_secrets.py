@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from shared.adapters.embedded.local_keys import LocalKeys
-from shared.data.signing_secrets import MAX_CACHED, SigningSecrets
-from shared.domain.app import App, RetiredSecret
+from shared.data.apps.signing_secrets import MAX_CACHED, SigningSecrets
+from shared.domain.apps.app import App, RetiredSecret
 from shared.domain.errors import CannotUnwrap
 from shared.domain.ids import AppId, UserId
 from tests.fakes import FixedClock

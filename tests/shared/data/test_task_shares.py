@@ -4,12 +4,12 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.data.action_items import ActionItemFilter, ActionItems
-from shared.data.task_shares import TaskShares
-from shared.domain.action_item import ActionItem
+from shared.data.tasks.action_items import ActionItemFilter, ActionItems
+from shared.data.tasks.task_shares import TaskShares
 from shared.domain.errors import Conflict
 from shared.domain.ids import ActionItemId, UserId
-from shared.domain.task_share import LIFETIME, TaskShare, build_share_id, copy_shared_task
+from shared.domain.tasks.action_item import ActionItem
+from shared.domain.tasks.task_share import LIFETIME, TaskShare, build_share_id, copy_shared_task
 
 ANN, BOB = UserId("ann"), UserId("bob")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

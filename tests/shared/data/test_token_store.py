@@ -7,16 +7,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.adapters.embedded.local_keys import LocalKeys
-from shared.data.authorization_store import (
+from shared.data.apps.authorization_store import (
     build_account_authorization_store,
     build_mcp_authorization_store,
 )
-from shared.data.token_store import AccountTokenStore, build_mcp_token_store
-from shared.domain.connection import Authorization, Connection, OauthClient, Tokens
-from shared.domain.documents import Set
+from shared.data.apps.token_store import AccountTokenStore, build_mcp_token_store
+from shared.domain.apps.connection import Authorization, Connection, OauthClient, Tokens
+from shared.domain.apps.mcp_authorization import McpAccess, McpAuthorization, McpTokens
 from shared.domain.errors import CannotUnwrap, PreconditionFailed
 from shared.domain.ids import AppId, UserId
-from shared.domain.mcp_authorization import McpAccess, McpAuthorization, McpTokens
+from shared.domain.store.documents import Set
 from shared.ports import Documents
 
 ANN, BOB = UserId("ann"), UserId("bob")

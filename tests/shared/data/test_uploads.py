@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 import anyio
 import pytest
 
-from shared.data.recordings import AttemptReplaced, Recordings
-from shared.data.uploads import Uploads
+from shared.data.conversations.recordings import AttemptReplaced, Recordings
+from shared.data.files.uploads import Uploads
+from shared.domain.conversations.recording import Recording
+from shared.domain.conversations.speech import Transcription, Utterance
 from shared.domain.errors import Conflict, Gone, NotFound, Unavailable
+from shared.domain.files.upload import BlobPart, Upload, UploadId
 from shared.domain.ids import ConversationId, UserId
-from shared.domain.recording import Recording
-from shared.domain.speech import Transcription, Utterance
-from shared.domain.upload import BlobPart, Upload, UploadId
 from shared.ports import Documents
 from tests.fixtures.storage import repeat_until_decided
 

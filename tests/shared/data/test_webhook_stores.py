@@ -7,17 +7,17 @@ from operator import methodcaller
 
 import pytest
 
-from shared.data.developer_webhooks import DeveloperWebhookStore
-from shared.data.health import Health
-from shared.data.webhook_deliveries import WebhookDeliveries
-from shared.domain.apple_health import AppleHealth
-from shared.domain.ids import AppId, ConversationId, UserId
-from shared.domain.webhook import (
+from shared.data.account.health import Health
+from shared.data.apps.developer_webhooks import DeveloperWebhookStore
+from shared.data.apps.webhook_deliveries import WebhookDeliveries
+from shared.domain.apps.apple_health import AppleHealth
+from shared.domain.apps.webhook import (
     DEVELOPER_WEBHOOK_TYPES,
     OWN_WEBHOOK,
     Announcement,
     DeveloperWebhook,
 )
+from shared.domain.ids import AppId, ConversationId, UserId
 from shared.ports import Documents
 from tests.fixtures.processing import START
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.action_item import ActionItem
 from shared.domain.ids import ActionItemId
+from shared.domain.tasks.action_item import ActionItem
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 LATER = NOON + timedelta(hours=1)

@@ -6,9 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain import assignments
-from shared.domain.assignments import MAX_ASSIGNED_SEGMENTS, assign_label, assign_segments
-from shared.domain.conversation import Conversation, Segment, Speaker, content_hash
+from shared.domain.conversations import assignments
+from shared.domain.conversations.assignments import (
+    MAX_ASSIGNED_SEGMENTS,
+    assign_label,
+    assign_segments,
+)
+from shared.domain.conversations.conversation import Conversation, Segment, Speaker, content_hash
 from shared.domain.errors import NotFound, TooLarge
 from shared.domain.ids import ConversationId, PersonId
 

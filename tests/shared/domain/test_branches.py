@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.domain.branches import (
+from shared.domain.chats.branches import (
     add_fork,
     build_edit,
     build_path_to,
@@ -15,9 +15,9 @@ from shared.domain.branches import (
     list_versions,
     show_position,
 )
-from shared.domain.chat import MAIN_SESSION, ROOT, Fork, Message
+from shared.domain.chats.chat import MAIN_SESSION, ROOT, Fork, Message
+from shared.domain.chats.run import build_question_id
 from shared.domain.ids import BranchId, MessageId, RunId
-from shared.domain.run import build_question_id
 
 START = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ACTIONS = st.sampled_from(["ask", "edit", "retry", "show"])

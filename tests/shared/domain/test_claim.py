@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.claim import (
+from shared.domain.conversations.claim import (
     ABANDONED_AFTER,
     LONGEST_WAIT,
     LONGEST_WAIT_FOR_TOKENS,

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.fair_queue import FairQueue, Ticket
 from shared.domain.ids import UserId
-from shared.domain.model import Urgency
+from shared.domain.models.fair_queue import FairQueue, Ticket
+from shared.domain.models.model import Urgency
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 ANN, BOB = UserId("ann"), UserId("bob")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.figures import PeriodName, split_period
+from shared.domain.conversations.figures import PeriodName, split_period
 
 BERLIN = ZoneInfo("Europe/Berlin")
 ZONES = st.sampled_from(

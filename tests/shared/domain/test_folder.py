@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.domain.conversations.folder import DELETION_MEMORY, MAX_FOLDERS, Folder, FolderList
 from shared.domain.errors import Conflict, Invalid, NotFound
-from shared.domain.folder import DELETION_MEMORY, MAX_FOLDERS, Folder, FolderList
 from shared.domain.ids import FolderId
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

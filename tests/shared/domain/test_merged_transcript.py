@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.conversation import Conversation, Edits, Segment, Speaker
+from shared.domain.conversations.conversation import Conversation, Edits, Segment, Speaker
+from shared.domain.conversations.merged_transcript import merge_conversations
 from shared.domain.ids import ConversationId, PersonId
-from shared.domain.merged_transcript import merge_conversations
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 MERGED = ConversationId("merged")

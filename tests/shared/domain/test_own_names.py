@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.conversation import Conversation, Segment, Speaker
+from shared.domain.conversations.conversation import Conversation, Segment, Speaker
+from shared.domain.conversations.own_names import deduplicate_names
+from shared.domain.conversations.owner_marking import mark_owner
 from shared.domain.ids import AppId, PersonId
-from shared.domain.own_names import deduplicate_names
-from shared.domain.owner_marking import mark_owner
 from tests.fixtures.processing import build_test_conversation
 
 ANN = Speaker(name="Ann", person_id=PersonId("p1"))

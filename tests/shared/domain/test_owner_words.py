@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.domain.owner_words import address_owner
+from shared.domain.tasks.owner_words import address_owner
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.runs.journal import merge_text
-from shared.domain.placement import Placement, PlacementCounter
-from shared.domain.run import (
+from shared.domain.chats.placement import Placement, PlacementCounter
+from shared.domain.chats.run import (
     AnswerText,
     AnswerWithdrawn,
     ReasoningText,

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.place import Geolocation
-from shared.domain.profile import Profile
+from shared.domain.account.profile import Profile
+from shared.domain.conversations.place import Geolocation
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 PLACE = Geolocation(latitude=38.72, longitude=-9.14, time=NOON)

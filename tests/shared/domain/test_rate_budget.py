@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.rate_budget import (
+from shared.domain.models.rate_budget import (
     LARGEST_CALL,
     POOL_SHARDS,
     InstanceBudget,
@@ -14,7 +14,7 @@ from shared.domain.rate_budget import (
     build_shard,
     lease_from,
 )
-from shared.domain.token_bucket import TokenBucket
+from shared.domain.models.token_bucket import TokenBucket
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 BUDGET = 600_000

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.segment_ids import complete_ids
+from shared.domain.conversations.segment_ids import complete_ids
 
 SENT_IDS = st.lists(st.sampled_from(["", "a", "b", "segment-0", "segment-1", "segment-1_"]))
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.sizes import split_by_size, truncate
+from shared.domain.store.sizes import split_by_size, truncate
 
 
 @pytest.mark.parametrize(

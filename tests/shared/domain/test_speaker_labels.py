@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.speaker_labels import build_label, is_name, number_speakers
+from shared.domain.conversations.speaker_labels import build_label, is_name, number_speakers
 
 RECORDED_NAMES = st.lists(
     st.sampled_from(["SPEAKER_00", "SPEAKER_01", "Speaker 7", "SPEAKER_12", "Ann", "Bo", "", "me"])

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.model import Usage
-from shared.domain.token_prices import (
+from shared.domain.models.model import Usage
+from shared.domain.models.token_prices import (
     DEFAULT_TOKEN_PRICES,
     TokenPrice,
     parse_token_price,
 )
-from shared.domain.usage_cost import price_usage
+from shared.domain.models.usage_cost import price_usage
 
 PRICES = {"big": TokenPrice(input=1.25, cached=0.125, output=10.0)}
 USAGE = Usage(input_tokens=1_000, cached_tokens=600, output_tokens=30)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.domain.model import SAFE_WINDOW_TOKENS
-from shared.domain.model_facts import find_model_facts
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.model import SAFE_WINDOW_TOKENS
+from shared.domain.models.model_facts import find_model_facts
+from shared.domain.models.tokens import estimate_tokens
 
 RECORDED_COUNTS = {
     "Hello, my name is GPT-4o. I'm a new type of language model, it's nice to meet you!": 24,

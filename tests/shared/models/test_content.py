@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.model import ReasoningDelta, TextDelta, TextWithdrawn
+from shared.domain.models.model import ReasoningDelta, TextDelta, TextWithdrawn
 from shared.models.content import ContentReader
 
 SEARCH = "search_conversations"

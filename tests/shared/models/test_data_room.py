@@ -3,7 +3,7 @@
 import pytest
 
 from shared.domain.errors import ModelFailed
-from shared.domain.model import ModelFacts
+from shared.domain.models.model import ModelFacts
 from shared.models.data_room import LEAST_TOKENS, DataRoom
 from tests.fakes import ScriptedModel
 

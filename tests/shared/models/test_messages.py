@@ -7,7 +7,7 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelMessage,
     Picture,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shared.domain.errors import ModelFailed
 from shared.domain.failure import FailureReason
-from shared.domain.model import FinishReason, Prompt
+from shared.domain.models.model import FinishReason, Prompt
 from tests.fakes import FixedClock
 from tests.servers.quirks import QUIRKS, QUIRKS_BY_KIND
 from tests.servers.quirks.chunks import MEGABYTE

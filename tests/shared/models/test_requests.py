@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelMessage,
     Picture,

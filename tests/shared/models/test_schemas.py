@@ -27,7 +27,7 @@ from functions.process_conversation.processing.model_outputs import (
     TemplateOutput,
 )
 from shared.arguments import Arguments, build_tool_spec
-from shared.domain.model import ToolSpec
+from shared.domain.models.model import ToolSpec
 from shared.models.schema_repair import repair_parameters
 from shared.models.schemas import hash_declaration, normalise_answer_schema, normalise_tool
 

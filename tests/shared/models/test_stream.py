@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.model import ModelCallFinished, ModelEvent, TextDelta, ToolCallRequested
+from shared.domain.models.model import ModelCallFinished, ModelEvent, TextDelta, ToolCallRequested
 from shared.models.refusals import Refused
 from shared.models.repetition import ends_in_repetition
 from shared.models.stream import StreamReader

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.domain.errors import ModelFailed
-from shared.domain.model import Prompt, ToolSpec
+from shared.domain.models.model import Prompt, ToolSpec
 from shared.domain.provenance import Source
 from shared.environment.model_readers import DEFAULT_MODELS
 from tests.servers.openai import IN_WORDS, Script, ScriptedCall

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.tokens import estimate_tokens
 from shared.models.windows import (
     ANSWER_SHARE,
     compute_answer_tokens,

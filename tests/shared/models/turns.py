@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.domain.errors import ModelFailed, ModelUnreachable, RateLimited, Unavailable
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelCallFinished,
     ModelMessage,

@@ -13,16 +13,16 @@ import pytest
 from shared import telemetry
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.metered_documents import MeteredDocuments
-from shared.data.token_pool import TokenPool
+from shared.data.account.token_pool import TokenPool
 from shared.domain.errors import ModelBusy, TooMany, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.rate_budget import (
+from shared.domain.models.rate_budget import (
     POOL_SHARDS,
     build_instance_budget,
     build_shard,
     lease_from,
 )
-from shared.domain.token_bucket import TokenBucket
+from shared.domain.models.token_bucket import TokenBucket
 from shared.resilience.admission import LONGEST_WAIT, PATIENCE, Admission, LeaseTokens
 from tests.fakes import FixedClock, InstantSleepClock
 from tests.fixtures.storage import INDEXES, MemoryDatabase

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.conversation import Segment
+from shared.domain.conversations.conversation import Segment
 from shared.retrieval.chunking import MAX_PIECE_CHARS, format_turn, split_into_chunks
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.domain.vectors import Hit
+from shared.domain.store.vectors import Hit
 from shared.retrieval.fusion import DENSE_WEIGHT, fuse_ranks, fuse_scores
 
 

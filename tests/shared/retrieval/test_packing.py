@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.conversation import Segment
+from shared.domain.conversations.conversation import Segment
 from shared.retrieval.packing import ScoredTranscript, build_excerpts, estimate_turn_tokens, pack
 
 TALK = [Segment(text=f"t{n}", speaker="Ann", is_user=n % 2 == 0) for n in range(30)]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.vectors import Hit
+from shared.domain.store.vectors import Hit
 from shared.retrieval.query import parse_query, rescore
 from shared.retrieval.sparse import MAX_TERMS, encode_text
 from shared.retrieval.terms import tokenize

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.vectors import SparseVector
+from shared.domain.store.vectors import SparseVector
 from shared.retrieval.chunking import Chunk
 from shared.retrieval.query import parse_query
 from shared.retrieval.sparse import MARKER_WEIGHT, MAX_TERMS, encode_chunks, encode_text

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.safety import SafetyScore, SafetyStep
+from shared.domain.chats.safety import SafetyScore, SafetyStep
 from shared.safety.safety_score import (
     HALF_LIFE,
     LOCK_TIME,

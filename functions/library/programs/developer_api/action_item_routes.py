@@ -16,7 +16,7 @@ from functions.library.programs.program_schemas import ProgramTaskOut
 from functions.library.programs.route_calls import call_route
 from functions.library.tasks import action_items
 from shared.domain.ids import UserId
-from shared.domain.operation import Operation
+from shared.domain.store.operation import Operation
 from shared.edge.declare.idempotency import IdempotencyKeyHeader
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps

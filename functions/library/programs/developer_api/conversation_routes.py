@@ -23,7 +23,7 @@ from functions.library.programs.key_access import KeyOwner, authorize_developer_
 from functions.library.programs.listings import list_conversations
 from functions.library.programs.route_calls import call_route
 from shared.domain.ids import ConversationId
-from shared.domain.operation import Operation
+from shared.domain.store.operation import Operation
 from shared.edge.declare.idempotency import IdempotencyKeyHeader
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps

@@ -6,7 +6,7 @@ from typing import Any
 from starlette.responses import Response
 
 from functions.library.programs.key_access import KeyOwner
-from shared.domain.operation import Operation
+from shared.domain.store.operation import Operation
 from shared.edge.declare.idempotency import run_idempotent
 from shared.edge.declare.routes import Call
 from shared.edge.declare.schemas import Wire

@@ -14,9 +14,9 @@ from functions.library.programs.program_schemas import (
     ProgramTaskOut,
 )
 from functions.library.schemas import TitleText
-from shared.domain.conversation import Conversation, ConversationStatus
-from shared.domain.folder import FolderList
-from shared.domain.memory import MemoryCategory
+from shared.domain.conversations.conversation import Conversation, ConversationStatus
+from shared.domain.conversations.folder import FolderList
+from shared.domain.memories.memory import MemoryCategory
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import (
     AnyTime,

@@ -17,7 +17,7 @@ from functions.library.programs.listings import list_memories
 from functions.library.programs.program_schemas import ProgramMemoryOut
 from functions.library.programs.route_calls import call_route
 from shared.domain.ids import UserId
-from shared.domain.operation import Operation
+from shared.domain.store.operation import Operation
 from shared.edge.declare.idempotency import IdempotencyKeyHeader
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps

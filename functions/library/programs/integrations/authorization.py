@@ -8,7 +8,7 @@ from functions.library.deps import AppRequestDeps
 from functions.library.programs.integrations.integration_schemas import OwnerQuery
 from shared import telemetry
 from shared.data.app_access import authenticate_app
-from shared.domain.app import App, Permission
+from shared.domain.apps.app import App, Permission
 from shared.domain.errors import NotAllowed
 from shared.domain.ids import AppId, UserId
 from shared.domain.value import value

@@ -34,9 +34,9 @@ from functions.library.programs.integrations.library_writer import (
     build_conversation,
     store_contribution,
 )
-from shared.domain.app import App
+from shared.domain.apps.app import App
 from shared.domain.errors import QuotaExceeded, TooMany
-from shared.domain.operation import Operation
+from shared.domain.store.operation import Operation
 from shared.edge.declare.idempotency import IdempotencyKeyHeader, run_idempotent
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.rate_limit_headers import build_rate_limit_headers, too_many_requests

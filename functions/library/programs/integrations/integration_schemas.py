@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from functions.library.memories.memory_schemas import MemoryBaseOut
 from functions.library.tasks.action_item_schemas import ActionItemBaseOut
-from shared.domain.conversation import Conversation, LabelledSegment
+from shared.domain.conversations.conversation import Conversation, LabelledSegment
 from shared.domain.ids import UserId
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import (

@@ -16,11 +16,11 @@ from functions.library.programs.integrations.integration_schemas import (
     TasksQuery,
 )
 from functions.library.programs.listings import load_transcripts, scan_pages
-from shared.data.search import Filters
-from shared.domain.action_item import ActionItem
-from shared.domain.conversation import Conversation, LabelledSegment
+from shared.data.search.search import Filters
+from shared.domain.conversations.conversation import Conversation, LabelledSegment
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
+from shared.domain.tasks.action_item import ActionItem
 from shared.domain.value import value
 from shared.library.deps import IntegrationDeps
 

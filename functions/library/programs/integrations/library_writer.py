@@ -4,13 +4,13 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from functions.library.programs.integrations.integration_schemas import ExternalConversationIn
-from shared.domain.app import App
-from shared.domain.conversation import Conversation, Segment
-from shared.domain.derived_ids import build_derived_id
+from shared.domain.apps.app import App
+from shared.domain.conversations.conversation import Conversation, Segment
+from shared.domain.conversations.derived_ids import build_derived_id
 from shared.domain.errors import Conflict, Invalid, TooLarge
 from shared.domain.ids import ConversationId, MemoryId, UserId
-from shared.domain.memory import Memory
-from shared.domain.operation import Operation
+from shared.domain.memories.memory import Memory
+from shared.domain.store.operation import Operation
 from shared.domain.value import value
 from shared.library.conversation_schemas import MAX_SEGMENTS
 from shared.library.deps import IntegrationDeps

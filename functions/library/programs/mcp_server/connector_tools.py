@@ -5,11 +5,11 @@ from typing import Any
 from functions.library.programs.mcp_server.library_tool import Result, tool
 from functions.library.programs.program_schemas import WholeConversationOut
 from functions.library.schemas import QueryText
-from shared.data.search import NO_FILTERS
-from shared.domain.conversation import Conversation
+from shared.data.search.search import NO_FILTERS
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import NotFound
 from shared.domain.ids import ConversationId, UserId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
 from shared.edge.declare.schemas import Wire
 from shared.library.deps import LibraryDeps
 

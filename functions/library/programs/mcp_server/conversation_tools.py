@@ -15,7 +15,7 @@ from functions.library.programs.program_schemas import (
     WholeConversationOut,
 )
 from functions.library.schemas import QueryText
-from shared.data.search import Filters
+from shared.data.search.search import Filters
 from shared.domain.ids import ConversationId, UserId
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import ClientId

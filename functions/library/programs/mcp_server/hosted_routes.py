@@ -25,8 +25,8 @@ from functions.library.programs.mcp_server.messages import (
     answer_messages,
 )
 from functions.library.programs.mcp_server.tools import TOOLS
-from shared.data.mcp_sessions import build_session_id
-from shared.domain.mcp_session import SESSION_TTL, McpReply, McpSession
+from shared.data.apps.mcp_sessions import build_session_id
+from shared.domain.apps.mcp_session import SESSION_TTL, McpReply, McpSession
 from shared.edge.declare.event_stream import EventStream
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.routes import Call, route

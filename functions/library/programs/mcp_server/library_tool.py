@@ -13,7 +13,7 @@ from pydantic_core import to_json
 
 from shared.arguments import drop_absent, read_json_schema
 from shared.domain.ids import UserId
-from shared.domain.sizes import truncate
+from shared.domain.store.sizes import truncate
 from shared.domain.value import value
 from shared.edge.declare.schemas import Wire
 from shared.library.deps import LibraryDeps

@@ -9,7 +9,7 @@ from functions.library.programs.mcp_server import (
     task_tools,
 )
 from functions.library.programs.mcp_server.library_tool import LibraryTool
-from shared.domain.api_key import KeyScope
+from shared.domain.account.api_key import KeyScope
 
 TOOLS: Mapping[str, LibraryTool] = {
     tool.name: tool

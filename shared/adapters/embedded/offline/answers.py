@@ -32,7 +32,7 @@ from shared.adapters.embedded.offline.results import (
 )
 from shared.adapters.embedded.offline.spans import drop_past_span, find_past_phrase
 from shared.adapters.embedded.offline.task_lines import TASK_TOOLS, format_tasks
-from shared.domain.owner_words import address_owner
+from shared.domain.tasks.owner_words import address_owner
 from shared.retrieval.query import asks_when
 
 GREETING = (

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from shared.adapters.embedded.offline.calendar import MONTHS, WEEKDAYS
 from shared.adapters.embedded.offline.speech import STOP_WORDS, Sentence, split_words
-from shared.domain.speaker_labels import is_name
+from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.value import value
 
 _MAX_NAME_WORDS = 2

@@ -35,9 +35,9 @@ from shared.adapters.embedded.offline.planner import (
     select_offered,
 )
 from shared.adapters.embedded.offline.results import parse_results
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 from shared.domain.errors import ModelFailed
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelCallFinished,
     ModelEvent,

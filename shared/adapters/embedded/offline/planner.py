@@ -17,7 +17,7 @@ from shared.adapters.embedded.offline.spans import (
     find_past_day,
     find_past_span,
 )
-from shared.domain.model import ToolSpec
+from shared.domain.models.model import ToolSpec
 from shared.retrieval.term_weights import (
     EVERYDAY_WEIGHT,
     FREQUENT_WEIGHT,

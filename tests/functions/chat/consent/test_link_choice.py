@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.consent.link_choice import MAX_CHECKED, choose_links
-from shared.domain.chat import LinkChoice
+from shared.domain.chats.chat import LinkChoice
 
 BUDGET = 48.0
 

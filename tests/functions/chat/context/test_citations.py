@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.context.citations import CitationRewriter, Citations, Source, strip_markers
-from shared.domain.chat import Card, FilePage
+from shared.domain.chats.chat import Card, FilePage
 from shared.domain.ids import ConversationId, FileId
 
 

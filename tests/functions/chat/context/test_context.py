@@ -20,7 +20,7 @@ from functions.chat.context.budget import compute_budget
 from functions.chat.context.context import Context
 from functions.chat.context.tool_pairs import drop_orphans
 from shared.domain.errors import TooLarge
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelFacts,
     ModelMessage,

@@ -18,10 +18,10 @@ from functions.chat.context.window import (
     select_for_summary,
     select_window,
 )
-from shared.domain.chat import MAIN_SESSION, Message, Session, build_session
+from shared.domain.chats.chat import MAIN_SESSION, Message, Session, build_session
 from shared.domain.ids import MessageId
-from shared.domain.model import AssistantTurn, UserText
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.model import AssistantTurn, UserText
+from shared.domain.models.tokens import estimate_tokens
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 

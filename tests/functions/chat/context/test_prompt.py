@@ -14,10 +14,10 @@ from functions.chat.context.prompt import (
 )
 from functions.chat.tools.library_tools import build_library_tools
 from shared import prompts
-from shared.domain.app import App
+from shared.domain.account.profile import Profile
+from shared.domain.apps.app import App
 from shared.domain.ids import AppId, UserId
-from shared.domain.model import SystemText, UserText
-from shared.domain.profile import Profile
+from shared.domain.models.model import SystemText, UserText
 from tests.fixtures.chat import ADA, ChatFixture
 
 NOW = datetime(2026, 3, 2, 12, 0, 5, 999, tzinfo=UTC)

@@ -17,7 +17,7 @@ from functions.chat.context.budget import (
 from functions.chat.context.context import Context
 from functions.chat.context.pictures import GivenPicture
 from shared.domain.errors import TooLarge
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelFacts,
     Picture,
@@ -26,7 +26,7 @@ from shared.domain.model import (
     ToolSpec,
     UserText,
 )
-from shared.domain.tokens import estimate_tokens
+from shared.domain.models.tokens import estimate_tokens
 from tests.functions.chat.context.test_context import (
     LOOK_UP,
     TEXTS,

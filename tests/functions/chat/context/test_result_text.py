@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from toon_format import decode, encode
 
 from functions.chat.context.result_text import write_for_model
-from shared.domain.tokens import estimate_tokens
-from shared.domain.tool_data import ToolData, to_compact_json
+from shared.domain.apps.tool_data import ToolData, to_compact_json
+from shared.domain.models.tokens import estimate_tokens
 
 FIXTURES = Path(__file__).parents[3] / "recorded" / "toon"
 CASES = [

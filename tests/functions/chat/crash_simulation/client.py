@@ -12,8 +12,8 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
+from shared.domain.chats.run import RunEnded, SequencedEvent
 from shared.domain.errors import NotFound, Unavailable
-from shared.domain.run import RunEnded, SequencedEvent
 from tests.fakes import FixedClock
 from tests.fixtures.chat import ADA
 from tests.functions.chat.crash_simulation.process import SimulatedProcess

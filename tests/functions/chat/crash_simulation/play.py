@@ -11,9 +11,9 @@ from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import join_text
 from functions.chat.runs.run_events import stream_events
-from shared.domain.chat import MAIN_SESSION
+from shared.domain.chats.chat import MAIN_SESSION
+from shared.domain.chats.run import AnswerText, Outcome, RunEnded, RunEvent, SequencedEvent
 from shared.domain.errors import NotFound, Unavailable
-from shared.domain.run import AnswerText, Outcome, RunEnded, RunEvent, SequencedEvent
 from shared.ports import Documents
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.crash_simulation.client import RUN_ID, Client

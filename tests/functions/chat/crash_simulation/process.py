@@ -10,7 +10,7 @@ import anyio
 from functions.chat.deps import ChatDeps
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.domain.errors import Unavailable
-from shared.domain.model import TextDelta
+from shared.domain.models.model import TextDelta
 from shared.ports import Documents
 from tests.fakes import (
     CountingIds,

@@ -28,27 +28,27 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_queue import SqliteQueue
 from shared.adapters.embedded.sqlite_residual_data import SqliteResidualData
 from shared.adapters.system_clock import RandomIds
-from shared.data.accounts import Accounts
-from shared.data.apps import Apps, InstalledApps
-from shared.data.codec import dump
-from shared.data.crisis_log import CrisisLog
-from shared.data.dead_letters import DeadLetters
-from shared.data.erasures import RETRY_WINDOW
-from shared.data.messages import Messages
-from shared.data.profiles import Devices
-from shared.data.sealed_chats import NewCiphertext
+from shared.data.account.accounts import Accounts
+from shared.data.account.erasures import RETRY_WINDOW
+from shared.data.account.profiles import Devices
+from shared.data.apps.apps import Apps, InstalledApps
+from shared.data.apps.token_store import AccountTokenStore
+from shared.data.chats.crisis_log import CrisisLog
+from shared.data.chats.messages import Messages
+from shared.data.chats.sealed_chats import NewCiphertext
+from shared.data.store.codec import dump
+from shared.data.store.dead_letters import DeadLetters
 from shared.data.stores import Stores
-from shared.data.token_store import AccountTokenStore
-from shared.domain.account import ERASURE_LEASE, Erasure
-from shared.domain.app import App, InstalledApp
-from shared.domain.chat import Message, Session
-from shared.domain.connection import Connection, Tokens
-from shared.domain.documents import Query, Set
+from shared.domain.account.account import ERASURE_LEASE, Erasure
+from shared.domain.account.profile import Device, Profile
+from shared.domain.apps.app import App, InstalledApp
+from shared.domain.apps.connection import Connection, Tokens
+from shared.domain.apps.tool_data import ToolData
+from shared.domain.chats.chat import Message, Session
+from shared.domain.chats.sealed_chat import SealedMessage
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
-from shared.domain.profile import Device, Profile
-from shared.domain.sealed_chat import SealedMessage
-from shared.domain.tool_data import ToolData
+from shared.domain.store.documents import Query, Set
 from shared.ports import ToolBox
 from tests.fakes import FixedClock, ScriptedModel
 from tests.fault_injection import Crash

@@ -24,17 +24,17 @@ from shared.adapters.erasure_guard import (
     FencedVectors,
     GuardedIdentity,
 )
-from shared.data.app_reviews import AppReviews
-from shared.data.apps import Apps
-from shared.data.crisis_log import CrisisLog
-from shared.data.erasures import ErasureCache, Erasures
+from shared.data.account.erasures import ErasureCache, Erasures
+from shared.data.apps.app_reviews import AppReviews
+from shared.data.apps.apps import Apps
+from shared.data.chats.crisis_log import CrisisLog
 from shared.data.stores import Stores
-from shared.domain.account import TokenCheck, VerifiedToken, round_up_to_second
-from shared.domain.app import App
-from shared.domain.documents import Create, Delete, Set, Update
+from shared.domain.account.account import TokenCheck, VerifiedToken, round_up_to_second
+from shared.domain.apps.app import App
 from shared.domain.errors import AccountErased, NotAuthenticated, PreconditionFailed, Unavailable
 from shared.domain.ids import AppId, UserId
-from shared.domain.vectors import Row, SparseVector
+from shared.domain.store.documents import Create, Delete, Set, Update
+from shared.domain.store.vectors import Row, SparseVector
 from shared.edge.declare.problems import to_problem
 from shared.ports import Documents
 from shared.security.pseudonyms import Pseudonyms

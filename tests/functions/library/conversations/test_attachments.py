@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from functions.process_conversation.upkeep.retention import delete_text
 from shared.adapters.firestore_limits import check_fields
-from shared.data.codec import dump
-from shared.domain.attachments import Photo
-from shared.domain.conversation import Segment, Translation
+from shared.data.store.codec import dump
+from shared.domain.conversations.attachments import Photo
+from shared.domain.conversations.conversation import Segment, Translation
 from shared.library.conversation_schemas import MAX_PHOTO_CHARS, MAX_PHOTOS
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT
 from tests.fixtures.processing import ALICE, START

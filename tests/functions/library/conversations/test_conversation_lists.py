@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from functions.library.conversations.reprocessing import MAX_WAIT
-from shared.domain.documents import Update
 from shared.domain.ids import PersonId
+from shared.domain.store.documents import Update
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client, reprocess
 from tests.fixtures.processing import ALICE, EXTRACTION, build_outputs
 

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from shared.data.codec import dump
-from shared.domain.action_item import ActionItem
-from shared.domain.documents import Set
+from shared.data.store.codec import dump
 from shared.domain.ids import ActionItemId, MemoryId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
+from shared.domain.store.documents import Set
+from shared.domain.tasks.action_item import ActionItem
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client
 from tests.fixtures.processing import ALICE, START
 

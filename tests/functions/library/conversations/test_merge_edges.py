@@ -3,11 +3,11 @@
 import pytest
 
 from functions.process_conversation.upkeep.retention import apply_retention
-from shared.data.conversations import conversation_path, tombstone_path
+from shared.data.conversations.conversations import conversation_path, tombstone_path
 from shared.data.stores import Stores
-from shared.domain.conversation import transcript_hash
-from shared.domain.documents import Set, Update
+from shared.domain.conversations.conversation import transcript_hash
 from shared.domain.ids import ConversationId
+from shared.domain.store.documents import Set, Update
 from tests.fault_injection import WatchedPort
 from tests.fixtures.library import CONVERSATIONS
 from tests.fixtures.merging import IDS, build_body

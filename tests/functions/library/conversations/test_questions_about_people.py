@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from functions.library.welcome.suggested_questions import ask_about_people
-from shared.domain.conversation import Topics
+from shared.domain.conversations.conversation import Topics
 from tests.functions.chat.library import build_conversation
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from shared.data.codec import dump
-from shared.domain.documents import Update
-from shared.domain.quota import EMBEDDED_LIMITS
+from shared.data.store.codec import dump
+from shared.domain.account.quota import EMBEDDED_LIMITS
+from shared.domain.store.documents import Update
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client
 from tests.fixtures.processing import ALICE, EXTRACTION, build_outputs
 

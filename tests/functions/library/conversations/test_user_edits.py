@@ -2,10 +2,10 @@
 
 import pytest
 
-from shared.data.codec import dump
-from shared.domain.documents import Set
+from shared.data.store.codec import dump
 from shared.domain.ids import ConversationId, PersonId
-from shared.domain.person import Person
+from shared.domain.people.person import Person
+from shared.domain.store.documents import Set
 from shared.library.hand_in import MAX_PEOPLE_LOOKUPS
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client, reprocess
 from tests.fixtures.processing import ALICE, EXTRACTION, START, build_outputs

@@ -9,12 +9,12 @@ import pytest
 from httpx import AsyncClient
 
 from functions.library.folders.folder_schemas import MAX_MOVED
-from shared.data.codec import dump
-from shared.data.conversations import conversation_path
-from shared.data.folders import Folders
-from shared.domain.documents import Set, Update
+from shared.data.conversations.conversations import conversation_path
+from shared.data.conversations.folders import Folders
+from shared.data.store.codec import dump
 from shared.domain.errors import NotFound
 from shared.domain.ids import ConversationId, FolderId, UserId
+from shared.domain.store.documents import Set, Update
 from tests.fakes import CountingDocuments
 from tests.fault_injection import Crash, FaultInjector, WatchedPort
 from tests.fixtures.library import build_client

@@ -9,8 +9,8 @@ from httpx import AsyncClient
 from functions.library.goals.goal_advice import DEFAULT_SUGGESTION, NO_GOAL
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.domain.account.quota import EMBEDDED_LIMITS, QuotaName
 from shared.domain.errors import ModelFailed
-from shared.domain.quota import EMBEDDED_LIMITS, QuotaName
 from tests.fakes import ScriptedModel
 from tests.fixtures.library import build_client
 from tests.fixtures.processing import ALICE, build_processing_fixture

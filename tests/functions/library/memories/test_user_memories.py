@@ -3,7 +3,7 @@
 import pytest
 
 from functions.library.conversations.reprocessing import start_reprocessing
-from shared.data.search import Search
+from shared.data.search.search import Search
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, MemoryId
 from tests.fixtures.library import build_client, build_library_deps

@@ -11,8 +11,8 @@ from functions.process_conversation.deps import MarkingDeps
 from functions.process_conversation.upkeep.mark_owner import MARKING_ROUTES, PAGE_SIZE
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.firestore_limits import check_fields
-from shared.data.conversations import conversation_path
-from shared.domain.conversation import Segment
+from shared.data.conversations.conversations import conversation_path
+from shared.domain.conversations.conversation import Segment
 from shared.library.own_names_schedule import MARKING_TARGET, schedule_marking
 from shared.ports import Tasks
 from tests.fault_injection import FaultyPort, raise_unavailable

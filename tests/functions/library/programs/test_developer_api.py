@@ -6,7 +6,7 @@ from typing import Any
 from httpx import AsyncClient
 
 from functions.library.routes import LIBRARY_ROUTES
-from shared.domain.quota import EMBEDDED_LIMITS, QuotaName
+from shared.domain.account.quota import EMBEDDED_LIMITS, QuotaName
 from tests.fixtures.callers import open_client
 from tests.fixtures.library import build_client, build_library_deps
 from tests.fixtures.processing import ALICE, ProcessingFixture

@@ -18,17 +18,17 @@ from functions.library.programs.integrations.library_writer import (
 )
 from functions.library.routes import INTEGRATION_ROUTES
 from infra.local.routing import ROOT
-from shared.data.apps import hash_key
-from shared.data.cached_apps import CallingApps
-from shared.data.conversations import Conversations
-from shared.data.quotas import Quotas
-from shared.data.search import Search
+from shared.data.account.quotas import Quotas
+from shared.data.apps.apps import hash_key
+from shared.data.apps.cached_apps import CallingApps
+from shared.data.conversations.conversations import Conversations
+from shared.data.search.search import Search
 from shared.data.stores import Stores
-from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
-from shared.domain.conversation import Conversation
-from shared.domain.documents import Update
+from shared.domain.account.quota import EMBEDDED_LIMITS
+from shared.domain.apps.app import ApiKey, App, ExternalIntegration, InstalledApp
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.ids import AppId, ConversationId, UserId
-from shared.domain.quota import EMBEDDED_LIMITS
+from shared.domain.store.documents import Update
 from shared.ports import Documents
 from shared.security.pairwise_id import create_pairwise_id
 from tests.fakes import CountingIds, ScriptedModel, replace_stores

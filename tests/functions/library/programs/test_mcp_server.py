@@ -15,9 +15,9 @@ from mcp_types import CallToolResult, TextContent
 from functions.library.programs.mcp_server.library_tool import MAX_RESULT_CHARS
 from functions.library.programs.mcp_server.routes import MCP_ROUTES
 from functions.library.programs.mcp_server.tools import TOOLS
-from shared.data.api_keys import MAX_KEYS
-from shared.domain.documents import Set
+from shared.data.account.api_keys import MAX_KEYS
 from shared.domain.errors import TooMany
+from shared.domain.store.documents import Set
 from shared.edge.serve.http import build_application
 from shared.library.deps import LibraryDeps
 from shared.resilience.key_rate_limiter import (

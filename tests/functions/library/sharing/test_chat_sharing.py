@@ -6,10 +6,10 @@ import pytest
 
 from functions.library.routes import LIBRARY_ROUTES
 from shared.data.stores import Stores
-from shared.domain.branches import add_fork, build_retry
-from shared.domain.chat import ROOT, Card, Message, build_session
+from shared.domain.chats.branches import add_fork, build_retry
+from shared.domain.chats.chat import ROOT, Card, Message, build_session
+from shared.domain.chats.steps import ReasoningStep
 from shared.domain.ids import BranchId, ConversationId, MessageId, SessionId
-from shared.domain.steps import ReasoningStep
 from tests.fixtures.callers import open_client
 from tests.fixtures.library import build_client, build_erasures, build_library_deps
 from tests.fixtures.processing import ALICE

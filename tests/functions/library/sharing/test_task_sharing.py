@@ -8,14 +8,14 @@ from httpx import AsyncClient
 
 from functions.library.sharing.task_sharing import MAX_LINKS_PER_HOUR, NO_SHARE
 from functions.library.sharing.task_sharing_schemas import MAX_SHARED_TASKS
-from shared.data.accounts import Accounts
-from shared.data.codec import dump
-from shared.data.task_shares import TaskShares
-from shared.domain.documents import Query, Set
+from shared.data.account.accounts import Accounts
+from shared.data.store.codec import dump
+from shared.data.tasks.task_shares import TaskShares
+from shared.domain.account.profile import Profile
 from shared.domain.errors import Conflict, Unavailable
 from shared.domain.ids import ActionItemId, UserId
-from shared.domain.profile import Profile
-from shared.domain.task_share import LIFETIME, TaskShare, build_share_id, copy_shared_task
+from shared.domain.store.documents import Query, Set
+from shared.domain.tasks.task_share import LIFETIME, TaskShare, build_share_id, copy_shared_task
 from tests.fault_injection import FaultyPort, lose_response, raise_unavailable
 from tests.fixtures.library import build_client
 from tests.fixtures.processing import ALICE, START

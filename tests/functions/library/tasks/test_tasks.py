@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from functions.library.tasks.action_item_schemas import MAX_BATCH
-from shared.data.action_items import ActionItemFilter, ActionItems
-from shared.data.codec import dump
-from shared.domain.action_item import ActionItem
-from shared.domain.documents import Set
+from shared.data.store.codec import dump
+from shared.data.tasks.action_items import ActionItemFilter, ActionItems
 from shared.domain.ids import ActionItemId, ConversationId, UserId
+from shared.domain.store.documents import Set
+from shared.domain.tasks.action_item import ActionItem
 from shared.library.record_schemas import ROUTE_NAMES
 from tests.fakes import CountingDocuments
 from tests.fixtures.library import BODY, CONVERSATIONS, build_client

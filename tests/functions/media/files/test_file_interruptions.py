@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from functions.media.files.read_file import read_file
-from shared.data.file_index import FileIndex
+from shared.data.search.file_index import FileIndex
 from shared.domain.errors import Unavailable
 from shared.library.files import forget_file, start_file
 from shared.library.uploads import store_file

@@ -8,7 +8,7 @@ from httpx import AsyncClient
 from PIL import Image
 
 from functions.media.files.read_file import read_file
-from shared.domain.file import count_picture_tokens
+from shared.domain.files.file import count_picture_tokens
 from shared.library.files import load_pages, start_file
 from shared.library.uploads import store_file
 from shared.resilience.isolation import Limits

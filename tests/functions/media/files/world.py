@@ -8,10 +8,10 @@ from httpx import AsyncClient
 
 from functions.media.deps import FileDeps
 from functions.media.files.file_routes import ROUTES
-from shared.data.file_index import FileIndex
-from shared.data.quotas import Quotas
+from shared.data.account.quotas import Quotas
+from shared.data.search.file_index import FileIndex
 from shared.data.stores import Stores
-from shared.domain.quota import EMBEDDED_LIMITS, QuotaName
+from shared.domain.account.quota import EMBEDDED_LIMITS, QuotaName
 from tests.fakes import CountingIds
 from tests.fault_injection import FaultInjector, WatchedPort
 from tests.fixtures.callers import (

@@ -14,10 +14,10 @@ from functions.media.deps import TranscribeDeps
 from functions.media.sound.audio_routes import MAX_RANGE_BYTES
 from functions.media.sound.transcribe import transcribe
 from shared.adapters.system_clock import RandomIds
-from shared.data.quotas import Quotas
+from shared.data.account.quotas import Quotas
 from shared.data.stores import Stores
+from shared.domain.account.quota import QuotaName
 from shared.domain.errors import ModelFailed
-from shared.domain.quota import QuotaName
 from shared.library.recordings import TRANSCRIBE_TARGET, read_sound_type
 from tests.fakes import ScriptedTranscriber, UnmaskedModels
 from tests.fixtures.library import build_client

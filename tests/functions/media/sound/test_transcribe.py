@@ -12,12 +12,12 @@ from functions.media.deps import TranscribeDeps
 from functions.media.sound.transcribe import NO_CONNECTION, transcribe
 from shared.adapters.missing_transcriber import MissingTranscriber
 from shared.adapters.system_clock import RandomIds
-from shared.data.quotas import Quotas
+from shared.data.account.quotas import Quotas
 from shared.data.stores import Stores
-from shared.domain.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.recording import MAX_ATTEMPTS, Recording
 from shared.domain.errors import Conflict, ModelFailed, NotFound, Unavailable
 from shared.domain.ids import ConversationId
-from shared.domain.recording import MAX_ATTEMPTS, Recording
 from shared.library.deps import LibraryDeps
 from shared.library.recordings import (
     TRANSCRIBE_TARGET,

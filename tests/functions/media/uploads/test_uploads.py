@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.library.routes import LIBRARY_ROUTES
-from shared.data.quotas import Quotas
-from shared.data.uploads import Uploads
+from shared.data.account.quotas import Quotas
+from shared.data.files.uploads import Uploads
+from shared.domain.account.quota import EMBEDDED_LIMITS
 from shared.domain.errors import CallerError, Conflict, Gone, NotFound, TooLarge, Unavailable
+from shared.domain.files.upload import MAX_UPLOAD_BYTES, UPLOAD_TTL, Upload
 from shared.domain.ids import UserId
-from shared.domain.quota import EMBEDDED_LIMITS
-from shared.domain.upload import MAX_UPLOAD_BYTES, UPLOAD_TTL, Upload
 from shared.library.deps import LibraryDeps
 from shared.library.uploads import (
     EXPIRE_TARGET,

@@ -16,12 +16,12 @@ from functions.process_conversation.days.day_output import (
     DayOutput,
     build_summary,
 )
-from shared.data.codec import dump
-from shared.domain.action_item import ActionItem
-from shared.domain.conversation import Structured
-from shared.domain.daily_summary import DailySummary
+from shared.data.store.codec import dump
+from shared.domain.conversations.conversation import Structured
+from shared.domain.conversations.daily_summary import DailySummary
+from shared.domain.conversations.place import Geolocation
 from shared.domain.ids import ActionItemId
-from shared.domain.place import Geolocation
+from shared.domain.tasks.action_item import ActionItem
 from tests.fixtures.processing import START, TALK, build_test_conversation
 
 TASK = ActionItem(

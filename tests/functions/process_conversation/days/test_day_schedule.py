@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.domain.conversation import Conversation
-from shared.domain.daily_summary import DailySummarySettings, find_bounds, find_day
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.daily_summary import DailySummarySettings, find_bounds, find_day
 from tests.fixtures.days import RecapModel, build_days_fixture
 from tests.fixtures.storage import MemoryDatabase
 

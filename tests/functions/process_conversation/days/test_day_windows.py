@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from functions.process_conversation.days.day_material import DayMaterial
 from functions.process_conversation.days.summarise_day import complete_day
-from shared.domain.action_item import ActionItem
-from shared.domain.conversation import Conversation, Structured
+from shared.domain.conversations.conversation import Conversation, Structured
 from shared.domain.ids import ActionItemId, ConversationId, MemoryId
-from shared.domain.memory import Memory
+from shared.domain.memories.memory import Memory
+from shared.domain.tasks.action_item import ActionItem
 from tests.fixtures.days import PROMPT, RECAP
 from tests.fixtures.processing import START, build_test_conversation
 from tests.fixtures.windowed_model import WindowedModel, count_request_tokens

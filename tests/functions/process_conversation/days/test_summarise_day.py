@@ -8,13 +8,13 @@ import pytest
 
 from functions.process_conversation.days.summary_routes import DAY_ROUTES
 from shared.data.stores import Stores
-from shared.domain.action_item import ActionItem
-from shared.domain.conversation import Structured
-from shared.domain.daily_summary import DailySummary
+from shared.domain.apps.webhook import DeveloperWebhook
+from shared.domain.conversations.conversation import Structured
+from shared.domain.conversations.daily_summary import DailySummary
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import ActionItemId, ConversationId, MemoryId
-from shared.domain.memory import Memory
-from shared.domain.webhook import DeveloperWebhook
+from shared.domain.memories.memory import Memory
+from shared.domain.tasks.action_item import ActionItem
 from tests.fakes import ScriptedModel
 from tests.fixtures.callers import build_service_headers, open_client
 from tests.fixtures.days import ALICE, PROMPT, RECAP, build_days_fixture

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import pytest
 from httpx import AsyncClient
 
-from shared.domain.daily_summary import DailySummary
+from shared.domain.conversations.daily_summary import DailySummary
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
 from tests.fakes import ScriptedModel

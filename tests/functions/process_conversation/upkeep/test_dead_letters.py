@@ -10,12 +10,12 @@ import pytest
 from functions.process_conversation.deps import DeadLetterDeps
 from functions.process_conversation.upkeep.dead_letters import record_dead_letter
 from shared.adapters.system_clock import RandomIds
-from shared.data.conversations import conversation_path
-from shared.data.dead_letters import DeadLetters
+from shared.data.conversations.conversations import conversation_path
+from shared.data.store.dead_letters import DeadLetters
 from shared.data.stores import Stores
-from shared.domain.claim import PATIENT_ATTEMPTS, SUSPECT_ATTEMPTS
-from shared.domain.dead_letter import DeadLetter, Ids
+from shared.domain.conversations.claim import PATIENT_ATTEMPTS, SUSPECT_ATTEMPTS
 from shared.domain.errors import ModelUnreachable, Unavailable
+from shared.domain.store.dead_letter import DeadLetter, Ids
 from tests.fakes import ScriptedModel
 from tests.fixtures.library import build_erasures
 from tests.fixtures.processing import (

@@ -20,21 +20,21 @@ from functions.process_conversation.upkeep.reindex_users import (
 from infra.reindex_all import start, watch
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.data.codec import dump
-from shared.data.conversations import Conversations, conversation_path
-from shared.data.file_index import FileIndex
-from shared.data.library_index import INDEX_VERSION, LibraryIndex
-from shared.data.memories import memory_path
-from shared.data.reindexings import Reindexings
-from shared.data.search import Search
+from shared.data.conversations.conversations import Conversations, conversation_path
+from shared.data.conversations.reindexings import Reindexings
+from shared.data.memories.memories import memory_path
+from shared.data.search.file_index import FileIndex
+from shared.data.search.library_index import INDEX_VERSION, LibraryIndex
+from shared.data.search.search import Search
+from shared.data.store.codec import dump
 from shared.data.stores import Stores
-from shared.domain.conversation import Conversation, Segment
-from shared.domain.documents import Set, Update
+from shared.domain.conversations.conversation import Conversation, Segment
+from shared.domain.conversations.reindexing import ABANDONED_AFTER, PARTS, Reindexing, ReindexStep
 from shared.domain.errors import Unavailable
-from shared.domain.file import File, Page
+from shared.domain.files.file import File, Page
 from shared.domain.ids import ConversationId, FileId, MemoryId, UserId
-from shared.domain.memory import Memory
-from shared.domain.reindexing import ABANDONED_AFTER, PARTS, Reindexing, ReindexStep
+from shared.domain.memories.memory import Memory
+from shared.domain.store.documents import Set, Update
 from shared.library.files import store_pages
 from tests.fakes import CreatedTask, FixedClock, MemoryBlobs, RecordingTasks
 from tests.fault_injection import Crash, FaultInjector, WatchedPort

@@ -8,11 +8,11 @@ import pytest
 from functions.process_conversation.deps import RetentionDeps
 from functions.process_conversation.upkeep.retention import apply_retention
 from infra.reindex import reindex
-from shared.data.conversations import conversation_path
-from shared.data.library_index import LibraryIndex
-from shared.data.quotas import Quotas
-from shared.domain.documents import Set
+from shared.data.account.quotas import Quotas
+from shared.data.conversations.conversations import conversation_path
+from shared.data.search.library_index import LibraryIndex
 from shared.domain.errors import Unavailable
+from shared.domain.store.documents import Set
 from shared.library.retention_schedule import schedule_retention
 from tests.fault_injection import FaultyPort, raise_unavailable
 from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY

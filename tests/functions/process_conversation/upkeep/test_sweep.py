@@ -13,11 +13,11 @@ from functions.process_conversation.upkeep.sweep import BATCH_SIZE, sweep, wake_
 from infra.local.every_minute import schedule_minute
 from shared.adapters.admitted_model import AdmittedModels
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.domain.claim import SUSPECT_ATTEMPTS
-from shared.domain.documents import Document, Set, Update
+from shared.domain.conversations.claim import SUSPECT_ATTEMPTS
 from shared.domain.errors import ModelBusy, ModelUnreachable, RateLimited
 from shared.domain.ids import UserId
-from shared.domain.rate_budget import build_instance_budget
+from shared.domain.models.rate_budget import build_instance_budget
+from shared.domain.store.documents import Document, Set, Update
 from shared.resilience.admission import Admission
 from shared.telemetry import log_request
 from tests.fakes import AutoAdvanceClock, CreatedTask, RecordingTasks, ScriptedModel

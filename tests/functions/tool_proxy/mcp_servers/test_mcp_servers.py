@@ -13,7 +13,7 @@ import pytest
 
 from functions.tool_proxy.mcp_servers.mcp_results import to_tool_data
 from functions.tool_proxy.registry.manifest import MAX_TOOLS
-from shared.domain.app import ChatTool
+from shared.domain.apps.app import ChatTool
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.outbound.untrusted_text import MAX_RESULT_CHARS
 from tests.fixtures.mcp_servers import McpServersFixture, open_mcp_servers_fixture

@@ -17,11 +17,11 @@ from starlette.routing import Route
 
 from functions.tool_proxy.calls.call import call_tool
 from functions.tool_proxy.oauth.state import AUTHORIZATION_TTL
-from shared.data.apps import MAX_INSTALLED
-from shared.domain.app import App, InstalledApp
-from shared.domain.documents import Query
+from shared.data.apps.apps import MAX_INSTALLED
+from shared.domain.apps.app import App, InstalledApp
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
+from shared.domain.store.documents import Query
 from tests.fixtures.mcp_servers import McpServersFixture, open_mcp_servers_fixture
 from tests.fixtures.tool_proxy import ALICE
 from tests.servers import run_server_with_url

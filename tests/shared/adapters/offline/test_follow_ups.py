@@ -6,7 +6,7 @@ import pytest
 
 from shared.adapters.embedded.offline.follow_ups import complete
 from shared.adapters.embedded.offline.offline_model import OfflineModel
-from shared.domain.model import (
+from shared.domain.models.model import (
     AssistantTurn,
     ModelMessage,
     ToolCallRequested,

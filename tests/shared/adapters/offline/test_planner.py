@@ -8,7 +8,7 @@ import pytest
 
 from shared.adapters.embedded.offline.planner import is_small_talk, plan, plan_without_time
 from shared.adapters.embedded.offline.results import parse_results
-from shared.domain.model import ToolSpec
+from shared.domain.models.model import ToolSpec
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 3, 4, 13, 30, tzinfo=BERLIN)  # a Wednesday

@@ -13,8 +13,8 @@ from infra.local.envelopes import build_envelope, encode_document_event
 from shared import telemetry
 from shared.adapters.embedded.sqlite_queue import Job
 from shared.adapters.firestore_limits import check_fields
-from shared.domain.dead_letter import Kind
 from shared.domain.errors import Invalid
+from shared.domain.store.dead_letter import Kind
 from shared.edge.declare.cloudevents import (
     MAX_EVENT_BYTES,
     DocumentChange,

@@ -13,7 +13,7 @@ from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
 from shared.data.stores import Stores
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.operation import LEASE_TTL, OPERATION_TTL, Operation
+from shared.domain.store.operation import LEASE_TTL, OPERATION_TTL, Operation
 from shared.edge.declare.idempotency import run_idempotent
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire

@@ -9,7 +9,7 @@ import pytest
 from pydantic import AwareDatetime, Field, ValidationError
 
 from infra.openapi import list_public_routes
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 from shared.edge.declare.schemas import ID_PATTERN, Wire
 from shared.edge.serve.bodies import build_validation_problem
 

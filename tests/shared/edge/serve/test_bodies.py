@@ -24,7 +24,7 @@ from functions.tool_proxy.calls import call_routes, service_routes
 from functions.tool_proxy.webhooks import webhook_routes
 from infra.openapi import list_public_routes
 from shared.adapters.embedded.local_identity import LocalIdentity
-from shared.data.codec import type_adapter
+from shared.data.store.codec import type_adapter
 from shared.edge.declare.routes import DEFAULT_MAX_BYTES, Call, Route, route
 from shared.edge.serve import bodies
 from shared.edge.serve.http import build_application

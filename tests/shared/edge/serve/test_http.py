@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from shared.adapters.embedded.local_identity import LocalIdentity
-from shared.data.codec import MalformedDocument, load
-from shared.domain.documents import Document
-from shared.domain.profile import Profile
+from shared.data.store.codec import MalformedDocument, load
+from shared.domain.account.profile import Profile
+from shared.domain.store.documents import Document
 from shared.edge.declare.routes import Call, route
 from shared.edge.serve.http import build_application
 from tests.fakes import FixedClock

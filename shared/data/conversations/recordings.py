@@ -1,0 +1,228 @@
+"""Recordings of a user: what is being transcribed, what of it is text already, and the kept sound."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from shared.data.files.uploads import load_upload, upload_path
+from shared.data.store.codec import dump, load, load_all
+from shared.domain.conversations.recording import Recording, find_lease_end
+from shared.domain.conversations.speech import Transcription
+from shared.domain.errors import Conflict, NotFound
+from shared.domain.files.upload import Upload
+from shared.domain.ids import ConversationId, UserId, is_id
+from shared.domain.store.documents import Delete, Document, Order, Query, Set, Where
+from shared.ports import Documents, Transaction
+
+NOT_FOUND = "Recording not found"
+MAX_LISTED = 50
+MAX_OF_CONVERSATION = 100
+"""A merged conversation is made of at most as many."""
+
+
+class AttemptReplaced(Exception):
+    """The recording was deleted, or another attempt took over: stop quietly."""
+
+
+class Recordings:
+    """Documents `users/{uid}/recordings/{id}`, with the text of each piece of sound below them."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    async def find(self, uid: UserId, recording_id: str) -> Recording | None:
+        if not is_id(recording_id):
+            return None
+        document = await self._documents.get(recording_path(uid, recording_id))
+        return load(Recording, document) if document else None
+
+    async def get(self, uid: UserId, recording_id: str) -> Recording:
+        """Raises NotFound."""
+        recording = await self.find(uid, recording_id)
+        if recording is None:
+            raise NotFound(NOT_FOUND)
+        return recording
+
+    async def list_newest(self, uid: UserId) -> list[Recording]:
+        order = (Order("created_at", "desc"),)
+        query = Query(collection=f"users/{uid}/recordings", order_by=order, limit=MAX_LISTED)
+        return load_all(Recording, await self._documents.query(query))
+
+    async def list_of_conversation(
+        self, uid: UserId, conversation_id: str | ConversationId
+    ) -> list[Recording]:
+        """Return the recordings whose sound is a conversation's; several where it was merged."""
+        where = (Where("conversation_id", "==", conversation_id),)
+        query = Query(collection=f"users/{uid}/recordings", where=where, limit=MAX_OF_CONVERSATION)
+        given = load_all(Recording, await self._documents.query(query))
+        own = await self.find(uid, conversation_id)
+        recordings = [own, *given] if own and own.conversation_id is None else given
+        return sorted(recordings, key=lambda recording: (recording.created_at, recording.id))
+
+    async def add_upload(
+        self, uid: UserId, upload_id: str, build: Callable[[Upload], Recording], *, now: datetime
+    ) -> Recording:
+        """Make a complete upload a recording, once; it takes over the blobs and what they count.
+
+        Raises NotFound, Gone, and Conflict for an upload that has not arrived whole.
+        """
+        if not is_id(upload_id):
+            raise NotFound("Upload not found")
+        paths = [recording_path(uid, upload_id), upload_path(uid, upload_id)]
+
+        async def work(tx: Transaction) -> Recording:
+            stored, upload_document = await tx.get_many(paths)
+            if stored is not None:
+                return load(Recording, stored)
+            upload = load_upload(upload_document, now)
+            if not upload.is_complete:
+                raise Conflict(
+                    f"The upload is not complete: {upload.offset} of {upload.length} bytes arrived."
+                )
+            recording = build(upload)
+            tx.write(Set(paths[0], dump(recording)), Delete(paths[1]))
+            return recording
+
+        return await self._documents.transaction(work)
+
+    async def claim(
+        self, uid: UserId, recording_id: str, attempt: str, *, now: datetime
+    ) -> Recording | None:
+        """Begin an attempt; None where nothing is left to do. Raises Unavailable while one lives."""
+
+        def begin(recording: Recording) -> Recording:
+            recording.check_free(now)
+            return replace(
+                recording,
+                attempt=attempt,
+                lease_until=find_lease_end(now),
+                attempt_count=recording.attempt_count + 1,
+            )
+
+        def is_open(recording: Recording) -> bool:
+            return recording.status == "transcribing"
+
+        return await self._change(uid, recording_id, begin, only_if=is_open)
+
+    async def extend(self, uid: UserId, recording_id: str, attempt: str, *, now: datetime) -> None:
+        """Extend the lease of a living attempt; one that was replaced holds none."""
+
+        def extend_lease(recording: Recording) -> Recording:
+            return replace(recording, lease_until=find_lease_end(now))
+
+        await self._change(uid, recording_id, extend_lease, only_if=_is_held_by(attempt))
+
+    async def save_piece(
+        self, uid: UserId, claimed: Recording, number: int, transcription: Transcription
+    ) -> None:
+        """Store the text of a piece, with the progress of `claimed`. Raises AttemptReplaced."""
+        path = recording_path(uid, claimed.id)
+
+        async def work(tx: Transaction) -> None:
+            document = await tx.get(path)
+            stored = load(Recording, document) if document else None
+            if stored is None or stored.attempt != claimed.attempt:
+                raise AttemptReplaced
+            progress = replace(
+                stored, transcribed_s=claimed.transcribed_s, duration_s=claimed.duration_s
+            )
+            tx.write(
+                Set(path, dump(replace(progress, attempt_count=0))),
+                Set(_piece_path(uid, claimed.id, number), dump(transcription)),
+            )
+
+        await self._documents.transaction(work)
+
+    async def load_piece(self, uid: UserId, recording_id: str, number: int) -> Transcription | None:
+        document = await self._documents.get(_piece_path(uid, recording_id, number))
+        return _load_piece(document) if document else None
+
+    async def end_attempt(self, uid: UserId, claimed: Recording, **changes: object) -> Recording:
+        """Release the lease, with what came of the attempt. Raises AttemptReplaced."""
+
+        def end(recording: Recording) -> Recording:
+            return replace(recording, attempt=None, lease_until=None, **changes)  # type: ignore[arg-type]  # fields of a recording
+
+        ended = await self._change(uid, claimed.id, end, only_if=_is_held_by(claimed.attempt or ""))
+        if ended is None:
+            raise AttemptReplaced
+        return ended
+
+    async def reopen(self, uid: UserId, recording_id: str) -> Recording:
+        """Have a failed recording transcribed again. Raises NotFound, and Conflict for any other."""
+
+        def open_again(recording: Recording) -> Recording:
+            if recording.status == "done" or not recording.parts:
+                raise Conflict("This recording is transcribed already.")
+            return replace(recording, status="transcribing", failure=None, attempt_count=0)
+
+        recording = await self._change(uid, recording_id, open_again, only_if=lambda _: True)
+        if recording is None:
+            raise NotFound(NOT_FOUND)
+        return recording
+
+    async def drop_content(self, uid: UserId, recording_id: str) -> int:
+        """Forget the blobs of a recording; returns the bytes that this frees, once."""
+        path = recording_path(uid, recording_id)
+
+        async def work(tx: Transaction) -> int:
+            document = await tx.get(path)
+            if document is None:
+                return 0
+            recording = load(Recording, document)
+            tx.write(Set(path, dump(replace(recording, parts=(), size=0))))
+            return recording.size
+
+        return await self._documents.transaction(work)
+
+    async def remove(self, uid: UserId, recording_id: str) -> int:
+        """Delete a recording and its pieces; returns the bytes that this frees, once."""
+        freed = await self.drop_content(uid, recording_id)
+        await self._documents.delete_tree(recording_path(uid, recording_id))
+        return freed
+
+    async def count_bytes(self, uid: UserId) -> int:
+        """Add up what they count as stored."""
+        query = Query(collection=f"users/{uid}/recordings", fields=("size",))
+        documents = await self._documents.query(query)
+        return sum(int(document.fields["size"]) for document in documents)
+
+    async def _change(
+        self,
+        uid: UserId,
+        recording_id: str,
+        change: Callable[[Recording], Recording],
+        *,
+        only_if: Callable[[Recording], bool],
+    ) -> Recording | None:
+        """Return the changed recording; None for one that is gone or does not fit."""
+        if not is_id(recording_id):
+            return None
+        path = recording_path(uid, recording_id)
+
+        async def work(tx: Transaction) -> Recording | None:
+            document = await tx.get(path)
+            stored = load(Recording, document) if document else None
+            if stored is None or not only_if(stored):
+                return None
+            changed = change(stored)
+            tx.write(Set(path, dump(changed)))
+            return changed
+
+        return await self._documents.transaction(work)
+
+
+def recording_path(uid: UserId, recording_id: str | ConversationId) -> str:
+    return f"users/{uid}/recordings/{recording_id}"
+
+
+def _piece_path(uid: UserId, recording_id: str, number: int) -> str:
+    return f"{recording_path(uid, recording_id)}/pieces/{number}"
+
+
+def _load_piece(document: Document) -> Transcription:
+    return load(Transcription, document)
+
+
+def _is_held_by(attempt: str) -> Callable[[Recording], bool]:
+    return lambda recording: recording.attempt == attempt

@@ -1,0 +1,380 @@
+"""Search over a user's conversations and memories: by words and, with an embedder, by meaning."""
+
+import asyncio
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from itertools import chain
+
+from shared import telemetry
+from shared.data.conversations.conversation_cache import CachedConversation, ConversationCache
+from shared.data.conversations.conversation_lists import MAX_TEXT_BYTES
+from shared.data.conversations.conversations import Conversations, conversation_path
+from shared.data.memories.memories import memory_path
+from shared.data.search.dense_vectors import DenseVectors
+from shared.data.search.library_index import (
+    SEARCHED_INDEX_VERSIONS,
+    expand_window,
+    memory_hash,
+    name_key,
+)
+from shared.data.store.codec import load_all
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.ids import ConversationId, MemoryId, UserId
+from shared.domain.memories.memory import Memory
+from shared.domain.store.vectors import Filter, Hit, SparseVector
+from shared.domain.value import value
+from shared.ports import Documents, Embedder, Vectors
+from shared.retrieval.fusion import fuse_ranks, fuse_scores
+from shared.retrieval.packing import Passage, TurnScores, build_excerpts
+from shared.retrieval.query import ParsedQuery, parse_query, rescore
+from shared.retrieval.sparse import build_speaker_vector
+from shared.retrieval.term_weights import get_term_weight
+from shared.retrieval.terms import tokenize
+from shared.spans import open_retrieval
+
+MAX_ROWS_PER_QUERY = 200
+"""Rows of one query: with terms and metadata, they fit into Pinecone's answer of at most 4 MB."""
+MAX_QUERIES = 3
+MAX_RANKED = 50
+"""Conversations that are looked for before a ranking is cut into pages."""
+OVERFETCH = 10
+"""Further candidates, read where some of the best were deleted or edited since."""
+MAX_PASSAGES = 3
+SUMMARY_WEIGHT = 0.7
+"""Weight of a summary beside turns, whose words it has all."""
+
+
+@value
+class Filters:
+    """Filters of a search; `start` is included, `end` is not.
+
+    One of the `people` speaks or is mentioned, and one of the `topics` fits; empty means any.
+    """
+
+    start: datetime | None = None
+    end: datetime | None = None
+    people: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+
+
+NO_FILTERS = Filters()
+
+
+@value
+class FoundConversation:
+    """A conversation with its transcript and the scores of its matching turns.
+
+    No turns where only its summary matched. `score`: fused score of its best row, higher is closer.
+    """
+
+    conversation: Conversation
+    score: float
+    turns: TurnScores
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """The best passages, best first, for people to read."""
+        return build_excerpts(self.conversation.named_segments, self.turns, limit=MAX_PASSAGES)
+
+
+@value
+class SearchResult:
+    """Conversations, best first; with `fallback_without_filters`, of any people and topics.
+
+    `total` is how many there are on all pages, where pages are asked for.
+    """
+
+    conversations: list[FoundConversation]
+    fallback_without_filters: bool = False
+    total: int = 0
+
+
+class Search:
+    """Makes one vector query, then one read of the documents; rarely a second of each.
+
+    A row counts only while the document it was made from is unchanged. A conversation that is being
+    processed anew, after an edit, is found by the words of the question that stand in it now.
+    """
+
+    def __init__(
+        self, documents: Documents, vectors: Vectors, embedder: Embedder | None = None
+    ) -> None:
+        self._dense_vectors = DenseVectors(vectors, embedder)
+        self._documents = documents
+        self._conversations = Conversations(documents)
+        self._cache = ConversationCache()
+        self._vectors = vectors
+
+    async def search_conversations(
+        self,
+        uid: UserId,
+        query: str,
+        *,
+        filters: Filters = NO_FILTERS,
+        limit: int,
+    ) -> list[FoundConversation]:
+        """Return the conversations that pass the filters, best first, each once."""
+        rows = await self._rank(uid, query, filters, limit)
+        candidates = await self._load_with_overfetch(uid, query, rows, limit)
+        return await self._complete(uid, candidates, limit)
+
+    async def search_page(
+        self, uid: UserId, query: str, *, filters: Filters, offset: int, limit: int
+    ) -> SearchResult:
+        """Return the hits at an offset, best first, with how many there are; fall back as below.
+
+        All pages come from one ranking. Those who are deleted or changed since leave a gap.
+        Beyond MAX_TEXT_BYTES they come without transcript, photos and turns.
+        """
+        rows = await self._rank(uid, query, filters, MAX_RANKED)
+        falls_back = not rows and bool(filters.people or filters.topics)
+        if falls_back:
+            telemetry.add_fields(fallback_without_filters=True)
+            others = replace(filters, people=(), topics=())
+            rows = await self._rank(uid, query, others, MAX_RANKED)
+        ids = list(rows)[offset : offset + limit]
+        candidates = await self._load_current(uid, query, rows, ids)
+        return SearchResult(
+            conversations=await self._complete(uid, [*_bound_texts(candidates)], limit),
+            fallback_without_filters=falls_back,
+            total=len(rows),
+        )
+
+    async def list_spoken(
+        self,
+        uid: UserId,
+        speaker: str,
+        *,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        limit: int,
+        with_segments: bool = False,
+    ) -> list[Conversation]:
+        """List the conversations in which somebody speaks by start, newest first.
+
+        Long transcripts, which stand in documents of their own, come only `with_segments`.
+        """
+        filters = Filters(start=start, end=end, people=(speaker,))
+        with open_retrieval("conversations"):
+            hits = await self._query_newest(uid, build_speaker_vector(speaker), limit, filters)
+        rows = _group_by_conversation(sorted(hits, key=_get_start, reverse=True))
+        candidates = await self._load_with_overfetch(uid, speaker, rows, limit)
+        newest = [stored for stored, _ in candidates[:limit]]
+        if not with_segments:
+            return newest
+        return [*filter(None, await self._conversations.load_transcripts(uid, newest))]
+
+    async def _query_newest(
+        self, uid: UserId, query: SparseVector, limit: int, filters: Filters
+    ) -> list[Hit]:
+        """Return rows of summaries, the newest `limit` among them.
+
+        They come by score: where more fit than an answer holds, the later ones are asked for again.
+        """
+        hits: list[Hit] = []
+        for _ in range(MAX_QUERIES):
+            where: Filter = {"kind": {"$eq": "summary"}, **_build_filter(filters)}
+            hits = await self._vectors.query_sparse(
+                uid, query, limit=MAX_ROWS_PER_QUERY, where=where
+            )
+            if len(hits) < MAX_ROWS_PER_QUERY:
+                break
+            least = sorted(map(_get_start, hits), reverse=True)[limit - 1]
+            filters = replace(filters, start=datetime.fromtimestamp(least, UTC))
+        return hits
+
+    async def _rank(
+        self, uid: UserId, query: str, filters: Filters, limit: int
+    ) -> Mapping[ConversationId, list[Hit]]:
+        """Return the rows of at least `limit` conversations if there are so many, best first."""
+        where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_build_filter(filters)}
+        with open_retrieval("conversations"):
+            by_words, by_vector = await asyncio.gather(
+                self._search_by_words(uid, parse_query(query), limit, where),
+                self._dense_vectors.query_nearest(
+                    uid, query, limit=MAX_ROWS_PER_QUERY, where=where
+                ),
+            )
+        turns_by_vector = list(chain.from_iterable(map(expand_window, by_vector)))
+        return _group_by_conversation(fuse_scores(by_words, turns_by_vector))
+
+    async def _complete(
+        self, uid: UserId, candidates: Sequence[tuple[Conversation, list[Hit]]], limit: int
+    ) -> list[FoundConversation]:
+        best = sorted(candidates, key=lambda candidate: -candidate[1][0].score)[:limit]
+        whole = await self._conversations.load_transcripts(uid, [stored for stored, _ in best])
+        return [
+            FoundConversation(
+                conversation=conversation,
+                score=rows[0].score,
+                turns=_score_turns(rows) if conversation.transcript_segments else {},
+            )
+            for conversation, (_, rows) in zip(whole, best, strict=True)
+            if conversation  # of others a part was changed or deleted meanwhile
+        ]
+
+    async def search_with_fallback(
+        self,
+        uid: UserId,
+        query: str,
+        *,
+        filters: Filters,
+        limit: int,
+    ) -> SearchResult:
+        """Search again without people and topics where these leave nothing; times stay.
+
+        A name may be spelled in a way that was not indexed; a time has one spelling.
+        """
+        search = partial(self.search_conversations, uid, query, limit=limit)
+        conversations = await search(filters=filters)
+        if conversations or not (filters.people or filters.topics):
+            return SearchResult(conversations=conversations)
+        telemetry.add_fields(fallback_without_filters=True)
+        others = await search(filters=replace(filters, people=(), topics=()))
+        return SearchResult(conversations=others, fallback_without_filters=True)
+
+    async def search_memories(self, uid: UserId, query: str, *, limit: int) -> list[Memory]:
+        """Return memories, best first."""
+        where = {"kind": {"$eq": "memory"}}
+        parsed_query = parse_query(query)
+        with open_retrieval("memories"):
+            by_words, by_vector = await asyncio.gather(
+                self._vectors.query_sparse(
+                    uid, parsed_query.vector, limit=MAX_ROWS_PER_QUERY, where=where
+                ),
+                self._dense_vectors.query_nearest(uid, query, limit=limit, where=where),
+            )
+        hits = fuse_ranks(rescore(parsed_query, by_words), by_vector)[: limit + OVERFETCH]
+        hashes = {MemoryId(str(h.metadata["memory_id"])): h.metadata["content_hash"] for h in hits}
+        documents = await self._documents.get_many([memory_path(uid, name) for name in hashes])
+        memories = load_all(Memory, documents)
+        return [memory for memory in memories if _is_up_to_date(memory, hashes[memory.id])][:limit]
+
+    async def _query_distinct(
+        self, uid: UserId, query: SparseVector, limit: int, where: Filter
+    ) -> list[Hit]:
+        """Query again, without conversations already found, where long ones crowded out others."""
+        hits: list[Hit] = []
+        for _ in range(MAX_QUERIES):
+            seen_ids = {str(hit.metadata["conversation_id"]) for hit in hits}
+            if len(seen_ids) >= limit:
+                break
+            others = {"conversation_id": {"$nin": sorted(seen_ids)}} if seen_ids else {}
+            more = await self._vectors.query_sparse(
+                uid, query, limit=MAX_ROWS_PER_QUERY, where={**where, **others}
+            )
+            hits += more
+            if len(more) < MAX_ROWS_PER_QUERY:
+                break
+        return hits
+
+    async def _search_by_words(
+        self, uid: UserId, query: ParsedQuery, limit: int, where: Filter
+    ) -> list[Hit]:
+        hits = await self._query_distinct(uid, query.vector, limit, where)
+        weighted_hits = [_discount_summary(hit) for hit in rescore(query, hits)]
+        return sorted(weighted_hits, key=lambda hit: -hit.score)
+
+    async def _load_with_overfetch(
+        self, uid: UserId, query: str, rows: Mapping[ConversationId, list[Hit]], limit: int
+    ) -> list[tuple[Conversation, list[Hit]]]:
+        """Read `limit` conversations, and OVERFETCH more where some of these are not current."""
+        ids = list(rows)
+        candidates = await self._load_current(uid, query, rows, ids[:limit])
+        if len(candidates) < limit < len(rows):
+            others = ids[limit : limit + OVERFETCH]
+            candidates += await self._load_current(uid, query, rows, others)
+        return candidates
+
+    async def _load_current(
+        self,
+        uid: UserId,
+        query: str,
+        rows: Mapping[ConversationId, list[Hit]],
+        ids: Sequence[ConversationId],
+    ) -> list[tuple[Conversation, list[Hit]]]:
+        paths = [conversation_path(uid, name) for name in ids]
+        entries = self._cache.decode_all(await self._documents.get_many(paths))
+        return [
+            (entry.conversation, current_rows)
+            for entry in entries
+            if not entry.conversation.discarded
+            and (current_rows := _select_rows(entry, rows[entry.conversation.id], query))
+        ]
+
+
+def _bound_texts(
+    candidates: Iterable[tuple[Conversation, list[Hit]]],
+) -> Iterator[tuple[Conversation, list[Hit]]]:
+    """Leave out the texts for which an answer has no room, before they are read."""
+    free_bytes = MAX_TEXT_BYTES
+    for conversation, rows in candidates:
+        free_bytes -= conversation.count_bytes()
+        yield conversation if free_bytes >= 0 else conversation.without_texts(), rows
+
+
+def _is_up_to_date(memory: Memory, indexed_hash: object) -> bool:
+    return memory.is_current and memory_hash(memory) == indexed_hash
+
+
+def _get_start(hit: Hit) -> int:
+    return int(str(hit.metadata["created_at"]))
+
+
+def _build_filter(filters: Filters) -> Filter:
+    names = {"people": filters.people, "topics": filters.topics}
+    name_filters = {
+        field: {"$in": [name_key(n) for n in values]} for field, values in names.items() if values
+    }
+    return {**_build_time_filter(filters), **name_filters}
+
+
+def _build_time_filter(filters: Filters) -> Filter:
+    bounds: dict[str, int] = {}
+    if filters.start:
+        bounds["$gte"] = math.floor(filters.start.timestamp())
+    if filters.end:
+        bounds["$lt"] = math.ceil(filters.end.timestamp())
+    return {"created_at": bounds} if bounds else {}
+
+
+def _group_by_conversation(hits: Sequence[Hit]) -> Mapping[ConversationId, list[Hit]]:
+    rows: dict[ConversationId, list[Hit]] = {}
+    for hit in hits:
+        rows.setdefault(ConversationId(str(hit.metadata["conversation_id"])), []).append(hit)
+    return rows
+
+
+def _select_rows(entry: CachedConversation, rows: Sequence[Hit], query: str) -> list[Hit]:
+    """Return the rows of the stored content; while it is not indexed, rows of its text as it is.
+
+    The rows meanwhile are of what was processed, or of an edit in between, whose processing was superseded.
+    """
+    searched = [hit for hit in rows if hit.metadata.get("index_version") in SEARCHED_INDEX_VERSIONS]
+    current = [hit for hit in searched if hit.metadata["content_hash"] == entry.content_hash]
+    processed_hash = entry.conversation.processed_hash
+    if current or not searched or processed_hash in (None, entry.content_hash):
+        return current
+    return list(_find_turns(entry.conversation, searched[0], query))
+
+
+def _find_turns(conversation: Conversation, hit: Hit, query: str) -> Iterator[Hit]:
+    """Yield a row for each turn that has a word of the question."""
+    terms = {term for term in tokenize(query) if get_term_weight(term) > 0}
+    for number, segment in enumerate(conversation.transcript_segments):
+        if not terms.isdisjoint(tokenize(segment.text)):
+            yield replace(hit, metadata={**hit.metadata, "kind": "chunk", "segment": number})
+
+
+def _discount_summary(hit: Hit) -> Hit:
+    is_summary = hit.metadata["kind"] == "summary"
+    return hit.with_score(hit.score * SUMMARY_WEIGHT) if is_summary else hit
+
+
+def _score_turns(rows: Sequence[Hit]) -> TurnScores:
+    """Score each turn by the best of its pieces; rows come best first."""
+    chunks = [hit for hit in rows if hit.metadata["kind"] == "chunk"]
+    return {int(str(hit.metadata["segment"])): hit.score for hit in reversed(chunks)}

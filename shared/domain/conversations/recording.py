@@ -1,0 +1,70 @@
+"""Recording: a file with speech on its way to a conversation, which has the same id."""
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from shared.domain.conversations.claim import LEASE_TTL
+from shared.domain.errors import Unavailable
+from shared.domain.failure import FailureReason
+from shared.domain.files.upload import BlobPart
+from shared.domain.ids import ConversationId
+from shared.domain.value import value
+
+RecordingStatus = Literal["transcribing", "done", "failed"]
+MAX_DURATION = timedelta(hours=6)
+MAX_ATTEMPTS = 8
+"""How often a transcription that found no connection is tried."""
+
+
+@value
+class RecordingFailure:
+    """Why there is no conversation, in words for people, and whether trying again can help."""
+
+    reason: FailureReason
+    detail: str
+    can_retry: bool
+
+
+@value
+class Recording:
+    """A file with speech. Its first `transcribed_s` of `duration_s` seconds are text already.
+
+    `started_at` is what its sender said, or the file, which was last changed at `changed_at`; with `is_own_voice`, a voice that is alone in it
+    is the owner's. `parts` is its content, empty once that is deleted; `size` counts as stored until
+    then. An `attempt` holds the lease. `conversation_id` is set where a merge gave it to another
+    conversation.
+    """
+
+    id: ConversationId
+    created_at: datetime
+    size: int
+    name: str = ""
+    media_type: str = ""
+    parts: tuple[BlobPart, ...] = ()
+    started_at: datetime | None = None
+    changed_at: datetime | None = None
+    language: str | None = None
+    is_own_voice: bool = False
+    status: RecordingStatus = "transcribing"
+    duration_s: float | None = None
+    transcribed_s: float = 0.0
+    failure: RecordingFailure | None = None
+    attempt: str | None = None
+    lease_until: datetime | None = None
+    attempt_count: int = 0
+    conversation_id: ConversationId | None = None
+
+    @property
+    def holder_id(self) -> ConversationId:
+        """The conversation whose sound it is."""
+        return self.conversation_id or self.id
+
+    def check_free(self, now: datetime) -> None:
+        """Raises Unavailable while an attempt holds the lease."""
+        if self.lease_until is not None and self.lease_until > now:
+            wait_s = (self.lease_until - now).total_seconds()
+            raise Unavailable("Another attempt transcribes this recording", retry_after_s=wait_s)
+
+
+def find_lease_end(now: datetime) -> datetime:
+    return now + LEASE_TTL
