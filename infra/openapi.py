@@ -5,19 +5,18 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from functions.chat.api import routes as chat
-from functions.library import routes as process_conversation
-from functions.media.files import file_routes
-from functions.notifications import routes as notifications
-from functions.tool_proxy import routes as tool_proxy
+from infra.local.routing import EntryPoint as RoutedEntryPoint
+from infra.local.routing import load_entry_points
 from infra.stream_documents import EVENT_TYPES, build_stream_content
 from infra.stream_documents import MEDIA_TYPE as EVENT_STREAM
 from shared.data.store.codec import type_adapter
+from shared.edge.declare.entry_points import load_routes
 from shared.edge.declare.routes import Form, Route
 from shared.edge.declare.schemas import Wire
 
@@ -73,32 +72,34 @@ SECURITY_SCHEMES = {
     },
 }
 
-PUBLIC_ROUTES: Mapping[str, Sequence[Route[Any]]] = {
-    "chat": chat.ROUTES,
-    "notifications": notifications.ROUTES,
-    "process_conversation": (*process_conversation.ROUTES, *file_routes.ROUTES),
-    "tool_proxy": tool_proxy.ROUTES,
-}
-
 Json = dict[str, Any]
 Schemas = Mapping[tuple[Any, Any], Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicRoute:
-    """A public route, and the folder of the function that has it."""
+    """A public route, and the entry point that serves it."""
 
-    function: str
+    entry_point: str
     row: Route[Any]
 
 
 def list_public_routes() -> list[PublicRoute]:
-    """List the public routes of every function."""
+    """List the routes of every public entry point, in the order of infra/routes.json."""
     return [
-        PublicRoute(function=function, row=row)
-        for function, rows in PUBLIC_ROUTES.items()
-        for row in rows
+        PublicRoute(entry_point=entry_point.name, row=row)
+        for entry_point in load_entry_points()
+        if entry_point.access == "public"
+        for row in _list_routes(entry_point)
     ]
+
+
+def _list_routes(entry_point: RoutedEntryPoint) -> Sequence[Route[Any]]:
+    """List the routes of an entry point once each: those that it serves first may stand among all."""
+    table = import_module(f"functions.{entry_point.source.parent.name}.entry_points").ENTRY_POINTS
+    [row] = [row for row in table if row.name == entry_point.name]
+    places = [place for place in (row.first, *row.routes) if place is not None]
+    return [*dict.fromkeys(route for place in places for route in load_routes(place))]
 
 
 def build_document() -> Json:

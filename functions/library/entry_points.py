@@ -14,14 +14,14 @@ ENTRY_POINTS = (
         serves_pages=True,
     ),
     EntryPoint(
-        name="integrations",
-        deps=AppRequestDeps,
-        routes=("functions.library.programs.integrations.integration_routes:ROUTES",),
-    ),
-    EntryPoint(
         name="mcp",
         deps=LibraryDeps,
         routes=("functions.library.programs.mcp_server.routes:MCP_ROUTES",),
+    ),
+    EntryPoint(
+        name="integrations",
+        deps=AppRequestDeps,
+        routes=("functions.library.programs.integrations.integration_routes:ROUTES",),
     ),
     EntryPoint(
         name="erase_account",
