@@ -95,11 +95,12 @@ def list_public_routes() -> list[PublicRoute]:
 
 
 def _list_routes(entry_point: RoutedEntryPoint) -> Sequence[Route[Any]]:
-    """List the routes of an entry point once each: those that it serves first may stand among all."""
+    """List the routes of an entry point once each: those that it serves first stand among all, or apart."""
     table = import_module(f"functions.{entry_point.source.parent.name}.entry_points").ENTRY_POINTS
     [row] = [row for row in table if row.name == entry_point.name]
     places = [place for place in (row.first, *row.routes) if place is not None]
-    return [*dict.fromkeys(route for place in places for route in load_routes(place))]
+    *earlier, last = map(load_routes, places)
+    return [*(route for routes in earlier for route in routes if route not in last), *last]
 
 
 def build_document() -> Json:
