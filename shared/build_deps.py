@@ -1,10 +1,10 @@
 """Dependencies of entry points: each field is filled by what builds it under its name."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any, TypeVar
 
-from shared import model_wiring, wiring
+from shared import wiring
 
 T = TypeVar("T")
 
@@ -26,17 +26,21 @@ class DepsBuilder:
     def __call__(self, kind: type[T]) -> T:
         """Return the dependencies of a class. Raises TypeError for a field that nothing builds."""
         if kind not in self._built:
-            sources = (self._special.get(kind), self._parts, wiring, model_wiring)
-            parts = {field.name: _build(kind, field, sources) for field in fields(kind)}  # type: ignore[arg-type]  # a value is a dataclass
+            parts = {field.name: self._build(kind, field) for field in fields(kind)}  # type: ignore[arg-type]  # a value is a dataclass
             self._built[kind] = kind(**parts)
         built: T = self._built[kind]
         return built
 
+    def _build(self, kind: type, field: Field[Any]) -> Any:
+        for source in self._list_sources(kind):
+            if (build := getattr(source, field.name, None)) is not None:
+                return build()
+        if field.default is not MISSING:
+            return field.default
+        raise TypeError(f"nothing builds {field.name!r} of {kind.__name__}")
 
-def _build(kind: type, field: Field[Any], sources: tuple[object, ...]) -> Any:
-    for source in sources:
-        if (build := getattr(source, field.name, None)) is not None:
-            return build()
-    if field.default is not MISSING:
-        return field.default
-    raise TypeError(f"nothing builds {field.name!r} of {kind.__name__}")
+    def _list_sources(self, kind: type) -> Iterator[object]:
+        yield from (self._special.get(kind), self._parts, wiring)
+        from shared import model_wiring  # an entry point that asks no model loads none of it
+
+        yield model_wiring
