@@ -1,12 +1,13 @@
 """The chat function in tests, and the ban on calls that would block its event loop."""
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from blockbuster import blockbuster_ctx
 
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from tests.fixtures.chat import ChatFixture, build_chat_fixture
+from tests.fixtures.storage import MemoryDatabase
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +28,7 @@ def forbid_blocking_calls() -> Iterator[None]:
             watch.functions[call].can_block_in("importlib/metadata/__init__.py", "read_text")
         for name in [name for name in watch.functions if name.startswith("sqlite3.")]:
             watch.functions[name].can_block_in("embedded/sqlite_database.py", "_run_briefly")
+            watch.functions[name].can_block_in("tests/fixtures/storage.py", "write")
         imports = "<frozen importlib._bootstrap>"
         watch.functions["threading.Lock.acquire"].can_block_in(imports, "acquire")
         watch.functions["os.stat"].can_block_in("zoneinfo/_tzpath.py", "find_tzfile")
@@ -34,5 +36,6 @@ def forbid_blocking_calls() -> Iterator[None]:
 
 
 @pytest.fixture
-def world(database: SqliteDatabase) -> ChatFixture:
-    return build_chat_fixture(database)
+def world() -> Iterator[ChatFixture]:
+    with closing(MemoryDatabase()) as database:
+        yield build_chat_fixture(database)

@@ -4,13 +4,11 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from functions.chat.deps import ChatDeps
@@ -37,7 +35,9 @@ from shared.domain.ids import AppId, RunId
 from shared.domain.models.model import ToolResult
 from shared.ports import Documents
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
-from tests.fixtures.chat import ADA, EVE, ChatFixture, open_chat_fixture
+from tests.fixtures.chat import ADA, EVE, ChatFixture, build_chat_fixture
+from tests.fixtures.idle import run_ready_tasks
+from tests.fixtures.storage import MemoryDatabase
 from tests.functions.chat.test_message_routes import open_chat
 
 READ = ChatTool(
@@ -111,7 +111,7 @@ class PendingRun:
 
     async def advance(self, **duration: float) -> None:
         await self.world.advance_when_idle(**duration)
-        await anyio.wait_all_tasks_blocked()
+        await run_ready_tasks()
 
     async def run_to_end(self) -> list[RunEvent]:
         """Advance time to the end of the run; return all events."""
@@ -366,7 +366,6 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=15)
 @given(STEPS)
 @example(["approve", "refuse", "approve"])
 @example(["approve", "stop"])
@@ -376,8 +375,7 @@ STEPS = st.lists(
 def test_a_call_runs_at_most_once_in_any_order_of_decisions_stops_and_crashes(
     steps: list[str],
 ) -> None:
-    with TemporaryDirectory() as folder:
-        anyio.run(_check_steps, open_chat_fixture(Path(folder)), steps)
+    anyio.run(_check_steps, build_chat_fixture(MemoryDatabase()), steps)
 
 
 async def _check_steps(world: ChatFixture, steps: list[str]) -> None:

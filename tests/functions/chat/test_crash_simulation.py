@@ -4,7 +4,7 @@ import asyncio
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.functions.chat.crash_simulation.plans import draw_plan
@@ -17,7 +17,6 @@ def forbid_blocking_calls() -> None:
     return
 
 
-@settings(max_examples=150)
 @given(st.randoms(use_true_random=False))
 def test_a_turn_survives_random_crashes_faults_and_disconnects(random: Random) -> None:
     asyncio.run(check_plan(draw_plan(random)))

@@ -39,6 +39,12 @@ QUESTION = f"Where is my {SECRET}?"
 ANSWER = f"The {SECRET} is in the attic."
 
 
+@pytest.fixture
+def world(database: SqliteDatabase) -> ChatFixture:
+    """Store in a file: its bytes are searched."""
+    return build_chat_fixture(database)
+
+
 async def begin(http: httpx.AsyncClient) -> str:
     answer = await http.post("/v2/chat-sessions", json={"storage_mode": "incognito"})
     assert answer.json().get("storage_mode") == "incognito", answer.text

@@ -3,13 +3,11 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar, get_args
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat import user_texts
@@ -64,7 +62,8 @@ from tests.fakes import (
     script_answer,
     script_calls,
 )
-from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
+from tests.fixtures.chat import ADA, ChatFixture, build_chat_fixture
+from tests.fixtures.storage import MemoryDatabase
 from tests.functions.chat.chats import (
     GONE_ANSWER,
     build_after_turn_deps,
@@ -214,8 +213,7 @@ async def read_history(world: ChatFixture) -> list[Any]:
 
 
 def check_session(names: list[str], language: str | None) -> None:
-    with TemporaryDirectory() as folder:
-        anyio.run(_check_session, open_chat_fixture(Path(folder)), names, language)
+    anyio.run(_check_session, build_chat_fixture(MemoryDatabase()), names, language)
 
 
 async def _check_session(world: ChatFixture, names: list[str], language: str | None) -> None:
@@ -237,7 +235,6 @@ async def _check_session(world: ChatFixture, names: list[str], language: str | N
     assert all(message.text for message in stored), "people read each of them"
 
 
-@settings(max_examples=60)
 @given(SESSIONS, st.sampled_from([None, "de", "ja"]))
 def test_a_model_is_given_its_own_words_however_its_answers_ended_n7(
     names: list[str], language: str | None

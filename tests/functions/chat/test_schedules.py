@@ -1,11 +1,9 @@
 """Schedules of after-turn events: a summary holds each message once, in any order (P15)."""
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.context import window
@@ -13,7 +11,8 @@ from functions.chat.turn.after_turn import after_turn
 from shared.domain.chats.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.models.model import ModelFacts, Prompt
-from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
+from tests.fixtures.chat import ADA, ChatFixture, build_chat_fixture
+from tests.fixtures.storage import MemoryDatabase
 from tests.functions.chat.chats import GONE_ANSWER, build_after_turn_deps, store_messages
 
 STEPS = st.lists(
@@ -91,10 +90,8 @@ async def check_session(world: ChatFixture, expected_texts: list[str]) -> int:
     return len(unsummarised)
 
 
-@settings(max_examples=60)
 @given(STEPS)
 def test_each_message_is_either_summarised_once_in_order_or_kept_verbatim_p15(
     steps: list[tuple[str, int]],
 ) -> None:
-    with TemporaryDirectory() as folder:
-        anyio.run(check_steps, open_chat_fixture(Path(folder)), steps)
+    anyio.run(check_steps, build_chat_fixture(MemoryDatabase()), steps)

@@ -47,6 +47,12 @@ ANSWER = f"The {SECRET} is in the attic."
 
 
 @pytest.fixture
+def world(database: SqliteDatabase) -> ChatFixture:
+    """Store in a file: its bytes are searched."""
+    return build_chat_fixture(database)
+
+
+@pytest.fixture
 async def answered(world: ChatFixture) -> AsyncIterator[tuple[httpx.AsyncClient, str]]:
     """A sealed chat with one answer."""
     with ScriptedModel(script_answer(ANSWER)) as model:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import anyio
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.context.window import MAX_READ
@@ -126,7 +126,6 @@ async def check_groups(database: SqliteDatabase, groups: Sequence[Sequence[Step]
     assert await read_texts(play.instances[1], CHATS[0]) is not None
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(STEPS, min_size=1, max_size=3), max_size=8))
 def test_what_is_read_is_what_was_sent_m84(groups: list[list[Step]]) -> None:
     with closing(MemoryDatabase()) as database:

@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import anyio
 import pytest
-from anyio import to_thread
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,7 +37,8 @@ from tests.fixtures.callers import (
     build_service_headers,
     open_client,
 )
-from tests.fixtures.chat import ADA, EVE, PSEUDONYMS, ChatFixture, open_chat_fixture
+from tests.fixtures.chat import ADA, EVE, PSEUDONYMS, ChatFixture, build_chat_fixture
+from tests.fixtures.storage import MemoryDatabase
 from tests.functions.chat.chats import (
     GONE_ANSWER,
     WORK,
@@ -571,17 +570,10 @@ async def test_the_owner_ends_a_stretch_by_hand_c65(world: ChatFixture) -> None:
     assert len(await list_arcs(world)) == 1
 
 
-def open_world(folder: Path) -> ChatFixture:
-    folder.mkdir()
-    return open_chat_fixture(folder)
-
-
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before", "after"])
-async def test_a_stretch_that_is_cut_at_any_call_ends_once_c60(
-    tmp_path: Path, *, after_effect: bool
-) -> None:
+async def test_a_stretch_that_is_cut_at_any_call_ends_once_c60(*, after_effect: bool) -> None:
     for at in range(1, MAX_STEPS):
-        world = await to_thread.run_sync(open_world, tmp_path / str(at))
+        world = build_chat_fixture(MemoryDatabase())
         await store_memories(world, ADA, ["User has a cat"])
         await store_messages(world, DOG, "Nice.")
         until = (await load_session(world)).updated_at

@@ -12,13 +12,14 @@ from functions.chat.context import window
 from functions.chat.turn.after_turn import after_turn, trim_summary
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.domain.chats.chat import MAIN_SESSION, build_session
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import SessionId
 from shared.domain.models.model import ModelFacts, UserText
 from shared.domain.models.tokens import estimate_tokens
 from tests.fakes import CountingDocuments, ScriptedModel, script_answer
-from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
+from tests.fixtures.chat import ADA, ChatFixture, build_chat_fixture, open_chat_fixture
 from tests.functions.chat.chats import (
     GONE_ANSWER,
     SUMMARY,
@@ -209,18 +210,20 @@ def test_a_summary_is_trimmed_to_three_paragraphs_and_its_character_limit_p15() 
 
 
 @pytest.fixture
-def restarted(world: ChatFixture, tmp_path: Path) -> ChatFixture:
-    return replace(open_chat_fixture(tmp_path), clock=world.clock)
+def restarted(tmp_path: Path) -> ChatFixture:
+    return open_chat_fixture(tmp_path)
 
 
 async def test_a_restart_does_not_change_the_prompt_of_the_next_turn_c72(
-    world: ChatFixture, restarted: ChatFixture
+    database: SqliteDatabase, restarted: ChatFixture
 ) -> None:
+    world = build_chat_fixture(database)
     await store_messages(world, *number_texts(31))
     with ScriptedModel(answers=script_summaries("Numbers.")) as model:
         await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER)
 
     turn_before = await prepare_turn(world.deps(), ADA, Question("And now?"))
+    restarted.clock = world.clock
     turn_after = await prepare_turn(restarted.deps(), ADA, Question("And now?"))
 
     assert turn_before.context == turn_after.context

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.safety.judge_text import judge_text
@@ -20,7 +18,8 @@ from shared.domain.chats.chat import MAIN_SESSION
 from shared.domain.chats.steps import CallStep
 from shared.domain.models.model import Prompt
 from shared.safety.crisis_rules import CrisisFinding
-from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
+from tests.fixtures.chat import ADA, ChatFixture, build_chat_fixture
+from tests.fixtures.storage import MemoryDatabase
 from tests.fixtures.windowed_model import WindowedModel, count_request_tokens
 from tests.functions.chat.chats import (
     GONE_ANSWER,
@@ -154,7 +153,6 @@ async def test_a_long_text_is_judged_to_its_last_word_n2(
     assert (verdict.decided_by, verdict.level) == ("classifier", 2)
 
 
-@settings(max_examples=20, deadline=None)
 @given(
     st.integers(2_500, 20_000),
     st.lists(
@@ -162,8 +160,7 @@ async def test_a_long_text_is_judged_to_its_last_word_n2(
     ),
 )
 def test_no_summary_or_stretch_is_larger_than_the_window_n2(window: int, texts: list[str]) -> None:
-    with TemporaryDirectory() as folder:
-        anyio.run(check_chat, open_chat_fixture(Path(folder)), window, texts)
+    anyio.run(check_chat, build_chat_fixture(MemoryDatabase()), window, texts)
 
 
 async def check_chat(world: ChatFixture, window: int, texts: list[str]) -> None:

@@ -3,12 +3,10 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.api.message_schemas import to_message_json
@@ -39,7 +37,8 @@ from shared.domain.chats.voices import select_voice, tag_event
 from shared.domain.ids import MessageId
 from shared.domain.models.model import ModelEvent, ReasoningDelta, TextDelta, TextWithdrawn
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
-from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
+from tests.fixtures.chat import ADA, ChatFixture, build_chat_fixture
+from tests.fixtures.storage import MemoryDatabase
 from tests.functions.chat.test_agent import (
     build_agent,
     build_tool,
@@ -172,13 +171,11 @@ def test_what_is_the_models_of_an_answer_is_what_is_left_of_its_words_n7(
         assert message.model_text == (model_text.strip() if is_partly_ours else None)
 
 
-@settings(max_examples=40)
 @given(list_runs(), st.lists(st.integers(0, 12), max_size=3))
 def test_a_run_that_is_closed_from_its_journal_stores_what_its_readers_see_x36(
     events: list[RunEvent], cuts: list[int]
 ) -> None:
-    with TemporaryDirectory() as folder:
-        anyio.run(check_closed_run, open_chat_fixture(Path(folder)), events, cuts)
+    anyio.run(check_closed_run, build_chat_fixture(MemoryDatabase()), events, cuts)
 
 
 async def check_closed_run(

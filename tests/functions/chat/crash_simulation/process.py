@@ -1,6 +1,5 @@
 """Process of the simulation: its link to the store, its runs, its death."""
 
-import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ from tests.fakes import (
     script_calls,
 )
 from tests.fixtures.chat import ChatFixture, build_chat_fixture
+from tests.fixtures.idle import run_ready_tasks
 from tests.fixtures.storage import INDEXES, MemoryDatabase
 from tests.functions.chat.crash_simulation.plans import Fault, Plan
 
@@ -108,15 +108,12 @@ class SimulatedProcess:
 
 async def wait_until_idle(*processes: SimulatedProcess) -> None:
     """Return when everything waits for the clock."""
-    loop: Any = asyncio.get_running_loop()
     while True:
-        await asyncio.sleep(0)
+        await run_ready_tasks()
         busy = next(
             (process.store_link for process in processes if process.store_link.in_flight_count),
             None,
         )
-        if loop._ready:
-            continue
         if busy is None:
             return
         await busy.call_finished.wait()
