@@ -33,8 +33,10 @@ SLOW_PARTS = (
 )
 
 # An example may be slow where emulators run beside it: that says nothing about the code.
-settings.register_profile("keepsake", deadline=None, derandomize=True)
-settings.register_profile("search", deadline=None, max_examples=2_000)
+examples = os.environ.get("EXAMPLES")
+settings.register_profile(
+    "keepsake", deadline=None, derandomize=not examples, max_examples=int(examples or 25)
+)
 settings.load_profile("keepsake")
 
 

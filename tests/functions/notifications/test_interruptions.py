@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from shared.domain.errors import Unavailable
@@ -204,7 +204,6 @@ class Schedule:
         )
 
 
-@settings(max_examples=60)
 @given(actions=st.lists(ACTIONS, min_size=3, max_size=25))
 async def test_any_schedule_stores_and_pushes_each_key_once_t15_t16(
     actions: list[tuple[str, Any]],

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.process_conversation.upkeep.sweep import sweep
@@ -263,7 +263,6 @@ async def test_a_conversation_stored_again_during_its_removal_is_processed(after
     assert 5 < at < MAX_STEPS
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     order=st.permutations(range(4)),
     again=st.lists(st.integers(0, 3), max_size=4),

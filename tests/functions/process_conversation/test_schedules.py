@@ -254,9 +254,7 @@ def expected_ends(model: EchoModel) -> dict[int, dict[str, Any]]:
     return asyncio.run(compute_ends())
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(actions=st.lists(ACTIONS, min_size=5, max_size=60))
 @example(actions=[*LATE_ROWS, (Schedule.kill, 0)])
 @example(actions=DUPLICATE_DELIVERY)

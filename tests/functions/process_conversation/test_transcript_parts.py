@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.process_conversation.processing.transcript_parts import (
@@ -176,7 +176,6 @@ async def test_a_conversation_that_fits_costs_one_call():
     assert "new_from" not in prompt.data
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(2_500, 20_000), st.lists(TEXTS, min_size=1, max_size=12))
 async def test_no_request_is_larger_than_the_window_n2(window, texts):
     segments = [Segment(text=text, is_user=True) for text in [*texts, "well " * 101]]
@@ -190,7 +189,6 @@ async def test_no_request_is_larger_than_the_window_n2(window, texts):
     assert {*numbers} == {*range(len(segments))}
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.integers(2_500, 9_000), st.booleans())
 async def test_what_a_server_calls_too_long_is_halved_until_it_fits_n2(real_window, learns):
     world, model = build_world(32_000, real_window=real_window, learns=learns)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.process_conversation.processing.trigger import build_change_event
@@ -66,7 +66,6 @@ MAX_EVENT_BYTES = 512 * 1024
 """What a trigger's event may take, https://cloud.google.com/eventarc/quotas, 2026-05."""
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 3_000), st.sampled_from(["x", "é", "日", "😀"]))
 def test_the_largest_event_of_a_change_is_delivered_d6(length: int, letter: str):
     """Old and new document, each with as many segments of this length as one may hold."""

@@ -210,9 +210,7 @@ def query_model(model: MODEL, kind: str) -> list[str]:
     return sorted(paths, key=lambda path: (build_sort_key(model[path]["rank"]), path), reverse=True)
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=st.lists(st.lists(WRITES, min_size=1, max_size=4), max_size=12))
 async def test_documents_behave_like_a_plain_dict(
     documents: SqliteDocuments, batches: list[list[Write]]

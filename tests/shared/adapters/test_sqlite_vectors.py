@@ -108,7 +108,7 @@ writes = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(writes)
 async def test_an_incrementally_updated_index_equals_one_read_at_once(
     history: list[tuple[str, str, int]],

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
@@ -267,7 +267,6 @@ class Library:
         max_size=20,
     )
 )
-@settings(max_examples=60, deadline=None)
 def test_every_list_agrees_with_what_is_stored(changes: list[tuple[str, int]]):
     async def play() -> None:
         with closing(MemoryDatabase()) as database:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.data.conversations.conversations import Conversations
@@ -182,7 +182,6 @@ async def test_a_missing_part_does_not_hide_the_other_transcripts_of_a_list(
     ]
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 90_000), min_size=1, max_size=40))
 def test_every_transcript_is_split_within_the_size_limit_of_a_document(sizes):
     talk = conversation("c1", *("x" * size for size in sizes))

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
@@ -18,7 +18,6 @@ THUMBS = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(CHOICES)), ma
 
 
 @given(THUMBS)
-@settings(max_examples=50)
 async def test_counts_are_those_of_the_thumbs_that_stand_c73(
     thumbs: list[tuple[str, Thumb | None]],
 ) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
@@ -40,7 +40,6 @@ async def test_of_a_crowd_over_two_instances_exactly_the_limit_is_taken_s5(
     assert (await instances[0].load_usage(ADA, NOON))["outbound_calls"] == 25
 
 
-@settings(max_examples=50)
 @given(
     limit=st.integers(1, 2_000),
     takes=st.lists(st.tuples(st.integers(0, 2), st.integers(1, 50)), max_size=60),

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared import telemetry
@@ -342,7 +342,6 @@ libraries = st.dictionaries(
 )
 
 
-@settings(max_examples=25, deadline=None)
 @given(libraries, words)
 async def test_search_never_returns_conversations_of_another_user_p11(
     transcripts: dict[tuple[UserId, str], list[str]], word: str

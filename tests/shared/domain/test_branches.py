@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.chats.branches import (
@@ -123,7 +123,6 @@ ANY_ACTIONS = st.lists(st.tuples(ACTIONS, st.integers(0, 50)), max_size=25)
 
 
 @given(ANY_ACTIONS)
-@settings(deadline=None)
 def test_any_order_of_edits_and_repeats_keeps_one_tree_u7(actions: list[tuple[str, int]]) -> None:
     chat = play(actions)
 
@@ -140,7 +139,6 @@ def test_any_order_of_edits_and_repeats_keeps_one_tree_u7(actions: list[tuple[st
 
 
 @given(ANY_ACTIONS)
-@settings(deadline=None)
 def test_the_path_to_a_message_is_its_ancestors(actions: list[tuple[str, int]]) -> None:
     chat = play(actions)
 

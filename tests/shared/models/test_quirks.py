@@ -393,7 +393,7 @@ def _put(chunk: Any, path: Sequence[Any], content: Any) -> Any:
     return {**(chunk or {}), first: _put((chunk or {}).get(first), rest, content)}
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(odd=st.lists(st.tuples(st.sampled_from(FIELDS), JSON), min_size=1, max_size=5))
 def test_whatever_a_chunk_holds_ends_a_stream_or_fails_as_ours_n1(server, odd):
     chunks = [_put(build_chunk(), path, content) for path, content in odd]
@@ -401,7 +401,7 @@ def test_whatever_a_chunk_holds_ends_a_stream_or_fails_as_ours_n1(server, odd):
     _check_any_end(server, Quirk(id="odd", source="W09", ask="greeting", play=lambda _: reply))
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(status=st.sampled_from([200, 400, 401, 404, 413, 422, 429, 500, 503]), body=JSON)
 def test_whatever_a_body_holds_fails_as_ours_n1(server, status, body):
     reply = send_json(body, status)

@@ -8,7 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
@@ -160,7 +160,6 @@ def declare(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 DECLARATIONS = st.recursive(declare(st.booleans()) | JSON, declare, max_leaves=8)
 
 
-@settings(max_examples=200, deadline=None)
 @given(DECLARATIONS, st.booleans())
 def test_any_declaration_becomes_a_tool_that_servers_take_n3(declared: Any, plain: bool) -> None:  # noqa: FBT001 - drawn
     before = deepcopy(declared)
@@ -172,7 +171,6 @@ def test_any_declaration_becomes_a_tool_that_servers_take_n3(declared: Any, plai
     assert json.dumps(normalise_tool(sent, plain=plain).parameters) == json.dumps(sent.parameters)
 
 
-@settings(max_examples=200, deadline=None)
 @given(DECLARATIONS)
 def test_any_declaration_is_repaired_to_a_schema_that_validates(declared: Any) -> None:
     repaired = repair_parameters(declared)
@@ -243,7 +241,6 @@ def build_objects(draw: st.DrawFn, depth: int = 3) -> tuple[dict[str, Any], Any]
     }
 
 
-@settings(max_examples=200, deadline=None)
 @given(build_objects(), st.booleans())
 def test_arguments_that_are_declared_fit_what_is_sent(
     pair: tuple[dict[str, Any], Any],
@@ -256,7 +253,6 @@ def test_arguments_that_are_declared_fit_what_is_sent(
     Draft202012Validator(send(declared, plain=plain)).validate(arguments)
 
 
-@settings(max_examples=200, deadline=None)
 @given(build_objects(), JSON)
 def test_a_valid_schema_means_the_same_once_it_is_repaired(
     pair: tuple[dict[str, Any], Any], arguments: Any

@@ -454,7 +454,7 @@ SCHEMAS: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(declared=st.lists(SCHEMAS, min_size=10, max_size=10))
 def test_no_declaration_is_refused_n3(server, declared):
     """Ask with ten generated schemas at once: two hundred in all."""

@@ -8,7 +8,7 @@ from math import fsum, log2
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.consent.disclosure import TURN_BUDGET_BITS
@@ -189,7 +189,6 @@ def test_a_card_number_costs_more_than_a_turn_may_tell_s2(play, place):
 
 
 @pytest.mark.parametrize(("play", "place"), PLAYS)
-@settings(max_examples=25)
 @given(secrets=st.lists(DIGITS, min_size=2, max_size=20))
 def test_the_turns_of_a_play_share_one_prefix_code_s2(play, place, secrets):
     """Some secrets, such as zeros alone, are cheap: then the others are dear."""

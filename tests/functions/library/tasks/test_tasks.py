@@ -86,7 +86,7 @@ async def test_a_list_shows_what_was_asked_for(world, alice, query, expected_ids
     assert await list_ids(alice, **query) == (expected_ids, False)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     completed=st.sampled_from([None, True, False]),
     conversation_id=st.sampled_from([None, ConversationId("talk")]),

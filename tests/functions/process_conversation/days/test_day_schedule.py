@@ -8,7 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.conversations.conversation import Conversation
@@ -88,7 +88,6 @@ async def test_over_a_change_of_clocks_each_day_has_its_summary_r6(database, zon
     assert len(days.pushed_ids) == 3
 
 
-@settings(deadline=None, max_examples=150)
 @given(start=instants, zone=zones, hour=hours, steps=changes, copies=st.integers(1, 2))
 def test_whatever_happens_no_day_is_told_twice_and_no_conversation_is_left_out_r6(
     start, zone, hour, steps, copies

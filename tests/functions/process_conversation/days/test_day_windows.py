@@ -6,7 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.process_conversation.days.day_material import DayMaterial
@@ -48,7 +48,6 @@ def build_material(conversations: int, records: int, overview: str) -> DayMateri
     )
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     st.integers(2_500, 40_000),
     st.integers(1, 100),
