@@ -444,6 +444,26 @@ def test_all_dates_of_a_chat_together_tell_day_and_month(lines, day):
 
 
 @pytest.mark.parametrize(
+    ("times", "hours"),
+    [
+        (["1:00 aa", "5:00 bb"], [1, 5]),
+        (["5:00 aa", "1:00 bb"], [5, 13]),
+        (["1:00 aa", "5:00 bb", "1:00 cc", "5:00 dd"], [1, 5, 13, 17]),
+        (["1:00 aa", "5:00 bb", "1:00 cc", "5:00 dd", "6:00 ee"], [1, 5, 1, 5, 6]),
+    ],
+)
+def test_up_to_four_unknown_words_beside_times_may_be_halves_of_the_day(
+    times: list[str], hours: list[int]
+) -> None:
+    lines = "".join(f"[1/2/26, {time}] Ann: Hi\n" for time in times)
+
+    _, _, turns = read("_chat.txt", lines)
+
+    starts = [(start or 0) / 3600 for _, start, _ in turns]
+    assert starts == [hour - hours[0] for hour in hours]
+
+
+@pytest.mark.parametrize(
     ("first", "second"),
     [
         ("[SPEAKER_00]: ", "[SPEAKER_01]: "),

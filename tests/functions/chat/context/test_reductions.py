@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from functions.chat import user_texts
 from functions.chat.context.blocks import FileNote, GivenDocument, count_message_tokens
 from functions.chat.context.budget import (
+    NOTE_TOKENS,
     compute_answer_room,
     compute_budget,
     count_tool_tokens,
+    cut_text,
 )
 from functions.chat.context.context import Context
 from functions.chat.context.pictures import GivenPicture
@@ -184,3 +186,27 @@ def test_calls_of_a_turn_that_no_window_holds_are_told_apart_from_a_long_questio
         context.for_cycle(2)
 
     assert str(refusal.value) == user_texts.TOO_MUCH_CONTEXT
+
+
+@pytest.mark.parametrize("max_tokens", [0, 10, 100, 500, 1_000, 2_500])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "田" * 500 + "word " * 2_000 + "田" * 500,
+        "word " * 2_000 + "田" * 1_000,
+        "word " * 4_000,
+        "田" * 3_000,
+    ],
+    ids=["dense ends", "a dense tail", "one script", "another script"],
+)
+def test_a_text_of_several_scripts_is_cut_until_it_fits(text: str, max_tokens: int) -> None:
+    shorter = cut_text(text, max_tokens)
+
+    assert estimate_tokens(shorter) <= max(max_tokens, NOTE_TOKENS)
+    assert shorter[:1] == text[:1] or max_tokens <= NOTE_TOKENS
+
+
+def test_a_text_that_fits_is_not_cut() -> None:
+    text = "田" * 500 + "word " * 100
+
+    assert cut_text(text, estimate_tokens(text)) == text
