@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ def list_ids_in_docstrings(source: str) -> Iterator[str]:
             yield from ID_IN_DOCSTRING.findall(ast.get_docstring(node) or "")
 
 
+@cache
 def list_ids_by_file() -> dict[str, set[str]]:
     sources = {str(p.relative_to(ROOT)): p.read_text() for p in (ROOT / "tests").rglob("*.py")}
     return {
@@ -36,20 +38,19 @@ def list_ids_by_file() -> dict[str, set[str]]:
     }
 
 
-IDS_BY_FILE = list_ids_by_file()
 LINES = (ROOT / "docs" / "features.md").read_text().splitlines()
 ROWS = [match.groups() for line in LINES if (match := ROW.match(line))]
 
 
 def test_every_id_that_a_test_names_has_one_row():
-    named = set().union(*IDS_BY_FILE.values())
+    named = set().union(*list_ids_by_file().values())
 
     assert sorted(feature for feature, _ in ROWS) == sorted(named)
 
 
 @pytest.mark.parametrize(("feature", "path"), ROWS)
 def test_the_file_of_a_row_names_its_id(feature, path):
-    assert feature in IDS_BY_FILE[path]
+    assert feature in list_ids_by_file()[path]
 
 
 def test_no_docstring_of_the_product_names_an_id():

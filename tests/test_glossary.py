@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ def to_words(text: str) -> str:
     return re.sub(r"[_/-]", " ", text.lower())
 
 
+@cache
 def load_searchable_lines() -> dict[str, list[str]]:
     """Return the path and the docstring lines of each module and prompt, in path order."""
     paths = [p for top in ("functions", "shared") for p in (ROOT / top).rglob("*")]
@@ -42,12 +44,10 @@ def read_docstring_lines(path: Path) -> list[str]:
     return to_words(docstring or "").splitlines()
 
 
-LINES_BY_FILE = load_searchable_lines()
-
-
 def search(phrase: str) -> list[str]:
     wanted = to_words(phrase)
-    return [name for name, lines in LINES_BY_FILE.items() if any(wanted in line for line in lines)]
+    lines_by_file = load_searchable_lines()
+    return [name for name, lines in lines_by_file.items() if any(wanted in line for line in lines)]
 
 
 @pytest.mark.parametrize(("phrase", "path"), read_index().items())
