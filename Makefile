@@ -33,7 +33,7 @@ erase: $(VENV)/ready ## Erase everything of a user (UID); asks first
 
 ##@ Test it
 test: $(VENV)/ready-dev ## Run every test in PROCESSES=2; a part whose tools are missing is skipped and named (ARGS)
-	@$(BIN)/python -m pytest -n $(PROCESSES) $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(PROCESSES) $(ARGS)
 
 test-models: $(VENV)/ready-dev ## Ask a real language model on a real server, installed into MODELS_DIR=.cache/models (LLAMA_SERVER=path asks another server; ARGS)
 	@$(BIN)/python -m pytest -n 0 -m real_model --timeout=900 -o faulthandler_timeout=1000 --durations=10 tests/real_models $(ARGS)
