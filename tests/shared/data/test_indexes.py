@@ -193,7 +193,7 @@ def test_no_collection_has_automatic_indexes() -> None:
     indexes = FirestoreIndexes.read(INFRA / "firestore.indexes.json")
     processing = ROOT / "functions/process_conversation/processing"
     sources = [
-        *(ROOT / "shared/data").glob("*.py"),
+        *(ROOT / "shared/data").rglob("*.py"),
         processing / "claims.py",
         processing / "stored_answers.py",
     ]

@@ -451,7 +451,7 @@ def list_top_collections() -> set[str]:
     """List the collections whose paths the stores build, but for counts a day, which know no persons."""
     texts = [
         part.value
-        for file in Path("shared/data").glob("*.py")
+        for file in Path("shared/data").rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text()))
         for part in (node.values[:1] if isinstance(node, ast.JoinedStr) else [node])
         if isinstance(part, ast.Constant) and isinstance(part.value, str)
