@@ -72,5 +72,8 @@ class PromptServer(uvicorn.Server):
             _, late = await asyncio.wait(running, timeout=self.config.timeout_graceful_shutdown)
             for task in late:
                 task.cancel()
-        await asyncio.sleep(0)  # closes the connections
+        for connection in list(self.server_state.connections):  # whose client does not read on
+            connection.transport.abort()
+        for _ in range(2):  # closes the connections
+            await asyncio.sleep(0)
         await self.lifespan.shutdown()
