@@ -20,6 +20,7 @@ from shared.domain.value import value
 from shared.library.conversation_schemas import (
     MAX_SEGMENTS,
     ClientId,
+    ConversationIn,
     Time,
 )
 from shared.library.exported_record import ExportedRecord, RecordedSpeaker
@@ -33,8 +34,9 @@ MAX_FORGOTTEN = 300
 """Of more, the rest is left out: they are written with the conversation, by a commit of at most 500 writes."""
 DERIVED_COLLECTIONS = frozenset({"memories", "action_items"})
 TAKEN_FIELDS = (
-    "id", "created_at", "started_at", "finished_at", "source", "language", "geolocation", "external_data", "photos",
-)  # fmt: skip
+    "created_at",
+    *(name for name in ConversationIn.model_fields if name != "transcript_segments"),
+)
 
 
 class _Shown(BaseModel):

@@ -1,7 +1,7 @@
 """Conversation store: a user's conversations and their transcripts."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -48,16 +48,11 @@ _MAX_DELETED = 100
 CONTENT_COLLECTIONS = ("answers", "feedback", "parts", "photos")
 """What stands below a conversation, beside the marks of what its owner deleted of it."""
 _NEWEST_FIRST = (Order("created_at", "desc"),)
-_WITHOUT_TRANSCRIPT = (
-    "created_at", "started_at", "finished_at", "source", "language", "parts", "geolocation",
-    "external_data", "status", "discarded", "structured", "topics", "processed_hash", "chunk_count",
-    "failure", "failure_reason", "waiting_since", "edits", "speakers", "assignments", "person_ids", "starred",
-    "app_id", "text_bytes",
-    "transcript_deleted_at", "deleted_hash", "restored_hash", "is_imported", "folder_id", "visibility", "share_token",
-    "merged_into", "merged_from", "apps_results", "suggested_summarization_apps",
-    "summary_app", "listed_at", "photo_count", "photo_bytes",
-    "processed_at", "kept_at", "figures",
-)  # fmt: skip
+_WITHOUT_TRANSCRIPT = tuple(
+    each.name
+    for each in fields(Conversation)
+    if each.name not in {"id", "transcript_segments", "photos", "held_by"}
+)
 
 
 class IncompleteTranscript(Unavailable):
