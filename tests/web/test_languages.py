@@ -3,11 +3,13 @@
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from infra.local.routing import ROOT
+from shared.domain.chats.built_in_names import BuiltInToolName
 from tests.local_key import LOCAL_KEY
 from tests.web.console import Console
 
@@ -28,6 +30,7 @@ SHOWN = re.compile(
     re.VERBOSE,
 )
 """A text, not a call of t(), where it becomes an attribute, a child or a question."""
+TOOL_NAMES: tuple[str, ...] = get_args(BuiltInToolName)
 PLURAL = re.compile(rf"(?<![\w$])(?<!\w\.)tn\(\{{\s*one: ({TEXT}),\s*other: ({TEXT}),?\s*\}},")
 
 
@@ -48,6 +51,22 @@ def test_a_catalog_has_every_text_and_no_other(
         assert isinstance(translation, dict) == (text in counting)
         for form in translation.values() if text in counting else [translation]:
             assert find_placeholders(form) == find_placeholders(text)
+
+
+def test_every_tool_of_a_chat_has_a_name_in_words_in_every_language() -> None:
+    words = (WEB / "words.js").read_text()
+    labels = {
+        name: re.search(rf"^  {name}: t\(({TEXT})\)", words, re.MULTILINE) for name in TOOL_NAMES
+    }
+    catalogs = {path.stem: json.loads(path.read_text()) for path in CATALOGS}
+
+    assert [name for name, label in labels.items() if label is None] == []
+    assert {
+        (language, label[0])
+        for label in labels.values()
+        for language, catalog in catalogs.items()
+        if label and json.loads(label[1]) not in catalog
+    } == set()
 
 
 @pytest.mark.parametrize("catalog", CATALOGS, ids=lambda path: path.stem)
