@@ -2,27 +2,19 @@
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 
-from functions.chat.tools.chart_tools import build_chart_tools
-from functions.chat.tools.file_tools import build_file_tools
-from functions.chat.tools.health_tools import build_health_tools
-from functions.chat.tools.library_tools import build_library_tools
-from functions.chat.tools.memory_tools import build_memory_tools
 from functions.chat.tools.parsed_call import parse_call
-from functions.chat.tools.product_tools import build_product_tools
-from functions.chat.tools.summary_tools import build_summary_tools
-from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.toolkit import Tool, Toolkit, ToolOutcome
-from functions.chat.tools.web_tools import build_web_tools
+from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.question import Question
 from shared.domain.models.model import ToolCall
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
 
-ZONE = ZoneInfo("America/Los_Angeles")
 MACHINE_TEXT = re.compile(
     r"""
     \d{4}-\d\d-\d\d | T\d\d:\d\d | [+-]\d\d:\d\d\b      # a stamp
@@ -52,27 +44,22 @@ CALLS: dict[str, dict[str, Any]] = {
     },
     "get_product_info": {"query": "import chats"},
     "search_web": {"query": "bread"},
+    "search_chats": {"query": "boat"},
+    "set_recall": {"recalls": False},
+    "save_rule": {"text": "Be brief.", "user_quote": "Be brief."},
+    "start_exercise": {"exercise_id": "breathing"},
 }
 CALLS_BY_ID = ("update_action_item", "update_memory", "delete_memories")
 
 
-def build_tools(world: ChatFixture) -> list[Tool]:
-    deps = world.deps()
-    return [
-        *build_library_tools(deps, ADA, ZONE),
-        *build_task_tools(deps, ADA, ZONE),
-        *build_memory_tools(deps, ADA),
-        *build_summary_tools(deps, ADA),
-        *build_health_tools(deps, ADA, ZONE),
-        *build_file_tools(deps, ADA, can_search=True),
-        *build_chart_tools(),
-        *build_product_tools(),
-        *build_web_tools(can_search=False),
-    ]
+async def list_offered_tools(world: ChatFixture) -> Sequence[Tool]:
+    """Return what a plain question is offered."""
+    await world.deps().stores.profiles.change(ADA, time_zone="America/Los_Angeles")
+    return (await prepare_turn(world.deps(), ADA, Question("Be brief."))).tools
 
 
 async def run_tool(world: ChatFixture, name: str, arguments: str) -> ToolOutcome:
-    toolkit = Toolkit(build_tools(world), timeout_s=5)
+    toolkit = Toolkit(await list_offered_tools(world), timeout_s=5)
     call = parse_call(ToolCall(id="call_0", name=name, arguments=arguments), "run-1")
     (outcome,) = await toolkit.run([call])
     return outcome
@@ -119,8 +106,12 @@ async def test_times_are_shown_on_the_owners_clock(library: ChatFixture) -> None
     assert "2026-03-09T19:00-07:00" in created.text
 
 
-def test_every_tool_of_the_library_is_called_here(world: ChatFixture) -> None:
-    assert {tool.spec.name for tool in build_tools(world)} == {*CALLS, *CALLS_BY_ID}
+async def test_every_tool_that_a_plain_question_is_offered_is_called_here(
+    world: ChatFixture,
+) -> None:
+    offered = {tool.spec.name for tool in await list_offered_tools(world)}
+
+    assert offered == {*CALLS, *CALLS_BY_ID}
 
 
 async def test_an_empty_library_is_told_in_words(world: ChatFixture) -> None:

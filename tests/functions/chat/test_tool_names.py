@@ -6,6 +6,8 @@ import itertools
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from types import ModuleType
 from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
@@ -50,6 +52,17 @@ def test_every_service_and_each_of_its_tools_has_a_reserved_name_s3() -> None:
     assert [name for name in names if find_own_name(name) is None] == []
 
 
+def test_every_builder_of_tools_is_called_by_another_module_s3() -> None:
+    used = {
+        name
+        for module in list_modules()
+        for name, member in vars(module).items()
+        if inspect.isfunction(member) and member.__module__ != module.__name__
+    }
+
+    assert {build.__name__ for build in find_builders()} - used == set()
+
+
 def build_all_tools(world: ChatFixture) -> Iterator[Tool]:
     """Build what every builder of tools makes, in each state that decides about a tool."""
     samples = build_samples(world)
@@ -67,13 +80,18 @@ def build_all_tools(world: ChatFixture) -> Iterator[Tool]:
 
 def find_builders() -> Iterator[Callable[..., Any]]:
     """Yield every public function of the functions that returns tools."""
-    for module in pkgutil.walk_packages(functions.__path__, "functions."):
-        if module.name.endswith(".main"):
-            continue  # importing one starts it
-        for name, member in inspect.getmembers(importlib.import_module(module.name)):
-            is_own = inspect.isfunction(member) and member.__module__ == module.name
+    for module in list_modules():
+        for name, member in inspect.getmembers(module):
+            is_own = inspect.isfunction(member) and member.__module__ == module.__name__
             if is_own and not name.startswith("_") and mentions_tool(member):
                 yield member
+
+
+@cache
+def list_modules() -> list[ModuleType]:
+    """Import every module of the functions but their entry points, which start when they are imported."""
+    found = pkgutil.walk_packages(functions.__path__, "functions.")
+    return [importlib.import_module(each.name) for each in found if not each.name.endswith(".main")]
 
 
 def mentions_tool(function: Callable[..., Any]) -> bool:
