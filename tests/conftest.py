@@ -30,6 +30,7 @@ SLOW_PARTS = (
     "infra",
     "web",
     "test_linear_texts.py",
+    "test_recipes.py",
 )
 
 # An example may be slow where emulators run beside it: that says nothing about the code.

@@ -78,4 +78,5 @@ def test_the_text_of_an_answer_is_without_what_was_taken_back_n1(thinking_server
 def test_the_types_are_those_of_the_api(tmp_path: Path) -> None:
     write_types(tmp_path / "types.py")
 
-    assert (tmp_path / "types.py").read_text() == TYPES_FILE.read_text()
+    is_current = (tmp_path / "types.py").read_text() == TYPES_FILE.read_text()
+    assert is_current, f"run `make clients` and commit what it writes: {TYPES_FILE.name}"

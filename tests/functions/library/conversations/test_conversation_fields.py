@@ -11,7 +11,6 @@ import pytest
 from functions.imports.formats.restored_conversations import parse_restored
 from functions.library.programs.developer_api.developer_schemas import (
     DeveloperSegmentsIn,
-    DeveloperTextIn,
     TranscribedConversationOut,
 )
 from functions.library.programs.integrations.integration_schemas import (
@@ -24,7 +23,6 @@ from functions.tool_proxy.webhooks.payload import build_payload
 from shared.domain.conversations.conversation import Conversation, transcript_hash
 from shared.domain.conversations.merged_transcript import merge_conversations
 from shared.domain.ids import ConversationId
-from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import ConversationIn, ConversationOut
 from shared.library.exported_record import ExportedConversationOut, build_record
 from tests.fixtures.processing import START
@@ -48,23 +46,19 @@ EMPTY = Conversation(
     started_at=START - timedelta(days=1),
     finished_at=START - timedelta(days=1),
 )
-UNREAD: Mapping[type[Wire], Collection[str]] = {
-    AppConversationOut: {"photos", "geolocation", "external_data"},
-    TranscribedConversationOut: {"photos", "geolocation", "external_data"},
-    WholeConversationOut: {"source", "photos", "geolocation", "external_data"},
-    SharedConversationOut: {"id", "source", "photos", "geolocation", "external_data"},
+ALL = {"app reads", "key reads", "model reads", "link shows", "webhook tells", "content"}
+USES: Mapping[str, Collection[str]] = {
+    "id": ALL - {"link shows", "content"},
+    "started_at": {*ALL, "app sends", "key sends"},
+    "finished_at": {*ALL, "app sends", "key sends"},
+    "source": {"app reads", "key reads", "webhook tells", "content", "key sends"},
+    "language": {*ALL, "app sends", "key sends"},
+    "transcript_segments": {*ALL, "key sends"},
+    "photos": {"webhook tells"},
+    "geolocation": {"key sends"},
+    "external_data": {"webhook tells"},
 }
-"""What apps, developer keys, MCP and those who have a link do not read."""
-UNSENT: Mapping[type[Wire], Collection[str]] = {
-    ExternalConversationIn: {"id", "source", "transcript_segments", "photos", "geolocation", "external_data"},
-    DeveloperTextIn: {"id", "source", "transcript_segments", "photos", "external_data"},
-    DeveloperSegmentsIn: {"id", "photos", "external_data"},
-}  # fmt: skip
-"""What apps and developer keys cannot send."""
-UNTOLD = ["geolocation"]
-"""What a webhook does not tell."""
-UNHASHED = ["id", "photos", "geolocation", "external_data"]
-"""What does not make a transcript another one: no model is asked again."""
+"""Who is given a field beside its owner, and who sends it. With another `content`, models are asked again."""
 
 
 def test_every_field_above_the_status_can_be_sent() -> None:
@@ -99,28 +93,31 @@ def test_every_field_of_an_export_comes_back() -> None:
     assert list_lost(restored) == []
 
 
-@pytest.mark.parametrize("schema", UNREAD)
-def test_what_others_than_its_owner_do_not_read_is_listed_here(schema: type[Wire]) -> None:
-    assert BODY.keys() - schema.model_fields.keys() == UNREAD[schema]
+@pytest.mark.parametrize("name", BODY)
+def test_a_field_is_used_by_whom_the_table_names(name: str) -> None:
+    shapes: Mapping[str, Collection[str]] = {
+        "app reads": AppConversationOut.model_fields,
+        "key reads": TranscribedConversationOut.model_fields,
+        "model reads": WholeConversationOut.model_fields,
+        "link shows": SharedConversationOut.model_fields,
+        "app sends": ExternalConversationIn.model_fields,
+        "key sends": DeveloperSegmentsIn.model_fields,
+        "webhook tells": [key for key, told in load_webhook().items() if told],
+        "content": [name] if is_content(name) else [],
+    }
+
+    assert {use for use, names in shapes.items() if name in names} == USES[name]
 
 
-@pytest.mark.parametrize("schema", UNSENT)
-def test_what_programs_cannot_send_is_listed_here(schema: type[Wire]) -> None:
-    assert BODY.keys() - schema.model_fields.keys() == UNSENT[schema]
+def load_webhook() -> dict[str, Any]:
+    payload: dict[str, Any] = json.loads(build_payload(SENT, "memory_creation"))
+    return payload
 
 
-def test_what_a_webhook_does_not_tell_is_listed_here() -> None:
-    payload = json.loads(build_payload(SENT, "memory_creation"))
-
-    assert [name for name in BODY if not payload.get(name)] == UNTOLD
-
-
-def test_what_does_not_make_a_transcript_another_one_is_listed_here() -> None:
-    changed = {name: replace(SENT, **{name: getattr(EMPTY, name)}) for name in BODY}
-
-    assert [
-        name for name in BODY if transcript_hash(changed[name]) == transcript_hash(SENT)
-    ] == UNHASHED
+def is_content(name: str) -> bool:
+    """Tell whether a transcript is another one where this field is another."""
+    changed = replace(SENT, **{name: getattr(EMPTY, name)})
+    return transcript_hash(changed) != transcript_hash(SENT)
 
 
 def list_lost(conversation: Conversation) -> list[str]:
