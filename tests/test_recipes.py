@@ -22,7 +22,7 @@ PYTEST = ("pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "--basetemp=.test
 
 @value
 class Edit:
-    """What a person adds to the files of a step, behind a text that stands there; a new file has none.
+    """What a person adds to the files of a step, behind a text that stands there, or ahead of one.
 
     `check` is a command of `python -m`: without the edit it fails, and its output has the word `named`.
     `module` writes the files instead.
@@ -32,6 +32,7 @@ class Edit:
     files: Sequence[str]
     added: str = ""
     behind: str = ""
+    ahead: str = ""
     module: str = ""
     check: Sequence[str]
     named: str
@@ -156,7 +157,7 @@ TOOL = (
     Edit(
         step=7,
         files=[f"web/languages/{name}.json" for name in ("de", "es", "fr", "ja")],
-        behind="{\n",
+        ahead='  "Country": ',
         added='  "Count words": "…",\n',
         check=CONSOLE_CHECK,
         named="count_words",
@@ -343,9 +344,9 @@ def follow(tree: Path, edit: Edit) -> None:
     for name in edit.files:
         file = tree / name
         text = file.read_text() if file.exists() else ""
-        before, behind, after = text.partition(edit.behind) if edit.behind else ("", "", text)
-        assert behind == edit.behind, f"{name} has no {edit.behind!r} any more"
-        file.write_text(f"{before}{behind}{edit.added}{after}")
+        beside = edit.behind or edit.ahead
+        assert beside in text, f"{name} has no {beside!r} any more"
+        file.write_text(text.replace(beside, f"{edit.behind}{edit.added}{edit.ahead}", 1))
 
 
 @contextmanager
