@@ -4,19 +4,22 @@ import html
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 
-from functions.imports.formats.drafts import Contents, Draft, Turn, is_owner_name
+from functions.imports.formats.drafts import Contents, Draft, TextFile, Turn, is_owner_name
 from functions.imports.formats.titles import find_start
 from shared.domain.value import value
 from shared.library.decoding import UnreadableFile
 
+SUFFIXES = (".srt", ".vtt")
+_SAMPLE_LINES = 40
 MIN_NAMED_SHARE = 0.5
 """The least share of cues that begin with a name, where a colon is to mean a speaker."""
 MAX_NEW_SHARE = 0.7
 """The largest share of cues whose first line stands above no other, where it is to be a name."""
 INSTANT_S = 0.05
 _TIME = r"(?:([0-9]{1,3}):)?([0-9]{1,2}):([0-9]{1,2})[.,]([0-9]{1,3})"
-TIMING_LINE = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
+_TIMING_LINE = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
 _VOICE = re.compile(r"<v(?:\.[^\s>]{0,100})?\s{1,9}([^<>\n]{1,200})>")
 _TAG = re.compile(r"</?[A-Za-z0-9][^<>]*>|\{\\[^{}]*\}")
 _NAMED = re.compile(
@@ -33,14 +36,27 @@ class Cue:
     lines: list[str]
 
 
-def read_cues(name: str, text: str) -> Contents:
-    """Read a file of cues; `name` is the file's, without suffix. Raises UnreadableFile."""
-    cues = _name_first_lines([*_parse_cues(text)])
+def is_cues(file: TextFile) -> bool:
+    """Tell whether a file is called so, or one of its first lines has the times of a cue.
+
+    A text that begins with a bracket is a chat or a transcript, which may quote cues.
+    """
+    if file.text.lstrip().startswith(("{", "[")):
+        return False
+    sample = file.text.splitlines()[:_SAMPLE_LINES]
+    return PurePosixPath(file.name).suffix.lower() in SUFFIXES or any(
+        map(_TIMING_LINE.fullmatch, sample)
+    )
+
+
+def read_cues(file: TextFile) -> Contents:
+    """Read the cues of a file. Raises UnreadableFile."""
+    cues = _name_first_lines([*_parse_cues(file.text)])
     turns = _drop_repeated([turn for cue in cues for turn in _parse_cue(cue)])
     if not turns:
         raise UnreadableFile("it has no cues with words")
     return Contents(
-        conversations=[Draft(turns=_name_speakers(turns), started_at=find_start(name, []))]
+        conversations=[Draft(turns=_name_speakers(turns), started_at=find_start(file.stem, []))]
     )
 
 
@@ -59,7 +75,7 @@ def _parse_cues(text: str) -> Iterator[Cue]:
 
 
 def _parse_timing(line: str) -> Cue | None:
-    match = TIMING_LINE.fullmatch(line)
+    match = _TIMING_LINE.fullmatch(line)
     if match is None:
         return None
     groups = match.groups()

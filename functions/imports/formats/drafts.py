@@ -1,18 +1,30 @@
-"""Drafts: what a reader finds in a file, before it has ids and zones; and the error they raise."""
+"""Drafts: what a reader is given, and what it finds in it, before that has ids and zones."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 from shared.domain.value import value
 
 OWNER_NAMES = frozenset({"me", "you"})
 """The names that recorders give to their owner, in lower case."""
-
-
 SECONDS_PER_WORD = 0.4
 """The usual length of speech, for texts without times."""
+
+
+@value
+class TextFile:
+    """A file to read; `content` is what it holds as JSON, None where it is none."""
+
+    name: str
+    text: str
+    content: Any = None
+
+    @property
+    def stem(self) -> str:
+        return PurePosixPath(self.name).stem
 
 
 @value

@@ -6,7 +6,7 @@ from email import message_from_string, policy
 from email.message import EmailMessage
 from email.utils import parsedate_to_datetime
 
-from functions.imports.formats.drafts import Contents, Draft, Turn
+from functions.imports.formats.drafts import Contents, Draft, TextFile, Turn
 from shared.library.decoding import UnreadableFile
 
 _HEADER = re.compile(r"\s*(?:[A-Z][A-Za-z-]{1,40}:[^\n]*\n(?:[ \t][^\n]*\n)*){2,200}\n", re.ASCII)
@@ -15,16 +15,16 @@ MAX_HEADER_CHARS = 100_000
 _REQUIRED = ("from", "date", "subject")
 
 
-def is_mail(text: str) -> bool:
+def is_mail(file: TextFile) -> bool:
     """Tell whether a text begins with the fields that a mail has."""
-    match = _HEADER.match(text[:MAX_HEADER_CHARS].replace("\r\n", "\n"))
+    match = _HEADER.match(file.text[:MAX_HEADER_CHARS].replace("\r\n", "\n"))
     names = {line.partition(":")[0].casefold() for line in match[0].splitlines()} if match else ()
     return all(name in names for name in _REQUIRED)
 
 
-def read_mail(text: str) -> Contents:
+def read_mail(file: TextFile) -> Contents:
     """Read a mail: each paragraph is said by its sender. Raises UnreadableFile."""
-    mail = message_from_string(text.lstrip(), EmailMessage, policy=policy.default)
+    mail = message_from_string(file.text.lstrip(), EmailMessage, policy=policy.default)
     words = _read_body(mail)
     turns = [
         Turn(text=paragraph.strip(), speaker=_find_sender(mail))

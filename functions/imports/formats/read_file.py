@@ -8,26 +8,21 @@ from pathlib import PurePosixPath
 import filetype
 
 from functions.imports.formats.archives import list_files
-from functions.imports.formats.cues import TIMING_LINE, read_cues
 from functions.imports.formats.documents import is_document, read_document_text
 from functions.imports.formats.drafts import Contents, join_records
-from functions.imports.formats.exported_collections import EmptyPart, read_collection
-from functions.imports.formats.json_files import read_json
-from functions.imports.formats.mail_files import is_mail, read_mail
+from functions.imports.formats.exports import EXPORTED_LISTS, EmptyPart, read_collection
+from functions.imports.formats.formats import read_text_file
+from functions.imports.formats.json_text import open_text
 from functions.imports.formats.restored_records import NOT_TAKEN, RESTORED_KINDS
-from functions.imports.formats.transcripts import read_transcript
 from shared.domain.value import value
 from shared.library.decoding import UnreadableFile, decode
 
-CUE_SUFFIXES = (".srt", ".vtt")
-_SAMPLE_LINES = 40
 SENSELESS = "its values make no sense: it is damaged, or of another program"
 MAX_NAMED = 3
 """Files of an archive that a refusal of the whole names."""
 EXPORT_MARK = "profile.json"
 """The first file of our own export."""
 CONTENT_FOLDERS = ("audio/", "files/")
-EXPORTED_LISTS = ("memories", "action_items", "people")
 
 
 @value
@@ -88,35 +83,12 @@ def _read_part(name: str, read: Callable[[], Contents]) -> Part:
 
 def _read_single(name: str, data: bytes) -> Contents:
     """Read a file that is no archive. Raises UnreadableFile."""
-    stem = PurePosixPath(name).stem
     text = read_document_text(data) if is_document(data) else decode(data)
-    if text.lstrip()[:1] in ("{", "["):
-        return _read_braced(stem, name, text)
-    if is_mail(text):
-        return read_mail(text)
-    is_cue_file = PurePosixPath(name).suffix.lower() in CUE_SUFFIXES
-    if is_cue_file or any(map(TIMING_LINE.fullmatch, text.splitlines()[:_SAMPLE_LINES])):
-        return read_cues(stem, text)
-    return read_transcript(stem, text)
+    return read_text_file(open_text(name, text))
 
 
 def _is_archive(data: bytes) -> bool:
     return bool(filetype.guess_mime(data) == "application/zip")
-
-
-def _read_braced(stem: str, name: str, text: str) -> Contents:
-    """Read JSON; a text may begin with a bracket, too."""
-    try:
-        return read_json(stem, text)
-    except UnreadableFile:
-        if name.lower().endswith(".json") or _looks_like_json(text):
-            raise
-        return read_transcript(stem, text)
-
-
-def _looks_like_json(text: str) -> bool:
-    """Tell whether what follows the first bracket is JSON too."""
-    return text.lstrip()[1:].lstrip()[:1] in ('"', "{", "[", "]", "}")
 
 
 def _read_member(stem: str, path: str, unpack: Callable[[], bytes]) -> Contents:
@@ -129,7 +101,7 @@ def _read_member(stem: str, path: str, unpack: Callable[[], bytes]) -> Contents:
         text = decode(data)
         if _parse_json(text) == []:
             raise EmptyPart("nothing stands in it")
-        return read_json(stem, f'{{"{inner.stem}": {text}}}')
+        return read_text_file(open_text(f"{stem}.json", f'{{"{inner.stem}": {text}}}'))
     if _is_archive(data):  # it may hold itself
         raise UnreadableFile("an archive in an archive is not read")
     return _read_single(f"{stem}{inner.suffix}" if inner.stem == "_chat" else inner.name, data)

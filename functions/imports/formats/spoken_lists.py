@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from functions.imports.formats.drafts import Contents, Draft, Turn, is_owner_name
+from functions.imports.formats.drafts import Contents, Draft, TextFile, Turn, is_owner_name
 from functions.imports.formats.json_fields import (
     MILLISECONDS_FROM,
     MOMENTS_FROM,
@@ -57,13 +57,17 @@ class SpokenList:
     items: Sequence[Fields]
 
 
-def read_spoken_lists(name: str, content: Any) -> Contents | None:
+def has_spoken_lists(file: TextFile) -> bool:
+    return any(_find_lists(file.content, (), ()))
+
+
+def read_spoken_lists(file: TextFile) -> Contents:
     """Read the lists in which most is said: a conversation each, but one where they share title and time."""
-    lists = _choose(list(_find_lists(content, (), ())))
-    if not lists:
-        return None
+    lists = _choose(list(_find_lists(file.content, (), ())))
     conversations = groupby(lists, key=_find_heading)
-    return Contents(conversations=[_read_draft(list(parts), name) for _, parts in conversations])
+    return Contents(
+        conversations=[_read_draft(list(parts), file.stem) for _, parts in conversations]
+    )
 
 
 def _find_lists(

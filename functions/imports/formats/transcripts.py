@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import groupby, pairwise
 
 from functions.imports.formats.blocks import Block, date_blocks, drop_addressees
-from functions.imports.formats.drafts import Contents, Draft, Turn, is_owner_name
+from functions.imports.formats.drafts import Contents, Draft, TextFile, Turn, is_owner_name
 from functions.imports.formats.front_matter import read_front_matter
 from functions.imports.formats.layouts import (
     CLOCK_LINE,
@@ -43,10 +43,10 @@ _UNSEEN = re.compile(r"\*\*|__|[\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 """Emphasis of Markdown, and marks of the direction of writing, which stand inside dates and numbers."""
 
 
-def read_transcript(name: str, text: str) -> Contents:
-    """Read a transcript, a chat or notes; `name` is the file's, without suffix."""
-    if (front := read_front_matter(text)) and front.text.strip():
-        contents = _read_text(name, front.text)
+def read_transcript(file: TextFile) -> Contents:
+    """Read a transcript, a chat or notes."""
+    if (front := read_front_matter(file.text)) and front.text.strip():
+        contents = _read_text(file.stem, front.text)
         drafts = [
             replace(
                 draft,
@@ -56,7 +56,7 @@ def read_transcript(name: str, text: str) -> Contents:
             for draft in contents.conversations
         ]
         return replace(contents, conversations=drafts)
-    return _read_text(name, text)
+    return _read_text(file.stem, file.text)
 
 
 def _read_text(name: str, text: str) -> Contents:

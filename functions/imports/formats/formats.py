@@ -1,0 +1,44 @@
+"""Formats: FORMATS, the forms of text that are imported, tried in order. A new one is a file and a row.
+
+What comes before is no row: bytes are an archive of many files, a document or a text, which read_file tells
+apart by their first bytes. Of transcripts and chats as text there are many forms: LAYOUTS is their table.
+"""
+
+from collections.abc import Callable
+
+from functions.imports.formats.cues import is_cues, read_cues
+from functions.imports.formats.drafts import Contents, TextFile
+from functions.imports.formats.exports import is_export, read_export
+from functions.imports.formats.json_text import is_json, refuse_json
+from functions.imports.formats.mail_files import is_mail, read_mail
+from functions.imports.formats.spoken_lists import has_spoken_lists, read_spoken_lists
+from functions.imports.formats.telegram import is_telegram, read_telegram
+from functions.imports.formats.transcripts import read_transcript
+from shared.domain.value import value
+
+
+@value
+class Format:
+    """A form of text: `detect` tells whether a file has it, `read` raises UnreadableFile."""
+
+    name: str
+    detect: Callable[[TextFile], bool]
+    read: Callable[[TextFile], Contents]
+
+
+FORMATS = (
+    Format(name="chats of Telegram", detect=is_telegram, read=read_telegram),
+    Format(name="export of Omi or of us", detect=is_export, read=read_export),
+    Format(
+        name="JSON with lists of what was said", detect=has_spoken_lists, read=read_spoken_lists
+    ),
+    Format(name="any other JSON", detect=is_json, read=refuse_json),
+    Format(name="mail", detect=is_mail, read=read_mail),
+    Format(name="SRT or WebVTT", detect=is_cues, read=read_cues),
+    Format(name="transcript, chat or notes", detect=lambda _: True, read=read_transcript),
+)
+
+
+def read_text_file(file: TextFile) -> Contents:
+    """Read a file by the first of FORMATS that it has. Raises UnreadableFile."""
+    return next(form for form in FORMATS if form.detect(file)).read(file)

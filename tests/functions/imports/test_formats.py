@@ -1,0 +1,36 @@
+"""The table of import formats: its order decides about files that look like several."""
+
+import pytest
+
+from functions.imports.formats.formats import FORMATS
+from functions.imports.formats.json_text import open_text
+
+CUES = "1\n00:00:01,000 --> 00:00:02,000\nHello\n"
+MAIL = "From: ann@example.org\nDate: Mon, 1 Jan 2024 10:00:00 +0000\nSubject: Cues\n\n"
+TELEGRAM = '{"name": "Ann", "messages": [{"date": "2024-01-01T10:00:00", "text": "Hello"}]}'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("chat.json", TELEGRAM, "chats of Telegram"),
+        ("omi.json", '[{"transcript_segments": [{"text": "Hello"}]}]', "export of Omi or of us"),
+        ("list.json", '{"items": [{"text": "Hello"}]}', "JSON with lists of what was said"),
+        ("numbers.json", "[1, 2]", "any other JSON"),
+        ("broken.txt", '{"items": [', "any other JSON"),
+        ("letter.eml", f"{MAIL}{CUES}", "mail"),
+        ("captions.txt", CUES, "SRT or WebVTT"),
+        ("empty.vtt", "WEBVTT", "SRT or WebVTT"),
+        ("numbers.txt", "[1, 2]", "transcript, chat or notes"),
+        ("chat.txt", f"[1/2/20, 10:00:00] Ann: look\n{CUES}", "transcript, chat or notes"),
+        ("notes.md", "Milk and bread.", "transcript, chat or notes"),
+    ],
+)
+def test_a_text_is_read_by_the_first_format_that_it_has(name, text, expected):
+    file = open_text(name, text)
+
+    assert next(each.name for each in FORMATS if each.detect(file)) == expected
+
+
+def test_each_format_has_a_name_of_its_own():
+    assert len({each.name for each in FORMATS}) == len(FORMATS)
