@@ -1,6 +1,5 @@
 """Reading of a file: whatever it is called, its content tells what it is."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import PurePosixPath
@@ -96,24 +95,15 @@ def _read_member(stem: str, path: str, unpack: Callable[[], bytes]) -> Contents:
     inner, data = PurePosixPath(path), unpack()
     is_json = inner.suffix == ".json"
     if is_json and inner.stem in (*RESTORED_KINDS, *NOT_TAKEN):
-        return read_collection(inner.stem, _parse_json(decode(data)))
+        return read_collection(inner.stem, open_text(path, decode(data)).content)
     if is_json and inner.stem in EXPORTED_LISTS:
         text = decode(data)
-        if _parse_json(text) == []:
+        if open_text(path, text).content == []:
             raise EmptyPart("nothing stands in it")
         return read_text_file(open_text(f"{stem}.json", f'{{"{inner.stem}": {text}}}'))
     if _is_archive(data):  # it may hold itself
         raise UnreadableFile("an archive in an archive is not read")
     return _read_single(f"{stem}{inner.suffix}" if inner.stem == "_chat" else inner.name, data)
-
-
-def _parse_json(text: str) -> object:
-    """Return what a file holds, None where it is no JSON."""
-    try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found
 
 
 def _join(contents: Iterable[Contents]) -> Contents:

@@ -150,6 +150,13 @@ def test_a_broken_list_of_an_export_does_not_cost_the_rest(content):
     assert len(read_file("a.zip", archive).conversations) == 1
 
 
+@pytest.mark.parametrize("name", ["memories", "goals"])
+def test_half_a_character_in_a_list_of_an_export_becomes_a_question_mark(name):
+    archive = build_zip({f"{name}.json": '[{"id": "a", "title": "a\\ud800b"}]'})
+
+    assert repr(read_file("a.zip", archive)).count("a?b") == 1
+
+
 def test_archives_in_archives_are_not_read():
     archive = build_zip({"chat.txt": CHAT})
     for _ in range(400):
