@@ -6,7 +6,7 @@ from typing import Annotated, Literal, cast, get_args
 from pydantic import AwareDatetime, Field, model_validator
 
 from functions.chat.api.chat_query import ChatQuery
-from functions.chat.context.file_texts import MAX_FILES
+from functions.chat.context.given_files import MAX_FILES
 from functions.chat.context.page import Page, PageType
 from functions.chat.context.similar_chats import (
     MAX_SIMILAR,

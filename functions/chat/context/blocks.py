@@ -1,12 +1,22 @@
-"""Blocks of a context: the values that a turn's input is built from."""
+"""Blocks of a context: the values that a turn's input is built from, before they are fitted to a window; pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic_core import to_json
 
+from shared.domain.chats.chat import FilePage
 from shared.domain.ids import FileId
-from shared.domain.models.model import AssistantTurn, ModelMessage, SystemText, ToolResult, UserText
+from shared.domain.models.model import (
+    UNKNOWN_MODEL,
+    AssistantTurn,
+    ModelFacts,
+    ModelMessage,
+    Picture,
+    SystemText,
+    ToolResult,
+    UserText,
+)
 from shared.domain.models.tokens import estimate_tokens
 from shared.domain.value import value
 
@@ -50,11 +60,64 @@ class GivenDocument:
 
 
 @value
+class GivenPicture:
+    """A picture that came with a message, and the line that names it."""
+
+    label: str
+    picture: Picture
+
+
+@value
 class Exchange:
     """Calls of this turn and their results, one for each call, in the same order."""
 
     turn: AssistantTurn
     results: tuple[ToolResult, ...]
+
+
+@value
+class TurnBlocks:
+    """The blocks of a turn's input, in the order in which the model reads them.
+
+    `rules` are ours and always first; `focus`, `guidance` (ours, on the subject of the chat), `own_prompt`,
+    `owner_rules` and `app_prompt` follow as system messages, the owner's text exactly as it is. `history` is the part of the chat that `summary` does
+    not cover, oldest first. `agent_prompt` stands above the latest message, in each turn anew, and so
+    do the files of the chat's project, or `project_notes` that name them. `forgotten_files` were given with messages that are no longer
+    in `history`. `files` and `pictures` came with the latest message, which is `details` (what the owner
+    allowed to read), `similar_chats`, `page` (what they look at), all fenced by the caller, `lines` (facts such
+    as the time) and `question`. `exchanges` are this turn's calls so far. `reminder` is the owner's, and comes
+    last, with a `warning` of ours.
+    """
+
+    question: str
+    rules: str = ""
+    focus: str = ""
+    guidance: str = ""
+    own_prompt: str = ""
+    owner_rules: str = ""
+    app_prompt: str = ""
+    summary: str = ""
+    history: tuple[EarlierMessage, ...] = ()
+    agent_prompt: str = ""
+    project_files: tuple[GivenDocument, ...] = ()
+    project_notes: tuple[FileNote, ...] = ()
+    forgotten_files: tuple[FileNote, ...] = ()
+    files: tuple[GivenDocument, ...] = ()
+    pictures: tuple[GivenPicture, ...] = ()
+    details: str = ""
+    similar_chats: str = ""
+    page: str = ""
+    lines: tuple[str, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
+    reminder: str = ""
+    warning: str = ""
+    facts: ModelFacts = UNKNOWN_MODEL
+
+    @property
+    def given_files(self) -> list[FilePage]:
+        """The files that it gives whole, by the numbers that they are cited by, from 1."""
+        documents = (*self.project_files, *self.files)
+        return [FilePage(id=each.file_id or FileId(""), name=each.title) for each in documents]
 
 
 def build_earlier_message(

@@ -7,19 +7,17 @@ prompt cache needs: what changes stands at the end.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from functions.chat.context.blocks import EarlierMessage, Exchange, count_message_tokens
+from functions.chat.context.blocks import EarlierMessage, Exchange, TurnBlocks, count_message_tokens
 from functions.chat.context.budget import (
     HISTORY_SHARE,
     compute_budget,
     lighten_history,
     select_newest,
 )
-from functions.chat.context.documents import build_file_notices
-from functions.chat.context.pictures import hide_earlier_pictures
+from functions.chat.context.given_files import build_file_notices, hide_earlier_pictures
 from functions.chat.context.reductions import cut_to_fit
 from functions.chat.context.required import build_required
 from functions.chat.context.tool_pairs import drop_orphans
-from functions.chat.context.turn_blocks import TurnBlocks
 from shared.domain.models.model import AssistantTurn, ModelMessage, ToolResult, ToolSpec, UserText
 from shared.domain.value import value
 

@@ -7,16 +7,16 @@ import json
 from collections.abc import Sequence
 
 from functions.chat.context.blocks import EarlierMessage, build_earlier_message
-from functions.chat.context.documents import build_document_messages
 from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
-from functions.chat.context.file_texts import (
+from functions.chat.context.given_files import (
     NO_TEXTS,
     FileTexts,
+    add_pictures,
+    build_document_messages,
     list_pictures,
     number_documents,
 )
 from functions.chat.context.model_words import select_model_words
-from functions.chat.context.pictures import add_pictures
 from functions.chat.context.replayed_calls import replay_calls
 from shared import prompts
 from shared.domain.chats.chat import Message

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from functions.chat.context.context import Context
-from functions.chat.context.file_texts import (
+from functions.chat.context.given_files import (
     FileText,
     build_note,
     list_pictures,

@@ -10,7 +10,7 @@ from functools import cache
 from functions.chat.context.blocks import FileNote
 from functions.chat.context.context import Context
 from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
-from functions.chat.context.file_texts import (
+from functions.chat.context.given_files import (
     NO_TEXTS,
     FileText,
     FileTexts,

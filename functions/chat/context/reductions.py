@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from functions.chat import user_texts
-from functions.chat.context.blocks import MIN_CUT_TOKENS, FileNote, count_message_tokens
+from functions.chat.context.blocks import MIN_CUT_TOKENS, FileNote, TurnBlocks, count_message_tokens
 from functions.chat.context.budget import HISTORY_SHARE, cut_documents, cut_results, cut_text
-from functions.chat.context.documents import build_project_notices
+from functions.chat.context.given_files import build_project_notices
 from functions.chat.context.required import Required, build_required
-from functions.chat.context.turn_blocks import TurnBlocks
 from shared.domain.errors import TooLarge
 from shared.domain.models.tokens import estimate_tokens
 from shared.domain.value import value

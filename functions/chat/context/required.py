@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from functions.chat.context.blocks import count_message_tokens
-from functions.chat.context.documents import build_document_messages, build_project_notices
-from functions.chat.context.pictures import add_pictures, hide_pictures
+from functions.chat.context.blocks import TurnBlocks, count_message_tokens
+from functions.chat.context.given_files import (
+    add_pictures,
+    build_document_messages,
+    build_project_notices,
+    hide_pictures,
+)
 from functions.chat.context.reminder import build_reminder
-from functions.chat.context.turn_blocks import TurnBlocks
 from shared import prompts
 from shared.domain.models.model import ModelMessage, SystemText, UserText
 from shared.domain.value import value

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from functions.chat.context.citations import Citations
-from functions.chat.context.file_texts import join_pages
+from functions.chat.context.given_files import join_pages
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult, render_fixed

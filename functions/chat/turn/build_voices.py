@@ -9,7 +9,7 @@ from functions.chat.context.allowed_details import build_details_text
 from functions.chat.context.caution import describe_caution
 from functions.chat.context.context import Context
 from functions.chat.context.exercise import describe_exercise
-from functions.chat.context.file_texts import build_note
+from functions.chat.context.given_files import build_note
 from functions.chat.context.page import Page, build_page_text
 from functions.chat.context.project_overview import describe_project
 from functions.chat.context.similar_chats import build_similar_text

@@ -7,7 +7,7 @@ from typing import get_args
 
 from functions.chat.context.blocks import FileNote
 from functions.chat.context.budget import compute_budget
-from functions.chat.context.file_texts import (
+from functions.chat.context.given_files import (
     FileText,
     FileTexts,
     build_note,

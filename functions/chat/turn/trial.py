@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import cast
 
 from functions.chat.context.earlier_results import NO_RESULTS
-from functions.chat.context.file_texts import NO_TEXTS
+from functions.chat.context.given_files import NO_TEXTS
 from functions.chat.context.project_files import ProjectFiles
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.build_voices import VoiceBuilder

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat import user_texts
-from functions.chat.context.blocks import FileNote, GivenDocument, count_message_tokens
+from functions.chat.context.blocks import (
+    FileNote,
+    GivenDocument,
+    GivenPicture,
+    count_message_tokens,
+)
 from functions.chat.context.budget import (
     NOTE_TOKENS,
     compute_answer_room,
@@ -17,7 +22,6 @@ from functions.chat.context.budget import (
     cut_text,
 )
 from functions.chat.context.context import Context
-from functions.chat.context.pictures import GivenPicture
 from shared.domain.errors import TooLarge
 from shared.domain.models.model import (
     AssistantTurn,
