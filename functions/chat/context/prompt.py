@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -18,7 +18,7 @@ from functions.chat.context.given_files import (
     number_documents,
 )
 from functions.chat.context.history import build_history
-from functions.chat.context.interests import choose_interests
+from functions.chat.context.lines import build_lines, build_owner_lines
 from shared import prompts
 from shared.domain.account.profile import Profile
 from shared.domain.apps.app import App
@@ -38,10 +38,6 @@ RULE_LAYERS = tuple(
 """The reviewed files that our rules consist of."""
 BRIEF_RULES = "chat/system/brief"
 """What stands in their place where a window is small."""
-PAUSED = (
-    "The owner paused memories: use nothing that was remembered about them, and say so if they ask."
-)
-PAUSED_BUT_ALLOWED = "The owner paused memories: use nothing that was remembered about them but what they allowed here."
 
 NO_NOTES = ChatNotes()
 
@@ -71,7 +67,7 @@ def build_context(
         history=build_history(history, texts, results),
         forgotten_files=tuple(forgotten),
         lines=(
-            *_build_lines(profile, app, now, choose_answer_language(profile, notes)),
+            *build_lines(profile, app, now, choose_answer_language(profile, notes)),
             *filter(None, [caution]),
         ),
         question=question,
@@ -97,7 +93,7 @@ def add_owner_blocks(
     now: datetime,
 ) -> Context:
     """Add what the owner wrote, chose, allowed and brought along: all that no persona is given."""
-    owner_lines = _build_owner_lines(
+    owner_lines = build_owner_lines(
         profile, context.question, chat_id, now, has_details=bool(details)
     )
     return replace(
@@ -202,34 +198,3 @@ def _build_summary(summary: str) -> str:
     if not summary:
         return ""
     return prompts.render("chat/earlier", summary=json.dumps(summary, ensure_ascii=False))
-
-
-def _build_lines(profile: Profile, app: App | None, now: datetime, language: str) -> list[str]:
-    local_time = now.astimezone(profile.zone).replace(microsecond=0)
-    lines = [f"Current time: {local_time.isoformat()} ({profile.zone.key})"]
-    if profile.name:
-        lines.append(f"The owner's name: {profile.name}")
-    lines.append(f"Where the question has no language of its own, answer in: {_quote(language)}")
-    if app is not None and app.persona_prompt is None:
-        lines.append(f"This chat belongs to the app {app.name!r}: {app.description!r}")
-    return lines
-
-
-def _build_owner_lines(
-    profile: Profile, question: str, chat_id: str, now: datetime, *, has_details: bool
-) -> Iterator[str]:
-    """Tell what the owner likes and how they learn, quoted, as an import may have brought it."""
-    day = now.astimezone(profile.zone).date()
-    interests = choose_interests(profile.interests, question, chat_id=chat_id, day=day)
-    if interests:
-        yield f"Some of the owner's interests, for examples where they fit: {_quote(interests)}"
-    if not profile.recalls_memories:
-        yield PAUSED_BUT_ALLOWED if has_details else PAUSED
-    elif profile.volunteers_memories:
-        yield "The owner likes to be reminded: look up memories that fit, and bring one up unasked."
-    if profile.learning_style:
-        yield f"How the owner likes to learn: {_quote(profile.learning_style)}"
-
-
-def _quote(words: object) -> str:
-    return json.dumps(words, ensure_ascii=False)

@@ -6,12 +6,10 @@ from datetime import datetime
 
 from functions.chat.context import prompt, window
 from functions.chat.context.allowed_details import build_details_text
-from functions.chat.context.caution import describe_caution
 from functions.chat.context.context import Context
-from functions.chat.context.exercise import describe_exercise
 from functions.chat.context.given_files import build_note
+from functions.chat.context.lines import describe_caution, describe_exercise, describe_project
 from functions.chat.context.page import Page, build_page_text
-from functions.chat.context.project_overview import describe_project
 from functions.chat.context.similar_chats import build_similar_text
 from functions.chat.deps import ChatDeps
 from functions.chat.loop.tool_policy import ToolPolicy, build_tool_policy

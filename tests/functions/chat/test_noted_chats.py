@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from functions.chat.context.blocks import FileNote
-from functions.chat.context.project_overview import MAX_NAMED, describe_project
+from functions.chat.context.lines import MAX_NAMED_FILES, describe_project
 from functions.chat.context.similar_chats import (
     MAX_COMPARED,
     MAX_SUMMARY_CHARS,
@@ -351,7 +351,9 @@ async def test_without_a_project_the_answer_may_ask_for_its_files_m127(world: Ch
 
 
 def test_of_a_large_project_the_first_files_are_named_m127() -> None:
-    files = [FileNote(id=FileId(f"f{n}"), name=f"{n}.py", chars=n) for n in range(MAX_NAMED + 7)]
+    files = [
+        FileNote(id=FileId(f"f{n}"), name=f"{n}.py", chars=n) for n in range(MAX_NAMED_FILES + 7)
+    ]
 
     text = describe_project(files)
 

@@ -5,7 +5,7 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.context.interests import MAX_TOLD, choose_interests
+from functions.chat.context.lines import MAX_TOLD_INTERESTS, choose_interests
 
 DAY = date(2026, 3, 2)
 INTERESTS = (
@@ -24,7 +24,7 @@ def test_an_answer_is_told_of_few_interests_and_never_of_all_m110(
     chosen = choose_interests(interests, question, chat_id="main", day=DAY)
 
     assert set(chosen) <= set(interests)
-    assert len(chosen) <= MAX_TOLD
+    assert len(chosen) <= MAX_TOLD_INTERESTS
     assert len(chosen) < max(len(interests), 1)
 
 
