@@ -17,7 +17,6 @@ from functions.chat.context.budget import (
 from functions.chat.context.given_files import build_file_notices, hide_earlier_pictures
 from functions.chat.context.reductions import cut_to_fit
 from functions.chat.context.required import build_required
-from functions.chat.context.tool_pairs import drop_orphans
 from shared.domain.models.model import AssistantTurn, ModelMessage, ToolResult, ToolSpec, UserText
 from shared.domain.value import value
 
@@ -111,3 +110,31 @@ def _count_history_tokens(history: Sequence[EarlierMessage]) -> int:
 
 def _hide_history_pictures(blocks: TurnBlocks) -> TurnBlocks:
     return replace(blocks, history=tuple(map(hide_earlier_pictures, blocks.history)))
+
+
+def drop_orphans(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """Leave out results without their call, and calls without a result each, which model APIs refuse; texts stay."""
+    kept: list[ModelMessage] = []
+    position = 0
+    while position < len(messages):
+        message, start = messages[position], position + 1
+        position = _find_results_end(messages, start)
+        if isinstance(message, AssistantTurn) and message.tool_calls:
+            kept += _keep_pairs(message, messages[start:position])
+        elif not isinstance(message, ToolResult):
+            kept.append(message)
+    return kept
+
+
+def _find_results_end(messages: Sequence[ModelMessage], start: int) -> int:
+    end = start
+    while end < len(messages) and isinstance(messages[end], ToolResult):
+        end += 1
+    return end
+
+
+def _keep_pairs(turn: AssistantTurn, results: Sequence[ModelMessage]) -> list[ModelMessage]:
+    result_ids = sorted(r.call_id for r in results if isinstance(r, ToolResult))
+    if result_ids == sorted(call.id for call in turn.tool_calls):
+        return [turn, *results]
+    return [AssistantTurn(text=turn.text)] if turn.text else []

@@ -4,10 +4,13 @@ As its own words it is given what a model wrote, never what our code wrote into 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from pydantic_core import from_json
 
 from functions.chat.context.blocks import EarlierMessage, build_earlier_message
-from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
+from functions.chat.context.earlier_results import NO_RESULTS, EarlierResult, EarlierResults
 from functions.chat.context.given_files import (
     NO_TEXTS,
     FileTexts,
@@ -17,12 +20,23 @@ from functions.chat.context.given_files import (
     number_documents,
 )
 from functions.chat.context.model_words import select_model_words
-from functions.chat.context.replayed_calls import replay_calls
 from shared import prompts
 from shared.domain.chats.chat import Message
 from shared.domain.chats.run import build_question_id
+from shared.domain.chats.steps import CallState, CallStep, Step
 from shared.domain.ids import RunId
-from shared.domain.models.model import AssistantTurn, ModelMessage, UserText
+from shared.domain.models.model import AssistantTurn, ModelMessage, ToolCall, ToolResult, UserText
+
+RESULT_TEXTS: Mapping[CallState, str] = {
+    "done": "This tool call completed but the results are no longer accessible.",
+    "failed": "This tool call failed.",
+    "skipped": "This tool call was not made: the owner did not allow it.",
+    "abandoned": "The answer ended before this tool call did.",
+}
+"""Text of others is not repeated: it may be outdated. Data is, as far as it was kept.
+
+Else a summary stands in its place where the owner wants one.
+"""
 
 
 def build_history(
@@ -77,7 +91,7 @@ def _to_model_messages(message: Message, results: EarlierResults) -> list[ModelM
     if message.sender == "human":
         return [UserText(text=words)]
     answer = [AssistantTurn(text=words)] if words else []
-    calls = replay_calls(message.steps, results.find(message))
+    calls = _replay_calls(message.steps, results.find(message))
     return [*calls, *answer, *_describe_own_answer(message)]
 
 
@@ -96,3 +110,42 @@ def _describe_own_answer(message: Message) -> list[UserText]:
             text = json.dumps(message.text, ensure_ascii=False)
             return [UserText(text=prompts.render("chat/own_answer/command", text=text))]
     return []
+
+
+def _replay_calls(
+    steps: Sequence[Step], results: Mapping[str, EarlierResult]
+) -> list[ModelMessage]:
+    """Return the calls as the model made them, those of one model call together, and their results.
+
+    `results` are those that were kept, by the ids of their calls.
+    """
+    calls = [step for step in steps if isinstance(step, CallStep)]
+    return [
+        message
+        for _, of_cycle in groupby(calls, key=lambda step: step.cycle)
+        for message in _replay_cycle(list(of_cycle), results)
+    ]
+
+
+def _replay_cycle(
+    calls: Sequence[CallStep], results: Mapping[str, EarlierResult]
+) -> Iterator[ModelMessage]:
+    yield AssistantTurn(text="", tool_calls=tuple(map(_to_call, calls)))
+    for call in calls:
+        result = results.get(call.call_id)
+        text = result.text if result else call.summary or RESULT_TEXTS[call.state]
+        source = result.source if result else None
+        yield ToolResult(call_id=call.call_id, text=text, source=source)
+
+
+def _to_call(step: CallStep) -> ToolCall:
+    return ToolCall(id=step.call_id, name=step.tool, arguments=_to_object(step.arguments))
+
+
+def _to_object(arguments: str) -> str:
+    """Return JSON of an object, which model APIs demand: broken or cut text is put into one."""
+    try:
+        is_object = isinstance(from_json(arguments, allow_inf_nan=False), dict)
+    except ValueError:
+        is_object = False
+    return arguments if is_object else json.dumps({"text": arguments}, ensure_ascii=False)

@@ -6,10 +6,14 @@ from dataclasses import field, replace
 
 from functions.chat.consent.allowed_details import Details, load_details
 from functions.chat.context import window
-from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
+from functions.chat.context.earlier_results import (
+    NO_RESULTS,
+    EarlierResults,
+    build_earlier_results,
+    select_refs,
+)
 from functions.chat.context.page import PageItem
 from functions.chat.context.project_files import ProjectFiles
-from functions.chat.context.resolve_embeds import build_earlier_results, select_refs
 from functions.chat.context.result_text import load_encoder
 from functions.chat.context.similar_chats import MAX_COMPARED, SimilarChat, select_similar
 from functions.chat.deps import ChatDeps

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from functions.chat.context.replayed_calls import RESULT_TEXTS
-from functions.chat.context.resolve_embeds import (
+from functions.chat.context.earlier_results import (
     MAX_READ,
     MAX_RESULT_CHARS,
     MAX_RESULT_TOKENS,
@@ -21,6 +20,7 @@ from functions.chat.context.resolve_embeds import (
     build_earlier_results,
     select_refs,
 )
+from functions.chat.context.history import RESULT_TEXTS
 from functions.chat.deps import Limits
 from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.tools.app_tools import build_model_name

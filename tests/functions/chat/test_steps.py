@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.chat.context.context import drop_orphans
 from functions.chat.context.history import to_model_messages
-from functions.chat.context.tool_pairs import drop_orphans
 from functions.chat.runs.build_message import build_message
 from functions.chat.runs.collect_steps import collect_steps
 from functions.chat.turn.prepare_turn import prepare_turn

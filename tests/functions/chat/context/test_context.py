@@ -17,8 +17,7 @@ from functions.chat.context.blocks import (
     count_message_tokens,
 )
 from functions.chat.context.budget import compute_budget
-from functions.chat.context.context import Context
-from functions.chat.context.tool_pairs import drop_orphans
+from functions.chat.context.context import Context, drop_orphans
 from shared.domain.errors import TooLarge
 from shared.domain.models.model import (
     AssistantTurn,
