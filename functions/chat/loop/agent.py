@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 from functions.chat import user_texts
 from functions.chat.context.context import Context
-from functions.chat.context.question_text import build_question_text
 from functions.chat.deps import Limits
 from functions.chat.loop.answer_writer import AnswerWriter
 from functions.chat.loop.call_review import CallReview, ReviewedCalls
+from functions.chat.loop.confirmation import build_question_text
 from functions.chat.loop.limits import LimitReached, check_calls, is_busy
 from functions.chat.loop.lookup_gate import LookupGate, NoSource
 from functions.chat.loop.model_input import FitToWindow, ModelInput

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from functions.chat.consent.allowed_details import build_details_text
 from functions.chat.context import prompt, window
-from functions.chat.context.allowed_details import build_details_text
 from functions.chat.context.context import Context
 from functions.chat.context.given_files import build_note
 from functions.chat.context.lines import describe_caution, describe_exercise, describe_project

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from functions.chat import user_texts
 from functions.chat.api.routes import ROUTES
 from functions.chat.consent.consent_reply import parse_reply
-from functions.chat.context.question_text import REASONS
+from functions.chat.loop.confirmation import REASONS
 from functions.chat.tools.details_tools import SHOWN
 from functions.chat.tools.library_tools import UNTITLED
 from functions.chat.tools.recall_tools import PAUSED, RESUMED
