@@ -5,7 +5,6 @@ from typing import Protocol
 
 import anyio
 
-from functions.chat.context.token_blocks import split_text
 from functions.chat.deps import Limits
 from functions.chat.safety.crisis_verdict import (
     CrisisReading,
@@ -14,6 +13,7 @@ from functions.chat.safety.crisis_verdict import (
     mask_contacts,
 )
 from functions.chat.safety.model_outputs import CrisisOutput
+from functions.chat.safety.token_blocks import split_text
 from shared import prompts, telemetry
 from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.ids import UserId

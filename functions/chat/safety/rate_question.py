@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import anyio
 
-from functions.chat.context.token_blocks import MAX_BLOCK_TOKENS, split_blocks, split_text
 from functions.chat.safety.crisis_verdict import mask_contacts
 from functions.chat.safety.judge_text import JudgeDeps
 from functions.chat.safety.model_outputs import RatingOutput
 from functions.chat.safety.question_rating import QuestionRating, merge_ratings
+from functions.chat.safety.token_blocks import MAX_BLOCK_TOKENS, split_blocks, split_text
 from shared import prompts, telemetry
 from shared.domain.errors import RateLimited
 from shared.domain.ids import UserId

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.context.token_blocks import (
+from functions.chat.safety.token_blocks import (
     MAX_BLOCK_TOKENS,
     MAX_OVERLAP_CHARS,
     split_blocks,
