@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from shared.domain.value import value
+from shared.domain.words import normalise
 
 Reply = Literal["yes", "always", "no"]
 Phrase = tuple[str, ...]
@@ -57,6 +58,15 @@ def parse_reply(text: str) -> Reply | None:
     phrases = _load_phrases()
     spellings = (words, _strip_accents(words))
     return next(filter(None, (_read(spelling, phrases) for spelling in spellings)), None)
+
+
+def parse_reply_to(text: str, typed_words: str) -> Reply | None:
+    """Return the reply of a message to a question; where words have to be typed, they alone mean yes."""
+    if not typed_words:
+        return parse_reply(text)
+    if normalise(text) == normalise(typed_words):
+        return "yes"
+    return "no" if parse_reply(text) == "no" else None
 
 
 def _read(words: Phrase, phrases: _Phrases) -> Reply | None:

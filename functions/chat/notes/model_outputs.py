@@ -1,4 +1,4 @@
-"""Model output about an answer: every field that is malformed has a default, and spoils no other."""
+"""Model outputs after a turn: notes, in which every malformed field has a default and spoils no other, and summaries."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -45,13 +45,13 @@ Text = Annotated[str, BeforeValidator(_take_text)]
 Texts = Annotated[Sequence[str], BeforeValidator(_take_texts)]
 
 
-class NoteModel(BaseModel):
+class OutputModel(BaseModel):
     """Base of the schemas; unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
-class MemorySuggestion(NoteModel):
+class MemorySuggestion(OutputModel):
     """A memory to add, update or delete, proved by the owner's words; `about` says which one it is."""
 
     operation: Annotated[Operation, BeforeValidator(_take_one_of(Operation, "add"))] = "add"
@@ -60,7 +60,7 @@ class MemorySuggestion(NoteModel):
     quote: Text = ""
 
 
-class SettingSuggestion(NoteModel):
+class SettingSuggestion(OutputModel):
     """A setting that the owner's words ask for."""
 
     setting: Annotated[SettingName | None, BeforeValidator(_take_one_of(SettingName, None))] = None
@@ -68,7 +68,7 @@ class SettingSuggestion(NoteModel):
     quote: Text = ""
 
 
-class NotesOutput(NoteModel):
+class NotesOutput(OutputModel):
     """What a model notes about an answer, and about its chat so far."""
 
     language: Text = ""
@@ -95,3 +95,22 @@ class FirstNotesOutput(NotesOutput):
 
     title: Text = ""
     icons: Texts = ()
+
+
+class SummaryOutput(OutputModel):
+    """Summary that replaces the older messages of a chat."""
+
+    summary: str
+
+
+class ResultSummary(OutputModel):
+    """What one call found."""
+
+    number: int
+    summary: str
+
+
+class ResultSummariesOutput(OutputModel):
+    """Summaries that replace the results of an answer's calls, by the numbers of the calls."""
+
+    results: list[ResultSummary]

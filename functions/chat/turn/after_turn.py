@@ -12,9 +12,9 @@ from functions.chat.context import window
 from functions.chat.context.history import pair_answers
 from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
+from functions.chat.notes.model_outputs import SummaryOutput
 from functions.chat.notes.note_answer import note_answer
 from functions.chat.stretches.schedule_stretch import schedule_stretch
-from functions.chat.turn.model_outputs import SummaryOutput
 from functions.chat.turn.result_summaries import summarise_results
 from shared import prompts, telemetry
 from shared.domain.chats.branches import Path, build_shown_path, omit_foreign_summary

@@ -23,11 +23,10 @@ from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.tools.details_tools import REQUEST_DETAILS
 from functions.chat.tools.refused_tools import record_refused_tool
 from functions.chat.tools.toolkit import Tool, Toolkit
-from functions.chat.turn.deadline import Deadline
+from functions.chat.turn.deadline import Deadline, FirstWord
 from functions.chat.turn.end_notices import NOTICE_BY_END, explain_failure
-from functions.chat.turn.first_word import FirstWord
-from functions.chat.turn.keep_results import keep_results
 from functions.chat.turn.prepared_turn import PreparedTurn
+from functions.chat.turn.result_embeds import keep_results
 from shared import telemetry
 from shared.domain.chats.run import Outcome, Status, VoiceEnded
 from shared.domain.errors import KeepsakeError

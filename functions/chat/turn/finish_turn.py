@@ -13,10 +13,13 @@ from functions.chat.loop.agent import Agent
 from functions.chat.runs.build_message import Answers, build_answers
 from functions.chat.runs.journal import Journal, VoiceJournal
 from functions.chat.runs.recorder import OwnershipLost, Recorder
-from functions.chat.turn.chat_safety import keep_rating, log_crisis, mark_late_crisis
 from functions.chat.turn.prepared_turn import PreparedTurn
-from functions.chat.turn.question_watch import QuestionWatch
-from functions.chat.turn.turn_ended import publish_turn_ended
+from functions.chat.turn.question_watch import (
+    QuestionWatch,
+    keep_rating,
+    log_crisis,
+    mark_late_crisis,
+)
 from shared import telemetry
 from shared.data.account.model_usage import record_models
 from shared.data.chats.alternatives import build_alternative_writes
@@ -34,6 +37,7 @@ NOTICE_BY_OUTCOME: Mapping[Outcome, str] = {
     "failed": user_texts.QUESTION_NOT_SAVED,
 }
 """What the owner reads of a run that ended without text."""
+TURN_ENDED_TOPIC = "turn.ended"
 
 
 @value
@@ -73,9 +77,7 @@ class TurnEnd:
             tasks.start_soon(self._count_tokens)
             tasks.start_soon(self._keep_findings, message, is_question_stored)
             if not self.turn.session.is_private:
-                await publish_turn_ended(
-                    self.deps.events, self.turn.uid, message.session_id, self.turn.run_id
-                )
+                await self._publish_end(message)
 
     def _end_voices(self, outcomes: Sequence[Outcome]) -> None:
         """Write what is missing of each voice: a text, and its end where there are several."""
@@ -87,6 +89,12 @@ class TurnEnd:
                 voice_journal.append_notice(notice)
             if voice in unended:
                 voice_journal.append(VoiceEnded(outcome))
+
+    async def _publish_end(self, answer: Message) -> None:
+        """Let those hear of it who do what follows an answer; where they do not, the next turn repeats the work."""
+        ids = {"uid": self.turn.uid, "session_id": answer.session_id, "run_id": self.turn.run_id}
+        publish = self.deps.events.publish(TURN_ENDED_TOPIC, ids)
+        await _log_failure("turn_ended_unheard", publish)
 
     async def _free_slot(self) -> None:
         """Free the slot where the end of the run could not: another process owned the run."""

@@ -1,10 +1,11 @@
 """Preparation of a turn: a question is accepted with all that its answer needs, or refused."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from functions.chat.commands.command import Command, read_command
+from functions.chat.consent.consent_reply import Reply, parse_reply_to
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
 from functions.chat.safety.crisis_verdict import judge_alone
@@ -18,10 +19,9 @@ from functions.chat.turn.idempotency import QuestionKey, check_unused
 from functions.chat.turn.prepared_turn import PreparedTurn, Voice
 from functions.chat.turn.question import Question
 from functions.chat.turn.question_tools import QuestionTools, list_owner_texts
-from functions.chat.turn.reply import accept_reply
 from functions.chat.turn.turn_context import TurnContext, load_context
-from shared.domain.chats.chat import Fork, Message
-from shared.domain.chats.confirmation import Confirmation
+from shared.domain.chats.chat import QUESTION_KEY, QUESTION_WORDS_KEY, Fork, Message
+from shared.domain.chats.confirmation import Confirmation, Decision
 from shared.domain.chats.crisis import CLEAR, CrisisVerdict
 from shared.domain.chats.run import build_question_id
 from shared.domain.chats.storage_mode import name_within
@@ -34,6 +34,11 @@ from shared.safety.safety_score import find_step
 from shared.security.visible_text import strip_invisible
 
 MAX_QUESTION_CHARS = 20_000
+_DECISION_BY_REPLY: Mapping[Reply, Decision] = {
+    "yes": "approved",
+    "always": "always",
+    "no": "refused",
+}
 
 
 async def prepare_turn(
@@ -105,9 +110,7 @@ async def _build_turn(
     earlier_texts = list_owner_texts(documents.newest_messages)
     await _check_open(deps, asked, documents, verdict, earlier_texts)
     choice = choose_model(deps, asked.text, asked.question.models, documents)
-    decided = await accept_reply(
-        deps, asked.uid, asked.run_id, asked.text, documents.newest_messages
-    )
+    decided = await _accept_reply(deps, asked, documents.newest_messages)
     command = _read_command(asked, documents, decided)
     roles = choice.roles[:1] if decided or command else choice.roles
     return PreparedTurn(
@@ -166,6 +169,30 @@ async def _check_open(
         text=asked.text, finding=asked.finding, verdict=verdict, earlier=earlier_texts
     )
     await check_open(deps, asked.uid, documents.session, documents.profile, watched)
+
+
+async def _accept_reply(
+    deps: ChatDeps, asked: _Asked, newest_first: Sequence[Message]
+) -> Confirmation | None:
+    """Decide the call that the newest message asks about, if the question is a reply to it.
+
+    None where there is no open question, or where another message came in between.
+    """
+    newest = newest_first[0] if newest_first else None
+    confirmation_id = newest.metadata.get(QUESTION_KEY) if newest is not None else None
+    if newest is None or confirmation_id is None:
+        return None
+    reply = parse_reply_to(asked.text, newest.metadata.get(QUESTION_WORDS_KEY, ""))
+    if reply is None:
+        return None
+    return await deps.stores.confirmations.answer_by_reply(
+        asked.uid,
+        newest,
+        confirmation_id,
+        _DECISION_BY_REPLY[reply],
+        answered_in=asked.run_id,
+        now=deps.clock.now(),
+    )
 
 
 def _read_command(

@@ -1,14 +1,25 @@
-"""Embeds of a result: data that a tool returned becomes a parent with children, or one embed; pure."""
+"""Embeds of results: data that a tool returned becomes a parent with children, or one embed, and is stored before the model reads it."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, get_args
 
+import anyio
+
+from functions.chat.deps import ChatDeps
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import ToolOutcome
+from functions.chat.turn.prepared_turn import PreparedTurn
+from shared import telemetry
 from shared.domain.apps.tool_data import EmbedType, ToolData, omit_fields, to_compact_json
-from shared.domain.chats.embed import Embed, build_preview, compute_content_hash
+from shared.domain.chats.embed import (
+    Embed,
+    EmbedRef,
+    build_preview,
+    build_ref,
+    compute_content_hash,
+)
 from shared.domain.chats.storage_mode import name_within
 from shared.domain.ids import EmbedId, MessageId, SessionId
 from shared.domain.provenance import Source
@@ -26,6 +37,7 @@ _FIELDS_BY_TYPE: Mapping[EmbedType, frozenset[str]] = {
 }
 """The fields by which data is drawn as something, unless it names its `type`; docs/apps.md promises them."""
 _NAMING_FIELDS = ("title", "name", "url")
+STORE_TIMEOUT_S = 2.5
 
 
 @value
@@ -44,6 +56,35 @@ class _Listing:
     name: str | None
     entries: Sequence[Mapping[str, Any]]
     rest: Mapping[str, Any]
+
+
+async def keep_results(
+    deps: ChatDeps,
+    turn: PreparedTurn,
+    calls: Sequence[ParsedCall],
+    outcomes: Sequence[ToolOutcome],
+) -> list[EmbedRef]:
+    """Return references to what is stored by now, in call order.
+
+    Where it cannot be stored the answer goes on without: the model has the results themselves.
+    """
+    place = ResultPlace(
+        session_id=turn.session.id, message_id=MessageId(turn.run_id), now=deps.clock.now()
+    )
+    families = [
+        (call, build_embeds(call, outcome, place))
+        for call, outcome in zip(calls, outcomes, strict=True)
+    ]
+    embeds = [embed for _, family in families for embed in family]
+    if not embeds:
+        return []
+    try:
+        with anyio.fail_after(STORE_TIMEOUT_S):
+            await deps.stores.embeds.add_of_run(turn.uid, turn.run_id, embeds)
+    except Exception as error:  # noqa: BLE001 - whatever storage does, the answer has its results
+        telemetry.warning("embeds_not_stored", error=type(error).__name__)
+        return []
+    return [build_ref(family[0], call.id) for call, family in families if family]
 
 
 def build_embeds(call: ParsedCall, outcome: ToolOutcome, place: ResultPlace) -> list[Embed]:

@@ -14,7 +14,7 @@ from functions.chat.context.budget import cut_text
 from functions.chat.context.history import pair_answers
 from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
-from functions.chat.turn.model_outputs import ResultSummariesOutput
+from functions.chat.notes.model_outputs import ResultSummariesOutput
 from shared import prompts
 from shared.domain.account.profile import Profile
 from shared.domain.chats.chat import Message

@@ -7,7 +7,7 @@ import pytest
 
 from functions.chat import user_texts
 from functions.chat.deps import Limits
-from functions.chat.turn.first_word import SLOW_AFTER_S
+from functions.chat.turn.deadline import SLOW_AFTER_S
 from functions.chat.turn.start_turn import CLOSING_DELAY
 from shared.domain.chats.run import AnswerText, RunEvent, Status
 from shared.domain.models.model import (

@@ -15,10 +15,14 @@ from pydantic import BaseModel
 
 import functions.chat.tools
 import shared.integrations
-from functions.chat.notes.model_outputs import FirstNotesOutput, NotesOutput
+from functions.chat.notes.model_outputs import (
+    FirstNotesOutput,
+    NotesOutput,
+    ResultSummariesOutput,
+    SummaryOutput,
+)
 from functions.chat.safety.model_outputs import CrisisOutput, RatingOutput, SafeAnswerOutput
 from functions.chat.stretches.model_outputs import StretchOutput
-from functions.chat.turn.model_outputs import ResultSummariesOutput, SummaryOutput
 from functions.library.goals.goal_advice import AdviceOutput, SuggestionOutput
 from functions.process_conversation.days.day_output import DayOutput
 from functions.process_conversation.processing.model_outputs import (

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.notes.model_outputs import FirstNotesOutput
-from functions.chat.turn.model_outputs import SummaryOutput
+from functions.chat.notes.model_outputs import FirstNotesOutput, SummaryOutput
 from shared.adapters.embedded.offline.chat_extractors import EXTRACTORS
 
 TITLE, SUMMARY = EXTRACTORS["chat/notes"], EXTRACTORS["chat/summary"]
