@@ -39,8 +39,10 @@ def test_similar_chats_are_switched_off_m100(console: Console) -> None:
     expect(page.locator("#recall [role=status]")).to_have_text("Saved.")
     page.reload()
 
+    remembers = page.get_by_label("Answers use what is remembered")
+    expect(remembers).to_be_checked()
     expect(recalls).not_to_be_checked()
-    page.get_by_label("Answers use what is remembered").uncheck()
+    remembers.uncheck()
     expect(recalls).to_be_disabled()
     assert console.page_errors == []
 
