@@ -1,4 +1,4 @@
-"""Spans: the pieces of work of one request, as OpenTelemetry nests and names them.
+"""Spans: the pieces of work of one request, nested and named as a trace shows them.
 
 Their attributes are ids, names from our own code, sizes and times: never content, never a user. They
 leave the process when the request has ended, and only where `send_to` has said how.

@@ -1,4 +1,4 @@
-"""Internal routes of webhooks: queue the deliveries of a conversation, and attempt one."""
+"""Internal routes of webhooks: begin the deliveries of a conversation, and attempt one."""
 
 from pydantic import ValidationError
 
