@@ -1,4 +1,7 @@
-"""Dependencies of entry points: each field is filled by what builds it under its name."""
+"""Dependencies of entry points: each field is filled by what builds it under its name.
+
+Also called: dependency injection, DI container.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields

@@ -1,4 +1,7 @@
-"""Model meter: what the language models use on behalf of one piece of work, whoever calls them."""
+"""Model meter: what the language models use on behalf of one piece of work, whoever calls them.
+
+Also called: usage metering.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

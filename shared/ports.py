@@ -2,7 +2,9 @@
 
 An adapter stands behind each port: `shared/adapters/{cloud,embedded}/<vendor>_<port>.py`, or beside
 them where both worlds use it. A contract suite in `tests/contracts/` runs over every adapter of a port.
-Adapters raise only errors of `shared/domain/errors.py`; `Unavailable` wherever a retry may help.
+Adapters raise only errors of `shared/domain/errors.py`; `Unavailable` wherever another attempt may help.
+
+Also called: hexagonal architecture, ports and adapters, interfaces.
 """
 
 # Annotations are not evaluated: a port imports none of its types, and a function only what it uses.

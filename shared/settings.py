@@ -1,4 +1,7 @@
-"""Settings from the environment, which nothing else reads. Raises SettingsError at start."""
+"""Settings from the environment, which nothing else reads. Raises SettingsError at start.
+
+Also called: configuration, environment variables.
+"""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Start of a process: the log, the traces, what its first request needs, and its entry points."""
+"""Start of a process: the log, the traces, what its first request needs, and its entry points.
+
+Also called: bootstrap, warm-up.
+"""
 
 import asyncio
 import gc

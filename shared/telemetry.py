@@ -1,6 +1,8 @@
 """Telemetry: one canonical log line per request, with ids, sizes and times, never content.
 
 The request and its tool calls are spans, too: shared/spans.py.
+
+Also called: logging, structured logging, metrics, observability, monitoring.
 """
 
 import hashlib

@@ -1,4 +1,7 @@
-"""Trace context of a span (W3C Trace Context): trace id, span ids and request id."""
+"""Trace context of a span (W3C Trace Context): trace id, span ids and request id.
+
+Also called: distributed tracing, correlation id.
+"""
 
 import re
 from collections.abc import Mapping

@@ -2,6 +2,8 @@
 
 The world (KEEPSAKE_WORLD) builds the adapters; here they get what is the same in both. Vendors are
 imported inside the functions, so that an entry point loads only what it uses.
+
+Also called: composition root, dependency injection.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""User texts: sentences for the owner where a turn ends without an answer or is delayed."""
+"""User texts: sentences for the owner where a turn ends without an answer or is delayed.
+
+Also called: user-facing messages.
+"""
 
 TOO_MANY_CALLS = (
     "I'm having trouble finding all the information you need. Could you try asking a simpler "

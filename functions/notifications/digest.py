@@ -1,4 +1,7 @@
-"""Digest: one push, after quiet hours, for the notifications that they deferred."""
+"""Digest: one push, after quiet hours, for the notifications that they deferred.
+
+Also called: batched notifications.
+"""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Push of one message to all devices of a user: at most 4 KB, retried per device."""
+"""Push of one message to all devices of a user: at most 4 KB, retried per device.
+
+Also called: push notifications, mobile notifications.
+"""
 
 import hashlib
 import json

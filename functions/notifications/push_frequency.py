@@ -1,4 +1,7 @@
-"""Push frequency: how many pushes of apps their owner wants in a local day, counted as they go out."""
+"""Push frequency: how many pushes of apps their owner wants in a local day, counted as they go out.
+
+Also called: frequency capping.
+"""
 
 from datetime import UTC, datetime, time
 

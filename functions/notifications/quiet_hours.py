@@ -1,6 +1,8 @@
 """Quiet hours: whether a push is delivered now, deferred to a digest, or suppressed.
 
 Times are aware UTC datetimes; quiet hours are local times in the owner's zone.
+
+Also called: do not disturb, timezone handling.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""App limiter: bounds the calls of this instance to each app, so that one app delays no other."""
+"""App limiter: bounds the calls of this instance to each app, so that one app delays no other.
+
+Also called: bulkhead.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,7 @@
-"""Call quota: how many calls an hour a user may make to apps and connected services."""
+"""Call quota: how many calls an hour a user may make to apps and connected services.
+
+Also called: hourly limit.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime

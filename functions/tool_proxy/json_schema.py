@@ -4,6 +4,8 @@ A schema can ask for work that is a product, of its keywords and the values, or 
 evaluation of a keyword takes steps, and validation ends when they are used up. What could take more
 than its steps is replaced: `uniqueItems` compares in linear time; a `pattern` is
 not run; references are written out before (`shared/models/schema_repair.py`).
+
+Also called: JSON Schema validation.
 """
 
 import json

@@ -2,6 +2,8 @@
 
 Erasures are looked up in a cache, so a process may notice a request late, by the cache's staleness at
 most. An erasure waits for longer than that before it says `done`.
+
+Also called: token revocation.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 A collection whose wildcard `*` is exempt has the listed indexes alone; any other has automatic ones as well.
 
 The emulator accepts every query, the cloud does not, so the embedded store checks each query here.
+
+Also called: composite index, database index.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Egress against SSRF: an address is resolved once, checked, and connected to as it was checked."""
+"""Egress against SSRF: an address is resolved once, checked, and connected to as it was checked.
+
+Also called: DNS rebinding defence, outbound proxy.
+"""
 
 import socket
 import ssl

@@ -1,4 +1,7 @@
-"""Database in the memory of a process: gone with it, and never on a disk."""
+"""Database in the memory of a process: gone with it, and never on a disk.
+
+Also called: in-memory database.
+"""
 
 import sqlite3
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""Documents with a meter: reads and writes, counted into the request's log line as Firestore bills."""
+"""Documents with a meter: reads and writes, counted into the request's log line as Firestore bills.
+
+Also called: billed reads, database metrics.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar

@@ -1,4 +1,7 @@
-"""Models by urgency: what nobody waits for goes to a model that may take minutes and costs less."""
+"""Models by urgency: what nobody waits for goes to a model that may take minutes and costs less.
+
+Also called: flex processing.
+"""
 
 from shared.adapters.shared_model import ask_as
 from shared.adapters.single_place import SinglePlace, UrgentModel, YieldingModel

@@ -1,4 +1,7 @@
-"""Spans to an OpenTelemetry collector: OTLP over HTTP, from a thread beside the requests."""
+"""Spans to an OpenTelemetry collector: OTLP over HTTP, from a thread beside the requests.
+
+Also called: trace exporter.
+"""
 
 import logging
 from collections.abc import Mapping, Sequence

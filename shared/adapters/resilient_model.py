@@ -1,4 +1,7 @@
-"""ChatModel with a retry and a fallback: two attempts at one model, then the next of its role."""
+"""ChatModel with a retry and a fallback: two attempts at one model, then the next of its role.
+
+Also called: failover, model fallback.
+"""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager

@@ -1,4 +1,7 @@
-"""Vectors in shards: each holds a range of buckets, and each user lives in a bucket."""
+"""Vectors in shards: each holds a range of buckets, and each user lives in a bucket.
+
+Also called: sharding, partitioning.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 

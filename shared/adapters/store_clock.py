@@ -1,4 +1,7 @@
-"""Clock of the store: the machine's, corrected by the times that the store's answers carry."""
+"""Clock of the store: the machine's, corrected by the times that the store's answers carry.
+
+Also called: clock skew correction.
+"""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,7 @@
-"""Clock and NewId of this machine."""
+"""Clock and NewId of this machine.
+
+Also called: ID generator, time source.
+"""
 
 import asyncio
 import secrets

@@ -2,6 +2,8 @@
 
 A browser registers as a device whose token is its PushSubscription as JSON. The push service that it
 names is a foreign address, so it is asked through the guarded egress.
+
+Also called: browser notifications.
 """
 
 import json

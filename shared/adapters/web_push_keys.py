@@ -1,4 +1,7 @@
-"""Keys of Web Push: with the private one we sign for push services, by the public one browsers subscribe."""
+"""Keys of Web Push: with the private one we sign for push services, by the public one browsers subscribe.
+
+Also called: VAPID.
+"""
 
 import hashlib
 from typing import TYPE_CHECKING

@@ -1,4 +1,7 @@
-"""Authentication of apps: by API key, installation and visibility."""
+"""Authentication of apps: by API key, installation and visibility.
+
+Also called: app authentication.
+"""
 
 import asyncio
 from typing import Protocol

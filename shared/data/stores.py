@@ -2,6 +2,8 @@
 
 A store is made, and its module imported, when it is first used: a function loads only its own. Stores
 that need more than documents (tokens, search, caches) are not here.
+
+Also called: repository pattern, repositories, data access layer, DAO.
 """
 
 from importlib import import_module

@@ -31,6 +31,8 @@ KeepsakeError
 └── PreconditionFailed       a document was not as the write required
     ├── AlreadyExists        create() found one there
     └── AccountErased        its owner was erased after this work began
+
+Also called: exceptions, exception hierarchy, error handling.
 """
 
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""Scripts: in which letters a text is written, as far as that tells languages apart; pure."""
+"""Scripts: in which letters a text is written, as far as that tells languages apart; pure.
+
+Also called: language detection.
+"""
 
 import unicodedata
 from collections import Counter

@@ -5,6 +5,8 @@ classes: half of the framework's own import time. Here a class gets its slots an
 share. Its fields are worked out, by the standard decorator, when its first value is made, and its
 `__init__` is compiled for the second one; most classes of a process never get that far. A value is a
 real dataclass: `fields`, `replace`, `asdict`, pattern matching and pydantic accept it.
+
+Also called: value object, immutable dataclass.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""Words: how they are counted, truncated and normalised."""
+"""Words: how they are counted, truncated and normalised.
+
+Also called: text normalization, Unicode normalization.
+"""
 
 import re
 

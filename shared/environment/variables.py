@@ -2,6 +2,8 @@
 
 A reader takes the whole environment, so that one setting may depend on others. It raises ValueError
 with a line for each thing that is wrong.
+
+Also called: config parsing.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Integrations: the third-party services with tools, one module each, loaded on first use."""
+"""Integrations: the third-party services with tools, one module each, loaded on first use.
+
+Also called: connectors, third-party integrations.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

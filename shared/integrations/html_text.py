@@ -1,6 +1,8 @@
 """HTML as text: what people read of a page or a mail, line by line.
 
 The markup is untrusted. The parser takes time in proportion to it, and nests 256 deep at most.
+
+Also called: HTML parser.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""Web pages: a tool that reads the text of one address, with no account and no key."""
+"""Web pages: a tool that reads the text of one address, with no account and no key.
+
+Also called: web browsing, web scraping.
+"""
 
 import codecs
 from collections.abc import Sequence

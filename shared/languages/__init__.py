@@ -1,4 +1,7 @@
-"""Languages: sentences of ours for people, in theirs; one JSON file a language, keyed by the English sentence."""
+"""Languages: sentences of ours for people, in theirs; one JSON file a language, keyed by the English sentence.
+
+Also called: i18n, internationalization, localization, translations, locale.
+"""
 
 import json
 from collections.abc import Mapping

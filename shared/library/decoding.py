@@ -1,4 +1,7 @@
-"""Decoding: the text of a file in whatever encoding it is; what is no text is refused by its kind."""
+"""Decoding: the text of a file in whatever encoding it is; what is no text is refused by its kind.
+
+Also called: charset detection, character encoding.
+"""
 
 import codecs
 import unicodedata

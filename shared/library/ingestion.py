@@ -1,4 +1,7 @@
-"""Ingestion: a conversation is counted towards the quotas of its owner before it is stored."""
+"""Ingestion: a conversation is counted towards the quotas of its owner before it is stored.
+
+Also called: ingest pipeline.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Named people: speakers of a conversation whom the owner knows by the same name."""
+"""Named people: speakers of a conversation whom the owner knows by the same name.
+
+Also called: entity resolution.
+"""
 
 from shared.data.stores import Stores
 from shared.domain.conversations.conversation import Conversation, Speaker

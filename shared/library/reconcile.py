@@ -1,6 +1,8 @@
 """Reconcile: the deduplication and correction of memories, new facts against known ones; pure.
 
 Newer words win, whichever conversation is processed first; what the user wrote wins over both.
+
+Also called: dedupe, conflict resolution.
 """
 
 from collections.abc import Iterable, Sequence

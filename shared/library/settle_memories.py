@@ -1,4 +1,7 @@
-"""Settling of memories: a second look after a write, at what others stored at the same moment."""
+"""Settling of memories: a second look after a write, at what others stored at the same moment.
+
+Also called: race condition handling.
+"""
 
 from collections.abc import Sequence
 

@@ -2,6 +2,8 @@
 
 FFmpeg's libraries decode. A file may try to lead them to other files or addresses, as playlists do, so
 only formats are opened that hold their sound themselves.
+
+Also called: audio decoding, silence detection.
 """
 
 import io

@@ -1,4 +1,7 @@
-"""Task reminders: phones are told of tasks whose day came, changed or went, and remind by themselves."""
+"""Task reminders: phones are told of tasks whose day came, changed or went, and remind by themselves.
+
+Also called: due date reminders.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress

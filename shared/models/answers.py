@@ -1,4 +1,7 @@
-"""Structured answers: a value of a schema, found in whatever a model wrote around it; pure."""
+"""Structured answers: a value of a schema, found in whatever a model wrote around it; pure.
+
+Also called: structured output, JSON mode, output parser.
+"""
 
 import json
 from collections.abc import Iterator

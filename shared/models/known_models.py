@@ -1,6 +1,8 @@
 """Known models: what servers told of their models, and what these refused, by address and name.
 
 Nothing is asked twice: a process learns it from its first refusal, and keeps it where there is a store.
+
+Also called: model registry, model catalog.
 """
 
 from collections.abc import Callable, Iterable, Mapping

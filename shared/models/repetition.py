@@ -1,4 +1,7 @@
-"""Repetition of a text by a model that cannot stop: the same again and again, without an end; pure."""
+"""Repetition of a text by a model that cannot stop: the same again and again, without an end; pure.
+
+Also called: degenerate output.
+"""
 
 _CHECK_EVERY_CHARS = 512
 _TAIL_CHARS = 4_000

@@ -1,6 +1,8 @@
 """Repair of JSON Schemas that strangers declare: what comes out is valid and has no references; pure.
 
 What a schema means stays, except where a validator would have to run patterns of strangers.
+
+Also called: schema normalization.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -2,6 +2,8 @@
 
 An answer of an app may hold secrets by mistake: its tokens, a stack trace, an environment. They are
 removed from answers and errors alike, by their form.
+
+Also called: sanitization.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Signatures of our calls to apps: Standard Webhooks over the body, and one over the whole request."""
+"""Signatures of our calls to apps: Standard Webhooks over the body, and one over the whole request.
+
+Also called: HMAC signature, request signing.
+"""
 
 import base64
 import hashlib

@@ -1,4 +1,7 @@
-"""Prompts: Markdown files with {{slots}}; a missing or unknown slot raises."""
+"""Prompts: Markdown files with {{slots}}; a missing or unknown slot raises.
+
+Also called: prompt templates.
+"""
 
 import hashlib
 import re

@@ -1,6 +1,8 @@
 """Admission of model calls: within the provider's tokens a minute, the urgent first, users by fair shares.
 
 Whether somebody is in a crisis is judged at once, whatever waits and however much the instance owes.
+
+Also called: backpressure, load shedding, admission control.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Heartbeat: a lease is extended for as long as the work behind it runs."""
+"""Heartbeat: a lease is extended for as long as the work behind it runs.
+
+Also called: lease renewal, keep-alive.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

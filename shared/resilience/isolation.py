@@ -1,4 +1,7 @@
-"""Isolation of readers: hostile files cost a process of their own, within limits of memory and time."""
+"""Isolation of readers: hostile files cost a process of their own, within limits of memory and time.
+
+Also called: sandbox, subprocess.
+"""
 
 import resource
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""Rate limit of each key on this instance, such as an MCP key: so many a minute, then TooMany."""
+"""Rate limit of each key on this instance, such as an MCP key: so many a minute, then TooMany.
+
+Also called: rate limiting, throttling, request throttle.
+"""
 
 from datetime import datetime, timedelta
 

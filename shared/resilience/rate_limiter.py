@@ -1,4 +1,7 @@
-"""Rate limiter without windows: so many in a period; pure, time is passed in."""
+"""Rate limiter without windows: so many in a period; pure, time is passed in.
+
+Also called: leaky bucket, GCRA.
+"""
 
 from datetime import datetime, timedelta
 

@@ -2,6 +2,8 @@
 
 It is ours and not stamina's, which sleeps on the event loop's time: our pauses pass on the Clock
 port, so that tests and the crash simulation play them, and a cold start is 9 ms shorter.
+
+Also called: exponential backoff, jitter.
 """
 
 import random

@@ -1,4 +1,7 @@
-"""Chunks of a transcript: each turn, or piece of a long turn, is a row of the index."""
+"""Chunks of a transcript: each turn, or piece of a long turn, is a row of the index.
+
+Also called: text splitter.
+"""
 
 import textwrap
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,7 @@
-"""Fusion of two rankings into one, by reciprocal ranks or by scores."""
+"""Fusion of two rankings into one, by reciprocal ranks or by scores.
+
+Also called: rank fusion, reciprocal rank fusion, RRF.
+"""
 
 from collections.abc import Sequence
 

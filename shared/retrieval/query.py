@@ -1,4 +1,7 @@
-"""Query of the index: a question as weighted terms, and the scores of hits against it."""
+"""Query of the index: a question as weighted terms, and the scores of hits against it.
+
+Also called: query parsing, relevance scoring.
+"""
 
 import math
 from collections import defaultdict

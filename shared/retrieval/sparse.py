@@ -1,4 +1,7 @@
-"""Sparse vectors of texts and questions, whose plain dot product ranks as BM25 does."""
+"""Sparse vectors of texts and questions, whose plain dot product ranks as BM25 does.
+
+Also called: full-text search, keyword search, lexical search.
+"""
 
 import re
 from collections import Counter, defaultdict

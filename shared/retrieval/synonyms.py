@@ -2,6 +2,8 @@
 
 People ask for a category ("Which pets …?") and talk of its members (dog, kitten). The lists are
 general English; an embedder finds what they miss.
+
+Also called: query expansion.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

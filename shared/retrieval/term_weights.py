@@ -2,6 +2,8 @@
 
 Four bands do nearly as well as a long table: a name has to outweigh "time", and "time" "the".
 They are general and depend on no user.
+
+Also called: IDF, stop words.
 """
 
 from collections.abc import Mapping

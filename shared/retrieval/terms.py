@@ -1,4 +1,7 @@
-"""Terms of a text: words folded and stemmed, so that spellings and forms compare as equal."""
+"""Terms of a text: words folded and stemmed, so that spellings and forms compare as equal.
+
+Also called: tokenization, tokenizer.
+"""
 
 import re
 import unicodedata

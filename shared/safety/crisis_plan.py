@@ -2,6 +2,8 @@
 
 No model writes any of it. Numbers come from `crisis_resources.json` alone, where each row names its
 source and the day on which it was read; a person reviews it before production (docs/crisis.md).
+
+Also called: hotline, helpline, suicide prevention.
 """
 
 import json

@@ -3,6 +3,8 @@
 The rules name subjects, in eight languages: death, life, self-harm, farewell, medicine. They do not know
 idioms, fiction or quotations. Whatever they find is unsure, and a classifier decides;
 only a plain statement of intent in the first person, outside quotation marks, is certain.
+
+Also called: crisis detection.
 """
 
 import re

@@ -2,6 +2,8 @@
 
 The function that verified the user signs one for each call, and the tool proxy takes the user from
 it and from nowhere else. Keys have a purpose: who can sign tool calls cannot disconnect accounts.
+
+Also called: on behalf of, token exchange.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,8 @@
 """Fencing of untrusted text: what others wrote is marked as data, never as instructions.
 
 A defence against prompt injection.
+
+Also called: spotlighting, delimiters.
 """
 
 import re

@@ -4,6 +4,8 @@ An address that a model makes up can carry away what it read: an image does so w
 link when it is followed. An address that stands letter for letter in the user's messages or in a
 tool's result carries nothing new and stays a link. Every other is written so that no client links
 it.
+
+Also called: allowlist, whitelist, data exfiltration defence.
 """
 
 import re

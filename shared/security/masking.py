@@ -3,6 +3,8 @@
 A placeholder is a kind and a tag, such as EMAIL-4k3x9qa2. The tag is a keyed hash of the value, so a
 value has the same placeholder in every turn of a chat, and another in other chats. It has no brackets
 or underscores, which models escape, and a fixed length, so that its end is known without another character.
+
+Also called: redaction, anonymization, data masking, privacy filter.
 """
 
 import base64

@@ -2,6 +2,8 @@
 
 Ids that are mere rows of digits with one weak check, such as the Dutch BSN, are not looked for: they
 would be found in every tenth number of an order.
+
+Also called: social security numbers.
 """
 
 import re

@@ -1,6 +1,8 @@
 """Private data in text: addresses and numbers that name a person, and secrets, found by their form.
 
 Names of people and street addresses have no form, so they are not found.
+
+Also called: PII, personal data.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Pseudonyms of users: a keyed hash that stays after an erasure, and ids sealed until it ends."""
+"""Pseudonyms of users: a keyed hash that stays after an erasure, and ids sealed until it ends.
+
+Also called: pseudonymization.
+"""
 
 import base64
 import hashlib

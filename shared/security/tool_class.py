@@ -1,4 +1,7 @@
-"""Class of a tool: whether its calls read, write, or are sensitive, by its declaration and its name."""
+"""Class of a tool: whether its calls read, write, or are sensitive, by its declaration and its name.
+
+Also called: read-only tools, destructive actions.
+"""
 
 import re
 import unicodedata

@@ -1,4 +1,7 @@
-"""Tool pins: the hash of a tool as its user saw it, and a schema without what they did not see."""
+"""Tool pins: the hash of a tool as its user saw it, and a schema without what they did not see.
+
+Also called: tool poisoning defence, rug pull defence.
+"""
 
 import base64
 import hashlib

@@ -1,4 +1,7 @@
-"""Visible text: invisible characters are stripped, so that no hidden text reaches a model."""
+"""Visible text: invisible characters are stripped, so that no hidden text reaches a model.
+
+Also called: zero-width characters.
+"""
 
 import re
 

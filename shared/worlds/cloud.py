@@ -1,4 +1,7 @@
-"""Cloud world: Google Cloud and Pinecone, by what Terraform or an operator set."""
+"""Cloud world: Google Cloud and Pinecone, by what Terraform or an operator set.
+
+Also called: GCP, production environment.
+"""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

@@ -1,4 +1,7 @@
-"""Embedded world: everything on one machine, in one folder, without a key."""
+"""Embedded world: everything on one machine, in one folder, without a key.
+
+Also called: self-hosted, local development, on-premises.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta

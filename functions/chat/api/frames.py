@@ -3,6 +3,8 @@
 Their parser reads each network chunk separately: it joins a frame of 1,024 characters or more with
 the next one, and ends the turn at a frame of an unknown kind. So one frame is one send, every frame
 but `done` has at most 1,000 bytes, and `done` comes last and alone.
+
+Also called: wire format, streaming protocol.
 """
 
 import base64

@@ -1,4 +1,7 @@
-"""Routes of the profile and of devices that take push notifications."""
+"""Routes of the profile and of devices that take push notifications.
+
+Also called: device token.
+"""
 
 from dataclasses import asdict, replace
 from typing import Any

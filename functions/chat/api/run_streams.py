@@ -1,4 +1,7 @@
-"""Streams of a run: its events as released apps read them, or as a UI message stream."""
+"""Streams of a run: its events as released apps read them, or as a UI message stream.
+
+Also called: SSE, streaming.
+"""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing

@@ -8,6 +8,8 @@ part refer to it by its id.
 
 Where several models answer at once, the chunks of the first one are the stream; those of each other one
 are a stream of its own, whose chunks come one by one as `data` of transient `data-voice` parts.
+
+Also called: useChat.
 """
 
 from collections.abc import AsyncGenerator, Iterator, Sequence

@@ -1,4 +1,7 @@
-"""Routes of usage: what a user used of their quotas, and the plan that the mobile app asks for."""
+"""Routes of usage: what a user used of their quotas, and the plan that the mobile app asks for.
+
+Also called: usage limits, subscription plan.
+"""
 
 from asyncio import gather
 from dataclasses import asdict

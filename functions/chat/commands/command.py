@@ -1,4 +1,7 @@
-"""Command: a message that begins with a slash, or that answers a question of the command before."""
+"""Command: a message that begins with a slash, or that answers a question of the command before.
+
+Also called: slash commands.
+"""
 
 import re
 from collections.abc import Mapping, Sequence

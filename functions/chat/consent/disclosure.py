@@ -6,6 +6,8 @@ call back from that many bits. So no family of calls carries more than the budge
 whatever the calls look like. The code covers all that the receiver can see: the tool, keys that are
 there, lengths, elements, spelling. What it does not cover is made canonical: Unicode NFC, single
 spaces, keys in the order of the schema, whole numbers without a point.
+
+Also called: data exfiltration defence, data leakage limit.
 """
 
 from collections.abc import Mapping

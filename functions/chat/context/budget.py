@@ -1,4 +1,7 @@
-"""Token budget of a cycle: what is left out or cut so that a model's window holds the rest."""
+"""Token budget of a cycle: what is left out or cut so that a model's window holds the rest.
+
+Also called: context limit.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

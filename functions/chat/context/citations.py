@@ -2,6 +2,8 @@
 
 A model cites by the numbers that tools gave out. While its text streams, markers are renumbered, so
 that `[1]` is the first source from the first word on; the answer is stored as it was streamed.
+
+Also called: grounding, source attribution, footnotes.
 """
 
 import re

@@ -2,6 +2,8 @@
 
 The order keeps the beginning the same from cycle to cycle and from turn to turn, which the provider's
 prompt cache needs: what changes stands at the end.
+
+Also called: prompt caching, context engineering.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,8 @@
 """History of a chat: its messages in the form that the model reads.
 
 As its own words it is given what a model wrote, never what our code wrote into an answer.
+
+Also called: chat history.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""System prompt and the other blocks of a context that come from the chat, its app and the profile."""
+"""System prompt and the other blocks of a context that come from the chat, its app and the profile.
+
+Also called: prompt builder, system message.
+"""
 
 import hashlib
 import json

@@ -1,6 +1,8 @@
 """Reductions of a turn's blocks: what is cut or left out, one after the other, until the rest fits; pure.
 
 What others wrote is cut first, the owner's own words last, and the question never.
+
+Also called: context compaction, truncation.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,7 @@
-"""Result text: data that a tool returned, written for a model as TOON where that is shorter than JSON."""
+"""Result text: data that a tool returned, written for a model as TOON where that is shorter than JSON.
+
+Also called: tool output.
+"""
 
 from importlib import import_module
 from typing import Any

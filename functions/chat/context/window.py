@@ -1,4 +1,7 @@
-"""Window of a chat: the messages that a turn reads, and those that a summary replaces."""
+"""Window of a chat: the messages that a turn reads, and those that a summary replaces.
+
+Also called: sliding window.
+"""
 
 from collections.abc import Sequence
 

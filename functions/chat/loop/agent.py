@@ -1,4 +1,7 @@
-"""Agent loop of a turn: cycles of model and tool calls, until the model is done or a limit hit."""
+"""Agent loop of a turn: cycles of model and tool calls, until the model is done or a limit hit.
+
+Also called: agentic loop, tool loop.
+"""
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing

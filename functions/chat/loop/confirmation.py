@@ -1,4 +1,7 @@
-"""Confirmation of tool calls: the owner is asked whether a call may run, with a time limit."""
+"""Confirmation of tool calls: the owner is asked whether a call may run, with a time limit.
+
+Also called: human in the loop, tool approval.
+"""
 
 import json
 from collections.abc import Callable, Mapping

@@ -1,4 +1,7 @@
-"""Limits of a turn: number of tool calls, and detection of a model that repeats itself."""
+"""Limits of a turn: number of tool calls, and detection of a model that repeats itself.
+
+Also called: loop detection, max steps.
+"""
 
 from collections.abc import Mapping, Sequence
 

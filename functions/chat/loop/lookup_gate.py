@@ -1,4 +1,7 @@
-"""Lookup gate of a turn: what was looked up on the web alone is answered with sources, or not at all."""
+"""Lookup gate of a turn: what was looked up on the web alone is answered with sources, or not at all.
+
+Also called: hallucination guard, grounded answers.
+"""
 
 from collections.abc import Collection, Sequence
 

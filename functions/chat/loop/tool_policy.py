@@ -2,6 +2,8 @@
 
 The class of a tool and the owner's grants decide, never the words of a message. Calls of reading
 tools run without a question as long as they tell little that the owner did not say themselves.
+
+Also called: least privilege.
 """
 
 from collections.abc import Collection, Iterable, Sequence

@@ -1,6 +1,8 @@
 """Notes of an answer: one model call writes them down, once, and they are stored with the chat's.
 
 It may happen again at any point, and for an answer that is not the newest any more.
+
+Also called: title generation, auto-tagging.
 """
 
 from collections.abc import Mapping, Sequence

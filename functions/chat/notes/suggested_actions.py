@@ -1,6 +1,8 @@
 """Suggested actions: changes of memories and settings that the owner's words give a reason for; pure.
 
 A model names no entry: code finds the memory that its words are about, among those of the owner alone.
+
+Also called: quick actions.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

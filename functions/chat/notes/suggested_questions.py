@@ -2,6 +2,8 @@
 
 No list of verbs decides: a model is asked to begin with a verb, and code holds the bounds that hold in
 every language.
+
+Also called: follow-up questions.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Incognito chats of a process: how many there may be, and for how long."""
+"""Incognito chats of a process: how many there may be, and for how long.
+
+Also called: temporary chat, ephemeral chat, private mode.
+"""
 
 from collections import OrderedDict
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Journal of a run: its events in memory, which readers can join at any point and follow."""
+"""Journal of a run: its events in memory, which readers can join at any point and follow.
+
+Also called: event log.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence

@@ -1,4 +1,7 @@
-"""Event stream of a run, from its start or to resume it, out of memory or out of the store."""
+"""Event stream of a run, from its start or to resume it, out of memory or out of the store.
+
+Also called: resumable stream, reconnection, Last-Event-ID.
+"""
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing

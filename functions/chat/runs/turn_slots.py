@@ -1,4 +1,7 @@
-"""Concurrency limit of a user: a turn takes a slot before its model is called, and frees it."""
+"""Concurrency limit of a user: a turn takes a slot before its model is called, and frees it.
+
+Also called: semaphore.
+"""
 
 from collections.abc import Sequence
 from datetime import timedelta

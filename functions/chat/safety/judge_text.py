@@ -1,4 +1,7 @@
-"""Judgement of a text that the crisis rules are unsure about, by a classifier."""
+"""Judgement of a text that the crisis rules are unsure about, by a classifier.
+
+Also called: crisis classifier.
+"""
 
 from collections.abc import Sequence
 from typing import Protocol

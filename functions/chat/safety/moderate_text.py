@@ -1,4 +1,7 @@
-"""Moderation of a text of the owner: what a moderator, which reads no addresses, rates in time."""
+"""Moderation of a text of the owner: what a moderator, which reads no addresses, rates in time.
+
+Also called: content moderation, content filter.
+"""
 
 from typing import Protocol
 

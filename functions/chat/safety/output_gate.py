@@ -1,4 +1,7 @@
-"""Output gate of a run: text and tools wait until the question is stored, judged and, in doubt, rated."""
+"""Output gate of a run: text and tools wait until the question is stored, judged and, in doubt, rated.
+
+Also called: guardrails, output filtering.
+"""
 
 import anyio
 

@@ -1,6 +1,8 @@
 """Rating of a question by a model: what it asks for against others, and what its quoted text attempts; pure.
 
 Scores are 0 to 10. Whatever a model answers becomes a rating: what is no number counts as 0.
+
+Also called: jailbreak detection, abuse detection, harm classification.
 """
 
 from collections.abc import Iterable

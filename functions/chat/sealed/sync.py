@@ -3,6 +3,8 @@
 First the chat that was changed last, whole; then the recent chats without their messages; then every chat in
 the order of change. One that changes meanwhile comes again at the end, so the third phase misses
 nothing, and its last cursor is where the next sync begins.
+
+Also called: offline sync, delta sync, multi-device sync.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Search in chats: titles, and messages of all versions, from the newest back."""
+"""Search in chats: titles, and messages of all versions, from the newest back.
+
+Also called: message search.
+"""
 
 from asyncio import gather
 from collections.abc import Sequence

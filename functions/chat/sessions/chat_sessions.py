@@ -1,4 +1,7 @@
-"""Chat sessions: find the one that a request names; create and change them."""
+"""Chat sessions: find the one that a request names; create and change them.
+
+Also called: chat threads.
+"""
 
 from asyncio import gather
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Versions of messages: a question edited or an answer asked again, in a branch of its own."""
+"""Versions of messages: a question edited or an answer asked again, in a branch of its own.
+
+Also called: regenerate, edit message.
+"""
 
 from collections.abc import Sequence
 

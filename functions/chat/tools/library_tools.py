@@ -1,4 +1,7 @@
-"""Library tools: search and list the owner's conversations and memories."""
+"""Library tools: search and list the owner's conversations and memories.
+
+Also called: RAG, retrieval-augmented generation.
+"""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence

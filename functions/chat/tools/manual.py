@@ -1,6 +1,8 @@
 """Manual of Keepsake: the pages of docs/ for its users, searched by the words of a question.
 
 It holds nothing of anybody, needs no model and no network, and is read from the release's own files.
+
+Also called: help center, knowledge base.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""Tool grants as their owner sees them: every tool that a chat may call, and what is allowed."""
+"""Tool grants as their owner sees them: every tool that a chat may call, and what is allowed.
+
+Also called: permissions, tool permissions.
+"""
 
 from asyncio import gather
 from collections.abc import Iterator

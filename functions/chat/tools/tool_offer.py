@@ -1,4 +1,7 @@
-"""Offer of tools: which of many a turn begins with, and a search for the others."""
+"""Offer of tools: which of many a turn begins with, and a search for the others.
+
+Also called: tool selection, tool discovery.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

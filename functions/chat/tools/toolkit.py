@@ -1,4 +1,7 @@
-"""Toolkit of a turn: the tools that are offered, running their calls, and the results' text."""
+"""Toolkit of a turn: the tools that are offered, running their calls, and the results' text.
+
+Also called: function calling, tool calling, tool use, tool registry, tool dispatch.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace

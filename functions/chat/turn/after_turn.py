@@ -2,6 +2,8 @@
 
 All are derived from the stored messages when an event arrives. The event of the next turn makes up
 for a lost one, and a repeated one finds nothing to do.
+
+Also called: background jobs, rolling summary, chat summarization.
 """
 
 import asyncio

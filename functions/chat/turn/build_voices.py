@@ -1,4 +1,7 @@
-"""Voices of a turn: what each model that answers a question is given, and may call."""
+"""Voices of a turn: what each model that answers a question is given, and may call.
+
+Also called: model comparison, multi-model.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

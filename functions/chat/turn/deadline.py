@@ -1,4 +1,7 @@
-"""Deadline of a turn: a time limit that stands still while the owner decides, and until the first word of a slow model."""
+"""Deadline of a turn: a time limit that stands still while the owner decides, and until the first word of a slow model.
+
+Also called: timeout.
+"""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""End notices: sentences of ours below an answer that failed, or that its model did not end by itself."""
+"""End notices: sentences of ours below an answer that failed, or that its model did not end by itself.
+
+Also called: finish reason, partial answer.
+"""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Files of a turn: those that came with its question, and those of the messages before it."""
+"""Files of a turn: those that came with its question, and those of the messages before it.
+
+Also called: file attachments.
+"""
 
 from asyncio import gather
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Idempotency of questions: the same key from the same user leads to the same run."""
+"""Idempotency of questions: the same key from the same user leads to the same run.
+
+Also called: duplicate request detection, double-submit protection.
+"""
 
 import base64
 import hashlib

@@ -2,6 +2,8 @@
 
 The owner's word comes first: the models that a question names, the chat's agent, the profile. Else the
 first model of the order answers that takes what came with the question.
+
+Also called: model router, model selection.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Voice messages: sound that its owner sent to a chat, written down once for each upload."""
+"""Voice messages: sound that its owner sent to a chat, written down once for each upload.
+
+Also called: voice notes, dictation.
+"""
 
 import hashlib
 from contextlib import suppress

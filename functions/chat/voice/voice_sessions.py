@@ -1,4 +1,7 @@
-"""Voice sessions: a secret to speak with the model, its tools, and what was said, in the chat."""
+"""Voice sessions: a secret to speak with the model, its tools, and what was said, in the chat.
+
+Also called: voice mode, ephemeral token.
+"""
 
 import asyncio
 import base64

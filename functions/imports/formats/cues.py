@@ -1,4 +1,7 @@
-"""SRT and WebVTT: cues with times, the speaker in a voice tag or before a colon."""
+"""SRT and WebVTT: cues with times, the speaker in a voice tag or before a colon.
+
+Also called: subtitles, captions.
+"""
 
 import html
 import re

@@ -1,4 +1,7 @@
-"""Mails as files: the header fields of RFC 5322, then the text."""
+"""Mails as files: the header fields of RFC 5322, then the text.
+
+Also called: email import.
+"""
 
 import re
 from datetime import datetime

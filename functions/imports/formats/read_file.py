@@ -1,4 +1,7 @@
-"""Reading of a file: whatever it is called, its content tells what it is."""
+"""Reading of a file: whatever it is called, its content tells what it is.
+
+Also called: file format detection, parser.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial

@@ -1,4 +1,7 @@
-"""Stamps: dates and times of day in transcripts, their names and their first lines."""
+"""Stamps: dates and times of day in transcripts, their names and their first lines.
+
+Also called: date parsing, timestamp parsing.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

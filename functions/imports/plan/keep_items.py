@@ -1,4 +1,7 @@
-"""Keeping of imported items: batch by batch into the library, each once, however often it is tried."""
+"""Keeping of imported items: batch by batch into the library, each once, however often it is tried.
+
+Also called: batch import.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace

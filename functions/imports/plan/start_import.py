@@ -1,4 +1,7 @@
-"""Start of an import: files are read, and kept at once or when their owner says so."""
+"""Start of an import: files are read, and kept at once or when their owner says so.
+
+Also called: data import, bulk import.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Sequence

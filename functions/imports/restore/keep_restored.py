@@ -1,4 +1,7 @@
-"""Keeping of restored conversations: each once, with the people and folders that this library has."""
+"""Keeping of restored conversations: each once, with the people and folders that this library has.
+
+Also called: restore from backup.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace

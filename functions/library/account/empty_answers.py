@@ -1,6 +1,8 @@
 """Empty answers: what released apps ask at start or on opening a page, and what Keepsake has none of.
 
 They read a missing answer as a failure and show it; an empty one leaves their page in order.
+
+Also called: backward compatibility, compatibility stubs.
 """
 
 from collections.abc import Mapping

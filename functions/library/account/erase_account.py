@@ -1,4 +1,8 @@
-"""Erasure of an account: everything of a user is deleted, in every store."""
+"""Erasure of an account: everything of a user is deleted, in every store.
+
+Also called: right to erasure, right to be forgotten, account deletion, delete account,
+GDPR deletion.
+"""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

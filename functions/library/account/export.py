@@ -1,4 +1,7 @@
-"""Export of an account, written while it is sent: one JSON object, or a zip of JSON files."""
+"""Export of an account, written while it is sent: one JSON object, or a zip of JSON files.
+
+Also called: GDPR export, data portability, backup.
+"""
 
 import base64
 import io

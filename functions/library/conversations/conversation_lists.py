@@ -1,4 +1,7 @@
-"""Conversation list route, and search over conversations: both by page, with transcripts."""
+"""Conversation list route, and search over conversations: both by page, with transcripts.
+
+Also called: filtering, sorting.
+"""
 
 import math
 from datetime import timedelta

@@ -1,4 +1,7 @@
-"""Snippets: the part of a text around what a search found in it, with the matching words apart."""
+"""Snippets: the part of a text around what a search found in it, with the matching words apart.
+
+Also called: highlighting, search highlights.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,7 @@
-"""People over HTTP, and their assignment to speakers of a conversation."""
+"""People over HTTP, and their assignment to speakers of a conversation.
+
+Also called: contacts, address book.
+"""
 
 from starlette.responses import Response
 

@@ -1,4 +1,7 @@
-"""API key access: whose library a key opens, how far, and how often."""
+"""API key access: whose library a key opens, how far, and how often.
+
+Also called: key scopes.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

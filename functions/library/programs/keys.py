@@ -1,4 +1,7 @@
-"""API keys over HTTP: created, listed and revoked by their owner."""
+"""API keys over HTTP: created, listed and revoked by their owner.
+
+Also called: API key management, personal access tokens.
+"""
 
 import secrets
 from datetime import timedelta

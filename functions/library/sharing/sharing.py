@@ -1,4 +1,7 @@
-"""Sharing of a conversation: a link by which anyone may read it, as JSON and as a page."""
+"""Sharing of a conversation: a link by which anyone may read it, as JSON and as a page.
+
+Also called: share link, public link.
+"""
 
 from anyio import to_thread
 from starlette.responses import HTMLResponse

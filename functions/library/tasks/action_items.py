@@ -1,4 +1,7 @@
-"""Action items over HTTP: list, write, change, complete, arrange, search and delete."""
+"""Action items over HTTP: list, write, change, complete, arrange, search and delete.
+
+Also called: to-do list, todos, task management.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,7 @@
-"""Synchronisation of tasks with the task apps of a user's phone, such as Apple Reminders."""
+"""Synchronisation of tasks with the task apps of a user's phone, such as Apple Reminders.
+
+Also called: two-way sync.
+"""
 
 import asyncio
 

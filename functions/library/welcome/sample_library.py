@@ -1,4 +1,7 @@
-"""Sample library: a month of invented conversations for a first look around, and its removal."""
+"""Sample library: a month of invented conversations for a first look around, and its removal.
+
+Also called: demo data, seed data.
+"""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""Suggested questions: what a library can answer, made from its people, topics, days and tasks."""
+"""Suggested questions: what a library can answer, made from its people, topics, days and tasks.
+
+Also called: starter questions, conversation starters.
+"""
 
 import asyncio
 import re

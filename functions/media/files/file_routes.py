@@ -1,4 +1,7 @@
-"""Files over HTTP: hand them in, see what became of them, and delete them."""
+"""Files over HTTP: hand them in, see what became of them, and delete them.
+
+Also called: file upload.
+"""
 
 import hmac
 from collections.abc import AsyncIterator

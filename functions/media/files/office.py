@@ -1,4 +1,7 @@
-"""Office documents: a text as one page, each sheet of a table and each slide as a page of its own."""
+"""Office documents: a text as one page, each sheet of a table and each slide as a page of its own.
+
+Also called: docx, Excel, PowerPoint.
+"""
 
 import zipfile
 from collections.abc import Callable, Iterator

@@ -1,4 +1,7 @@
-"""PDF: the text of each page, and a picture of the first."""
+"""PDF: the text of each page, and a picture of the first.
+
+Also called: PDF extraction.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

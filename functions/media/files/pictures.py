@@ -1,4 +1,7 @@
-"""Pictures: decoded within bounds and written anew, without what else the file tells."""
+"""Pictures: decoded within bounds and written anew, without what else the file tells.
+
+Also called: thumbnails, image resizing, EXIF removal.
+"""
 
 import io
 from pathlib import Path

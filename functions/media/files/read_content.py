@@ -1,4 +1,7 @@
-"""Reading of a file's content, by what its bytes say and not by its name."""
+"""Reading of a file's content, by what its bytes say and not by its name.
+
+Also called: content type detection, MIME sniffing, magic bytes.
+"""
 
 from pathlib import Path
 

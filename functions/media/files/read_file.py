@@ -1,4 +1,7 @@
-"""Reading of a file: parsed in a process of its own, stored, indexed, and then ready or rejected."""
+"""Reading of a file: parsed in a process of its own, stored, indexed, and then ready or rejected.
+
+Also called: document parsing, text extraction.
+"""
 
 from dataclasses import replace
 from functools import partial

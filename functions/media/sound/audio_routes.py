@@ -1,4 +1,7 @@
-"""Recordings over HTTP: hand in speech, follow its transcription, and hear what was kept."""
+"""Recordings over HTTP: hand in speech, follow its transcription, and hear what was kept.
+
+Also called: audio upload, audio playback.
+"""
 
 import re
 from collections.abc import AsyncIterator, Sequence

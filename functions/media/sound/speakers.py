@@ -1,4 +1,7 @@
-"""Speakers of a recording over its pieces: known again by a clip of their voice, numbered as they come."""
+"""Speakers of a recording over its pieces: known again by a clip of their voice, numbered as they come.
+
+Also called: diarization, speaker recognition, speaker identification.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,7 @@
-"""Transcription of a recording: piece by piece, each stored, until it is handed to processing."""
+"""Transcription of a recording: piece by piece, each stored, until it is handed to processing.
+
+Also called: speech to text, speech recognition, ASR.
+"""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress

@@ -1,6 +1,8 @@
 """Uploads over HTTP by tus 1.0 (https://tus.io/protocols/resumable-upload): creation, expiration, termination.
 
 A part that was cut off was never there: the client asks for the offset by HEAD and goes on from it.
+
+Also called: chunked upload.
 """
 
 import base64

@@ -1,4 +1,7 @@
-"""Daily summary when it is due: one model call over a local day, stored once, and told once."""
+"""Daily summary when it is due: one model call over a local day, stored once, and told once.
+
+Also called: daily recap, daily digest.
+"""
 
 from contextlib import suppress
 from datetime import date, timedelta

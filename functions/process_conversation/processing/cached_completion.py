@@ -1,4 +1,7 @@
-"""Cached completion: one model call per stage and content, its answer stored for redeliveries."""
+"""Cached completion: one model call per stage and content, its answer stored for redeliveries.
+
+Also called: LLM cache, memoization.
+"""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial

@@ -1,4 +1,7 @@
-"""Claims of conversations: leases with a fencing token, checked in each transaction that saves."""
+"""Claims of conversations: leases with a fencing token, checked in each transaction that saves.
+
+Also called: distributed lock, locking.
+"""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager

@@ -1,4 +1,7 @@
-"""Content extraction: discard a conversation, or build its structure, tasks and memories."""
+"""Content extraction: discard a conversation, or build its structure, tasks and memories.
+
+Also called: summarization, information extraction, entity extraction, summarize a conversation.
+"""
 
 from collections.abc import Container, Sequence
 from dataclasses import replace

@@ -1,6 +1,8 @@
 """Memory selection: the model's memories that are stored.
 
 They are short, few and new, and rest on words of the transcript that were meant to last.
+
+Also called: fact extraction, memory extraction.
 """
 
 from collections.abc import Sequence

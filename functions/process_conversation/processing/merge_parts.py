@@ -1,6 +1,8 @@
 """Merging of what a model made of the parts of a transcript; pure.
 
 Neighbouring parts hold some turns both, so what was said there may come twice, and in other words.
+
+Also called: map-reduce.
 """
 
 from collections import Counter

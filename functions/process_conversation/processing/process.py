@@ -1,4 +1,7 @@
-"""Processing of a conversation: claim, extract, save, index and publish; idempotent."""
+"""Processing of a conversation: claim, extract, save, index and publish; idempotent.
+
+Also called: processing pipeline, workflow.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress

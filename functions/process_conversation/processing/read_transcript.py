@@ -2,6 +2,8 @@
 
 A part is as much as the window holds that the model has at the moment. A part that was answered is not
 asked about again after a redelivery, whatever the window is then: its answer says how far it reaches.
+
+Also called: long-input splitting.
 """
 
 from collections.abc import Sequence

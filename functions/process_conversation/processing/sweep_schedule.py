@@ -1,4 +1,7 @@
-"""Schedule of sweeps: a task at the time at which something is due, beside the sweep of each minute."""
+"""Schedule of sweeps: a task at the time at which something is due, beside the sweep of each minute.
+
+Also called: delayed task, scheduled task.
+"""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,7 @@
-"""Trigger on conversation writes: publish a message if the content hash changed."""
+"""Trigger on conversation writes: publish a message if the content hash changed.
+
+Also called: database trigger, change detection, change data capture.
+"""
 
 from collections.abc import Mapping
 from typing import Any

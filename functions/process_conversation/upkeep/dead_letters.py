@@ -1,4 +1,7 @@
-"""Dead letters: a record of each message that was given up, and the mark on its conversation."""
+"""Dead letters: a record of each message that was given up, and the mark on its conversation.
+
+Also called: dead letter queue, DLQ, poison messages.
+"""
 
 from functions.process_conversation.deps import DeadLetterDeps
 from functions.process_conversation.processing.mark_failed import mark_given_up

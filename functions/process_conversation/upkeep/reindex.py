@@ -1,4 +1,7 @@
-"""Reindexing of what a user has, while everything goes on: rows are built anew from documents."""
+"""Reindexing of what a user has, while everything goes on: rows are built anew from documents.
+
+Also called: index rebuild, data migrations.
+"""
 
 from contextlib import suppress
 from dataclasses import replace

@@ -1,6 +1,8 @@
 """Reindexing of all users: a task lists a page of users, and each of them has tasks of their own.
 
 Every task can be repeated: its name is used once, and a user whose rows follow the scheme is left out.
+
+Also called: backfill, batch job.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Retention: transcripts older than their owner keeps them lose their text; their structure stays."""
+"""Retention: transcripts older than their owner keeps them lose their text; their structure stays.
+
+Also called: data retention, data expiry.
+"""
 
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime, timedelta

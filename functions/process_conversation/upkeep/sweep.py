@@ -1,4 +1,7 @@
-"""Sweep: begins again what is stuck, of all users: waiting conversations, abandoned attempts, lapsed runs."""
+"""Sweep: begins again what is stuck, of all users: waiting conversations, abandoned attempts, lapsed runs.
+
+Also called: cron job, scheduler, watchdog, crash recovery.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress

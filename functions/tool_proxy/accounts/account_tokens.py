@@ -1,4 +1,7 @@
-"""Account tokens: those of a connected account, refreshed by one call for all that need them."""
+"""Account tokens: those of a connected account, refreshed by one call for all that need them.
+
+Also called: access token.
+"""
 
 from typing import Any
 

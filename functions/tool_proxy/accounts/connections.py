@@ -1,4 +1,7 @@
-"""Connected accounts: authorize a service's account by OAuth, complete it, and disconnect it."""
+"""Connected accounts: authorize a service's account by OAuth, complete it, and disconnect it.
+
+Also called: account linking.
+"""
 
 import json
 from dataclasses import replace

@@ -1,6 +1,8 @@
 """MCP client: list and call the tools of a server with the official SDK, sent through Egress.
 
 The SDK takes half a second to load, so this module is imported with the first exchange.
+
+Also called: Model Context Protocol client, remote MCP servers.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable

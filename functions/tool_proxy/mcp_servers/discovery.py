@@ -2,6 +2,8 @@
 
 It uses parts of the official SDK and sends each request through Egress. The SDK takes half a second
 to load, so this module is imported with the first server that asks for authorization.
+
+Also called: dynamic client registration, OAuth discovery.
 """
 
 from urllib.parse import urlsplit

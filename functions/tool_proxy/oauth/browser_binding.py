@@ -1,6 +1,8 @@
 """Browser binding of an authorization, against CSRF: it ends only in the browser that began it.
 
 Otherwise somebody who opens another user's link would connect their account to that user.
+
+Also called: cross-site request forgery, cookie binding.
 """
 
 from hmac import compare_digest

@@ -1,4 +1,7 @@
-"""Pages of an authorization: before a user goes to a service, and after coming back from it."""
+"""Pages of an authorization: before a user goes to a service, and after coming back from it.
+
+Also called: redirect URI.
+"""
 
 from html import escape
 from urllib.parse import urlencode

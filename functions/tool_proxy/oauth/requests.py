@@ -1,4 +1,7 @@
-"""OAuth 2 requests with PKCE, and the parsing of token responses; this module sends nothing."""
+"""OAuth 2 requests with PKCE, and the parsing of token responses; this module sends nothing.
+
+Also called: authorization code flow, OAuth client.
+"""
 
 import json
 from datetime import datetime, timedelta

@@ -1,4 +1,7 @@
-"""Token refresh: one caller refreshes an account's tokens, concurrent callers wait for it."""
+"""Token refresh: one caller refreshes an account's tokens, concurrent callers wait for it.
+
+Also called: refresh token, single flight, request coalescing, thundering herd defence.
+"""
 
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar

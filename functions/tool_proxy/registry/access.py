@@ -1,4 +1,7 @@
-"""Access to apps: which of them a user may see, install and change."""
+"""Access to apps: which of them a user may see, install and change.
+
+Also called: access control.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Automatic switch-off of apps and webhooks that only fail; their developers are notified."""
+"""Automatic switch-off of apps and webhooks that only fail; their developers are notified.
+
+Also called: kill switch.
+"""
 
 from contextlib import suppress
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Credentials of apps: the keys with which an app calls us, and the secret that signs our calls."""
+"""Credentials of apps: the keys with which an app calls us, and the secret that signs our calls.
+
+Also called: key rotation, secret rotation.
+"""
 
 import base64
 import secrets

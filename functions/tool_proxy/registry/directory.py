@@ -2,6 +2,8 @@
 
 Whatever is asked, the store is not read as a whole: one chooses among listings, which are cached, and
 reads the apps of a page.
+
+Also called: app store, marketplace.
 """
 
 import asyncio

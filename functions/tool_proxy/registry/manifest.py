@@ -1,4 +1,7 @@
-"""Manifest of an app: the tools that it declares, parsed and bounded; it is untrusted input."""
+"""Manifest of an app: the tools that it declares, parsed and bounded; it is untrusted input.
+
+Also called: plugin manifest.
+"""
 
 from collections.abc import Mapping
 from typing import Any, cast, get_args

@@ -1,6 +1,8 @@
 """Reserved names: the names that users trust, recognised behind look-alike letters.
 
 Names are compared without case, width, accents, spaces and signs, and by the shapes of their letters.
+
+Also called: impersonation defence, anti-spoofing, homoglyphs, blocklist, denylist.
 """
 
 import re

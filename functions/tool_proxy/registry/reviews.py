@@ -1,4 +1,7 @@
-"""Reviews of apps: users rate what they have installed, and developers answer."""
+"""Reviews of apps: users rate what they have installed, and developers answer.
+
+Also called: star rating.
+"""
 
 import asyncio
 

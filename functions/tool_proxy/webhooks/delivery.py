@@ -1,4 +1,7 @@
-"""Webhook delivery: the attempts to tell one recipient of a conversation or a daily summary."""
+"""Webhook delivery: the attempts to tell one recipient of a conversation or a daily summary.
+
+Also called: callback, event subscription.
+"""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,7 @@
-"""Push on Firebase Cloud Messaging."""
+"""Push on Firebase Cloud Messaging.
+
+Also called: APNs.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Identity on Firebase ID tokens, and the deletion of a Firebase user."""
+"""Identity on Firebase ID tokens, and the deletion of a Firebase user.
+
+Also called: JWT verification, sign-in, identity provider.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

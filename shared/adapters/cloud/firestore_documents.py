@@ -1,4 +1,7 @@
-"""Documents on Firestore."""
+"""Documents on Firestore.
+
+Also called: document database, NoSQL.
+"""
 
 import socket
 import threading

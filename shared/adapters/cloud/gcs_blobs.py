@@ -1,4 +1,7 @@
-"""Blobs in a bucket of Cloud Storage, over its JSON API."""
+"""Blobs in a bucket of Cloud Storage, over its JSON API.
+
+Also called: object storage, blob storage, S3.
+"""
 
 from collections.abc import AsyncIterator, Sequence
 from functools import cached_property, partial

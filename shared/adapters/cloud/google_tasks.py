@@ -1,4 +1,7 @@
-"""Tasks on Google Cloud Tasks."""
+"""Tasks on Google Cloud Tasks.
+
+Also called: queue, task queue, job queue, background jobs.
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

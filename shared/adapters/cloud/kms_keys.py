@@ -1,4 +1,7 @@
-"""Keys on Cloud KMS: the key never leaves it, and its audit log shows each use."""
+"""Keys on Cloud KMS: the key never leaves it, and its audit log shows each use.
+
+Also called: key management.
+"""
 
 from functools import cached_property
 from typing import Any

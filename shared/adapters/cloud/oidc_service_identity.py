@@ -1,4 +1,7 @@
-"""ServiceIdentity on OIDC tokens that Google signs."""
+"""ServiceIdentity on OIDC tokens that Google signs.
+
+Also called: service-to-service authentication, service account.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

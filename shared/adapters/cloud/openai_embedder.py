@@ -1,4 +1,7 @@
-"""Embedder on OpenAI's embeddings, at any compatible base URL."""
+"""Embedder on OpenAI's embeddings, at any compatible base URL.
+
+Also called: vectorization.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,7 @@
-"""ChatModel on Chat Completions, at any address that speaks it; how servers differ stands in shared/models/."""
+"""ChatModel on Chat Completions, at any address that speaks it; how servers differ stands in shared/models/.
+
+Also called: LLM provider, LLM client.
+"""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress

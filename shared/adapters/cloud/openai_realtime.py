@@ -1,4 +1,7 @@
-"""Realtime voice on OpenAI's `/realtime/client_secrets` and `/realtime/calls`, at any compatible base URL."""
+"""Realtime voice on OpenAI's `/realtime/client_secrets` and `/realtime/calls`, at any compatible base URL.
+
+Also called: WebRTC, speech to speech, realtime API.
+"""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager

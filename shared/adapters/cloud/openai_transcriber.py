@@ -1,4 +1,7 @@
-"""Transcriber on OpenAI's `/audio/transcriptions`, at any compatible base URL."""
+"""Transcriber on OpenAI's `/audio/transcriptions`, at any compatible base URL.
+
+Also called: speech to text, STT.
+"""
 
 import base64
 import re

@@ -1,4 +1,7 @@
-"""Vectors on two Pinecone indexes, sparse (dot product) and dense (cosine); a namespace is a user."""
+"""Vectors on two Pinecone indexes, sparse (dot product) and dense (cosine); a namespace is a user.
+
+Also called: vector store, vector database.
+"""
 
 import asyncio
 import json

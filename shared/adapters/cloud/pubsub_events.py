@@ -1,4 +1,7 @@
-"""Events on Pub/Sub."""
+"""Events on Pub/Sub.
+
+Also called: message broker, event bus.
+"""
 
 import json
 from collections.abc import Mapping

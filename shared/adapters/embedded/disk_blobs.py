@@ -1,4 +1,7 @@
-"""Blobs in a folder, each a file under its path."""
+"""Blobs in a folder, each a file under its path.
+
+Also called: file storage.
+"""
 
 import os
 import secrets

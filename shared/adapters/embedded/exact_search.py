@@ -1,4 +1,7 @@
-"""Exact search in memory over numpy arrays; imported with the first search."""
+"""Exact search in memory over numpy arrays; imported with the first search.
+
+Also called: nearest neighbours, cosine similarity, kNN.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

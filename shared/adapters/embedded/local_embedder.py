@@ -1,4 +1,7 @@
-"""Embedder on this machine: all-MiniLM-L6-v2, from requirements-embedder.in."""
+"""Embedder on this machine: all-MiniLM-L6-v2, from requirements-embedder.in.
+
+Also called: sentence embeddings, local embeddings.
+"""
 
 import threading
 from collections.abc import Sequence

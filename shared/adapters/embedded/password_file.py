@@ -1,6 +1,8 @@
 """Password file of a self-hosted server: a line for each account, `name:hash:time of the change`.
 
 The hash of a removed account is empty. Its line stays, so that its tokens no longer hold.
+
+Also called: login, password hashing.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""SQLite database of the embedded world: one file behind one writer thread and a few readers."""
+"""SQLite database of the embedded world: one file behind one writer thread and a few readers.
+
+Also called: connection pooling, local database.
+"""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,7 @@
-"""Queue of the embedded world: events, tasks and triggers, stored until they are delivered."""
+"""Queue of the embedded world: events, tasks and triggers, stored until they are delivered.
+
+Also called: message queue, job queue, worker.
+"""
 
 import asyncio
 import re

@@ -1,4 +1,7 @@
-"""Account data: every document of one user, to export or to erase."""
+"""Account data: every document of one user, to export or to erase.
+
+Also called: multi-tenancy, tenant data.
+"""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

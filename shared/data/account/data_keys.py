@@ -2,6 +2,8 @@
 
 The key is stored wrapped. Deleting it is the shredding: what it sealed is unreadable from then on, in
 every process that had it in memory after five minutes at most.
+
+Also called: encryption at rest, envelope encryption, crypto-shredding.
 """
 
 import secrets

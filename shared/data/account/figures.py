@@ -1,4 +1,7 @@
-"""Figures of a user's library, added up by the store from its conversations and memories."""
+"""Figures of a user's library, added up by the store from its conversations and memories.
+
+Also called: analytics, statistics.
+"""
 
 from asyncio import gather
 

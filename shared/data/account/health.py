@@ -1,4 +1,7 @@
-"""Health figures of a user, in one document for each source; the newest replace those before."""
+"""Health figures of a user, in one document for each source; the newest replace those before.
+
+Also called: health data, wearable data.
+"""
 
 from contextlib import suppress
 

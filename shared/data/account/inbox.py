@@ -1,4 +1,7 @@
-"""Inbox of a user: every notification sent to them, and the digests of deferred ones."""
+"""Inbox of a user: every notification sent to them, and the digests of deferred ones.
+
+Also called: notification center, notification history.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress

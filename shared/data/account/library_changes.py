@@ -1,4 +1,7 @@
-"""Library changes of a chat: stored with the answer that made them, and undone once."""
+"""Library changes of a chat: stored with the answer that made them, and undone once.
+
+Also called: revert, rollback.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Call log of an app for its developer, from which it is also decided whether the app works."""
+"""Call log of an app for its developer, from which it is also decided whether the app works.
+
+Also called: audit log, audit trail.
+"""
 
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING

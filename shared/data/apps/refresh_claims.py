@@ -1,4 +1,7 @@
-"""Refresh claims: leases by which one caller at a time refreshes an account's tokens."""
+"""Refresh claims: leases by which one caller at a time refreshes an account's tokens.
+
+Also called: distributed lock, mutex.
+"""
 
 from contextlib import suppress
 from datetime import datetime, timedelta

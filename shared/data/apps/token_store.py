@@ -2,6 +2,8 @@
 
 One document per user and account holds them in one field. A version names what was read, so that
 tokens that were replaced meanwhile are not overwritten: PreconditionFailed.
+
+Also called: optimistic locking, optimistic concurrency, credential storage.
 """
 
 from datetime import datetime

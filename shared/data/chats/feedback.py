@@ -1,4 +1,7 @@
-"""Feedback of users, in a store of its own, and its counts for an operator, which know no persons."""
+"""Feedback of users, in a store of its own, and its counts for an operator, which know no persons.
+
+Also called: thumbs up, user feedback.
+"""
 
 from collections import Counter
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Conversation cache: decoded, hashed conversations by path and version; the oldest are evicted."""
+"""Conversation cache: decoded, hashed conversations by path and version; the oldest are evicted.
+
+Also called: LRU cache, caching.
+"""
 
 from collections import OrderedDict
 from collections.abc import Sequence

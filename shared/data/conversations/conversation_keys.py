@@ -2,6 +2,8 @@
 
 Who changes a conversation does not write them. Each write of a field that stands in a key stamps
 `listed_at` on the conversation, and the next reader takes in what was stamped since the last one.
+
+Also called: materialized view, denormalization.
 """
 
 import json

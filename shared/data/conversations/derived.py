@@ -1,4 +1,7 @@
-"""Derived records: memories and action items that processing extracts from conversations."""
+"""Derived records: memories and action items that processing extracts from conversations.
+
+Also called: soft delete, tombstones.
+"""
 
 from collections.abc import Sequence
 from typing import Protocol, Self, TypeVar

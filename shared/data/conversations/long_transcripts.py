@@ -1,4 +1,7 @@
-"""Long transcripts: work on them runs in a thread, so that no other request waits for its end."""
+"""Long transcripts: work on them runs in a thread, so that no other request waits for its end.
+
+Also called: thread pool, CPU-bound work.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar

@@ -1,4 +1,7 @@
-"""Dense vectors of rows and questions, where there is an embedder; search works without them."""
+"""Dense vectors of rows and questions, where there is an embedder; search works without them.
+
+Also called: embeddings.
+"""
 
 import hashlib
 from collections.abc import Mapping, Sequence

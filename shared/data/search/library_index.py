@@ -1,4 +1,7 @@
-"""Library index: the rows by which search finds conversations and memories."""
+"""Library index: the rows by which search finds conversations and memories.
+
+Also called: upsert, search index.
+"""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence

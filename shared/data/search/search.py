@@ -1,4 +1,7 @@
-"""Search over a user's conversations and memories: by words and, with an embedder, by meaning."""
+"""Search over a user's conversations and memories: by words and, with an embedder, by meaning.
+
+Also called: hybrid search, semantic search, vector search, retrieval-augmented generation.
+"""
 
 import asyncio
 import math

@@ -1,4 +1,7 @@
-"""Codec: domain values to document fields and back; the only module that knows both."""
+"""Codec: domain values to document fields and back; the only module that knows both.
+
+Also called: serializer, deserialization, object mapper.
+"""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress

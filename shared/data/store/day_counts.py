@@ -1,4 +1,7 @@
-"""Counts a day, which know no persons: how often something happened, by its name."""
+"""Counts a day, which know no persons: how often something happened, by its name.
+
+Also called: counters.
+"""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Hourly limits that hold under any concurrency: an hour is one document, which names who took of it."""
+"""Hourly limits that hold under any concurrency: an hour is one document, which names who took of it.
+
+Also called: atomic counter.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta

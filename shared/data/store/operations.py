@@ -1,4 +1,7 @@
-"""Idempotency records: requests made under idempotency keys, and their responses."""
+"""Idempotency records: requests made under idempotency keys, and their responses.
+
+Also called: exactly once.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,7 @@
-"""Notification preferences of an owner: muted apps, quiet hours and the digest."""
+"""Notification preferences of an owner: muted apps, quiet hours and the digest.
+
+Also called: opt out.
+"""
 
 from shared.domain.ids import AppId
 from shared.domain.value import value

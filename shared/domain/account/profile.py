@@ -1,4 +1,7 @@
-"""Profile of a user: name, time zone, language, preferences and devices."""
+"""Profile of a user: name, time zone, language, preferences and devices.
+
+Also called: user profile, user account, timezone setting.
+"""
 
 from dataclasses import field
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""Quotas: how much a user may use in a day of UTC, and what counts as used."""
+"""Quotas: how much a user may use in a day of UTC, and what counts as used.
+
+Also called: daily limit.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta

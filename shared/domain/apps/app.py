@@ -1,4 +1,7 @@
-"""Third-party apps: what an app declares, and what its user allows it."""
+"""Third-party apps: what an app declares, and what its user allows it.
+
+Also called: plugins, extensions, add-ons.
+"""
 
 from collections.abc import Mapping
 from dataclasses import field

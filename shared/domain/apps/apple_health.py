@@ -1,4 +1,7 @@
-"""Apple Health: a user's figures of the last days, as their phone sent them."""
+"""Apple Health: a user's figures of the last days, as their phone sent them.
+
+Also called: HealthKit.
+"""
 
 from collections.abc import Mapping
 from dataclasses import field

@@ -1,6 +1,8 @@
 """Service calls: which of our functions calls which, by what way, and as which service account.
 
 The rows stand in infra/routes.json; Terraform grants exactly them, and each function checks them.
+
+Also called: service-to-service calls.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,6 +2,8 @@
 
 A chat is a tree whose branches begin at forks. Nothing in it moves: showing another version changes
 which forks are taken on the way from the first message.
+
+Also called: message tree, conversation tree.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""Chart: figures that an answer shows as lines or bars, in the form that released apps draw."""
+"""Chart: figures that an answer shows as lines or bars, in the form that released apps draw.
+
+Also called: data visualization, plots.
+"""
 
 from typing import Literal, Self
 

@@ -1,4 +1,7 @@
-"""Consent to tools: what the owner decided about each tool of an app or a service."""
+"""Consent to tools: what the owner decided about each tool of an app or a service.
+
+Also called: permissions.
+"""
 
 from collections.abc import Mapping
 from dataclasses import field

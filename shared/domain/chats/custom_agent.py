@@ -1,4 +1,7 @@
-"""Custom agent: instructions, tools and a model by which the assistant answers in some chats; pure."""
+"""Custom agent: instructions, tools and a model by which the assistant answers in some chats; pure.
+
+Also called: custom GPT, custom assistant.
+"""
 
 import hashlib
 from collections.abc import Collection

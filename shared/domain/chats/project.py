@@ -1,4 +1,7 @@
-"""Project: files and chats of one owner that belong together; pure."""
+"""Project: files and chats of one owner that belong together; pure.
+
+Also called: workspace.
+"""
 
 from datetime import datetime
 

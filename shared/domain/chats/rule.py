@@ -1,4 +1,7 @@
-"""Rule: how the owner wants to be answered, always, in one sentence to the assistant; pure."""
+"""Rule: how the owner wants to be answered, always, in one sentence to the assistant; pure.
+
+Also called: custom instructions.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace

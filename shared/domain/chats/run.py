@@ -2,6 +2,8 @@
 
 Events are numbered from 1 and stored in the run's journal. A reader can start at any number, follow
 to the end, and neither misses nor repeats an event.
+
+Also called: event sourcing.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Sealed chats: what lasts of one is the ciphertexts of its clients, which the server cannot read."""
+"""Sealed chats: what lasts of one is the ciphertexts of its clients, which the server cannot read.
+
+Also called: end-to-end encryption, E2EE, client-side encryption.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,7 @@
-"""Steps of an answer: the reasoning and the tool calls that led to it, as they were streamed."""
+"""Steps of an answer: the reasoning and the tool calls that led to it, as they were streamed.
+
+Also called: chain of thought, thinking.
+"""
 
 import json
 from collections.abc import Sequence

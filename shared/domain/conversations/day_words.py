@@ -1,4 +1,7 @@
-"""Day words: days and hours as people say them, on the clock and in the language of whoever reads them."""
+"""Day words: days and hours as people say them, on the clock and in the language of whoever reads them.
+
+Also called: date formatting.
+"""
 
 from datetime import datetime, tzinfo
 

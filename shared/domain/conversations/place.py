@@ -1,4 +1,7 @@
-"""Places: where something was, where a user was last, and who may know it."""
+"""Places: where something was, where a user was last, and who may know it.
+
+Also called: geolocation.
+"""
 
 import math
 from dataclasses import replace

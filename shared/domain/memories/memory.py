@@ -1,4 +1,7 @@
-"""Memory: one fact about the user, with the words that prove it."""
+"""Memory: one fact about the user, with the words that prove it.
+
+Also called: long-term memory.
+"""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -3,6 +3,8 @@
 Start-time fair queuing: a user's calls come one after another on a clock that counts tokens, and the
 call that begins first on it is next. Who asks much is as far ahead on it as they had tokens, so that
 a user who asks once is served before them, and everybody in the end.
+
+Also called: priority queue, fair scheduling.
 """
 
 from collections import OrderedDict

@@ -1,4 +1,7 @@
-"""Facts about models, by the beginning of their names; an unknown one gets safe values."""
+"""Facts about models, by the beginning of their names; an unknown one gets safe values.
+
+Also called: model capabilities.
+"""
 
 from collections.abc import Mapping
 

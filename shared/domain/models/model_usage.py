@@ -1,4 +1,7 @@
-"""Model usage: the calls and tokens of language models, by role and by day."""
+"""Model usage: the calls and tokens of language models, by role and by day.
+
+Also called: token usage.
+"""
 
 from collections.abc import Mapping
 from dataclasses import fields

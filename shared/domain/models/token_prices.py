@@ -1,4 +1,7 @@
-"""Token prices: what models ask for a token, by their names."""
+"""Token prices: what models ask for a token, by their names.
+
+Also called: pricing.
+"""
 
 import re
 from collections.abc import Mapping

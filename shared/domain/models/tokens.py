@@ -2,6 +2,8 @@
 
 The counts are those of o200k, rather too high than too low. In UTF-8 the first byte of a character
 tells its script, so bytes are counted, in time that grows with the text alone.
+
+Also called: tokenizer, token counting.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,7 @@
-"""Cost of a call of a language model, by the tokens that it used; pure."""
+"""Cost of a call of a language model, by the tokens that it used; pure.
+
+Also called: cost tracking, billing.
+"""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Documents: their paths and values, and the queries and writes over them."""
+"""Documents: their paths and values, and the queries and writes over them.
+
+Also called: optimistic locking, preconditions, query builder.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,6 +1,8 @@
 """CloudEvents: events of Pub/Sub and Firestore, as Eventarc posts them to internal entry points.
 
 Every parser raises Invalid for a body that is not its event.
+
+Also called: event handler.
 """
 
 import base64

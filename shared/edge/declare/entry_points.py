@@ -1,4 +1,7 @@
-"""Entry points: what a function deploys, as one table; the platform finds each by its name in main.py."""
+"""Entry points: what a function deploys, as one table; the platform finds each by its name in main.py.
+
+Also called: cloud functions, serverless.
+"""
 
 from collections.abc import Sequence
 from importlib import import_module

@@ -1,4 +1,7 @@
-"""Event stream: an answer that is sent while its work runs; the work outlives the connection."""
+"""Event stream: an answer that is sent while its work runs; the work outlives the connection.
+
+Also called: server-sent events, streaming response.
+"""
 
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping

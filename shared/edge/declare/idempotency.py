@@ -1,6 +1,8 @@
 """Idempotency of requests: a request repeated with its Idempotency-Key is done once.
 
 Every repeat within 24 hours gets the answer of the first.
+
+Also called: repeated requests.
 """
 
 import hashlib

@@ -1,6 +1,8 @@
 """Problems: errors as HTTP answers in problem+json (RFC 9457).
 
 `detail` is the exact text that released apps expect.
+
+Also called: problem details, error response, error codes, HTTP status codes.
 """
 
 from collections.abc import Mapping

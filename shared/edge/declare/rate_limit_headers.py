@@ -1,4 +1,7 @@
-"""Rate limit headers: the rest of a limit, and the problem for a caller who used it up."""
+"""Rate limit headers: the rest of a limit, and the problem for a caller who used it up.
+
+Also called: Too Many Requests.
+"""
 
 from collections.abc import Mapping
 

@@ -5,6 +5,8 @@
 
 The decorator reads the types of body and query from `Call[Body, Query]`, and the type of the answer
 from the return annotation. The router, docs/openapi.json and the fuzzer all read the same rows.
+
+Also called: endpoints, URL routing.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence

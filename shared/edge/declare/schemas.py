@@ -1,4 +1,7 @@
-"""The base class of request and response bodies, and the patterns of their texts."""
+"""The base class of request and response bodies, and the patterns of their texts.
+
+Also called: DTO, pydantic models.
+"""
 
 from collections.abc import Mapping
 

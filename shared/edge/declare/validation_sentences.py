@@ -2,6 +2,8 @@
 
 Fields are named as people would say them ("the due time in entry 2 of the items"), and nothing that
 was sent is repeated, but for the name of a field that is not known here.
+
+Also called: validation errors.
 """
 
 import re

@@ -3,6 +3,8 @@
 A body is refused by its declared length before any of it is read, and while it is read once it is
 longer than that. What parsing costs is bounded by the number of JSON values: a body of empty maps
 takes a hundred times its size in memory.
+
+Also called: payload limit, body size.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Cancellation on disconnect: work that only its caller needs ends when the caller disconnects."""
+"""Cancellation on disconnect: work that only its caller needs ends when the caller disconnects.
+
+Also called: request cancellation.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

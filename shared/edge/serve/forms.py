@@ -2,6 +2,8 @@
 
 A body is refused by its declared length before any of it is read, and while it is read once it is
 longer than that.
+
+Also called: multipart upload.
 """
 
 import re

@@ -1,6 +1,8 @@
 """HTTP applications of functions: a request meets its route, and gets an answer or a problem.
 
 Every failure is answered as problem+json: errors of ours by their status, anything else as 500.
+
+Beside its routes stand a health check (liveness probe), CORS, middleware and an exception handler.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

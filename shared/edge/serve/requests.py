@@ -2,6 +2,8 @@
 
 What does not pass raises RequestRejected, which holds the problem to answer with, or an error of
 ours. No problem repeats what was sent.
+
+Also called: bearer token, request validation.
 """
 
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Tracing middleware: every request is one log line and part of one trace."""
+"""Tracing middleware: every request is one log line and part of one trace.
+
+Also called: access log.
+"""
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -1,6 +1,8 @@
 """MCP server over the library, by the official SDK.
 
 Loading the SDK takes half a second, so this module is imported with the first MCP message.
+
+Also called: Model Context Protocol.
 """
 
 import logging

@@ -1,4 +1,7 @@
-"""Calendar: days and hours as English speech names them, in the speaker's time zone."""
+"""Calendar: days and hours as English speech names them, in the speaker's time zone.
+
+Also called: relative dates.
+"""
 
 import re
 from collections.abc import Callable, Mapping

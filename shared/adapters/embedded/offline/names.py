@@ -1,4 +1,7 @@
-"""Names of people and things: words with a capital letter that grammar does not ask for."""
+"""Names of people and things: words with a capital letter that grammar does not ask for.
+
+Also called: named entity recognition, entity extraction.
+"""
 
 import re
 from collections.abc import Iterable, Sequence

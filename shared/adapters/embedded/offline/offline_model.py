@@ -1,4 +1,7 @@
-"""Offline model: ChatModel by extraction and quotation, through the same loop and tools as a real one."""
+"""Offline model: ChatModel by extraction and quotation, through the same loop and tools as a real one.
+
+Also called: mock LLM, rule-based model.
+"""
 
 import json
 import re
