@@ -1,6 +1,8 @@
 """Tool arguments: pydantic classes; their docstrings and field descriptions are sent to the model.
 
 Schema validation of tool calls happens here for built-in and service tools.
+
+Also called: tool schemas.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Date filters: a day or a time as the beginning or the end of a range."""
+"""Date filters: a day or a time as the beginning or the end of a range.
+
+Also called: date range.
+"""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any

@@ -2,7 +2,7 @@
 
 The markup is untrusted. The parser takes time in proportion to it, and nests 256 deep at most.
 
-Also called: HTML parser.
+Also called: HTML parser, HTML to text.
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 Newer words win, whichever conversation is processed first; what the user wrote wins over both.
 
-Also called: dedupe, conflict resolution.
+Also called: dedupe, conflict resolution, near duplicates, last write wins.
 """
 
 from collections.abc import Iterable, Sequence

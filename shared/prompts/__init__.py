@@ -1,6 +1,6 @@
 """Prompts: Markdown files with {{slots}}; a missing or unknown slot raises.
 
-Also called: prompt templates.
+Also called: prompt templates, prompt versions.
 """
 
 import hashlib

@@ -1,4 +1,7 @@
-"""Routes of runs: ask a question, and stream, resume or stop its answer."""
+"""Routes of runs: ask a question, and stream, resume or stop its answer.
+
+Also called: stop generation, abort an answer.
+"""
 
 from functools import partial
 from typing import Any

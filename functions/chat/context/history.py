@@ -2,7 +2,7 @@
 
 As its own words it is given what a model wrote, never what our code wrote into an answer.
 
-Also called: chat history.
+Also called: chat history, conversation history, message history.
 """
 
 import json

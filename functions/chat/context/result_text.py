@@ -1,6 +1,6 @@
 """Result text: data that a tool returned, written for a model as TOON where that is shorter than JSON.
 
-Also called: tool output.
+Also called: tool output, tool results.
 """
 
 from importlib import import_module

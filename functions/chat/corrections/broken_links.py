@@ -1,4 +1,7 @@
-"""Broken links: what an answer links to is looked up, and a search stands where a page is gone."""
+"""Broken links: what an answer links to is looked up, and a search stands where a page is gone.
+
+Also called: dead links.
+"""
 
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,7 @@
 """Erasure of an account: everything of a user is deleted, in every store.
 
 Also called: right to erasure, right to be forgotten, account deletion, delete account,
-GDPR deletion.
+GDPR deletion, data deletion, user deletion.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """Export of an account, written while it is sent: one JSON object, or a zip of JSON files.
 
-Also called: GDPR export, data portability, backup.
+Also called: GDPR export, data portability, backup, takeout.
 """
 
 import base64

@@ -1,4 +1,7 @@
-"""Sharing of a chat: a link by which anyone may read it, as it was when it was shared."""
+"""Sharing of a chat: a link by which anyone may read it, as it was when it was shared.
+
+Also called: chat snapshot.
+"""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime

@@ -1,6 +1,6 @@
 """Sample library: a month of invented conversations for a first look around, and its removal.
 
-Also called: demo data, seed data.
+Also called: demo data, seed data, sample data.
 """
 
 import json

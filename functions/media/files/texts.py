@@ -1,4 +1,7 @@
-"""Texts: in whatever encoding, HTML as people see it."""
+"""Texts: in whatever encoding, HTML as people see it.
+
+Also called: CSV, plain text files.
+"""
 
 import re
 from pathlib import Path

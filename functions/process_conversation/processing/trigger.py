@@ -1,6 +1,6 @@
 """Trigger on conversation writes: publish a message if the content hash changed.
 
-Also called: database trigger, change detection, change data capture.
+Also called: database trigger, change detection, change data capture, Firestore trigger.
 """
 
 from collections.abc import Mapping

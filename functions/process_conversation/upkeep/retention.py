@@ -1,6 +1,6 @@
 """Retention: transcripts older than their owner keeps them lose their text; their structure stays.
 
-Also called: data retention, data expiry.
+Also called: data retention, data expiry, data purge.
 """
 
 from collections.abc import AsyncIterator, Mapping

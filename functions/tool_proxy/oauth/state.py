@@ -1,4 +1,7 @@
-"""OAuth state: an encrypted token that names the user and the authorization until the callback."""
+"""OAuth state: an encrypted token that names the user and the authorization until the callback.
+
+Also called: state parameter.
+"""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode

@@ -1,4 +1,7 @@
-"""Queueing of webhooks: who hears of a processed conversation, and one delivery for each of them."""
+"""Queueing of webhooks: who hears of a processed conversation, and one delivery for each of them.
+
+Also called: fan-out.
+"""
 
 from datetime import datetime
 

@@ -1,6 +1,6 @@
 """Figures of a user's library, added up by the store from its conversations and memories.
 
-Also called: analytics, statistics.
+Also called: analytics, statistics, aggregates.
 """
 
 from asyncio import gather

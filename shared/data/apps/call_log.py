@@ -1,6 +1,6 @@
 """Call log of an app for its developer, from which it is also decided whether the app works.
 
-Also called: audit log, audit trail.
+Also called: audit log, audit trail, activity log.
 """
 
 from datetime import datetime, timedelta

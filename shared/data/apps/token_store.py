@@ -3,7 +3,7 @@
 One document per user and account holds them in one field. A version names what was read, so that
 tokens that were replaced meanwhile are not overwritten: PreconditionFailed.
 
-Also called: optimistic locking, optimistic concurrency, credential storage.
+Also called: optimistic locking, optimistic concurrency, credential storage, token storage.
 """
 
 from datetime import datetime

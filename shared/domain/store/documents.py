@@ -1,6 +1,6 @@
 """Documents: their paths and values, and the queries and writes over them.
 
-Also called: optimistic locking, preconditions, query builder.
+Also called: optimistic locking, preconditions, query builder, compare-and-swap, batch writes.
 """
 
 from collections.abc import Mapping
