@@ -1,4 +1,7 @@
-"""Given files: the texts and pictures of a turn's files, as its model is given them, and the names of those left out; pure."""
+"""Given files: the texts and pictures of a turn's files, as its model is given them, and the names of those left out; pure.
+
+Also called: vision, multimodal, image input.
+"""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""Lines of the latest message: facts on the moment, the owner and the chat, in the words that a model reads; pure."""
+"""Lines of the latest message: facts on the moment, the owner and the chat, in the words that a model reads; pure.
+
+Also called: personalization.
+"""
 
 import hashlib
 import json
