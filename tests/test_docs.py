@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+DECISIONS = sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 SETTING = re.compile(r'\w\(\s*"([A-Z_]{2,})"')
 PATH = re.compile(r"`((?:docs|examples|functions|infra|shared|tests|web)/[\w./]+)`")
@@ -27,3 +28,23 @@ def test_every_setting_is_described():
     page = (ROOT / "docs/settings.md").read_text()
 
     assert [name for name in sorted(settings) if f"`{name}" not in page] == []
+
+
+def count_words(*documents: Path) -> int:
+    return sum(len(document.read_text().split()) for document in documents)
+
+
+def test_the_architecture_is_read_in_ten_minutes():
+    assert count_words(ROOT / "docs/architecture.md") <= 2_500
+
+
+@pytest.mark.parametrize("decision", DECISIONS, ids=lambda decision: decision.name)
+def test_a_decision_is_a_page_that_is_listed_and_that_the_architecture_explains_itself_by(
+    decision: Path,
+):
+    index = (ROOT / "docs/decisions/README.md").read_text()
+    number, title = decision.read_text().split("\n")[0].removeprefix("# ").split(": ", 1)
+
+    assert count_words(decision) <= 250
+    assert f"[{number}]({decision.name}) {title}\n" in index
+    assert f"](decisions/{decision.name})" in (ROOT / "docs/architecture.md").read_text()
