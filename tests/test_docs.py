@@ -34,6 +34,10 @@ def count_words(*documents: Path) -> int:
     return sum(len(document.read_text().split()) for document in documents)
 
 
+def test_a_stranger_reads_the_readme_in_three_minutes():
+    assert count_words(ROOT / "README.md") <= 900
+
+
 def test_the_architecture_is_read_in_ten_minutes():
     assert count_words(ROOT / "docs/architecture.md") <= 2_500
 
