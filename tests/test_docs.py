@@ -42,6 +42,11 @@ def test_the_architecture_is_read_in_ten_minutes():
     assert count_words(ROOT / "docs/architecture.md") <= 2_500
 
 
+def test_all_documents_together_grow_no_longer():
+    """The aim is 40,000, as `wc -w` counts: lower the bound with each page that gets shorter."""
+    assert count_words(*(ROOT / "docs").rglob("*.md")) <= 51_000
+
+
 @pytest.mark.parametrize("decision", DECISIONS, ids=lambda decision: decision.name)
 def test_a_decision_is_a_page_that_is_listed_and_that_the_architecture_explains_itself_by(
     decision: Path,
