@@ -1,6 +1,6 @@
 """Blobs in a bucket of Cloud Storage, over its JSON API.
 
-Also called: object storage, blob storage, S3.
+Also called: object storage, blob storage.
 """
 
 from collections.abc import AsyncIterator, Sequence
