@@ -196,6 +196,7 @@ def look_at_dialogs(page: Page, texts: VisibleTexts) -> None:
     texts.read("form of a task")
     page.keyboard.press("Escape")
     show_view(page, "memories")
+    page.locator("#memories .rows[aria-busy=false]").first.wait_for()  # a choice ends with a reload
     for box in page.locator("#memories .rows .check input").all()[:2]:
         box.check()
     page.locator("#merge").click()

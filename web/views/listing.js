@@ -20,8 +20,13 @@ export function listing(view, { page, row }) {
   }
 
   const reload = () => attempt(async () => {
-    list.replaceChildren(...(await load()));
-    find(".empty", view).hidden = list.childElementCount > 0;
+    list.ariaBusy = "true";
+    try {
+      list.replaceChildren(...(await load()));
+      find(".empty", view).hidden = list.childElementCount > 0;
+    } finally {
+      list.ariaBusy = "false";
+    }
   });
   more.addEventListener("click", () => attempt(async () => {
     const added = await load(cursor);
