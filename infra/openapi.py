@@ -98,8 +98,7 @@ def _list_routes(entry_point: RoutedEntryPoint) -> Sequence[Route[Any]]:
     """List the routes of an entry point once each: those that it serves first stand among all, or apart."""
     table = import_module(f"functions.{entry_point.source.parent.name}.entry_points").ENTRY_POINTS
     [row] = [row for row in table if row.name == entry_point.name]
-    places = [place for place in (row.first, *row.routes) if place is not None]
-    *earlier, last = map(load_routes, places)
+    *earlier, last = map(load_routes, row.places)
     return [*(route for routes in earlier for route in routes if route not in last), *last]
 
 

@@ -4,6 +4,7 @@ from functions.chat.deps import AfterTurnDeps, ChatDeps, ClosingDeps, OpeningDep
 from shared.edge.declare.entry_points import EntryPoint
 
 _INTERNAL = "functions.chat.api.internal_routes"
+_STORES = ("messages", "runs", "sessions")
 
 ENTRY_POINTS = (
     EntryPoint(
@@ -15,25 +16,25 @@ ENTRY_POINTS = (
             "functions.chat.api.asking_routes:ASKING_ROUTES",
             "functions.chat.api.routes:ROUTES",
         ),
-        stores=("messages", "runs", "sessions"),
+        stores=_STORES,
         serves_pages=True,
     ),
     EntryPoint(
         name="after_turn",
         deps=AfterTurnDeps,
         routes=(f"{_INTERNAL}:AFTER_TURN_ROUTES",),
-        stores=("messages", "runs", "sessions"),
+        stores=_STORES,
     ),
     EntryPoint(
         name="end_stretch",
         deps=StretchDeps,
         routes=(f"{_INTERNAL}:STRETCH_ROUTES",),
-        stores=("messages", "runs", "sessions"),
+        stores=_STORES,
     ),
     EntryPoint(
         name="close_run",
         deps=ClosingDeps,
         routes=(f"{_INTERNAL}:CLOSE_RUN_ROUTES",),
-        stores=("messages", "runs", "sessions"),
+        stores=_STORES,
     ),
 )

@@ -8,8 +8,6 @@ from shared.edge.declare.common_schemas import PageQuery
 from shared.edge.declare.schemas import Wire
 
 TitleText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-
-
 QueryText = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 

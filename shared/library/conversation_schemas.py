@@ -87,8 +87,6 @@ Seconds = Annotated[float, Field(ge=0, le=1e7)]
 Label = Annotated[str, Field(max_length=64)]
 MAX_SEGMENTS = 20_000
 """Checked while parsing: millions of empty segments would take gigabytes."""
-
-
 MAX_TRANSLATIONS = 20
 MAX_PHOTOS = 20
 MAX_PHOTO_CHARS = 700_000

@@ -13,30 +13,18 @@ from shared.library.conversation_schemas import (
 )
 
 MAX_MEMORY_CHARS = 1_000
-
-
 Content = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MEMORY_CHARS)
 ]
-
-
 Visibility = Literal["private", "public"]
-
-
 LEGACY_CATEGORIES = frozenset(
     {
         "core", "hobbies", "lifestyle", "interests", "habits", "work", "skills", "learnings",
         "other", "auto",
     }
 )  # fmt: skip
-
-
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
-
-
 Tags = Annotated[tuple[Tag, ...], Field(max_length=20)]
-
-
 MAX_TASK_CHARS = 500
 ROUTE_NAMES = frozenset(
     {"batch", "search", "share", "shared", "accept", "pending-sync", "sync-batch"}

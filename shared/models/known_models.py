@@ -42,8 +42,6 @@ Quirk = Literal["tagged_thoughts", "written_calls", "no_finish", "wrapped_json"]
 WindowSource = Literal["server", "refusal"]
 STEP_TTL = timedelta(days=1)
 """After it, the form above is tried once more: providers change."""
-
-
 _MAX_REFUSED_TOOLS = 500
 
 

@@ -142,9 +142,12 @@ class StreamReader:
         return events
 
     def give_up(self) -> list[ModelEvent]:
-        """Return the words that were held back where the connection broke: an answer keeps all that came."""
+        """Return the words that were held back where the connection broke: an answer keeps all that came.
+
+        None where nothing was shown yet: it can still be asked for again.
+        """
         events: list[ModelEvent] = []
-        if not self.is_done:
+        if self._has_text and not self.is_done:
             for event in self._content.give_up():
                 self._add_content(event, events)
         return events

@@ -31,8 +31,7 @@ def list_packages(function: str) -> frozenset[str]:
     source = Path(FUNCTIONS[function]["source"]).parent
     table = import_module(f"{'.'.join(source.parts)}.entry_points").ENTRY_POINTS
     [row] = [row for row in table if row.name == function]
-    places = [place for place in (row.first, *row.routes) if place is not None]
-    routes = [route for place in places for route in load_routes(place)]
+    routes = [route for place in row.places for route in load_routes(place)]
     modules = [route.handler.__module__ for route in routes]
     return frozenset({str(source), *("/".join(module.split(".")[:2]) for module in modules)})
 

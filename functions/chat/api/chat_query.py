@@ -17,8 +17,6 @@ def _parse_optional_id(value: str | None) -> str | None:
 ChosenApp = Annotated[
     str | None, Field(pattern=OPTIONAL_ID_PATTERN), AfterValidator(_parse_optional_id)
 ]
-
-
 ChosenSession = Annotated[str | None, Field(max_length=64), AfterValidator(_parse_optional_id)]
 
 

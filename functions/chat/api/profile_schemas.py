@@ -15,11 +15,7 @@ from shared.domain.memories.interests import (
 from shared.edge.declare.schemas import LANGUAGE_PATTERN, Wire
 
 OwnName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
-
-
 Interest = Annotated[str, Field(max_length=MAX_INTEREST_CHARS), IN_ONE_LINE]
-
-
 LearningStyle = Annotated[str, Field(max_length=MAX_LEARNING_STYLE_CHARS), IN_ONE_LINE]
 
 

@@ -25,8 +25,6 @@ def _reject_offset(offset: int) -> int:
 
 
 DEFAULT_TITLE = "New Chat"
-
-
 Title = Annotated[str | None, Field(max_length=500)]
 
 

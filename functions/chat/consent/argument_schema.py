@@ -77,8 +77,6 @@ _DESCRIBED: Final = (
 """Words of a description, and what it quotes."""
 _MAX_BRANCHES: Final = 64
 _MAX_EXACT_INTEGER: Final = 2**53
-
-
 Key = tuple[str, Any]
 
 

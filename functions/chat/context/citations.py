@@ -20,8 +20,6 @@ _MAX_PENDING_CHARS = 64
 
 Rewrite = Callable[[Sequence[int]], str | None]
 """Returns the new text of a marker for its numbers; None keeps the marker as it is."""
-
-
 Source = Card | FilePage
 
 

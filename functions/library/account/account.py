@@ -79,6 +79,4 @@ ROUTES = (
     delete_account,
     get_erasure,
 )
-
-
 ERASE_ROUTES = (on_erasure,)

@@ -56,8 +56,6 @@ EXPORTED_COLLECTIONS = (
     "health",
 )
 """What is exported besides the profile and the conversations; the rest is internal bookkeeping."""
-
-
 LEFT_FIELDS = frozenset(
     {
         "signing_secret",

@@ -18,11 +18,7 @@ from shared.library.record_schemas import Description
 
 MAX_ITEMS = 100
 """More than a conversation has."""
-
-
 Place = Annotated[int, Field(ge=0, lt=10_000)]
-
-
 OldWords = Annotated[str, StringConstraints(max_length=2_000)]
 
 

@@ -19,11 +19,7 @@ from shared.library.deps import LibraryDeps
 from shared.library.validate_conversation import validate_conversation
 
 FINISH_TARGET = "finish_merge"
-
-
 MAX_ATTEMPTS = 3
-
-
 MAX_MOVED = 100
 """Memories and tasks of the owner that move along: a transaction holds at most 500 writes."""
 

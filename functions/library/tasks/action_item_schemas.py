@@ -19,17 +19,9 @@ from shared.library.record_schemas import Description
 
 MAX_BATCH = 500
 """Tasks that one request changes: what a transaction may write."""
-
-
 MAX_PLACES_BYTES = 262_144
-
-
 MAX_BATCH_BYTES = 2_097_152
-
-
 MAX_SORT_ORDER = 1_000_000_000_000
-
-
 CLEARABLE = frozenset(
     {"owner_name", "due_at", "export_date", "export_platform", "apple_reminder_id"}
 )
@@ -40,17 +32,9 @@ def _none_if_empty(value: object) -> object:
 
 
 OwnerFilter = Literal["me", "other", "unknown", "others", "all"]
-
-
 OwnerName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
-
-
 TaskId = Annotated[str, Field(max_length=64)]
-
-
 SortOrder = Annotated[int, Field(ge=-MAX_SORT_ORDER, le=MAX_SORT_ORDER)]
-
-
 IndentLevel = Annotated[int, Field(ge=0, le=MAX_INDENT_LEVEL)]
 
 

@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 from shared.ports import Tasks
 
 SWEEP_TARGET = "sweep"
-
-
 WAKE_PERIOD_S = 10
 
 

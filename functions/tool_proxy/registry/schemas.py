@@ -26,8 +26,6 @@ from shared.security.visible_text import strip_invisible
 
 MAX_PROMPT_CHARS = 8_000
 MAX_REVIEW_CHARS = 2_000
-
-
 MAX_URL_CHARS = 2_000
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#@\\]+([/?#]\S*)?", re.IGNORECASE)
 

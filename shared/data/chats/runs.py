@@ -80,8 +80,6 @@ _EVENT_CODES: Mapping[type[PlainEvent], str] = {
 
 _VOICE = "Voice"
 """The code of another voice's event, which holds the code and the fields of that event."""
-
-
 ABANDONED_AFTER = timedelta(minutes=15)
 """When the sweep looks at a run that has no end: its own task should have closed it."""
 MAX_SIGNAL_ATTEMPTS = 5

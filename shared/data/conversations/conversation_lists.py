@@ -19,8 +19,6 @@ BATCH_SIZE = 50
 """Conversations that are read in one round."""
 MAX_TEXT_BYTES = 8_388_608
 """The transcripts and photos of one page."""
-
-
 LISTED_STATUSES = ("processing", "completed")
 
 

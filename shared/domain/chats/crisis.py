@@ -10,8 +10,6 @@ CrisisLevel = Literal[0, 1, 2, 3]
 Route = Literal["answer", "crisis", "command", "lookup", "refusal"]
 """Who writes an answer: the model, in a crisis our own reviewed words, a command its result, the model
 from what it looked up on the web alone, or we where it would do harm to others."""
-
-
 Judge = Literal["rules", "classifier", "fallback"]
 """Who gave a verdict; `fallback`: the rules, because the classifier failed."""
 CrisisDeed = Literal["answered", "asked", "missed_by_voice", "found_late"]

@@ -34,8 +34,6 @@ CATEGORIES = (
     "weather", "news", "entertainment", "psychology", "real", "design", "family", "economics",
     "environment", "other",
 )  # fmt: skip
-
-
 CONVERSATION_CHANGED_TOPIC = "conversation.changed"
 
 

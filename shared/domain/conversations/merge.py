@@ -10,8 +10,6 @@ from shared.domain.value import value
 
 UNDO_TTL = timedelta(hours=1)
 MergeState = Literal["merged", "undone", "final"]
-
-
 MAX_PHOTOS = 100
 MAX_FAMILY = 100
 """Conversations that one is made of, by whatever many merges."""

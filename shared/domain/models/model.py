@@ -9,8 +9,6 @@ from shared.domain.value import positional_value, value
 
 ModelRole = Literal["fast", "reader", "standard", "agent", "persona", "persona_premium"]
 """The `reader` reads transcripts, days and chats, and notes what is in them; nobody chats with it."""
-
-
 Urgency = Literal["crisis", "now", "soon", "later"]
 """Who waits for a model: somebody who may be in a crisis, or reads along, or looks in later, or nobody."""
 

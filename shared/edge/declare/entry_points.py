@@ -28,6 +28,11 @@ class EntryPoint:
     stores: tuple[str, ...] = ()
     serves_pages: bool = False
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Return where its routes stand, in the order in which a request asks them."""
+        return (self.first, *self.routes) if self.first else self.routes
+
 
 def load_routes(place: str) -> Sequence[Route[Any]]:
     """Import the routes that stand at "module:NAME"."""

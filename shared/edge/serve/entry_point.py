@@ -37,8 +37,7 @@ def _make_entry_point(
 ) -> Callable[[Request], Any]:
     @cache
     def build() -> Starlette:
-        places = [entry_point.first, *entry_point.routes]
-        first, *later = [place for place in places if place is not None]
+        first, *later = entry_point.places
         kind = entry_point.first_deps if entry_point.first else None
         return build_application(
             entry_point.name,

@@ -130,3 +130,15 @@ def test_a_passage_said_without_end_is_noticed(passage: str, times: int) -> None
 )
 def test_a_table_a_list_and_a_long_laugh_are_no_repetition(text: str) -> None:
     assert not ends_in_repetition(text)
+
+
+@pytest.mark.parametrize(("said", "shown"), [("", []), ("Half o", [TextDelta("f")])])
+def test_a_held_word_is_shown_only_after_others_so_that_a_lost_question_is_asked_again_n1(
+    said, shown
+):
+    reader = StreamReader("m", names=[SEARCH])
+    for text in filter(None, (said, "f")):
+        chunk = json.dumps({"choices": [{"delta": {"content": text}}]})
+        reader.feed(f"data: {chunk}\n\n".encode())
+
+    assert reader.give_up() == shown

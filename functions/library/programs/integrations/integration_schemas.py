@@ -22,8 +22,6 @@ from shared.security.visible_text import strip_invisible
 MAX_FACTS = 50
 MAX_OFFSET = 5_000
 """Skipped items are read too, so the offset is bounded."""
-
-
 Text = Annotated[str, AfterValidator(strip_invisible)]
 Spec = Annotated[str, Field(max_length=200)]
 Day = Annotated[str, Field(max_length=40)]
