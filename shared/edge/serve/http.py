@@ -5,6 +5,7 @@ Every failure is answered as problem+json: errors of ours by their status, anyth
 Beside its routes stand a health check (liveness probe), CORS, middleware and an exception handler.
 """
 
+import zlib
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -26,6 +27,8 @@ from shared.edge.serve.requests import AuthDeps, parse_call
 from shared.edge.serve.tracing import TracingMiddleware
 
 DepsT = TypeVar("DepsT", bound=AuthDeps)
+COMPRESSED_FROM = 2_000  # bytes; a shorter answer fits into two packets as it is
+GZIP = 31  # zlib's code for gzip's frame with a window of 32 KiB
 EXPOSED_HEADERS = (
     "X-Run-Id",
     "X-Request-Id",
@@ -148,7 +151,7 @@ def _build_endpoint(
     async def handle(request: Request) -> Response:
         telemetry.add_fields(route=f"{row.method} {row.path}")
         try:
-            return await _dispatch(function, row, deps, request)
+            return _compress(request, await _dispatch(function, row, deps, request))
         except RequestRejected as rejection:
             return rejection.response
         except KeepsakeError as error:
@@ -158,6 +161,18 @@ def _build_endpoint(
             return _answer_unhandled()
 
     return handle
+
+
+def _compress(request: Request, answer: Response) -> Response:
+    """Compress a long answer of JSON for those who take gzip; lists of records shrink to a tenth."""
+    body = getattr(answer, "body", b"")  # a stream has none
+    if len(body) >= COMPRESSED_FROM and answer.media_type == "application/json":
+        answer.headers["Vary"] = "Accept-Encoding"
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            answer.body = zlib.compress(body, level=4, wbits=GZIP)
+            answer.headers["Content-Encoding"] = "gzip"
+            answer.headers["Content-Length"] = str(len(answer.body))
+    return answer
 
 
 def _answer_unhandled() -> Response:

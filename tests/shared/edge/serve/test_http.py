@@ -37,9 +37,14 @@ async def serve_internally(_deps: FakeAuthDeps, _call: Call) -> None:
     raise AssertionError("nobody but a service of ours gets here")
 
 
+@route("GET", "/orders", "List orders", access="anyone")
+async def list_orders(_deps: FakeAuthDeps, _call: Call) -> list[str]:
+    return [f"order {number}" for number in range(1_000)]
+
+
 @pytest.fixture
 async def http() -> AsyncIterator[httpx.AsyncClient]:
-    routes = (fail, serve_internally)
+    routes = (fail, list_orders, serve_internally)
     transport = httpx.ASGITransport(build_application("shop", routes, FakeAuthDeps()))
     async with httpx.AsyncClient(transport=transport, base_url="http://shop") as client:
         yield client
@@ -51,6 +56,17 @@ async def test_an_unhandled_error_is_a_problem_without_details(http: httpx.Async
     assert answer.status_code == 500
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["detail"] == "Internal Server Error"
+
+
+async def test_a_long_answer_is_compressed_for_those_who_take_it(http: httpx.AsyncClient):
+    plain = await http.get("/orders", headers={"Accept-Encoding": "identity"})
+    small = await http.get("/orders", headers={"Accept-Encoding": "br, gzip"})
+
+    assert plain.json() == small.json() == [f"order {number}" for number in range(1_000)]
+    assert "content-encoding" not in plain.headers
+    assert small.headers["content-encoding"] == "gzip"
+    assert int(small.headers["content-length"]) < int(plain.headers["content-length"]) / 4
+    assert plain.headers["vary"] == small.headers["vary"] == "Accept-Encoding"
 
 
 async def test_only_a_service_token_for_this_function_opens_an_internal_endpoint(
