@@ -5,7 +5,7 @@ Also called: i18n, internationalization, localization, translations, locale.
 
 import json
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -39,6 +39,7 @@ def choose_language(written: str | None, chosen: str | None) -> str | None:
     return written if written == "en" or has_language(written) else chosen
 
 
+@lru_cache(maxsize=100)
 def _find_primary(language: str | None) -> str:
     primary = (language or "").replace("_", "-").partition("-")[0].lower()
     return primary if primary in LANGUAGES else ""

@@ -44,8 +44,7 @@ def cut_to_fit(
     cut: list[str] = []
     for reduction in _REDUCTIONS:
         excess = required.tokens - budget + (history_room if reduction.yields else 0)
-        shorter = reduction.reduce(blocks, excess) if excess > 0 else blocks
-        if shorter != blocks:
+        if excess > 0 and (shorter := reduction.reduce(blocks, excess)) != blocks:
             blocks, cut = shorter, [*cut, reduction.name]
             required = build_required(blocks, searched=searched, is_last=is_last)
     if required.tokens > budget:

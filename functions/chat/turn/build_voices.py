@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from functions.chat.consent.allowed_details import build_details_text
-from functions.chat.context import prompt, window
+from functions.chat.context import prompt
 from functions.chat.context.context import Context
 from functions.chat.context.given_files import build_note
 from functions.chat.context.lines import describe_caution, describe_exercise, describe_project
@@ -98,7 +98,7 @@ class VoiceBuilder:
         session, files = documents.session, documents.files
         context = prompt.build_context(
             self.text,
-            history=window.select_window(documents.newest_messages, session),
+            history=documents.window,
             summary=session.summary,
             profile=documents.profile,
             app=documents.app,
@@ -141,8 +141,7 @@ class VoiceBuilder:
     def _describe_warning(self) -> str:
         """Warn of an injection that the owner quoted earlier, while the model reads that message."""
         threshold = self.deps.thresholds.injection
-        read = window.select_window(self.documents.newest_messages, self.documents.session)
-        is_quoted = any(message.injection_score >= threshold for message in read)
+        is_quoted = any(message.injection_score >= threshold for message in self.documents.window)
         return prompts.render("chat/injection") if is_quoted else ""
 
     def _build_main(self, role: ModelRole, context: Context) -> Voice:
@@ -213,7 +212,7 @@ class VoiceBuilder:
         documents = self.documents
         return build_tool_policy(
             self.text,
-            history=window.select_window(documents.newest_messages, documents.session),
+            history=documents.window,
             session=documents.session,
             app=documents.app,
             tools=tools,

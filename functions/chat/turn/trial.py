@@ -98,6 +98,7 @@ def _build_documents(now: datetime) -> TurnContext:
         session=Session(id=MAIN_SESSION, created_at=now, updated_at=now),
         path=build_shown_path(()),
         newest_messages=(),
+        window=(),
         connections=(),
         app=None,
         offered_apps=(),

@@ -48,12 +48,13 @@ from shared.domain.value import value
 
 @value
 class TurnContext:
-    """The documents that an answer is prepared from."""
+    """The documents that an answer is prepared from; of the newest messages the model reads the `window`."""
 
     profile: Profile
     session: Session
     path: Path
     newest_messages: Sequence[Message]
+    window: Sequence[Message]
     connections: Sequence[Connection]
     app: App | None
     offered_apps: Sequence[PinnedApp]
@@ -94,6 +95,7 @@ async def load_context(
     """
     first = await _read_first_round(deps, uid, question, fork, check)
     session, newest_messages = first.session, first.newest_messages
+    read_messages = window.select_window(newest_messages, session)
     (app, offered_apps), agent, files, project, (details, results, similar_chats) = await gather(
         _load_apps(deps, uid, session.app_id, first.installed_ids),
         _load_agent(deps, uid, session),
@@ -101,7 +103,7 @@ async def load_context(
         load_project(deps, uid, session.project_id),
         gather(
             load_details(deps.stores.memories, uid, first.profile, list_accepted(session.requests)),
-            _load_results(deps, uid, session, newest_messages),
+            _load_results(deps, uid, read_messages),
             _find_similar(deps, uid, question, session, first.profile),
         ),
     )
@@ -110,6 +112,7 @@ async def load_context(
         session=session,
         path=first.path,
         newest_messages=newest_messages,
+        window=read_messages,
         connections=first.connections,
         app=app,
         offered_apps=offered_apps,
@@ -236,11 +239,9 @@ async def _load_apps(
     ), offered_apps
 
 
-async def _load_results(
-    deps: ChatDeps, uid: UserId, session: Session, newest_first: Sequence[Message]
-) -> EarlierResults:
+async def _load_results(deps: ChatDeps, uid: UserId, messages: Sequence[Message]) -> EarlierResults:
     """Read what the tools of earlier answers returned."""
-    refs = select_refs(window.select_window(newest_first, session))
+    refs = select_refs(messages)
     if not refs:
         return NO_RESULTS
     find = deps.stores.embeds.find_all(uid, list_ids(refs))

@@ -45,9 +45,7 @@ def _is_escaped(key: object) -> bool:
     return isinstance(key, str) and (not key or key.startswith(("__", _ESCAPE)))
 
 
-def _restore_keys(field: Any) -> Any:
-    if not isinstance(field, dict) or not any(key.startswith(_ESCAPE) for key in field):
-        return field
+def _restore_keys(field: dict[str, Any]) -> dict[str, Any]:
     return {key.removeprefix(_ESCAPE): inner for key, inner in field.items()}
 
 
@@ -61,12 +59,14 @@ def _to_plain(value: Any) -> Any:
 
 def load(kind: type[T], document: Document) -> T:
     """Return the domain value of a document; its path names its id. Raises MalformedDocument."""
-    fields = {name: _restore_keys(field) for name, field in document.fields.items()}
-    fields["id"] = document.id
-    if not all(map(is_bounded, fields.values())):
-        raise MalformedDocument(
-            f"{kind.__name__} at {document.path!r}: more than {MAX_ITEMS} items"
-        )
+    fields = {**document.fields, "id": document.id}
+    for name, field in document.fields.items():
+        if isinstance(field, dict):
+            fields[name] = _restore_keys(field)
+        elif isinstance(field, list) and not is_bounded(field):
+            raise MalformedDocument(
+                f"{kind.__name__} at {document.path!r}: more than {MAX_ITEMS} items"
+            )
     try:
         value: T = type_adapter(kind).validate_python(fields)
     except ValidationError as error:

@@ -9,9 +9,10 @@ Also called: tokenizer, token counting.
 from collections.abc import Iterable
 from math import ceil
 
-_DENSE_ASCII = bytes(byte for byte in range(128) if not chr(byte).isalpha() and chr(byte) != " ")
+_LETTERS = bytes(byte for byte in range(128) if chr(byte).isalpha() or chr(byte) == " ")
+_DENSE_ASCII = bytes(set(range(128)).difference(_LETTERS))
 _TOKENS_BY_BYTES: tuple[tuple[bytes, float], ...] = (
-    (bytes(byte for byte in range(128) if chr(byte).isalpha() or chr(byte) == " "), 1 / 4),
+    (_LETTERS, 1 / 4),
     (_DENSE_ASCII, 1 / 2),
     (bytes(range(0xC0, 0xE0)), 1 / 2),  # other alphabets, from Greek to Arabic
     (b"\xe0", 0.6),  # Indic scripts and Thai
@@ -27,13 +28,14 @@ def _list_others(first_bytes: Iterable[int]) -> bytes:
 
 
 _SCRIPTS = tuple((_list_others(first_bytes), tokens) for first_bytes, tokens in _TOKENS_BY_BYTES)
-_ASCII_SCRIPTS = _SCRIPTS[:2]
 
 
 def estimate_tokens(text: str) -> int:
     """Estimate how many tokens a text is; at least 1."""
     encoded = text.encode("utf-8", "surrogatepass")
-    scripts = _ASCII_SCRIPTS if text.isascii() else _SCRIPTS
+    if text.isascii():
+        dense = len(encoded.translate(None, _LETTERS))
+        return (len(encoded) + dense + 3) // 4 + 1
     return (
-        ceil(sum(len(encoded.translate(None, others)) * tokens for others, tokens in scripts)) + 1
+        ceil(sum(len(encoded.translate(None, others)) * tokens for others, tokens in _SCRIPTS)) + 1
     )
