@@ -31,18 +31,18 @@ async def run_watched(
     """Let the question be answered beside its watch, and return how each voice ended."""
     outcomes: list[Outcome] = []
 
-    async def run() -> None:
+    async def end_early() -> None:
+        await watch.wait_done()
+        if watch.ends_answer:
+            tasks.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(end_early)
         try:
             outcomes.extend(await run_chosen_route(deps, turn, voice_runs, active_run))
         finally:
             watch.mark_answered()
         tasks.cancel_scope.cancel()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(run)
-        await watch.wait_done()
-        if watch.ends_answer:
-            tasks.cancel_scope.cancel()
     if outcomes:
         return outcomes
     journals = [voice_run.journal for voice_run in voice_runs]
