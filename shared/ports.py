@@ -230,8 +230,15 @@ class Embedder(Protocol):
     def name(self) -> str:
         """Name the model: vectors of different ones cannot be compared."""
 
+    @property
+    def embeds_later(self) -> bool:
+        """Tell whether rows are stored with their texts first, and embedded behind."""
+
     async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
         """Return one vector a text, in their order. Raises Unavailable or ModelFailed."""
+
+    async def embed_question(self, uid: UserId, question: str) -> Sequence[float]:
+        """Return the vector to find texts by. Raises Unavailable or ModelFailed."""
 
 
 class Transcriber(Protocol):

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from infra.eval.baseline import Baseline
-from infra.eval.embedders import CachingEmbedder, load_local_embedder
+from infra.eval.embedders import CachingEmbedder
 from infra.eval.locomo import Person, parse_questions, parse_turns
 from infra.eval.metrics import score_ranking
 from infra.eval.ours import open_library
 from infra.eval.plot import Panel, render_svg
 from infra.eval.report import QuestionResult, build_panel, render_report
 from infra.progress import create_progress_bar
+from shared.adapters.embedded.encoder_process import EncoderProcess
+from shared.adapters.embedded.local_embedder import LocalEmbedder
 from shared.ports import Embedder
 
 
@@ -54,11 +56,10 @@ async def main() -> None:
     parser = argparse.ArgumentParser(prog="make eval")
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--embedder", type=Path, default=Path(".cache/embed-venv"))
+    parser.add_argument("--meaning", action="store_true", help="with the encoder of this machine")
     options = parser.parse_args()
     people = json.loads(options.data.read_text())
-    local = load_local_embedder(options.embedder)
-    embedder = CachingEmbedder(local) if local else None
+    embedder = CachingEmbedder(LocalEmbedder(EncoderProcess())) if options.meaning else None
     panels = [
         await evaluate("Each person alone", [[person] for person in people], embedder),
         await evaluate("Everybody in one library", [people], embedder),

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
-from infra.eval.embedders import CachingEmbedder, ShortenedEmbedder, load_local_embedder
+from infra.eval.embedders import CachingEmbedder, ShortenedEmbedder
 from infra.eval.locomo import Person, parse_questions, parse_turns
 from infra.eval.metrics import Row, compute_interval, compute_means, score_ranking
 from infra.eval.ours import open_library
 from infra.eval.report import MAIN_CATEGORIES, REPORTED_METRICS
 from infra.progress import create_progress_bar
+from shared.adapters.embedded.encoder_process import EncoderProcess
+from shared.adapters.embedded.local_embedder import LocalEmbedder
 from shared.ports import Embedder
 
 WINDOWS = (1, 2, 4)
@@ -72,13 +74,9 @@ def _format_interval(rows: Sequence[Row], widest: Sequence[Row], name: str) -> s
 async def main() -> None:
     parser = argparse.ArgumentParser(prog="make eval-windows")
     parser.add_argument("data", type=Path)
-    parser.add_argument("--embedder", type=Path, default=Path(".cache/embed-venv"))
     options = parser.parse_args()
     people = json.loads(options.data.read_text())
-    local = load_local_embedder(options.embedder, dimensions=max(DIMENSIONS))
-    if local is None:
-        parser.exit(1, "keepsake: requirements-embedder.in says how to install the embedder\n")
-    embedder = CachingEmbedder(local)
+    embedder = CachingEmbedder(LocalEmbedder(EncoderProcess()))
     for title, groups in (("alone", [[person] for person in people]), ("one library", [people])):
         print("\n".join(render(title, await evaluate(groups, embedder))), end="\n\n")
 

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from functools import partial
 from urllib.parse import quote
 
@@ -34,12 +34,15 @@ from infra.local.terminal_log import TerminalFormatter
 from infra.local.token_endpoint import TokenEndpoint
 from infra.model_server.server import ModelServer
 from shared import model_wiring, telemetry, wiring
+from shared.adapters.embedded.embedding_worker import EmbeddingWorker
 from shared.adapters.embedded.known_models_file import KnownModelsFile
+from shared.adapters.embedded.local_embedder import LocalEmbedder
 from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
 from shared.adapters.embedded.model_file import ModelFile
 from shared.adapters.embedded.offline.offline_model import MODEL_NAME as OFFLINE_MODEL_NAME
 from shared.adapters.embedded.password_file import PasswordFile
 from shared.adapters.embedded.sqlite_database import DatabaseUnusable
+from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.domain.errors import Unavailable
 from shared.domain.local_address import is_loopback
 from shared.models.known_models import KnownModels
@@ -203,6 +206,7 @@ async def _serve(
                 sweep_every_minute(wiring.tasks(), wiring.clock()),
                 _build_watch(settings, model_file).run(),
                 watch_local_model(model_server) if model_server else _offer_ollama(),
+                _embed_what_waits(),
             )
         ]
         _print_greeting(settings, key, made_password)
@@ -228,8 +232,21 @@ def _build_watch(settings: Settings, file: ModelFile) -> ModelWatch:
         partial(find_models_in_use, settings, file),
         KnownModels(KnownModelsFile(settings.data_dir)),
         wiring.clock(),
-        lambda line: print(f"keepsake: {line}", flush=True),
+        _say,
     )
+
+
+async def _embed_what_waits() -> None:
+    """Embed the texts of rows, where EMBEDDER=local has them wait."""
+    embedder = model_wiring.embedder()
+    if isinstance(embedder, LocalEmbedder):
+        vectors = SqliteVectors(wiring.queue().database)
+        async with aclosing(embedder):
+            await EmbeddingWorker(vectors, embedder, wiring.clock(), _say).run()
+
+
+def _say(line: str) -> None:
+    print(f"keepsake: {line}", flush=True)
 
 
 async def _offer_ollama() -> None:

@@ -21,7 +21,18 @@ class MaskedEmbedder:
     def name(self) -> str:
         return f"{self._embedder.name}, masked"
 
+    @property
+    def embeds_later(self) -> bool:
+        """Nothing waits: texts that wait are stored, and only masked ones leave."""
+        return False
+
     async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
+        return await self._embedder.embed(uid, await self._mask(uid, texts))
+
+    async def embed_question(self, uid: UserId, question: str) -> Sequence[float]:
+        [masked] = await self._mask(uid, [question])
+        return await self._embedder.embed_question(uid, masked)
+
+    async def _mask(self, uid: UserId, texts: Sequence[str]) -> list[str]:
         masker = Masker(derive_masking_key(self._secret, uid))
-        masked = await to_thread.run_sync(lambda: [*map(masker.mask, texts)])
-        return await self._embedder.embed(uid, masked)
+        return await to_thread.run_sync(lambda: [*map(masker.mask, texts)])

@@ -34,7 +34,7 @@ class _Answer(BaseModel):
 
 
 class OpenaiEmbedder:
-    """Tries a batch three times. `dimensions` are those to which the model shortens; None leaves it all."""
+    """Tries a batch three times; a question is embedded as any other text. `dimensions` are those to which the model shortens; None leaves it all."""
 
     def __init__(
         self,
@@ -45,6 +45,7 @@ class OpenaiEmbedder:
         clock: Clock,
         dimensions: int | None = None,
     ) -> None:
+        self.embeds_later = False
         self.name = f"{model}/{dimensions}" if dimensions else model
         self._model = model
         self._dimensions = dimensions
@@ -59,6 +60,10 @@ class OpenaiEmbedder:
             for start in range(0, len(texts), MAX_BATCH_TEXTS)
         ]
         return [vector for batch in batches for vector in await self._embed_batch(batch)]
+
+    async def embed_question(self, uid: UserId, question: str) -> Sequence[float]:
+        [vector] = await self.embed(uid, [question])
+        return vector
 
     async def _embed_batch(self, texts: Sequence[str]) -> list[Sequence[float]]:
         body = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.pinecone_rules import check_dense, check_row
-from shared.domain.store.vectors import Filter, Hit, Row, SparseVector
+from shared.domain.store.vectors import Filter, Hit, Row, SparseVector, WaitingText
 
 if TYPE_CHECKING:
     from shared.adapters.embedded.exact_index import ExactIndex, StoredRow
@@ -30,7 +30,12 @@ CREATE INDEX IF NOT EXISTS vector_rows_by_version ON vector_rows (namespace, ver
 CREATE TABLE IF NOT EXISTS vector_dense (
   namespace TEXT, id TEXT, vector BLOB NOT NULL, PRIMARY KEY (namespace, id)
 );
+CREATE TABLE IF NOT EXISTS vector_texts (
+  number INTEGER PRIMARY KEY, namespace TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL,
+  UNIQUE (namespace, id)
+);
 """
+_TABLES = ("vector_rows", "vector_dense", "vector_texts", "vector_namespaces")
 MAX_ROWS_IN_MEMORY = 250_000
 """Rows in memory over all namespaces, at about 1.5 KB each without dense values."""
 
@@ -45,6 +50,8 @@ SELECT id, indices, weights, vector, metadata
 FROM vector_rows LEFT JOIN vector_dense USING (namespace, id)
 WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))
 """
+_SELECT_WAITING = "SELECT namespace, id, text FROM vector_texts ORDER BY number LIMIT ?"
+_DELETE_WAITING = "DELETE FROM vector_texts WHERE namespace = ? AND id = ? AND text = ?"
 
 
 class SqliteVectors:
@@ -71,6 +78,54 @@ class SqliteVectors:
                 [(namespace, row.id, version, *_encode(row)) for row in rows],
             )
             _write_dense(connection, namespace, rows)
+            _write_texts(connection, namespace, rows)
+
+        await self._database.write(work)
+
+    async def list_waiting(self, limit: int) -> list[WaitingText]:
+        """Return texts that wait to be embedded, of all users, in the order of arrival."""
+
+        def work(connection: sqlite3.Connection) -> list[WaitingText]:
+            rows = connection.execute(_SELECT_WAITING, (limit,))
+            return [
+                WaitingText(namespace=name, row_id=row_id, text=text) for name, row_id, text in rows
+            ]
+
+        return await self._database.read(work)
+
+    async def count_waiting(self) -> int:
+        """Count the texts that wait to be embedded."""
+
+        def work(connection: sqlite3.Connection) -> int:
+            [count] = connection.execute("SELECT count(*) FROM vector_texts").fetchone()
+            return int(count)
+
+        return await self._database.read(work)
+
+    async def drop_waiting(self, text: WaitingText) -> None:
+        """Let a row wait no longer, without an embedding."""
+        key = (text.namespace, text.row_id, text.text)
+        await self._database.write(lambda connection: connection.execute(_DELETE_WAITING, key))
+
+    async def add_dense(
+        self, texts: Sequence[WaitingText], vectors: Sequence[Sequence[float]]
+    ) -> None:
+        """Give rows the embeddings of their waiting texts; not those that have another text by now, or are gone."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            for each, vector in zip(texts, vectors, strict=True):
+                key = (each.namespace, each.row_id)
+                if not connection.execute(_DELETE_WAITING, (*key, each.text)).rowcount:
+                    continue
+                version = _raise_version(connection, each.namespace)
+                connection.execute(
+                    "UPDATE vector_rows SET version = ? WHERE namespace = ? AND id = ?",
+                    (version, *key),
+                )
+                connection.execute(
+                    "REPLACE INTO vector_dense VALUES (?, ?, ?)",
+                    (*key, array("f", vector).tobytes()),
+                )
 
         await self._database.write(work)
 
@@ -105,9 +160,11 @@ class SqliteVectors:
         row_keys = [(namespace, row_id) for row_id in ids]
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.executemany(
-                "DELETE FROM vector_dense WHERE namespace = ? AND id = ?", row_keys
-            )
+            for table in ("vector_dense", "vector_texts"):
+                connection.executemany(
+                    f"DELETE FROM {table} WHERE namespace = ? AND id = ?",  # noqa: S608 - our tables
+                    row_keys,
+                )
             result = connection.executemany(
                 "DELETE FROM vector_rows WHERE namespace = ? AND id = ?", row_keys
             )
@@ -118,7 +175,7 @@ class SqliteVectors:
 
     async def delete_namespace(self, namespace: str) -> None:
         def work(connection: sqlite3.Connection) -> None:
-            for table in ("vector_rows", "vector_dense", "vector_namespaces"):
+            for table in _TABLES:
                 connection.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))  # noqa: S608 - our tables
 
         await self._database.write(work)
@@ -178,6 +235,17 @@ def _write_dense(connection: sqlite3.Connection, namespace: str, rows: Sequence[
     connection.executemany(
         "REPLACE INTO vector_dense VALUES (?, ?, ?)",
         [(namespace, row.id, array("f", row.dense).tobytes()) for row in rows if row.dense],
+    )
+
+
+def _write_texts(connection: sqlite3.Connection, namespace: str, rows: Sequence[Row]) -> None:
+    connection.executemany(
+        "DELETE FROM vector_texts WHERE namespace = ? AND id = ?",
+        [(namespace, row.id) for row in rows if row.text is None],
+    )
+    connection.executemany(
+        "REPLACE INTO vector_texts (namespace, id, text) VALUES (?, ?, ?)",
+        [(namespace, row.id, row.text) for row in rows if row.text is not None],
     )
 
 

@@ -20,7 +20,8 @@ RowWithText = tuple[Row, str | None]
 class DenseVectors:
     """Embeds rows and questions; where the embedder is down, search goes on by words alone.
 
-    With `awaits_embedder` rows are then not written: the call raises Unavailable.
+    With `awaits_embedder` rows are then not written: the call raises Unavailable. An embedder that
+    embeds later is given none: their texts go with the rows.
     """
 
     def __init__(
@@ -43,6 +44,11 @@ class DenseVectors:
         ids = [row.id for row, text in rows if text is not None]
         stored = await self._vectors.fetch(uid, ids) if are_stored and ids else {}
         reused_rows = {row.id: _reuse_dense(row, stored) for row in named_rows}
+        if self._embedder.embeds_later:
+            return [
+                reused_rows[row.id] or replace(row, text=text)
+                for row, (_, text) in zip(named_rows, rows, strict=True)
+            ]
         new_texts = [text for row, text in rows if text is not None and not reused_rows[row.id]]
         try:
             vectors = await self._embed_texts(uid, self._embedder, new_texts)
@@ -64,7 +70,7 @@ class DenseVectors:
             telemetry.add_fields(retrieval_path="words")
             return []
         try:
-            [query_vector] = await self._embedder.embed(uid, [question])
+            query_vector = await self._embedder.embed_question(uid, question)
             hits = await self._vectors.query_dense(uid, query_vector, limit=limit, where=where)
         except (Unavailable, ModelFailed):
             telemetry.add_fields(retrieval_path="words, embedder down")

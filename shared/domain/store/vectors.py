@@ -1,4 +1,4 @@
-"""Vector rows: sparse and dense values with flat metadata, and no text."""
+"""Vector rows: sparse and dense values with flat metadata."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -23,13 +23,24 @@ Filter = Mapping[str, object]
 class Row:
     """A vector row; metadata is flat and without text.
 
-    `dense` is the embedding of the same text, of any length but zero; None without an embedder.
+    `dense` is the embedding of the same text, of any length but zero; None without an embedder. `text`
+    waits to be embedded, where that is done behind.
     """
 
     id: str
     sparse: SparseVector
     dense: tuple[float, ...] | None = None
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    text: str | None = None
+
+
+@value
+class WaitingText:
+    """The text of a stored row that waits to be embedded."""
+
+    namespace: str
+    row_id: str
+    text: str
 
 
 @value

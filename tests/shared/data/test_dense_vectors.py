@@ -33,6 +33,7 @@ class ThesaurusEmbedder:
 
     name: str = "thesaurus"
     is_down: bool = False
+    embeds_later: bool = False
     embedded_texts: list[str] = field(default_factory=list)
 
     async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
@@ -40,6 +41,10 @@ class ThesaurusEmbedder:
             raise Unavailable("as the test wants it")
         self.embedded_texts += texts
         return [self._vector(text) for text in texts]
+
+    async def embed_question(self, uid: UserId, question: str) -> Sequence[float]:
+        [vector] = await self.embed(uid, [question])
+        return vector
 
     def _vector(self, text: str) -> Sequence[float]:
         vector = [0.01, 0.01, 0.1]
@@ -262,3 +267,29 @@ async def test_memories_are_found_by_words_and_by_meaning_c66(library: DenseSear
     )
 
     assert [memory.id for memory in memories] == ["m1"]
+
+
+async def test_what_is_embedded_later_is_found_by_words_at_once_e1(library: DenseSearchFixture):
+    embedder = ThesaurusEmbedder(embeds_later=True)
+    await library.store(embedder, talk("sea", "We bought the yacht"))
+
+    assert await library.search_ids(embedder, "yacht") == ["sea"]
+    assert await library.search_ids(embedder, "boat") == []
+    waiting = await library.vectors.list_waiting(5)
+    await library.vectors.add_dense(
+        waiting, await embedder.embed(ANN, [each.text for each in waiting])
+    )
+    assert await library.search_ids(embedder, "boat") == ["sea"]
+
+
+async def test_an_unchanged_text_keeps_its_embedding_and_waits_no_more_e1(
+    library: DenseSearchFixture,
+):
+    stored = ThesaurusEmbedder()
+    await library.store(stored, talk("sea", "We bought the yacht"))
+    index = library.build_index(ThesaurusEmbedder(embeds_later=True))
+
+    await index.put(ANN, replace(talk("sea", "We bought the yacht"), chunk_count=1))
+
+    assert await library.vectors.count_waiting() == 0
+    assert await library.search_ids(stored, "boat") == ["sea"]

@@ -1,0 +1,70 @@
+"""Worker that embeds what waits: rows are found by words at once, and by meaning once it came to them."""
+
+from collections.abc import Callable, Sequence
+
+from shared.adapters.embedded.sqlite_vectors import SqliteVectors
+from shared.domain.errors import ModelFailed
+from shared.domain.ids import UserId
+from shared.domain.store.vectors import WaitingText
+from shared.ports import Clock, Embedder
+
+BATCH_TEXTS = 8
+POLL_S = 2.0
+TOLD_FROM = 200
+"""So many waiting texts, over a minute of work, are told about."""
+TOLD_EACH = 400
+
+
+class EmbeddingWorker:
+    """Embeds texts in the order of their arrival; `say` gets sentences for whoever runs the server."""
+
+    def __init__(
+        self,
+        vectors: SqliteVectors,
+        embedder: Embedder,
+        clock: Clock,
+        say: Callable[[str], None],
+    ) -> None:
+        self._vectors = vectors
+        self._embedder = embedder
+        self._clock = clock
+        self._say = say
+
+    async def run(self) -> None:
+        """Work until cancelled; end where this machine cannot run the encoder."""
+        try:
+            await self._embedder.embed_question(UserId("nobody"), "Is anybody there?")
+        except ModelFailed as error:
+            self._say(f"search goes by words alone: {error}")
+            return
+        embedded = 0
+        while True:
+            texts = await self._vectors.list_waiting(BATCH_TEXTS)
+            if not texts:
+                embedded = 0
+                await self._clock.sleep(POLL_S)
+                continue
+            if embedded % TOLD_EACH < BATCH_TEXTS:
+                await self._tell()
+            await self._embed(texts)
+            embedded += len(texts)
+
+    async def _embed(self, texts: Sequence[WaitingText]) -> None:
+        """Embed texts at once; each alone where that fails. One that fails alone stays found by words."""
+        try:
+            vectors = await self._embedder.embed(
+                UserId(texts[0].namespace), [each.text for each in texts]
+            )
+        except ModelFailed:
+            if len(texts) == 1:
+                await self._vectors.drop_waiting(texts[0])
+            else:
+                for each in texts:
+                    await self._embed([each])
+        else:
+            await self._vectors.add_dense(texts, vectors)
+
+    async def _tell(self) -> None:
+        waiting = await self._vectors.count_waiting()
+        if waiting >= TOLD_FROM:
+            self._say(f"{waiting} texts wait to be found by meaning; words find them already")

@@ -1,0 +1,105 @@
+"""Encoder in a process of its own, of the lowest priority: what waits to be embedded holds nobody up.
+
+It reads a JSON list of texts a line, and writes a line for each: the vectors as 32-bit floats in base64.
+The first line that it writes, of one text, shows that this machine can run the encoder: a processor
+without its instructions kills the process, which no code could catch.
+"""
+
+import asyncio
+import base64
+import json
+import os
+import sys
+from array import array
+from collections.abc import Sequence
+from contextlib import suppress
+
+from shared.domain.errors import ModelFailed
+
+MAX_THREADS = 2
+"""Beside questions; each thread embeds some three windows a second."""
+MAX_LINE_BYTES = 8_000_000
+_NICENESS = 19
+_TRIAL = "Is anybody there?"
+
+
+class EncoderProcess:
+    """Started with its first text. One that dies before it embedded any is not started again.
+
+    Later ones are: a text may be what killed it, or the machine was short of memory.
+    """
+
+    def __init__(self, command: Sequence[str] = (sys.executable, "-m", __name__)) -> None:
+        self._command = command
+        self._lock = asyncio.Lock()
+        self._process: asyncio.subprocess.Process | None = None
+        self._is_proven = False
+
+    async def prove(self) -> None:
+        """Return once it has embedded a text on this machine. Raises ModelFailed where it cannot."""
+        if not self._is_proven:
+            await self.embed([])
+
+    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """Return the vector of each text. Raises ModelFailed.
+
+        Who waits for it may be cancelled: the answer is read all the same, or the next would get it.
+        """
+        return await asyncio.shield(asyncio.ensure_future(self._embed(texts)))
+
+    async def stop(self) -> None:
+        """End it; what it was embedding still waits."""
+        if self._process is not None and self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+
+    async def _embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        async with self._lock:
+            process = self._process
+            if process is None or (process.returncode is not None and self._is_proven):
+                self._process = process = await self._start()
+            if not self._is_proven:
+                await _exchange(process, [_TRIAL])
+                self._is_proven = True
+            return await _exchange(process, texts) if texts else []
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=MAX_LINE_BYTES,
+        )
+
+
+async def _exchange(
+    process: asyncio.subprocess.Process, texts: Sequence[str]
+) -> list[Sequence[float]]:
+    assert process.stdin
+    assert process.stdout
+    with suppress(ConnectionError):  # it has ended: the answer below says so
+        process.stdin.write(json.dumps(list(texts)).encode() + b"\n")
+        await process.stdin.drain()
+    line = await process.stdout.readline()
+    if not line.endswith(b"\n"):
+        raise ModelFailed(f"the encoder's process ended with code {await process.wait()}")
+    return [array("f", base64.b64decode(vector)) for vector in json.loads(line)]
+
+
+def main() -> int:
+    """Embed line after line until the input ends."""
+    os.nice(_NICENESS)
+    from shared.adapters.embedded.local_embedder import load_encoder
+
+    encoder = load_encoder(threads=min(os.cpu_count() or 1, MAX_THREADS))
+    for line in sys.stdin.buffer:
+        vectors = [encoder.passage([text])[0] for text in json.loads(line)]
+        answer = [base64.b64encode(vector.tobytes()).decode() for vector in vectors]
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
