@@ -33,6 +33,8 @@ MAX_SUMMARY_CHARS = 4_000
 SUMMARY_PROMPT = "chat/summary"
 ANSWER_TOKENS = 2_000
 """Some 350 words, also in scripts of which each sign is a token or more."""
+MAX_NAMED_FILES = 50
+"""Of files whose messages a summary covers the latest are named to the model."""
 MAX_MESSAGE_CHARS = 8_000
 """Maximum that a summary reads of one message."""
 
@@ -93,6 +95,8 @@ async def _summarise_batch(
     if not summary:
         return None
     last = batch[-1]
+    earlier_files = omit_foreign_summary(session, path).summarised_files
+    files = [*earlier_files, *(file.id for message in batch for file in message.files)]
     return await deps.stores.sessions.update_derived(
         uid,
         session,
@@ -100,6 +104,7 @@ async def _summarise_batch(
         summary=summary,
         summarised_until=last.position,
         summarised_branch=path.find_branch(last.position),
+        summarised_files=tuple(dict.fromkeys(files))[-MAX_NAMED_FILES:],
     )
 
 

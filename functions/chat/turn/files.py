@@ -39,9 +39,9 @@ ATTACH_SHORTER = "Attach a shorter part of it, or use a model with a larger wind
 
 @value
 class TurnFiles:
-    """The files of a turn: `of_question` came with it, `forgotten` were given too long ago.
+    """The files of a turn: `of_question` came with it; of the `forgotten` only the names are given.
 
-    `texts` are those of the question and of the messages before.
+    `texts` are those of the question and of the messages that the model reads.
     """
 
     of_question: Sequence[File]
@@ -87,17 +87,25 @@ def check_sizes(files: Sequence[File], facts: ModelFacts, *, can_search: bool) -
 
 
 async def load_files(
-    deps: ChatDeps, uid: UserId, of_question: Sequence[File], newest_first: Sequence[Message]
+    deps: ChatDeps,
+    uid: UserId,
+    of_question: Sequence[File],
+    window: Sequence[Message],
+    before_window: Sequence[FileId],
 ) -> TurnFiles:
-    """Read the texts of a question's files, and of the newest before it.
+    """Read the texts of a question's files, and of the newest that came with messages of the window.
 
-    A file that was deleted has no text any more.
+    The others are named: those that are too many, and those that came `before_window`, the latest last.
+    A file that was deleted is neither.
     """
     known = {file.id for file in of_question}
-    ids = dict.fromkeys(file.id for message in newest_first for file in message.files)
-    others = [file_id for file_id in ids if file_id not in known]
-    found = await deps.stores.files.find_all(uid, others) if others else []
-    given, forgotten = select_given(file for file in found if file and file.status == "ready")
+    in_window = [file.id for message in window for file in message.files]
+    newest_first = reversed([*before_window, *in_window])
+    ids = dict.fromkeys(each for each in newest_first if each not in known)
+    found = await deps.stores.files.find_all(uid, list(ids)) if ids else []
+    ready = [file for file in found if file and file.status == "ready"]
+    given, too_many = select_given(file for file in ready if file.id in in_window)
+    forgotten = [*too_many, *(file for file in ready if file.id not in in_window)]
     texts = await gather(*(_load_text(deps, uid, file) for file in (*of_question, *given)))
     return TurnFiles(
         of_question=of_question,

@@ -42,7 +42,7 @@ from shared.domain.chats.embed import list_ids
 from shared.domain.chats.storage_mode import is_private, is_sealed
 from shared.domain.errors import Conflict
 from shared.domain.files.file import File
-from shared.domain.ids import AppId, UserId
+from shared.domain.ids import AppId, FileId, UserId
 from shared.domain.value import value
 
 
@@ -96,10 +96,11 @@ async def load_context(
     first = await _read_first_round(deps, uid, question, fork, check)
     session, newest_messages = first.session, first.newest_messages
     read_messages = window.select_window(newest_messages, session)
+    earlier_files = _list_files_before(read_messages, newest_messages, session)
     (app, offered_apps), agent, files, project, (details, results, similar_chats) = await gather(
         _load_apps(deps, uid, session.app_id, first.installed_ids),
         _load_agent(deps, uid, session),
-        load_files(deps, uid, first.files_of_question, newest_messages),
+        load_files(deps, uid, first.files_of_question, read_messages, earlier_files),
         load_project(deps, uid, session.project_id),
         gather(
             load_details(deps.stores.memories, uid, first.profile, list_accepted(session.requests)),
@@ -247,6 +248,15 @@ async def _load_results(deps: ChatDeps, uid: UserId, messages: Sequence[Message]
     find = deps.stores.embeds.find_all(uid, list_ids(refs))
     embeds, _ = await gather(find, load_encoder())
     return build_earlier_results(refs, embeds)
+
+
+def _list_files_before(
+    read: Sequence[Message], newest_first: Sequence[Message], session: Session
+) -> list[FileId]:
+    """Return the files of messages that the model does not read, the latest last."""
+    first = read[0].position if read else None
+    unread = [each for each in reversed(newest_first) if first is None or each.position < first]
+    return [*session.summarised_files, *(file.id for message in unread for file in message.files)]
 
 
 async def _load_agent(deps: ChatDeps, uid: UserId, session: Session) -> CustomAgent | None:

@@ -225,14 +225,12 @@ def _build_session(fields: Fields, now: datetime) -> Session:
     """Build a chat without messages; its summary and safety score are made anew."""
     session = _load(Session, fields, bounded=("forks",))
     return replace(
-        session,
+        session.without_summary(),
         title=session.title[:MAX_NAME_CHARS],
         project_id=session.project_id if is_id(session.project_id or "") else None,
         created_at=_past(session.created_at, now),
         updated_at=_past(session.updated_at, now),
         message_count=0,
-        summary="",
-        summarised_until=None,
         safety=SafetyScore(),
         notes=_build_notes(session.notes, now),
         requests=(),  # what answers may read is decided here, by the owner

@@ -104,13 +104,11 @@ def _count(session: Session, messages: Sequence[Message]) -> Session:
     """Return the session of exactly these messages, in one branch."""
     last = messages[-1] if messages else None
     return replace(
-        session,
+        session.without_summary(),
         message_count=len(messages),
         updated_at=last.created_at if last else session.updated_at,
         preview=build_preview(last) if last else "",
         forks=(),
-        summary="",
-        summarised_until=None,
     )
 
 

@@ -147,7 +147,7 @@ def omit_foreign_summary(session: Session, path: Path) -> Session:
     until = session.summarised_until
     if until is None or path.passes(session.summarised_branch, until):
         return session
-    return replace(session, summary="", summarised_until=None, summarised_branch=ROOT)
+    return session.without_summary()
 
 
 def get_notes_on(session: Session, path: Path) -> ChatNotes:

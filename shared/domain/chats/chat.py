@@ -1,7 +1,7 @@
 """Chat messages and chat sessions, as they are stored."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -199,7 +199,8 @@ class Session:
     There is one main session for each app, whose id is the app's, or `main`. `updated_at` is the
     time of its last message, `preview` the beginning of that message. `title` is empty until the
     user or the first answer sets one. `summary` covers the messages up to `summarised_until` in
-    `summarised_branch`, which stay stored; None without a summary. `forks` are its versions, oldest
+    `summarised_branch`, which stay stored; None without a summary. `summarised_files` came with them, the
+    latest last. `forks` are its versions, oldest
     first. `share_token` is the secret of the link by which anyone may read it. `focus` is the focus
     mode that is active, `agent_id` the custom agent that answers, unless it was deleted. It belongs to
     the project of `project_id`, whose files each question gets. A guided `exercise` goes on in it until it
@@ -219,6 +220,7 @@ class Session:
     summary: str = ""
     summarised_until: Position | None = None
     summarised_branch: BranchId = ROOT
+    summarised_files: tuple[FileId, ...] = ()
     forks: tuple[Fork, ...] = ()
     share_token: str | None = None
     focus: FocusModeId | None = None
@@ -248,6 +250,12 @@ class Session:
     def is_private(self) -> bool:
         """Whether it is incognito or sealed: no tool writes, nothing is derived from it."""
         return is_private(self.id)
+
+    def without_summary(self) -> "Session":
+        """Return it as if no message had been summarised."""
+        return replace(
+            self, summary="", summarised_until=None, summarised_branch=ROOT, summarised_files=()
+        )
 
     def is_summarised(self, message: Message) -> bool:
         """Tell whether the summary covers this message."""

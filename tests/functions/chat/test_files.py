@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
+from shared.domain.chats.chat import MAIN_SESSION
 from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.files.file import File, FileStatus, Page
 from shared.domain.files.upload import BlobPart
@@ -15,6 +17,14 @@ from shared.library.files import PICTURE_TYPE, picture_path, store_pages
 from shared.retrieval.page_passages import split_into_passages
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.functions.chat.chats import (
+    GONE_ANSWER,
+    build_after_turn_deps,
+    load_session,
+    number_texts,
+    script_summaries,
+    store_messages,
+)
 from tests.functions.chat.library import build_conversation, store_conversations
 from tests.functions.chat.test_versions import UI, open_chat
 
@@ -142,6 +152,33 @@ async def store_picture(world: ChatFixture) -> FileId:
     await deps.stores.files.add(ADA, picture)
     await deps.blobs.write(picture_path(ADA, picture.id), b"webp", media_type=PICTURE_TYPE)
     return picture.id
+
+
+@pytest.mark.parametrize("later", [31, 90])
+async def test_a_file_whose_message_a_summary_covers_is_named_and_can_be_read_x28(
+    world: ChatFixture, later: int
+) -> None:
+    keel = await store_file(world, "keel", "The keel is of oak.")
+    with ScriptedModel(script_answer("Of oak.")) as model:
+        async with open_chat(world, model) as chat:
+            await chat.ask("What is it of?", file_ids=[keel])
+    world.clock.advance(minutes=1)
+    await store_messages(world, *number_texts(later))
+    summaries = script_summaries(*["About a boat."] * (later // 20))
+    with ScriptedModel(answers=summaries) as model:
+        await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER)
+    assert (await load_session(world)).summary == "About a boat."
+
+    turn = await prepare_turn(world.deps(), ADA, Question("And what was it of?"))
+
+    texts = list_texts(turn.context.for_cycle(1))
+    [named] = [text for text in texts if "keel.pdf" in text]
+    assert '{"file_id": "keel", "name": "keel.pdf", "chars": 19}' in named
+    assert "The keel is of oak." not in "".join(texts)
+
+    await world.deps().stores.files.take_out(ADA, keel)
+    turn = await prepare_turn(world.deps(), ADA, Question("And what was it of?"))
+    assert "keel.pdf" not in "".join(list_texts(turn.context.for_cycle(1)))
 
 
 @pytest.mark.parametrize("takes_images", [True, False])
