@@ -3,10 +3,6 @@
 Also called: user-facing messages.
 """
 
-TOO_MANY_CALLS = (
-    "I'm having trouble finding all the information you need. Could you try asking a simpler "
-    "question or breaking this into separate questions?"
-)
 CALL_REPEATED = (
     "I seem to be stuck trying to answer your question. Could you rephrase it in a different way?"
 )

@@ -35,7 +35,7 @@ class CalendarFixture:
 
     def list_offered_tools(self) -> list[str]:
         """Name the tools that the model was offered last."""
-        return [tool["function"]["name"] for tool in self.model.requests[-1].body["tools"]]
+        return [tool["function"]["name"] for tool in self.model.answers[-1].body["tools"]]
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_a_connected_calendar_answers_a_question_p6(world: CalendarFixture) -> N
     answer = ask(world.alice, "Whom do I meet?")
 
     assert answer.text == "You meet Grace on Tuesday."
-    result = world.model.requests[-1].body["messages"][-1]["content"]
+    result = world.model.answers[-1].body["messages"][-1]["content"]
     assert result.startswith('<data from="service Google Calendar">\nevents[3]{title,')
     assert "Sync with Grace" in result
     assert (world.data / "keys").stat().st_mode & 0o777 == 0o600

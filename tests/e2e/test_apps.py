@@ -127,7 +127,7 @@ def world(
 
 def list_offered_tools(model: ScriptedOpenai) -> list[str]:
     """Name the tools that the model was offered last."""
-    return [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]
+    return [tool["function"]["name"] for tool in model.answers[-1].body["tools"]]
 
 
 def request_water(world: GardenFixture) -> RenderedAnswer:
@@ -164,7 +164,7 @@ def test_a_yes_makes_one_signed_call_and_its_result_is_in_the_answer_t5(
     assert "The roses are watered." in answer.text
     assert answer.statuses == [f"Watering|app_id:{app_id}"]
     if world.model is not None:
-        result = world.model.requests[-1].body["messages"][-1]
+        result = world.model.answers[-1].body["messages"][-1]
         fenced = '<data from="app Garden">\nThe roses are watered.\n</data>'
         assert (result["role"], result["content"]) == ("tool", fenced)
     world.uninstall(app_id)

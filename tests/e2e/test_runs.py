@@ -104,8 +104,8 @@ def test_stopping_closes_the_models_stream_x34(tmp_path: Path, model: ScriptedOp
 
     rendered = parse_as_fixed_app(received)
     assert stopped.status_code == 202
-    assert model.requests[0].ended.wait(2), "the upstream stream is closed within two seconds"
-    assert model.requests[0].closed_early
+    assert model.answers[0].ended.wait(2), "the upstream stream is closed within two seconds"
+    assert model.answers[0].closed_early
     assert rendered.done == stored
     assert stored["text"] == rendered.text
     assert stored["metadata"]["stop_reason"] == "user_cancelled"
@@ -121,7 +121,7 @@ def test_stopping_ends_a_tool_that_hangs_x34(tmp_path: Path, model: ScriptedOpen
     ):
         install_app(http, url)
         http.post("/v2/messages", json={"text": "What can you do?"})
-        offered = [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]
+        offered = [tool["function"]["name"] for tool in model.answers[-1].body["tools"]]
         model.play(Script(tool_calls=(ScriptedCall(name=offered[-1]),)))
         with stream_answer(http) as answer:
             frames = answer.iter_raw()
@@ -209,7 +209,7 @@ def test_a_function_stores_its_partial_answer_on_sigterm(
     assert rendered.done is not None
     assert rendered.done["text"].startswith("The offsite is")
     assert rendered.done["metadata"]["outcome"] == "interrupted"
-    assert model.requests[0].ended.wait(EXIT_TIMEOUT_S)
+    assert model.answers[0].ended.wait(EXIT_TIMEOUT_S)
 
 
 def test_a_disconnected_client_resumes_an_answer_in_progress_x36(

@@ -198,7 +198,7 @@ def list_search_results(proxy: RecordingProxy) -> set[str]:
 
 def list_notices() -> list[str]:
     """List what the product says in the place of an answer."""
-    own = (user_texts.ANSWER_EMPTY, user_texts.CALL_REPEATED, user_texts.TOO_MANY_CALLS)
+    own = (user_texts.ANSWER_EMPTY, user_texts.CALL_REPEATED)
     return [*list_failure_notices(), *own]
 
 

@@ -120,6 +120,11 @@ class ScriptedOpenai:
             ]
         )
 
+    @property
+    def answers(self) -> list[RecordedRequest]:
+        """The requests for answers to people; those for structured answers come beside and after them."""
+        return [each for each in self.requests if "response_format" not in each.body]
+
     def play(self, *scripts: Script) -> None:
         """Queue scripts; each answers one request of its schema, in order."""
         self._queue += scripts

@@ -80,6 +80,6 @@ def test_a_test_shows_that_it_runs_and_can_be_cancelled(
 
         expect(pane.locator(".state")).to_have_text("Cancelled. Nothing was changed.")
         expect(pane.locator(".testing")).to_be_hidden()
-        assert model.requests[0].ended.wait(10)
+        assert model.answers[0].ended.wait(10)
         page.reload()
         expect(pane.locator(".state")).to_contain_text("The offline model answers")

@@ -111,7 +111,7 @@ def test_a_stopped_answer_keeps_its_text_x34(
         expect(answer.locator(".ended")).to_contain_text("Stopped.")
         expect(console.page.get_by_role("button", name="Send")).to_be_visible()
         expect(console.page.get_by_label("Your question")).to_be_focused()
-        assert model.requests[0].ended.wait(10)
+        assert model.answers[0].ended.wait(10)
 
 
 def test_a_question_without_a_response_is_not_asked_twice(

@@ -72,14 +72,12 @@ def build_owner_lines(
 def choose_interests(
     interests: Sequence[str], question: str, *, chat_id: str, day: date
 ) -> list[str]:
-    """Return at most MAX_TOLD_INTERESTS, and never all of them: no answer needs the whole of a person.
+    """Return at most MAX_TOLD_INTERESTS, and never all of several: no answer needs the whole of a person.
 
     Those that share a word with the question; where none does, some that stay the same in a chat for a
     day, so that the prompt does.
     """
-    limit = min(MAX_TOLD_INTERESTS, len(interests) - 1)
-    if limit < 1:
-        return []
+    limit = min(MAX_TOLD_INTERESTS, max(len(interests) - 1, 1))
     asked = {term for term in tokenize(question) if get_term_weight(term) > 0}
     related = [interest for interest in interests if asked.intersection(tokenize(interest))]
     mixed = sorted(interests, key=lambda interest: _hash(chat_id, day, interest))

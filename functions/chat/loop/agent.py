@@ -235,15 +235,20 @@ class Agent:
 
     @property
     def _is_last_cycle(self) -> bool:
-        return self.cycles >= self.limits.cycles
+        return self.cycles >= self.limits.cycles or len(self.calls) >= self.limits.tool_calls
 
     async def _run_tools(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
-        """Run the requested calls, and add them and their results to the context."""
-        for event in await self._start_calls(cycle.calls):
+        """Run the requested calls, and add them and their results to the context.
+
+        Of more than the question may make, the first run.
+        """
+        excess = cycle.reviewed.take_after(self.limits.tool_calls - len(self.calls))
+        for event in await self._start_calls([*cycle.calls, *excess]):
             yield event
         async with aclosing(self.call_review.review(self.toolkit, cycle.reviewed)) as events:
             async for event in events:
                 yield event
+        cycle.reviewed.add_beyond_limit(excess)
         for notice in self.call_review.list_notices(self.toolkit, cycle.reviewed, self.language):
             for event in self._writer.write_notice(notice):
                 yield event
@@ -353,7 +358,7 @@ class Agent:
     async def _start_calls(self, requested_calls: Sequence[ParsedCall]) -> list[RunEvent]:
         """Check the limits and emit the start of calls. Raises LimitReached."""
         await self.output_gate.wait_released()
-        check_calls(self.calls, requested_calls, self.limits)
+        check_calls(self.calls, requested_calls)
         statuses = dict.fromkeys(self._build_statuses(requested_calls))
         self.calls += requested_calls
         return [

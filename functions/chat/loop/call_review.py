@@ -26,6 +26,10 @@ _SKIP_REASON_BY_DECISION: Mapping[Decision | None, str] = {
     "not ask them yourself, and do not make the call again.",
 }
 _NOT_ASKED = "The owner could not be asked about this call, so it was not made. Do not repeat it."
+_BEYOND_LIMIT = (
+    "This call was not made: those before it are as many as a question may make. Answer with what they "
+    "found, and say what is missing."
+)
 _NOT_ASKED_AGAIN = "The owner did not allow this tool in this answer. Do not try it again."
 _TOO_MANY_QUESTIONS = (
     "The owner is asked about no further call in this answer, so this one was not made. You may make "
@@ -46,6 +50,18 @@ class ReviewedCalls:
 
     calls: list[ParsedCall] = field(default_factory=list)
     skip_reasons: dict[int, str] = field(default_factory=dict)
+
+    def take_after(self, count: int) -> list[ParsedCall]:
+        """Take out the calls after the first `count`."""
+        taken = self.calls[count:]
+        del self.calls[count:]
+        return taken
+
+    def add_beyond_limit(self, calls: Sequence[ParsedCall]) -> None:
+        """Add calls that do not run, because those before are as many as a question may make."""
+        for call in calls:
+            self.skip_reasons[len(self.calls)] = _BEYOND_LIMIT
+            self.calls.append(call)
 
 
 @dataclass(slots=True, kw_only=True)

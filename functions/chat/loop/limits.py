@@ -1,4 +1,4 @@
-"""Limits of a turn: number of tool calls, and detection of a model that repeats itself.
+"""Limits of a turn: how near it is to that of its tool calls, and a model that repeats itself.
 
 Also called: loop detection, max steps.
 """
@@ -14,12 +14,8 @@ class LimitReached(Exception):
     """A limit ended the turn; the message is the text that the owner reads."""
 
 
-def check_calls(
-    earlier_calls: Sequence[ParsedCall], requested_calls: Sequence[ParsedCall], limits: Limits
-) -> None:
-    """Raise LimitReached when none of `requested_calls` may start."""
-    if len(earlier_calls) + len(requested_calls) > limits.tool_calls:
-        raise LimitReached(user_texts.TOO_MANY_CALLS)
+def check_calls(earlier_calls: Sequence[ParsedCall], requested_calls: Sequence[ParsedCall]) -> None:
+    """Raise LimitReached when none of `requested_calls` may start, because one is made over and over."""
     if any(_is_repeating(earlier_calls, call) for call in requested_calls):
         raise LimitReached(user_texts.CALL_REPEATED)
 

@@ -243,7 +243,7 @@ async def test_a_tool_call_that_does_not_answer_times_out_p10() -> None:
     assert model.calls[1].messages[-1].text == "Error: a did not answer within 0.01 seconds."
 
 
-async def test_no_call_of_a_cycle_that_exceeds_the_call_limit_starts_p10() -> None:
+async def test_of_a_burst_beyond_the_call_limit_the_first_run_and_the_model_answers_p10() -> None:
     started_numbers: list[int] = []
 
     async def record_start(arguments: Mapping[str, Any]) -> ResultRenderer:
@@ -251,15 +251,21 @@ async def test_no_call_of_a_cycle_that_exceeds_the_call_limit_starts_p10() -> No
         return render_fixed("ok")
 
     first_calls = script_calls(*(("a", {"n": n}) for n in range(8)))
-    second_calls = script_calls(*(("a", {"n": n}) for n in range(8, 11)))
-    with ScriptedModel(first_calls, second_calls) as model:
+    second_calls = script_calls(*(("a", {"n": n}) for n in range(8, 13)))
+    with ScriptedModel(first_calls, second_calls, script_answer("That is all.")) as model:
         running = build_agent(model, build_tool("a", record_start))
         events = await collect_events(running)
 
-    assert started_numbers == list(range(8))
-    assert events[-2:] == [OwnText(user_texts.TOO_MANY_CALLS), READY]
+    assert started_numbers == list(range(10))
+    ended = [event for event in events if isinstance(event, ToolEnded)]
+    assert [event.skipped for event in ended] == [False] * 10 + [True] * 3
+    results = [each.text for each in model.calls[2].messages if isinstance(each, ToolResult)]
+    assert results[:10] == ["ok"] * 10
+    assert ["This call was not made" in text for text in results[10:]] == [True] * 3
+    assert model.calls[1].tools
+    assert not model.calls[2].tools
     assert Status(user_texts.BUSY) in events
-    assert running.is_limited
+    assert join_text(events) == "That is all."
 
 
 async def test_repeating_the_same_call_ends_the_turn_p10() -> None:
