@@ -106,8 +106,8 @@ FORGOTTEN = "This is forgotten:"
 NOTHING_FORGOTTEN = "Nothing was forgotten."
 WIPE_WORDS = "delete everything"
 ASK_TO_WIPE = (
-    "This deletes all that is remembered about you, for good. Recordings and chats stay. If you want "
-    "that, write: {words}"
+    "This deletes all that is remembered about you, for good, and the titles, summaries and tags of your "
+    "chats with it. Recordings and the messages of chats stay. If you want that, write: {words}"
 )
 WIPED = "All that was remembered about you is deleted."
 REMEMBERED = "Remembered: “{fact}”"

@@ -2,13 +2,20 @@
 
 import json
 from asyncio import gather
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
 from functions.chat import user_texts
 from functions.chat.commands.command import FORGET, WIPE, Command
-from functions.chat.commands.command_turn import MAX_FOUND, CommandReply, CommandTurn, build_name
+from functions.chat.commands.command_turn import (
+    MAX_FOUND,
+    CommandReply,
+    CommandTurn,
+    build_name,
+    get_text,
+)
+from functions.chat.context.word_match import has_words, parse_words
 from shared.domain.chats.arc import Arc
 from shared.domain.chats.confirmation import CONFIRMATION_TIMEOUT, Confirmation
 from shared.domain.chats.rule import Rule, remove_rule
@@ -17,6 +24,11 @@ from shared.domain.memories.memory import Memory
 from shared.domain.provenance import LIBRARY
 from shared.library.owner_memories import delete_all_memories, forget_memories
 from shared.resilience.retry import retry
+from shared.retrieval.term_weights import RARE_WEIGHT, get_term_weight
+from shared.retrieval.terms import tokenize
+
+CHATS_A_PAGE = 50
+"""So many chats are changed at once."""
 
 
 async def forget(turn: CommandTurn, command: Command) -> CommandReply:
@@ -27,6 +39,8 @@ async def forget(turn: CommandTurn, command: Command) -> CommandReply:
     found = await turn.find(command.argument)
     if not found:
         await _leave_out_what_was_said(turn)
+        wanted = parse_words(command.argument)
+        await _forget_notes(turn, lambda text: has_words(text, wanted))
     if len(found) < 2:
         return await _ask_to_forget(turn, [build_name(memory) for memory in found])
     choice = turn.number(user_texts.WHICH_TO_FORGET, found)
@@ -51,12 +65,14 @@ async def _ask_to_forget(turn: CommandTurn, items: Sequence[str]) -> CommandRepl
 
 async def ask_to_wipe(turn: CommandTurn, _: Command) -> CommandReply:
     stores = turn.deps.stores
-    memories, arcs, rules = await gather(
+    memories, arcs, rules, chats = await gather(
         stores.memories.list_all(turn.uid, limit=1),
         stores.arcs.list_newest(turn.uid, limit=1),
         turn.list_rules(),
+        stores.sessions.list_page(turn.uid, limit=CHATS_A_PAGE),
     )
-    if not (memories or arcs or rules):
+    is_noted = any(chat.notes.noted_until or chat.summary for chat in chats.items)
+    if not (memories or arcs or rules or is_noted):
         await _leave_out_what_was_said(turn)
         return turn.say(user_texts.NOTHING_REMEMBERED)
     words = turn.translate(user_texts.WIPE_WORDS)
@@ -75,6 +91,7 @@ async def decide(turn: CommandTurn, command: Command) -> CommandReply:
         await delete_all_memories(turn.deps.stores.memories, turn.deps.index, turn.uid)
         await turn.deps.stores.arcs.forget_all(turn.uid)
         await turn.deps.stores.profiles.change(turn.uid, rules=())
+        await _forget_notes(turn, lambda _: True)
         return turn.say(user_texts.WIPED)
     await _leave_out_what_was_said(turn)
     items = await turn.load(json.loads(decided.arguments)["items"])
@@ -83,12 +100,35 @@ async def decide(turn: CommandTurn, command: Command) -> CommandReply:
     for item in items:
         if not isinstance(item, Memory):
             await _delete(turn, item)
+    told = {term for item in items for term in _list_telling_terms(get_text(item))}
+    await _forget_notes(turn, lambda text: not told.isdisjoint(tokenize(text)))
     return CommandReply(text=turn.number(user_texts.FORGOTTEN, items).text)
 
 
 async def _leave_out_what_was_said(turn: CommandTurn) -> None:
     """Let no stretch that is still to be read bring back what is forgotten now."""
     await turn.deps.stores.profiles.change(turn.uid, forgot_at=turn.deps.clock.now())
+
+
+async def _forget_notes(turn: CommandTurn, tells: Callable[[str], bool]) -> None:
+    """Delete the titles, summaries, tags and suggestions of chats whose words tell of what is forgotten."""
+    sessions, cursor = turn.deps.stores.sessions, None
+    while True:
+        page = await sessions.list_page(turn.uid, limit=CHATS_A_PAGE, after=cursor)
+        told = [
+            chat for chat in page.items if chat.derived_text.strip() and tells(chat.derived_text)
+        ]
+        await gather(*(sessions.forget_notes(turn.uid, chat) for chat in told))
+        cursor = page.next
+        if cursor is None:
+            return
+
+
+def _list_telling_terms(text: str) -> list[str]:
+    """Return the words of a fact that tell it from others: `user` and everyday words are in most."""
+    return [
+        term for term in tokenize(text) if get_term_weight(term) >= RARE_WEIGHT and term != "user"
+    ]
 
 
 async def _delete(turn: CommandTurn, item: Arc | Rule) -> None:

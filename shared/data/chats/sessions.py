@@ -1,6 +1,7 @@
 """Chat sessions: each a document that counts its messages and holds what is derived from them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,14 @@ from shared.domain.store.documents import Create, Order, Query, Set, Update, Whe
 if TYPE_CHECKING:
     from shared.ports import Documents, Transaction
 
+_DERIVED = (
+    "title",
+    "notes",
+    "summary",
+    "summarised_until",
+    "summarised_branch",
+    "summarised_files",
+)
 _MAX_COMPARED_TAGS = 10
 """Three spellings of each are the alternatives that a query may have."""
 
@@ -110,6 +119,12 @@ class Sessions:
             await self._documents.write(Update(session_path(uid, session_id), changes))
         except PreconditionFailed as error:
             raise NotFound("Chat session not found") from error
+
+    async def forget_notes(self, uid: UserId, session: Session) -> None:
+        """Delete what was derived from the messages of a chat, unless that was deleted itself."""
+        fields = dump(session.without_notes())
+        with suppress(NotFound):
+            await self.change(uid, session.id, **{name: fields[name] for name in _DERIVED})
 
     async def set_focus(self, uid: UserId, session: Session, focus: FocusModeId | None) -> Session:
         """Set the focus mode of a chat and return the whole; a main chat may begin with it.

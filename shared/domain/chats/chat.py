@@ -257,6 +257,16 @@ class Session:
             self, summary="", summarised_until=None, summarised_branch=ROOT, summarised_files=()
         )
 
+    def without_notes(self) -> "Session":
+        """Return it without all that was derived from its messages, its title among it."""
+        return replace(self.without_summary(), title="", notes=ChatNotes())
+
+    @property
+    def derived_text(self) -> str:
+        """Every word that was derived from its messages."""
+        notes = self.notes
+        return "\n".join([self.title, self.summary, notes.summary, *notes.tags, *notes.new_chats])
+
     def is_summarised(self, message: Message) -> bool:
         """Tell whether the summary covers this message."""
         return self.summarised_until is not None and message.position <= self.summarised_until

@@ -1,6 +1,7 @@
 """Commands about what is remembered: shown, explained, written and forgotten without a model (C49, C50, C52)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared.domain.chats.arc import Arc, Statement
-from shared.domain.chats.chat import LISTED_KEY, Message
+from shared.domain.chats.chat import LISTED_KEY, Message, build_session
+from shared.domain.chats.chat_notes import ChatNotes
 from shared.domain.ids import ArcId, MemoryId, MessageId, SessionId
 from shared.domain.memories.memory import HOLD_TIME
 from tests.fakes import FixedClock, ScriptedModel, script_answer
@@ -219,6 +221,66 @@ async def test_everything_is_deleted_by_typed_words_alone_c52(world: ChatFixture
     assert sorted(kept) == sorted(FACTS)
     assert wiped == "All that was remembered about you is deleted."
     assert await list_facts(world) == await find_facts(world, "Ann") == []
+
+
+async def note_chats(world: ChatFixture, **notes: str) -> None:
+    """Store chats whose title, tags, suggestions and summary say something."""
+    for name, words in notes.items():
+        session = build_session(SessionId(name), app_id=None, now=NOW, title=f"About {words}")
+        noted = ChatNotes(
+            summary=f"They asked about {words}.",
+            tags=(words,),
+            new_chats=(f"Plan {words} please",),
+            noted_until=(NOW, MessageId("a")),
+        )
+        position = (NOW, MessageId("a"))
+        await world.deps().stores.sessions.add(
+            ADA, replace(session, notes=noted, summary=f"On {words}.", summarised_until=position)
+        )
+
+
+async def read_derived(world: ChatFixture, name: str) -> str:
+    session = await world.deps().stores.sessions.get(ADA, SessionId(name))
+    assert session is not None
+    return session.derived_text.strip()
+
+
+@pytest.mark.parametrize("with_facts", [True, False])
+async def test_a_wipe_takes_what_chats_show_of_it_c52(
+    world: ChatFixture, deps: ChatDeps, *, with_facts: bool
+) -> None:
+    await note_chats(world, **{f"c{n}": "inhalers" for n in range(60)})
+    await store_memories(world, ADA, FACTS if with_facts else [])
+
+    _, wiped = await say(deps, "/wipe", "delete everything")
+
+    assert wiped == "All that was remembered about you is deleted."
+    assert {await read_derived(world, f"c{n}") for n in range(60)} == {""}
+
+
+async def test_forgetting_takes_what_chats_show_of_it_and_leaves_other_chats_c50(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    await note_chats(world, asthma="inhalers", boat="sailing")
+    await store_memories(world, ADA, ["User uses an inhaler", "User likes soup"])
+
+    _, forgotten = await say(deps, "/forget inhaler", "yes")
+
+    assert forgotten.startswith("This is forgotten:")
+    assert await read_derived(world, "asthma") == ""
+    assert (await read_derived(world, "boat")).startswith("About sailing")
+
+
+async def test_what_only_chats_show_is_forgotten_as_well_c50(
+    world: ChatFixture, deps: ChatDeps
+) -> None:
+    await note_chats(world, asthma="inhalers", boat="sailing")
+
+    [said] = await say(deps, "/forget inhalers")
+
+    assert said == "Nothing that is remembered fits this."
+    assert await read_derived(world, "asthma") == ""
+    assert await read_derived(world, "boat") != ""
 
 
 async def test_a_wipe_is_typed_in_the_owners_language_and_may_be_refused_c52(
