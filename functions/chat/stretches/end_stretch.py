@@ -42,9 +42,11 @@ from shared.models.windows import (
     cut_texts,
     take_fitting,
 )
+from shared.retrieval.term_weights import RARE_WEIGHT, get_term_weight
+from shared.retrieval.terms import tokenize
 
 MIN_OWNER_CHARS = 40
-"""Who says less in a stretch made small talk."""
+"""Who says less in a stretch, and no rare word, made small talk: "I'm vegan" is none."""
 MAX_MESSAGE_CHARS = 4_000
 MAX_KNOWN = 100
 MAX_EARLIER = 100
@@ -79,11 +81,17 @@ async def end_stretch(
     stretch = await _leave_out_forgotten(deps, uid, await _leave_out_ended(deps, uid, taken))
     messages = [m for m in select_own_exchanges(stretch) if select_model_words(m)]
     said = [message.text for message in messages if message.is_owners]
-    if sum(map(len, said)) < MIN_OWNER_CHARS:
+    if _is_small_talk(" ".join(said)):
         return
     arc = await _load_or_build(deps, uid, stretch, messages)
     if arc is not None and not arc.is_settled:
         await _settle(deps, uid, arc, stretch, said)
+
+
+def _is_small_talk(said: str) -> bool:
+    return len(said) < MIN_OWNER_CHARS and all(
+        get_term_weight(term) < RARE_WEIGHT for term in tokenize(said)
+    )
 
 
 async def _is_with_persona(deps: StretchDeps, session: Session) -> bool:

@@ -226,6 +226,16 @@ async def test_small_talk_asks_no_model_c60(world: ChatFixture) -> None:
     assert await list_arcs(world) == []
 
 
+@pytest.mark.parametrize("said", ["I'm vegan", "Ich bin Veganerin.", "我吃素", "My son is Ole"])
+async def test_a_short_statement_is_read_c65(world: ChatFixture, said: str) -> None:
+    await store_messages(world, said, "Good to know.")
+    fact = {**HAS_DOG, "text": "User said something short", "quote": said, "term": said}
+
+    await end_with(world, fact)
+
+    assert [memory.evidence for memory in await list_memories(world)] == [said]
+
+
 async def test_a_fact_rests_on_the_owners_own_words_c59(world: ChatFixture) -> None:
     await store_messages(world, DOG, "You like cats, I see.")
     wrong = [
