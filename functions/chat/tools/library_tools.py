@@ -20,7 +20,7 @@ from shared import telemetry
 from shared.arguments import Arguments, Date
 from shared.data.search.search import Filters
 from shared.domain.chats.chat import Card
-from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation, ExtractedItem
 from shared.domain.conversations.day_words import describe_time
 from shared.domain.errors import ToolFailed, Unavailable
 from shared.domain.ids import AppId, UserId
@@ -41,6 +41,8 @@ SEARCH_DOWN = (
     "search is unavailable at the moment. Tell the owner that you could not search, and do not say "
     "that nothing was found."
 )
+MORE_CONVERSATIONS = "There are more. For older ones, ask again with an end_date before the last of these; do not count these as all."
+MORE_MEMORIES = "There are more: the next begin at offset {offset}. Do not count these as all."
 FILTERS_DROPPED = (
     "Nothing was found for these people and topics. These results were found without them and may be "
     "about others."
@@ -187,13 +189,15 @@ async def _get_conversations(
 ) -> ResultRenderer:
     list_conversations = partial(_list_spoken if arguments.speaker else _list_between, deps, uid)
     conversations = await list_conversations(arguments)
+    listed = conversations[: arguments.limit]
     return _render_conversations(
         [
             (one, _to_transcript_lines(one) if arguments.include_transcript else [])
-            for one in conversations
+            for one in listed
         ],
         zone,
         language,
+        note=MORE_CONVERSATIONS if len(conversations) > len(listed) else None,
     )
 
 
@@ -204,7 +208,7 @@ async def _list_between(
         uid,
         start=arguments.start_date,
         end=arguments.end_date,
-        limit=arguments.limit,
+        limit=arguments.limit + 1,
         with_segments=arguments.include_transcript,
     )
 
@@ -218,7 +222,7 @@ async def _list_spoken(
         arguments.speaker,
         start=arguments.start_date,
         end=arguments.end_date,
-        limit=arguments.limit,
+        limit=arguments.limit + 1,
         with_segments=arguments.include_transcript,
     )
     return await _search_with_retry(deps, list_spoken)
@@ -257,9 +261,15 @@ async def _search_conversations(
 async def _get_memories(
     deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: GetMemories
 ) -> ResultRenderer:
+    memories = await deps.stores.memories.list_newest(
+        uid, limit=arguments.limit + 1, offset=arguments.offset
+    )
+    end = arguments.offset + arguments.limit
+    has_more = len(memories) > arguments.limit
     return _render_memories(
-        await deps.stores.memories.list_newest(uid, limit=arguments.limit, offset=arguments.offset),
+        memories[: arguments.limit],
         zone,
+        note=MORE_MEMORIES.format(offset=end) if has_more else None,
     )
 
 
@@ -305,7 +315,9 @@ def _render_conversations(
                 "url": f"keepsake://conversations/{conversation.id}",
                 "title": conversation.structured.title,
                 "started_at": _to_iso(conversation.started_at, zone),
+                "finished_at": _to_iso(conversation.finished_at, zone),
                 "overview": conversation.structured.overview,
+                **_to_noted_fields(conversation, zone),
                 "passages": list(passages),
                 **_to_writer_fields(conversation.app_id),
             }
@@ -323,8 +335,11 @@ def _render_conversations(
     return WordedResult(render=render, shown_text="\n".join(shown) or "Nothing was found.")
 
 
-def _render_memories(memories: Sequence[Memory], zone: ZoneInfo) -> ResultRenderer:
-    text = _to_json({"memories": [_to_dict(memory, zone) for memory in memories]})
+def _render_memories(
+    memories: Sequence[Memory], zone: ZoneInfo, *, note: str | None = None
+) -> ResultRenderer:
+    rows = [_to_dict(memory, zone) for memory in memories]
+    text = _to_json({"memories": rows, **({"note": note} if note else {})})
     shown = [f"- {address_owner(memory.content)}" for memory in memories]
     return WordedResult(render=lambda _: text, shown_text="\n".join(shown) or "Nothing was found.")
 
@@ -332,6 +347,21 @@ def _render_memories(memories: Sequence[Memory], zone: ZoneInfo) -> ResultRender
 def _to_dict(memory: Memory, zone: ZoneInfo) -> dict[str, str]:
     fields = {"id": memory.id, "text": memory.content, "since": _to_iso(memory.created_at, zone)}
     return {**fields, **_to_writer_fields(memory.app_id)}
+
+
+def _to_noted_fields(conversation: Conversation, zone: ZoneInfo) -> dict[str, list[str]]:
+    """Return the people, tasks and events that were noted, where there are some."""
+    structured = conversation.structured
+    fields = {
+        "people": list(conversation.topics.people),
+        "tasks": [_word_task(item) for item in structured.action_items],
+        "events": [f"{each.title}, {_to_iso(each.start, zone)}" for each in structured.events],
+    }
+    return {name: values for name, values in fields.items() if values}
+
+
+def _word_task(item: ExtractedItem) -> str:
+    return f"{item.owner_name}: {item.description}" if item.owner_name else item.description
 
 
 def _to_writer_fields(app_id: AppId | None) -> dict[str, str]:

@@ -11,7 +11,7 @@ from functions.chat.context.citations import Citations
 from functions.chat.tools.library_tools import FILTERS_DROPPED, build_library_tools
 from shared.data.conversations.conversations import conversation_path
 from shared.data.memories.memories import memory_path
-from shared.domain.conversations.conversation import Speaker, Topics
+from shared.domain.conversations.conversation import Event, ExtractedItem, Speaker, Topics
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import ConversationId, MemoryId
 from shared.domain.models.model import ToolResult
@@ -84,6 +84,61 @@ async def test_get_conversations_lists_those_in_which_somebody_speaks_p4(
     assert [r["title"] for r in both["results"]] == ["Talk 211", "Talk 210"]
     assert both["results"][0]["passages"] == ["Me: Ask Dana.\nCara Lind: Fine."]
     assert nobody["results"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "rows"),
+    [
+        ("get_conversations", {"limit": 20}, 20),
+        ("get_conversations", {"limit": 20, "speaker": "Ann"}, 20),
+        ("get_memories", {"limit": 10, "offset": 15}, 10),
+    ],
+)
+async def test_a_list_that_is_cut_says_so_p4(
+    library: ChatFixture, name: str, arguments: dict[str, Any], rows: int
+) -> None:
+    answer = await call_tool(library, name, **arguments)
+
+    assert len(answer["results" if "results" in answer else "memories"]) == rows
+    assert answer["note"].startswith("There are more")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("get_conversations", {"limit": 20, "start_date": "2026-07-01T00:00:00Z"}),
+        ("get_memories", {"limit": 10, "offset": 20}),
+    ],
+)
+async def test_a_list_that_is_whole_says_nothing_p4(
+    library: ChatFixture, name: str, arguments: dict[str, Any]
+) -> None:
+    assert "note" not in await call_tool(library, name, **arguments)
+
+
+async def test_a_result_has_its_end_people_tasks_and_events_p4(world: ChatFixture) -> None:
+    base = build_conversation(3, "Bea sends the plan.")
+    noted = replace(
+        base,
+        topics=Topics(people=("Bea",)),
+        structured=replace(
+            base.structured,
+            action_items=(
+                ExtractedItem(description="Call the harbour"),
+                ExtractedItem(description="Send the plan", owner="other", owner_name="Bea"),
+            ),
+            events=(Event(title="Regatta", start=base.started_at),),
+        ),
+    )
+    await store_conversations(world, ADA, noted, build_conversation(4, "Nothing much."))
+
+    bare, full = (await call_tool(world, "get_conversations"))["results"]
+
+    assert full["finished_at"] == "2026-01-04T09:05:00+00:00"
+    assert full["people"] == ["Bea"]
+    assert full["tasks"] == ["Call the harbour", "Bea: Send the plan"]
+    assert full["events"] == ["Regatta, 2026-01-04T09:00:00+00:00"]
+    assert not {"people", "tasks", "events"} & bare.keys()
 
 
 @pytest.mark.parametrize(
