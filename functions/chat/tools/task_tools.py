@@ -31,6 +31,7 @@ from shared.library.task_reminders import announce_tasks
 CREATED = "Created:"
 CHANGED = "Changed:"
 EXISTS = "This task is there already:"
+MORE_TASKS = "There are {count} such tasks; these are the newest."
 NO_TASKS = "There are no such tasks."
 DUE = ", due {time}"
 DONE = " (done)"
@@ -122,10 +123,12 @@ async def _get_action_items(
     deps: ChatDeps, uid: UserId, reader: _Reader, arguments: GetActionItems
 ) -> ResultRenderer:
     items = await deps.stores.action_items.list_newest(uid, limit=MAX_SEARCHED)
-    return _render_items(
-        [item for item in items if _is_requested(item, arguments)][: arguments.limit],
-        reader,
-    )
+    requested = [item for item in items if _is_requested(item, arguments)]
+    if not requested:
+        return render_fixed(NO_TASKS)
+    listed = requested[: arguments.limit]
+    heading = MORE_TASKS if len(requested) > len(listed) else ""
+    return _render_worded(heading, listed, reader, count=len(requested))
 
 
 async def _create_action_item(
@@ -200,18 +203,17 @@ def _is_of_requested_owner(item: ActionItem, arguments: GetActionItems) -> bool:
     return arguments.owner == "all" or item.owner == (arguments.owner or "me")
 
 
-def _render_items(items: Sequence[ActionItem], reader: _Reader) -> ResultRenderer:
-    return _render_worded("", items, reader) if items else render_fixed(NO_TASKS)
-
-
-def _render_worded(heading: str, items: Sequence[ActionItem], reader: _Reader) -> ResultRenderer:
+def _render_worded(
+    heading: str, items: Sequence[ActionItem], reader: _Reader, **slots: object
+) -> ResultRenderer:
     """Give the model ids and times, and people the same tasks in their words."""
 
     def join(heading: str, lines: Iterable[str]) -> str:
         return "\n".join(filter(None, [heading, *lines]))
 
-    text = join(heading, (_format_item(item, reader.zone) for item in items))
-    shown_heading = translate(heading, reader.language)
+    lines = (_format_item(item, reader.zone) for item in items)
+    text = join(translate(heading, None, **slots), lines)
+    shown_heading = translate(heading, reader.language, **slots)
     shown_text = join(shown_heading, (_describe_item(item, reader) for item in items))
     return WordedResult(render=render_fixed(text), shown_text=shown_text)
 

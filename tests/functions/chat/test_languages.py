@@ -18,7 +18,15 @@ from functions.chat.loop.confirmation import REASONS
 from functions.chat.tools.details_tools import SHOWN
 from functions.chat.tools.library_tools import UNTITLED
 from functions.chat.tools.recall_tools import PAUSED, RESUMED
-from functions.chat.tools.task_tools import CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS
+from functions.chat.tools.task_tools import (
+    CHANGED,
+    CREATED,
+    DONE,
+    DUE,
+    EXISTS,
+    MORE_TASKS,
+    NO_TASKS,
+)
 from shared.domain.account.quota import NOUNS
 from shared.domain.conversations.day_words import DAY_AND_TIME, describe_time
 from shared.domain.models.model_failure import ADVICE, CAUSES
@@ -64,7 +72,7 @@ def list_fixed_texts() -> Iterator[str]:
     yield from (tool.status for key in INTEGRATIONS for tool in load_integration(key).tools)
     yield from SHOWN_RESULTS
     yield from (*calendar.day_name, *list(calendar.month_name)[1:], DAY_AND_TIME, UNTITLED)
-    yield from (CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS, PAUSED, RESUMED, SHOWN)
+    yield from (CHANGED, CREATED, DONE, DUE, EXISTS, MORE_TASKS, NO_TASKS, PAUSED, RESUMED, SHOWN)
 
 
 def test_there_are_at_least_seven_languages_p17() -> None:

@@ -36,6 +36,22 @@ async def test_a_task_is_created_listed_and_completed_p5(world: ChatFixture) -> 
     assert await call_tool(world, "get_action_items", completed=False) == "There are no such tasks."
 
 
+async def test_a_list_that_is_cut_says_how_many_there_are_p5(world: ChatFixture) -> None:
+    await call_tool(world, "create_action_item", description="Call Ann")
+    store = world.deps().stores.action_items
+    (first,) = await store.list_newest(ADA, limit=9)
+    for name in ("Ben", "Cem"):
+        item = replace(first, id=ActionItemId(name), description=f"Call {name}")
+        await store.add(ADA, item)
+
+    cut = await call_tool(world, "get_action_items", limit=2)
+
+    heading, *rows = cut.splitlines()
+    assert heading == "There are 3 such tasks; these are the newest."
+    assert len(rows) == 2
+    assert "such tasks" not in await call_tool(world, "get_action_items", limit=3)
+
+
 async def test_the_same_task_is_not_created_twice_p5(world: ChatFixture) -> None:
     await call_tool(world, "create_action_item", description="Call Ann")
 
