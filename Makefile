@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test test-models check fuzz cloud-local crash-simulation soak bench scale eval eval-windows eval-memories eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
+.PHONY: run example import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-memories eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -59,6 +59,9 @@ crash-simulation: $(VENV)/ready-dev ## Play N random crashes, cuts and repeats o
 
 soak: $(VENV)/ready-dev ## Let PEOPLE=80 ask for MINUTES=10 while processes die and links break; count what is lost or doubled (WORLD=cloud, SEED=1)
 	@$(BIN)/python -m infra.soak --world $(or $(WORLD),embedded) --minutes $(or $(MINUTES),10) --people $(or $(PEOPLE),80) --seed $(or $(SEED),1)
+
+mutants: $(VENV)/ready-dev ## Change the domain, retrieval and a chat's context in N=200 small ways (SEED=1), and show what no test notices
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m infra.mutants $(or $(N),200) --seed $(or $(SEED),1) --processes $(PROCESSES)
 
 eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json (OUT=.cache/eval.svg, ARGS=--meaning with the encoder)
 	@test -f "$(DATA)" || { echo "keepsake: name a LoCoMo file: make eval DATA=path/to/locomo.json" >&2; exit 2; }

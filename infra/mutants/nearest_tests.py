@@ -1,0 +1,93 @@
+"""The tests that run a mutant's statement, nearest first: measured once, and again when a file has changed."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+from coverage import CoverageData
+
+from infra.mutants.draw import Mutant
+
+CONFIG = Path(__file__).with_name("coverage.ini")
+CACHE = ".cache/mutants"
+TESTS = ("tests/shared", "tests/functions")
+SOURCES = ("shared", "functions", "tests")
+WITHOUT_SERVERS = "not emulators and not browser and not real_model"
+MOST_TESTS = 300
+FAILED = 1
+
+
+class NearestTests:
+    def __init__(self, root: Path, lines: CoverageData, failed: Collection[str]) -> None:
+        self._root = root
+        self._by_line = {
+            Path(file).relative_to(root).as_posix(): {
+                line: _read_tests(contexts) - {*failed}
+                for line, contexts in lines.contexts_by_lineno(file).items()
+            }
+            for file in lines.measured_files()
+        }
+        self._lines_run = Counter(
+            test for lines in self._by_line.values() for tests in lines.values() for test in tests
+        )
+
+    def find(self, mutant: Mutant) -> list[str]:
+        """Return the tests that run its statement, those first that run the fewest other lines.
+
+        What runs at import is left to the tests that run its file, and to those that import it.
+        """
+        tests_of = self._by_line.get(mutant.path, {})
+        lines = mutant.run_lines or tests_of
+        tests = {test for line in lines for test in tests_of.get(line, ())}
+        if mutant.run_lines is None:
+            tests |= self._find_importers(mutant.module)
+        return sorted(tests, key=lambda test: (self._lines_run[test], test))[:MOST_TESTS]
+
+    def _find_importers(self, module: str) -> set[str]:
+        files = {test.partition("::")[0] for test in self._lines_run}
+        text = f"from {module} import"
+        importers = {file for file in files if text in (self._root / file).read_text()}
+        return {test for test in self._lines_run if test.partition("::")[0] in importers}
+
+
+def measure_tests(root: Path, folders: Sequence[str], *, processes: int) -> NearestTests:
+    """Run all tests that need no server besides, unless they ran since any file changed."""
+    cache = root / CACHE
+    fingerprint = _fingerprint(root)
+    if not (cache / fingerprint).exists():
+        print("keepsake: measuring which test runs which line", file=sys.stderr)
+        _run_all_tests(root, folders, processes)
+        (cache / fingerprint).touch()
+    lines = CoverageData(str(cache / "coverage"))
+    lines.read()
+    failed = cache / "pytest/v/cache/lastfailed"
+    return NearestTests(root, lines, json.loads(failed.read_text()) if failed.exists() else ())
+
+
+def _run_all_tests(root: Path, folders: Sequence[str], processes: int) -> None:
+    shutil.rmtree(root / CACHE, ignore_errors=True)
+    measured = [f"--cov={folder}" for folder in folders]
+    command = [
+        *(sys.executable, "-m", "pytest", "-q", "-n", str(processes), "-m", WITHOUT_SERVERS),
+        *("-o", f"cache_dir={CACHE}/pytest", f"--cov-config={CONFIG}"),
+        *("--cov-context=test", "--cov-report=", *measured, *TESTS),
+    ]
+    done = subprocess.run(command, cwd=root, stdout=sys.stderr, check=False)
+    if done.returncode not in (0, FAILED):
+        raise SystemExit(done.returncode)
+
+
+def _fingerprint(root: Path) -> str:
+    files = sorted(file for folder in SOURCES for file in (root / folder).rglob("*.py"))
+    texts = [f"{file.relative_to(root)} {file.read_text()}" for file in files]
+    return hashlib.sha256("".join(texts).encode()).hexdigest()
+
+
+def _read_tests(contexts: Iterable[str]) -> set[str]:
+    """Return the tests of contexts such as `tests/test_a.py::test_b|run`; what an import runs has none."""
+    return {context.rpartition("|")[0] for context in contexts if context}
