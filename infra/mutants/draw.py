@@ -14,7 +14,7 @@ from random import Random
 import libcst as cst
 import libcst.matchers as m
 from libcst.metadata import MetadataWrapper, PositionProvider
-from mutmut.mutation.mutators import mutation_operators
+from mutmut.mutation.mutators import mutation_operators, operator_assignment
 
 TYPES = m.Name("Literal") | m.Name("NewType") | m.Name("TypeVar") | m.Name("cast")
 TYPE = m.Call(func=TYPES) | m.Subscript(value=TYPES)
@@ -26,6 +26,9 @@ LEFT_OUT = (
     | m.SimpleString(value=m.MatchRegex(r"(?s).*\s.*"))
 )
 """What no test should look at: types, docstrings and texts, which have a space in them."""
+OPERATORS = [row for row in mutation_operators if row[1] is not operator_assignment]
+"""An assignment would become None, and mypy sees that before any test."""
+NONE = m.Arg(value=m.Name("None"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +109,10 @@ class _PlaceFinder(cst.CSTVisitor):
             self._statements.append(node)
         changes = [
             change
-            for kind, list_changes in mutation_operators
+            for kind, list_changes in OPERATORS
             if isinstance(node, kind)
             for change in list_changes(node)
+            if not _adds_none(node, change)
         ]
         if changes:
             self._add(node, changes)
@@ -135,3 +139,10 @@ class _PlaceFinder(cst.CSTVisitor):
 
     def _find_span(self, node: cst.CSTNode) -> cst.metadata.CodeRange:
         return self.get_metadata(PositionProvider, node)
+
+
+def _adds_none(node: cst.CSTNode, change: cst.CSTNode) -> bool:
+    """Whether an argument became None: mypy sees that, too."""
+    if not isinstance(node, cst.Call) or not isinstance(change, cst.Call):
+        return False
+    return any(m.matches(arg, NONE) and arg not in node.args for arg in change.args)
