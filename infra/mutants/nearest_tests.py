@@ -65,11 +65,14 @@ def measure_tests(root: Path, folders: Sequence[str], *, processes: int) -> Near
         (cache / fingerprint).touch()
     lines = CoverageData(str(cache / "coverage"))
     lines.read()
+    if not any(lines.measured_contexts()):
+        raise SystemExit("keepsake: no test runs any of these folders")
     failed = cache / "pytest/v/cache/lastfailed"
     return NearestTests(root, lines, json.loads(failed.read_text()) if failed.exists() else ())
 
 
 def _run_all_tests(root: Path, folders: Sequence[str], processes: int) -> None:
+    """Run them by pytest-xdist, even in one process: pytest-cov names no test without it."""
     shutil.rmtree(root / CACHE, ignore_errors=True)
     measured = [f"--cov={folder}" for folder in folders]
     command = [

@@ -46,9 +46,13 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_mutant_that_no_test_notices_is_shown_and_the_tree_stays_as_it_is(tree: Path) -> None:
+def run_mutants(tree: Path) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "infra.mutants", "50", "--processes=1", f"--root={tree}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_a_mutant_that_no_test_notices_is_shown_and_the_tree_stays_as_it_is(tree: Path) -> None:
+    done = run_mutants(tree)
 
     assert done.stdout == (
         "survived: shared/domain/prices.py:12\n"
@@ -58,6 +62,16 @@ def test_a_mutant_that_no_test_notices_is_shown_and_the_tree_stays_as_it_is(tree
         "4 drawn, 3 killed, 1 survived, 0 timed out\n"
     )
     assert (tree / "shared/domain/prices.py").read_text() == SOURCE
+
+
+def test_tests_that_run_none_of_the_code_are_no_proof(tree: Path) -> None:
+    (tree / "tests/shared/test_prices.py").unlink()
+
+    done = run_mutants(tree)
+
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.endswith("keepsake: no test runs any of these folders\n")
 
 
 def test_the_same_seed_draws_the_same_mutants_as_long_as_a_file_stays_equal(tree: Path) -> None:
