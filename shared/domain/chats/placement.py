@@ -36,7 +36,7 @@ class PlacementCounter:
     store has the same placements as the run that was followed.
     """
 
-    def __init__(self, voice: int = 0) -> None:
+    def __init__(self, voice: int) -> None:
         self._voice = voice
         self._kind: str | None = None
         self._current = Placement(turn_index=-1, voice=voice)

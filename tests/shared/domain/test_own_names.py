@@ -43,7 +43,13 @@ def test_a_speaker_with_an_own_name_is_the_owner(spoken, own, is_owner) -> None:
 
 
 @pytest.mark.parametrize(
-    "chosen", [Speaker(name="Eve", person_id=PersonId("p2")), Speaker(), Speaker(is_user=True)]
+    "chosen",
+    [
+        Speaker(name="Eve", person_id=PersonId("p2")),
+        Speaker(),
+        Speaker(is_user=True),
+        Speaker(name="Ann", is_user=True),
+    ],
 )
 def test_whoever_the_owner_named_stays(chosen: Speaker) -> None:
     talk = build_talk("Ann", speakers={"Ann": chosen})

@@ -41,3 +41,14 @@ def test_an_unknown_model_gets_a_safe_window_and_no_images_x8() -> None:
     assert find_model_facts("gpt-6-sol").window_tokens == 272_000
     assert find_model_facts("llama3:8b").window_tokens == SAFE_WINDOW_TOKENS
     assert not find_model_facts("llama3:8b").takes_images
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("gpt-4.1-mini", "gpt-4o-mini", "gpt-5", "gpt-6-sol", "gpt-6-luna"),
+        *("google/gemini-3-pro", "anthropic/claude-sonnet"),
+    ],
+)
+def test_a_model_that_is_known_to_see_is_given_pictures(name: str) -> None:
+    assert find_model_facts(name).takes_images

@@ -29,6 +29,7 @@ def replace_page(text: str) -> str:
         (f"```\n{PAGE}", []),
         ("xhttps://a.example ftp://a.example mailto:a@b.example", []),
         ("https://wiki.example/Foo_(bar)", []),  # nobody knows whether the bracket is a part of it
+        ("https://wiki.example/Foo_(bar)/talk", ["https://wiki.example/Foo_(bar)/talk"]),
         ("[a](https://wiki.example/Foo_(bar))", []),
     ],
 )  # fmt: skip
