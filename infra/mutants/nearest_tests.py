@@ -37,16 +37,15 @@ class NearestTests:
         )
 
     def find(self, mutant: Mutant) -> list[str]:
-        """Return the tests that run its statement, those first that run the fewest other lines.
+        """Return the tests that run its statement, then others of its file; first what runs the fewest other lines.
 
-        What runs at import is left to the tests that run its file, and to those that import it.
+        The others may see what ran at import, or once for all: a cache is filled by one test alone.
         """
         tests_of = self._by_line.get(mutant.path, {})
-        lines = mutant.run_lines or tests_of
-        tests = {test for line in lines for test in tests_of.get(line, ())}
-        if mutant.run_lines is None:
-            tests |= self._find_importers(mutant.module)
-        return sorted(tests, key=lambda test: (self._lines_run[test], test))[:MOST_TESTS]
+        near = {test for line in mutant.run_lines or () for test in tests_of.get(line, ())}
+        tests = self._find_importers(mutant.module).union(*tests_of.values())
+        order = sorted(tests, key=lambda test: (test not in near, self._lines_run[test], test))
+        return order[:MOST_TESTS]
 
     def _find_importers(self, module: str) -> set[str]:
         files = {test.partition("::")[0] for test in self._lines_run}
