@@ -137,9 +137,14 @@ class LetterEmbedder:
     """Counts the letters of a text."""
 
     name = "letters"
+    embeds_later = False
 
     async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
         return [[1.0 + text.lower().count(letter) for letter in "abcdefgh"] for text in texts]
+
+    async def embed_question(self, uid: UserId, question: str) -> Sequence[float]:
+        [vector] = await self.embed(uid, [question])
+        return vector
 
 
 async def test_windows_are_compared_with_a_row_for_each_turn_d4():

@@ -51,11 +51,16 @@ class Embedder:
 
     name: str = "constant"
     is_down: bool = False
+    embeds_later: bool = False
 
     async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
         if self.is_down:
             raise Unavailable("as the test wants it")
         return [(1.0, 1.0) for _ in texts]
+
+    async def embed_question(self, uid: UserId, question: str) -> Sequence[float]:
+        [vector] = await self.embed(uid, [question])
+        return vector
 
 
 @dataclass
