@@ -20,13 +20,14 @@ from functions.chat.context.given_files import (
     build_document_messages,
     list_pictures,
     number_documents,
+    number_files,
 )
 from functions.chat.context.model_words import select_model_words
 from shared import prompts
 from shared.domain.chats.chat import Message
 from shared.domain.chats.run import build_question_id
 from shared.domain.chats.steps import CallState, CallStep, Step
-from shared.domain.ids import RunId
+from shared.domain.ids import FileId, RunId
 from shared.domain.models.model import AssistantTurn, ModelMessage, ToolCall, ToolResult, UserText
 
 RESULT_TEXTS: Mapping[CallState, str] = {
@@ -47,7 +48,8 @@ def build_history(
     results: EarlierResults = NO_RESULTS,
 ) -> tuple[EarlierMessage, ...]:
     """Return earlier messages, each to be kept as a whole or left out; files stand above theirs."""
-    built = (_build_earlier(message, texts, results) for message in pair_answers(messages))
+    numbers = number_files(messages, texts)
+    built = (_build_earlier(each, texts, results, numbers) for each in pair_answers(messages))
     return tuple(earlier for earlier in built if earlier.messages)
 
 
@@ -64,9 +66,11 @@ def pair_answers(messages: Sequence[Message]) -> list[Message]:
     return [message for pair in pairs for message in pair if message is not None]
 
 
-def _build_earlier(message: Message, texts: FileTexts, results: EarlierResults) -> EarlierMessage:
+def _build_earlier(
+    message: Message, texts: FileTexts, results: EarlierResults, numbers: dict[FileId, int]
+) -> EarlierMessage:
     given = [texts[file.id] for file in message.files if file.id in texts]
-    documents = build_document_messages(number_documents(given))
+    documents = build_document_messages(number_documents(given, numbers))
     pictures = list_pictures(given)
     said = [
         add_pictures(each, pictures) if isinstance(each, UserText) else each

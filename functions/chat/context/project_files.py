@@ -12,6 +12,7 @@ from functions.chat.context.given_files import (
 )
 from shared.domain.chats.project import WHOLE_SHARE
 from shared.domain.files.file import File
+from shared.domain.ids import FileId
 from shared.domain.models.model import ModelFacts
 from shared.domain.value import value
 
@@ -35,18 +36,21 @@ class ProjectFiles:
     def give(self, context: Context) -> Context:
         """Return a context with all of them near its end.
 
-        Documents are numbered in the order in which the model reads them. A file that came with the
-        question as well is given once.
+        Documents are numbered in the order in which the model reads them, and one of the history keeps its
+        number. A file that came with the question as well is given once.
         """
-        documents, pictures = number_documents(self.texts), list_pictures(self.texts)
+        numbers = context.number_history_files()
+        documents, pictures = number_documents(self.texts, numbers), list_pictures(self.texts)
         known = {each.file_id for each in documents}
         others = [each for each in context.files if each.file_id not in known]
         return replace(
             context,
             project_files=tuple(documents),
             files=tuple(
-                replace(each, number=number)
-                for number, each in enumerate(others, start=len(documents) + 1)
+                replace(
+                    each, number=numbers.setdefault(each.file_id or FileId(""), len(numbers) + 1)
+                )
+                for each in others
             ),
             pictures=(*pictures, *(each for each in context.pictures if each not in pictures)),
         )

@@ -94,6 +94,30 @@ async def test_a_file_stays_above_its_question_in_later_turns_x10(world: ChatFix
     assert list_texts(turn.context.for_cycle(1))[0] == "What is it of?"
 
 
+async def test_each_file_of_a_chat_is_cited_by_a_number_of_its_own_x40(world: ChatFixture) -> None:
+    codes = {"boiler": "4417", "garage": "2291", "alarm": "6035"}
+    for name, code in codes.items():
+        await store_file(world, name, f"The {name} code is {code}.")
+    answers = [script_answer("Noted.")] * 2 + [script_answer("The boiler's is 4417[1].")]
+    with ScriptedModel(*answers) as model:
+        async with open_chat(world, model) as chat:
+            for name in codes:
+                await chat.ask(f"Here is {name}.", file_ids=[FileId(name)])
+                world.clock.advance(seconds=5)
+            shown = await chat.list_shown()
+
+    texts = list_texts(list(model.calls[2].messages))
+    numbers = {
+        name: number
+        for name in codes
+        for number in range(1, 4)
+        if any(f'"document": {number}, "title": "{name}.pdf"' in text for text in texts)
+    }
+    assert numbers == {"boiler": 1, "garage": 2, "alarm": 3}
+    [cited] = shown[-1]["metadata"]["file_citations"]
+    assert cited["name"] == "boiler.pdf"
+
+
 async def test_a_file_of_a_deleted_chat_stays_in_the_other_chats_p16(world: ChatFixture) -> None:
     keel = await store_file(world, "keel", "The keel is of oak.")
     with ScriptedModel(script_answer("Of oak."), script_answer("Still of oak.")) as model:
