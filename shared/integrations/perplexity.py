@@ -1,5 +1,6 @@
 """Perplexity: a web search tool, called with our own API key."""
 
+import re
 from typing import Annotated
 
 from pydantic import Field
@@ -20,6 +21,8 @@ COMPLETIONS = "https://api.perplexity.ai/chat/completions"
 MODEL = "sonar-pro"
 MAX_ANSWER_CHARS = 8_000
 MAX_SOURCES = 20
+_REFERENCE = re.compile(r" ?\[[0-9]{1,3}(?:, ?[0-9]{1,3})*\](?!\()")
+"""Its numbers of its sources: the model would repeat them, and ours of other documents look the same."""
 
 
 class PerplexityWebSearch(Arguments):
@@ -54,7 +57,7 @@ async def _search(account: Account, arguments: PerplexityWebSearch) -> str | Too
         ServiceRequest(method="POST", url=COMPLETIONS, body=body), _Completion
     )
     text = completion.choices[0].message.content if completion.choices else ""
-    answer = strip_invisible(text).strip()[:MAX_ANSWER_CHARS]
+    answer = _REFERENCE.sub("", strip_invisible(text)).strip()[:MAX_ANSWER_CHARS]
     sources = [
         {
             "title": to_one_line(source.title, 150),

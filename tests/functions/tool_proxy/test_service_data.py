@@ -143,6 +143,7 @@ async def test_a_web_search_is_an_answer_with_its_pages_m112(world: AccountsFixt
             "snippet": "…",
         }
     ]
+    assert data.content["answer"] == "The first train to Lisbon leaves Porto at 5:47."
     assert "https://www.cp.pt/en" in data.visible_text
     assert "2026-02-01" not in data.visible_text
 
