@@ -45,7 +45,9 @@ class EncoderProcess:
 
         Who waits for it may be cancelled: the answer is read all the same, or the next would get it.
         """
-        return await asyncio.shield(asyncio.ensure_future(self._embed(texts)))
+        exchange = asyncio.ensure_future(self._embed(texts))
+        exchange.add_done_callback(_read_failure)
+        return await asyncio.shield(exchange)
 
     async def stop(self) -> None:
         """End it; what it was embedding still waits."""
@@ -85,6 +87,12 @@ async def _exchange(
     if not line.endswith(b"\n"):
         raise ModelFailed(f"the encoder's process ended with code {await process.wait()}")
     return [array("f", base64.b64decode(vector)) for vector in json.loads(line)]
+
+
+def _read_failure(exchange: "asyncio.Future[list[Sequence[float]]]") -> None:
+    """Read the failure of an exchange for which nobody waits any more; asyncio would complain of it."""
+    if not exchange.cancelled():
+        exchange.exception()
 
 
 def main() -> int:
