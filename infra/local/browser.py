@@ -11,11 +11,26 @@ from playwright.sync_api import Browser, sync_playwright
 from infra.emulators.process import CannotRunError, find_free_port, run_server
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+DISABLED_FEATURES = (
+    # Each new window would load two pages of the address bar: as much work as the console itself.
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    # Of Playwright's own list, which this one replaces: requests to the outside, and what a test would wait for.
+    "AimEnabled",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+)
 FLAGS = (
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
+    f"--disable-features={','.join(DISABLED_FEATURES)}",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
