@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import count
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -21,6 +21,7 @@ from tests.web.console import Console
 from tests.web.served import ProductServer
 
 TIMEOUT_MS = 15_000
+UIDS = (f"user{number}" for number in count(1))
 
 
 @pytest.fixture(scope="package")
@@ -95,7 +96,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 @pytest.fixture
 def console(context: BrowserContext, origin: str) -> Console:
     page = context.new_page()
-    console = Console(page, origin, [], [])
+    console = Console(page, origin, [], [], uid=next(UIDS))
     page.on("request", lambda request: console.requests.append(request.url))
     page.on("pageerror", lambda error: console.page_errors.append(str(error)))
     return console
@@ -110,15 +111,26 @@ def module_page(browser: Browser, origin: str) -> Iterator[Page]:
     page.close()
 
 
-@pytest.fixture
-def model() -> Iterator[ScriptedOpenai]:
+@pytest.fixture(scope="module")
+def model_server() -> Iterator[ScriptedOpenai]:
     with scripted_openai() as server:
         yield server
 
 
 @pytest.fixture
-def product_server(tmp_path: Path, model: ScriptedOpenai, app_server: AppServer) -> ProductServer:
-    """Prepare a product with a scripted model of three names; the test starts it itself."""
-    return ProductServer(
-        tmp_path, model, EGRESS_DEV_ORIGINS=app_server.url, MODEL_STANDARD="gpt-5.4"
-    )
+def model(model_server: ScriptedOpenai) -> Iterator[ScriptedOpenai]:
+    """Script the model's answers; the next test finds none of them."""
+    yield model_server
+    model_server.reset()
+
+
+@pytest.fixture(scope="module")
+def scripted_origin(
+    tmp_path_factory: pytest.TempPathFactory, model_server: ScriptedOpenai, app_server: AppServer
+) -> Iterator[str]:
+    """Serve a product with a scripted model of three names to all tests of a file."""
+    folder = tmp_path_factory.mktemp("scripted")
+    settings = {"EGRESS_DEV_ORIGINS": app_server.url, "MODEL_STANDARD": "gpt-5.4"}
+    product = ProductServer(folder, model_server, **settings)
+    with product.start():
+        yield product.origin

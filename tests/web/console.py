@@ -22,6 +22,8 @@ class Console:
     origin: str
     requests: list[str]
     page_errors: list[str]
+    uid: str = ""
+    """A user whom no other test has, where a file shares a product."""
 
     @property
     def address(self) -> str:

@@ -1,15 +1,12 @@
 """Confirmations in the console: a call in doubt waits for its owner's decision."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import BrowserContext, Locator, expect
 
 from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.app_server import AppServer
 from tests.web.console import Console
-from tests.web.served import ProductServer
-from tests.web.tool_calls import OWNER, install_apps, script_call, sign_in_and_ask
+from tests.web.tool_calls import install_apps, script_call, sign_in_and_ask
 
 pytestmark = pytest.mark.browser
 
@@ -20,10 +17,9 @@ LONG_TEXT = "a text that the owner did not write"
 
 
 @pytest.fixture
-def origin(product_server: ProductServer) -> Iterator[str]:
-    """Serve these tests at an address of their own."""
-    with product_server.start():
-        yield product_server.origin
+def origin(scripted_origin: str) -> str:
+    """Serve these tests where one scripts the model."""
+    return scripted_origin
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +73,7 @@ def test_a_question_shows_the_id_and_the_maker_of_its_app_s3(
 ) -> None:
     card = start_call(console, model)
 
-    expect(card).to_contain_text(f"App {app_ids['Grocer']}, by developer {OWNER}")
+    expect(card).to_contain_text(f"App {app_ids['Grocer']}, by developer {console.uid}")
     expect(card).to_contain_text("You have not allowed it yet.")
 
 

@@ -12,7 +12,6 @@ from playwright.sync_api import BrowserContext, Locator, expect
 from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.app_server import AppServer
 from tests.web.console import Console
-from tests.web.served import ProductServer
 from tests.web.test_accessibility import list_findings
 from tests.web.tool_calls import install_apps, script_call, sign_in_and_ask
 
@@ -38,25 +37,37 @@ REMOTE_PICTURE = {"image": "https://tracker.example/pixel.png", "title": "Cat"}
 
 
 @pytest.fixture
-def origin(product_server: ProductServer) -> Iterator[str]:
-    """Serve these tests at an address of their own."""
-    with product_server.start():
-        yield product_server.origin
+def origin(scripted_origin: str) -> str:
+    """Serve these tests where one scripts the model."""
+    return scripted_origin
 
 
 @pytest.fixture(autouse=True)
 def apps(console: Console, context: BrowserContext, app_server: AppServer) -> Iterator[None]:
     install_apps(console, context, app_server)
+    sign_in_and_ask(console)
     yield
     app_server.result = AppServer.result
 
 
 def ask_for(console: Console, app_server: AppServer, model: ScriptedOpenai, result: Any) -> Locator:
     """Ask a question whose answer rests on what an app returns."""
-    sign_in_and_ask(console)
     app_server.result = result
     model.play(script_call(model, "look_up", q="bread"), Script(text="Here it is."))
     return console.ask("Look up bread.").locator(".returned")
+
+
+KINDS: list[tuple[Any, str, str]] = [
+    (PLACES, ".embed", "Bar AzulRua 1Show on a map"),
+    (CODE, "pre code", CODE["code"]),
+    (FEW_ROWS, "tbody", "Oat milk2.5Tea4"),
+    (TABLE, "p.meta", "10 more rows"),
+    ({"found": 60, "rows": TABLE}, "dd p.meta", "10 more rows"),
+    ({"note": "x", "n": None, "deep": {"a": [1]}}, "dl", 'notexndeep{"a":[1]}'),
+    ({"type": "sheet", "rows": 3}, "dl", "typesheetrows3"),
+    (REMOTE_PICTURE, "dl", "imagehttps://tracker.example/pixel.pngtitleCat"),
+    ({"url": "https://a.example", "price": 3, "id": "x7"}, "dl", "price3"),
+]
 
 
 def test_pages_are_cards_whose_links_lead_to_the_web_alone_m113(
@@ -89,36 +100,15 @@ def test_a_reload_shows_results_folded_and_loads_them_when_opened_m114(
     expect(returned.locator(".meta").first).to_contain_text("2026")
 
 
-@pytest.mark.parametrize(
-    ("result", "selector", "text"),
-    [
-        (PLACES, ".embed", "Bar AzulRua 1Show on a map"),
-        (CODE, "pre code", CODE["code"]),
-        (FEW_ROWS, "tbody", "Oat milk2.5Tea4"),
-        (TABLE, "p.meta", "10 more rows"),
-        ({"found": 60, "rows": TABLE}, "dd p.meta", "10 more rows"),
-        ({"note": "x", "n": None, "deep": {"a": [1]}}, "dl", 'notexndeep{"a":[1]}'),
-        ({"type": "sheet", "rows": 3}, "dl", "typesheetrows3"),
-        (REMOTE_PICTURE, "dl", "imagehttps://tracker.example/pixel.pngtitleCat"),
-        ({"url": "https://a.example", "price": 3, "id": "x7"}, "dl", "price3"),
-    ],
-)
 def test_each_kind_is_drawn_as_what_it_is_m113(
-    console: Console,
-    app_server: AppServer,
-    model: ScriptedOpenai,
-    result: Any,
-    selector: str,
-    text: str,
+    console: Console, app_server: AppServer, model: ScriptedOpenai
 ) -> None:
-    requested: list[str] = []
-    console.page.on("request", lambda request: requested.append(request.url))
+    for result, selector, text in KINDS:
+        returned = ask_for(console, app_server, model, result)
+        expect(returned.locator(selector).first).to_have_text(text)
 
-    returned = ask_for(console, app_server, model, result)
-
-    expect(returned.locator(selector).first).to_have_text(text)
     assert list_findings(console.page) == []
-    assert all(url.startswith((console.origin, "data:")) for url in requested), requested
+    assert all(url.startswith((console.origin, "data:")) for url in console.requests)
     assert console.page_errors == []
 
 
@@ -148,7 +138,6 @@ def test_another_model_shows_what_its_own_tools_returned_m114(console: Console) 
     source = {"kind": "app", "id": "A1", "name": "Library"}
     ref = {"embed_id": "e1", "type": "record", "preview": "Tea", "embed_ids": None}
     shown = {"type": "data-embed", "id": "e1", "data": {**ref, "source": source}}
-    console.sign_in("comparer")
     console.page.route(
         "**/v2/embeds/e1",
         lambda route: route.fulfill(json=[{"type": "record", "content": {"name": "Green tea"}}]),

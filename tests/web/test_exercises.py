@@ -1,23 +1,20 @@
 """Guided exercises in a chat of the console: begun, followed step by step and ended (C79)."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
 from tests.web.console import Console
-from tests.web.served import ProductServer
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def origin(product_server: ProductServer) -> Iterator[str]:
-    """Serve these tests at an address of their own, where one scripts the model."""
-    with product_server.start():
-        yield product_server.origin
+def origin(scripted_origin: str) -> str:
+    """Serve these tests where one scripts the model."""
+    return scripted_origin
 
 
 def test_an_exercise_is_begun_followed_and_ended_in_a_chat_c79(

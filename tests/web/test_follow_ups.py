@@ -1,14 +1,12 @@
 """Follow-ups of an answer on the console: questions, changes, a summary with tags, and requests (M105, M107, M118)."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, expect
 
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
 from tests.web.console import Console
-from tests.web.served import ProductServer
 from tests.web.test_accessibility import list_findings
 
 pytestmark = pytest.mark.browser
@@ -27,10 +25,9 @@ NOTES = {
 
 
 @pytest.fixture
-def origin(product_server: ProductServer) -> Iterator[str]:
-    """Serve these tests at an address of their own, where one scripts the model."""
-    with product_server.start():
-        yield product_server.origin
+def origin(scripted_origin: str) -> str:
+    """Serve these tests where one scripts the model."""
+    return scripted_origin
 
 
 def test_an_answer_suggests_how_to_go_on_and_what_to_remember_m107(

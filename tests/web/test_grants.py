@@ -1,7 +1,6 @@
 """Tool grants in the console: what the chat may call, with a switch for each tool."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,9 +9,7 @@ from playwright.sync_api import BrowserContext, expect
 from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.app_server import LOOK_TOOL, AppServer
 from tests.web.console import Console
-from tests.web.served import ProductServer
 from tests.web.tool_calls import (
-    OWNER,
     install_apps,
     list_offered_tools,
     script_call,
@@ -25,10 +22,9 @@ BLANK_NAME = "look_up\u2800"
 
 
 @pytest.fixture
-def origin(product_server: ProductServer) -> Iterator[str]:
-    """Serve these tests at an address of their own."""
-    with product_server.start():
-        yield product_server.origin
+def origin(scripted_origin: str) -> str:
+    """Serve these tests where one scripts the model."""
+    return scripted_origin
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +44,7 @@ def declare_anew(
     """Let the developer of the Library change its only tool after it was installed."""
     app_server.declare("Library", {**LOOK_TOOL, **change})
     address = f"{console.origin}/v1/apps/{app['id']}/refresh-manifest"
-    headers = console.sign_in_beside(context, OWNER)
+    headers = console.sign_in_beside(context, console.uid)
     assert context.request.post(address, headers=headers).ok
 
 
@@ -90,7 +86,7 @@ def test_what_a_maker_was_told_today_is_shown_with_its_id_s2(
     console.show_view("apps")
     library = console.page.locator("#grants section").filter(has_text="Library")
     expect(library).to_contain_text("Its maker was told 0 of 1,024 bits today without a question.")
-    expect(library).to_contain_text(f"App {apps['Library']['id']}, by developer {OWNER}")
+    expect(library).to_contain_text(f"App {apps['Library']['id']}, by developer {console.uid}")
     model.play(script_call(model, "look_up", q="melons"), Script(text="So be it."))
     console.ask("What about melons?")
 
@@ -133,7 +129,7 @@ def test_a_tool_that_was_added_later_says_so_s3(
     apps: dict[str, dict[str, Any]],
 ) -> None:
     declare_anew(console, context, apps["Library"], app_server, name="search_all")
-    console.sign_in(OWNER)
+    console.sign_in(console.uid)
 
     console.show_view("apps")
 
@@ -148,7 +144,7 @@ def test_invisible_characters_in_the_name_of_a_tool_are_written_out_s3(
     apps: dict[str, dict[str, Any]],
 ) -> None:
     declare_anew(console, context, apps["Library"], app_server, name=BLANK_NAME)
-    console.sign_in(OWNER)
+    console.sign_in(console.uid)
 
     console.show_view("apps")
 

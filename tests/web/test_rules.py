@@ -1,14 +1,12 @@
 """Rules in the console: written, changed, archived and deleted, with the words that each comes from (C61)."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
 from tests.web.console import Console
-from tests.web.served import ProductServer
 
 pytestmark = pytest.mark.browser
 
@@ -19,10 +17,9 @@ def write_rule(page: Page, text: str) -> None:
 
 
 @pytest.fixture
-def origin(product_server: ProductServer) -> Iterator[str]:
-    """Serve these tests at an address of their own, where one scripts the model."""
-    with product_server.start():
-        yield product_server.origin
+def origin(scripted_origin: str) -> str:
+    """Serve these tests where one scripts the model."""
+    return scripted_origin
 
 
 def test_a_rule_is_written_changed_and_deleted_c61(console: Console) -> None:

@@ -7,7 +7,6 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,20 +82,20 @@ class Provider(FakeRealtime):
         return Response(status_code=204)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def provider_url() -> Iterator[str]:
     with run_server(Provider().app) as url:
         yield url
 
 
-@pytest.fixture
-def origin(tmp_path: Path, provider_url: str) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory, provider_url: str) -> Iterator[str]:
     settings = {
         "LOCAL_KEY": LOCAL_KEY,
         "OPENAI_API_KEY": "sk-our-own-key",
         "OPENAI_BASE_URL": f"{provider_url}/v1",
     }
-    with run_product(tmp_path, **settings) as address:
+    with run_product(tmp_path_factory.mktemp("talk"), **settings) as address:
         yield address
 
 

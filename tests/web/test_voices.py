@@ -1,32 +1,32 @@
 """Several models at once in the console: side by side while they stream, and one is chosen (X31)."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.console import Console
-from tests.web.served import ProductServer
 from tests.web.test_accessibility import DESK, PHONE, list_findings
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def comparing(context: BrowserContext, product_server: ProductServer) -> Iterator[Console]:
+def origin(scripted_origin: str) -> str:
+    """Serve these tests where one scripts the model."""
+    return scripted_origin
+
+
+@pytest.fixture
+def comparing(console: Console) -> Console:
     """Open a chat whose next question goes to three models."""
-    with product_server.start():
-        page = context.new_page()
-        console = Console(page, product_server.origin, [], [])
-        page.on("pageerror", lambda error: console.page_errors.append(str(error)))
-        console.sign_in("comparer")
-        page.get_by_label("Your question").focus()
-        page.locator("#models summary").click()
-        for name in ("gpt-5.4", "gpt-6-luna"):
-            page.get_by_label(name, exact=True).check()
-        page.locator("#models summary").click()
-        yield console
+    page = console.page
+    console.sign_in(console.uid)
+    page.get_by_label("Your question").focus()
+    page.locator("#models summary").click()
+    for name in ("gpt-5.4", "gpt-6-luna"):
+        page.get_by_label(name, exact=True).check()
+    page.locator("#models summary").click()
+    return console
 
 
 def choose_usual_model(page: Page, name: str) -> None:

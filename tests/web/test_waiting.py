@@ -1,7 +1,6 @@
 """Waiting conversations in the console: while a model is away, their cards say since when (D6)."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import expect
@@ -9,7 +8,6 @@ from playwright.sync_api import expect
 from infra.local.routing import ROOT
 from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.console import Console
-from tests.web.served import ProductServer
 from tests.web.test_accessibility import list_findings
 from tests.web.test_console import TRANSCRIPT
 
@@ -18,10 +16,9 @@ WAITING = r"Waiting since \w+, .* for a service that is down. It goes on by itse
 
 
 @pytest.fixture
-def origin(product_server: ProductServer) -> Iterator[str]:
-    """Serve these tests at an address of their own, where one scripts the model."""
-    with product_server.start():
-        yield product_server.origin
+def origin(scripted_origin: str) -> str:
+    """Serve these tests where one scripts the model."""
+    return scripted_origin
 
 
 def test_a_conversation_that_waits_for_its_model_says_since_when_d6(

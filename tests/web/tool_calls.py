@@ -9,20 +9,19 @@ from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
 from tests.web.app_server import ADD_TOOL, LOOK_TOOL, ORDER_TOOL, AppServer, register_app
 from tests.web.console import Console
 
-OWNER = "careful"
-
 
 def install_apps(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> dict[str, dict[str, Any]]:
     """Install a Library that looks things up and a Grocer that changes things; return them by name.
 
-    The user, OWNER, is their developer as well.
+    The user is their developer as well.
     """
-    headers = console.sign_in_beside(context, OWNER)
+    uid = console.uid
+    headers = console.sign_in_beside(context, uid)
     apps = {}
     for name, tools in (("Library", [LOOK_TOOL]), ("Grocer", [ADD_TOOL, ORDER_TOOL])):
-        app = register_app(console, context, OWNER, app_server.declare(name, *tools), name=name)
+        app = register_app(console, context, uid, app_server.declare(name, *tools), name=name)
         enable = f"{console.origin}/v1/apps/enable?app_id={app['id']}"
         assert context.request.post(enable, headers=headers).ok
         apps[name] = app
@@ -34,7 +33,7 @@ def sign_in_and_ask(console: Console) -> None:
 
     The chat caches what it reads of apps, so apps change before.
     """
-    console.sign_in(OWNER)
+    console.sign_in(console.uid)
     console.ask("Which tools are there?")
 
 
