@@ -1,6 +1,7 @@
 """Settings in the console: sections with addresses of their own."""
 
 import re
+from contextlib import ExitStack
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -22,21 +23,21 @@ SECTIONS = {
 }
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_a_section_of_the_settings_has_an_address_u7(console: Console, section: str) -> None:
+def test_a_section_of_the_settings_has_an_address_u7(console: Console) -> None:
     console.sign_in("settler")
     page = console.page
-    page.locator("#account-button").click()
-    link = page.locator(f".sections a[href='#/account/{section}']")
 
-    expect(link).to_be_visible()
-    link.press("Enter")
-    heading = page.locator("#account").get_by_role("heading", name=SECTIONS[section], exact=True)
-    expect(heading).to_be_focused()
-    page.reload()
+    for section, title in SECTIONS.items():
+        page.locator("#account-button").click()
+        link = page.locator(f".sections a[href='#/account/{section}']")
+        expect(link).to_be_visible()
+        link.press("Enter")
+        heading = page.locator("#account").get_by_role("heading", name=title, exact=True)
+        expect(heading).to_be_focused()
+        page.reload()
+        expect(heading).to_be_in_viewport()
+        expect(page).to_have_url(f"{console.origin}/#/account/{section}")
 
-    expect(heading).to_be_in_viewport()
-    expect(page).to_have_url(f"{console.origin}/#/account/{section}")
     assert console.page_errors == []
 
 
@@ -87,33 +88,28 @@ def test_place_pushes_and_the_hour_of_the_summary_are_kept_u7(console: Console) 
     assert console.page_errors == []
 
 
-@pytest.mark.parametrize(
-    ("address", "label"),
-    [
-        ("**/v1/users/chat-prompt", "What it keeps to"),
-        ("**/v1/users/profile", "The assistant may know where I am"),
-        ("**/v1/users/daily-summary-settings", "At this hour"),
-    ],
-)
-def test_nothing_is_chosen_before_what_is_stored_is_there(
-    console: Console, address: str, label: str
-) -> None:
+def test_nothing_is_chosen_before_what_is_stored_is_there(console: Console) -> None:
     held: list[Route] = []
 
     def hold(route: Route) -> None:
         held.append(route)
 
     console.sign_in("careful")
-    console.page.route(address, hold)
-    with console.page.expect_request(address):
-        console.page.locator("#account-button").click()
-    field = console.page.get_by_label(label)
+    page = console.page
+    with ExitStack() as requests:
+        for address in ("chat-prompt", "profile", "daily-summary-settings"):
+            page.route(f"**/v1/users/{address}", hold)
+            requests.enter_context(page.expect_request(f"**/v1/users/{address}"))
+        page.locator("#account-button").click()
+    labels = ("What it keeps to", "The assistant may know where I am", "At this hour")
 
-    expect(field).to_be_disabled()
+    for label in labels:
+        expect(page.get_by_label(label)).to_be_disabled()
     for route in held:
         route.continue_()
 
-    expect(field).to_be_enabled()
+    for label in labels:
+        expect(page.get_by_label(label)).to_be_enabled()
 
 
 def test_how_the_assistant_answers_is_kept_and_reset_x1(console: Console) -> None:
