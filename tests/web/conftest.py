@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from itertools import count
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -86,8 +87,18 @@ def origin(
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
+def service_workers() -> Literal["allow", "block"]:
+    """Spare a page what only tests of the service worker need."""
+    return "block"
+
+
+@pytest.fixture
+def context(
+    browser: Browser, service_workers: Literal["allow", "block"]
+) -> Iterator[BrowserContext]:
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 800}, locale="en-GB", service_workers=service_workers
+    )
     context.set_default_timeout(TIMEOUT_MS)
     yield context
     context.close()

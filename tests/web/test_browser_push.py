@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
 from tests.web.console import Console
@@ -15,6 +16,11 @@ SHOWN = """async () => {
 }"""
 DELIVERIES = 20
 """One delivery by the developer tools was not always shown; the same push again stands in its place."""
+
+
+@pytest.fixture
+def service_workers() -> str:
+    return "allow"
 
 
 def find_registration(session: CDPSession, page: Page) -> str:

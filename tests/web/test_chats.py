@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.e2e.waiting import wait_until
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
@@ -144,7 +145,7 @@ def test_a_long_chat_shows_from_where_the_assistant_reads_it_word_by_word_m124(
     for n in range(16):
         context.request.post(path, headers=owner, data={"text": f"Hello, number {n}"})
     page = console.page
-    page.wait_for_function(IS_SUMMARISED, arg=[path, owner], polling=100)
+    wait_until(lambda: page.evaluate(IS_SUMMARISED, [path, owner]) or None)
 
     with page.expect_response(lambda response: "ui-message-stream" in response.url) as loaded:
         page.reload()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
+from tests.e2e.waiting import wait_until
 from tests.web.app_server import LOOK_TOOL, AppServer, register_app
 from tests.web.console import Console
 
@@ -36,15 +37,8 @@ def post_notification(
         headers={"Authorization": f"Bearer {key}"},
     )
     assert response.ok, response.text()
-    console.page.goto(console.origin)
-    console.page.wait_for_function(
-        """async (headers) => {
-          const inbox = await fetch("/v1/inbox", { headers });
-          return (await inbox.json()).items.length;
-        }""",
-        arg=owner,
-        polling=100,
-    )
+    inbox = f"{console.origin}/v1/inbox"
+    wait_until(lambda: api.get(inbox, headers=owner).json()["items"] or None)
 
 
 def test_a_notification_arrives_whole_and_counts_until_it_is_read_t16(
@@ -87,23 +81,16 @@ def test_notification_preferences_are_set_by_keyboard_and_saved_at_once_t16(
     )
     page.get_by_label("Grocer").press("Space")
     expect(page.locator("#preferences").get_by_role("status")).to_have_text("Saved.")
-    page.wait_for_function(
-        """async ([headers, wanted]) => {
-          const kept = await fetch("/v1/users/notification-preferences", { headers });
-          return JSON.stringify(await kept.json()) === JSON.stringify(wanted);
-        }""",
-        arg=[
-            console.sign_in_beside(context, "sleeper"),
-            {
-                "enabled": True,
-                "muted_apps": [app["id"]],
-                "quiet_hours": {"from": "21:30", "to": "07:00"},
-                "digest": True,
-                "digest_hour": 8,
-            },
-        ],
-        polling=100,
-    )
+    wanted = {
+        "enabled": True,
+        "muted_apps": [app["id"]],
+        "quiet_hours": {"from": "21:30", "to": "07:00"},
+        "digest": True,
+        "digest_hour": 8,
+    }
+    owner = console.sign_in_beside(context, "sleeper")
+    kept = f"{console.origin}/v1/users/notification-preferences"
+    wait_until(lambda: context.request.get(kept, headers=owner).json() == wanted or None)
 
     page.reload()
     page.get_by_role("button", name=re.compile("Inbox")).click()

@@ -2,8 +2,10 @@
 
 import json
 
+import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.e2e.waiting import wait_until
 from tests.web.console import Console
 from tests.web.test_accessibility import list_findings
 
@@ -21,6 +23,11 @@ SHELL = [
     "/style/base.css",
     "/style/offline.css",
 ]
+
+
+@pytest.fixture
+def service_workers() -> str:
+    return "allow"
 
 
 def test_the_console_can_be_installed_u7(console: Console) -> None:
@@ -59,7 +66,7 @@ def test_the_page_without_a_connection_has_the_readers_language_u7(
     page = context.new_page()
     page.goto(origin)
     page.wait_for_function(IS_CONTROLLED)
-    page.wait_for_function("() => caches.match('/languages/de.json')")
+    wait_until(lambda: "/languages/de.json" in page.evaluate(CACHED_PATHS) or None)
     context.set_offline(True)
     page.reload()
 

@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from infra.local.browser import run_product
 from shared.safety.crisis_plan import NOT_ALONE
+from tests.e2e.waiting import wait_until
 from tests.local_key import LOCAL_KEY
 from tests.servers import run_server
 from tests.servers.realtime import FakeRealtime
@@ -162,7 +163,7 @@ def test_a_spoken_turn_is_heard_shown_and_kept_in_the_chat_c76(
     expect(talk.locator(".lines p")).to_have_text(
         ["You Where are my keys?", "Assistant In the hall."]
     )
-    peer.wait_for_function(HEARS_SOUND)
+    wait_until(lambda: peer.evaluate(HEARS_SOUND) or None)
     assert list_findings(console.page) == []
     talk.get_by_role("button", name="Stop talking").click()
     expect(talk).to_be_hidden()
