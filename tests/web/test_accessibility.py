@@ -1,12 +1,11 @@
 """Accessibility: no view of the console has a finding of axe-core above minor."""
 
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.web.conftest import TIMEOUT_MS
 from tests.web.console import Console
 
 PHONE = ViewportSize(width=390, height=844)
@@ -14,18 +13,28 @@ DESK = ViewportSize(width=1280, height=800)
 TALK = (
     "Ann: The tiles arrive on Friday, I will call the plumber.\nMe: Thanks, then I paint on Sunday."
 )
+VIOLATIONS = {"resultTypes": ["violations"]}
 VIEWS_SCRIPT = "nodes => [...new Set(nodes.map(node => node.dataset.to))]"
 
 
-def list_findings(page: Page) -> list[str]:
+def list_findings(page: Page, options: dict[str, Any] = VIOLATIONS) -> list[str]:
     """Run axe-core; returns what it found on this page, without what it calls minor."""
-    violations: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    violations: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
     return [
         f"{violation['impact']} {violation['id']}: {node['html'][:200]}"
         for violation in violations
         if violation["impact"] != "minor"
         for node in violation["nodes"]
     ]
+
+
+def list_findings_in_both_schemes(page: Page) -> list[str]:
+    """Run axe-core, and in the dark scheme its rule about colours alone: nothing else differs there."""
+    findings = list_findings(page)
+    page.emulate_media(color_scheme="dark")
+    findings += list_findings(page, {**VIOLATIONS, "runOnly": ["color-contrast"]})
+    page.emulate_media(color_scheme="light")
+    return findings
 
 
 def walk_views(page: Page, origin: str) -> dict[str, list[str]]:
@@ -35,47 +44,34 @@ def walk_views(page: Page, origin: str) -> dict[str, list[str]]:
         page.goto(f"{origin}/#/{view}")
         expect(page.locator(f"#{view}").first).to_be_visible()
         page.wait_for_load_state("networkidle")
-        findings[view] = list_findings(page)
+        findings[view] = list_findings_in_both_schemes(page)
     page.goto(f"{origin}/#/library")
     page.locator("#conversations .card").first.click()
     page.wait_for_load_state("networkidle")
-    findings["conversation"] = list_findings(page)
+    findings["conversation"] = list_findings_in_both_schemes(page)
     return findings
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
-def test_no_view_has_a_finding_above_minor_u7(
-    browser: Browser, origin: str, size: ViewportSize, scheme: Literal["light", "dark"]
-) -> None:
-    context = browser.new_context(viewport=DESK, color_scheme=scheme, locale="en-GB")
-    context.set_default_timeout(TIMEOUT_MS)
-    page = context.new_page()
-    console = Console(page, origin, [], [])
-    page.goto(origin)
+def test_no_view_has_a_finding_above_minor_u7(console: Console, size: ViewportSize) -> None:
+    page = console.page
+    page.goto(console.origin)
     page.get_by_role("button", name="Sign in").wait_for()
     page.set_viewport_size(size)
-    findings = {"sign-in": list_findings(page)}
+    findings = {"sign-in": list_findings_in_both_schemes(page)}
     page.set_viewport_size(DESK)
     console.sign_in("accessible")
     console.add_transcript(TALK)
     console.ask("When do the tiles arrive?")
     page.set_viewport_size(size)
-    findings |= walk_views(page, origin)
-    context.close()
+    findings |= walk_views(page, console.origin)
 
     assert {view: found for view, found in findings.items() if found} == {}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_part_of_a_chat_has_a_finding_above_minor_u7(
-    browser: Browser, origin: str, scheme: Literal["light", "dark"]
-) -> None:
-    context = browser.new_context(viewport=DESK, color_scheme=scheme, locale="en-GB")
-    context.set_default_timeout(TIMEOUT_MS)
-    page = context.new_page()
-    console = Console(page, origin, [], [])
-    console.sign_in(f"accessible-chat-{scheme}")
+def test_no_part_of_a_chat_has_a_finding_above_minor_u7(console: Console) -> None:
+    page = console.page
+    console.sign_in("accessible-chat")
     console.ask("What about tulips?")
     page.get_by_role("button", name="Ask again").click()
     expect(page.get_by_role("group", name="Version 2 of 2")).to_be_visible()
@@ -85,12 +81,11 @@ def test_no_part_of_a_chat_has_a_finding_above_minor_u7(
     page.get_by_label("Search in chats").fill("tulips")
     page.keyboard.press("Enter")
     expect(page.locator("#chat-hits mark").first).to_be_visible()
-    findings = {"chat": list_findings(page)}
+    findings = {"chat": list_findings_in_both_schemes(page)}
     page.get_by_role("button", name="Edit this question").click()
-    findings["form"] = list_findings(page)
-    page.goto(f"{origin}/read/#{link.rpartition('#')[2]}")
+    findings["form"] = list_findings_in_both_schemes(page)
+    page.goto(f"{console.origin}/read/#{link.rpartition('#')[2]}")
     expect(page.get_by_label("Question")).to_be_visible()
-    findings["shared"] = list_findings(page)
-    context.close()
+    findings["shared"] = list_findings_in_both_schemes(page)
 
     assert {part: found for part, found in findings.items() if found} == {}
