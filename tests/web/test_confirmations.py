@@ -75,6 +75,8 @@ def test_a_question_shows_the_id_and_the_maker_of_its_app_s3(
 
     expect(card).to_contain_text(f"App {app_ids['Grocer']}, by developer {console.uid}")
     expect(card).to_contain_text("You have not allowed it yet.")
+    card.get_by_role("button", name="No").click()
+    expect(card).to_contain_text("You refused this")
 
 
 def test_a_tool_that_is_always_allowed_asks_no_more_s1(

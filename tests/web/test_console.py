@@ -164,17 +164,12 @@ def test_an_answer_links_to_the_account_that_a_tool_needs_t7(console: Console) -
     expect(link).to_have_attribute("rel", "noopener noreferrer")
 
 
-def test_every_page_forbids_foreign_content(console: Console) -> None:
+def test_every_page_forbids_foreign_content_and_runs_no_inline_script(console: Console) -> None:
+    """The content security policy holds by itself, even if the sanitiser fails."""
     response = console.page.goto(console.origin)
 
     assert response is not None
     assert "default-src 'self'" in response.headers["content-security-policy"]
-
-
-def test_an_inline_script_does_not_run(console: Console) -> None:
-    """The content security policy holds by itself, even if the sanitiser fails."""
-    console.page.goto(console.origin)
-
     refused = console.page.evaluate(
         """() => {
           const script = document.createElement("script");

@@ -128,7 +128,8 @@ def test_one_other_model_answers_alone(comparing: Console, model: ScriptedOpenai
     page.locator("#models summary").click()
     for name in ("gpt-6-sol", "gpt-5.4"):
         page.get_by_label(name, exact=True).uncheck()
-    comparing.ask("What about tulips?")
+    comparing.ask("What about crocuses?")
 
     expect(page.locator(".voice")).to_have_count(0)
-    assert [r.body["model"] for r in model.requests if "tools" in r.body] == ["gpt-6-luna"]
+    asked = [each.body for each in model.requests if "crocuses" in str(each.body)]
+    assert [body["model"] for body in asked if "tools" in body] == ["gpt-6-luna"]
