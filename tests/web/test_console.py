@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
+from tests.e2e.waiting import wait_until
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
@@ -317,7 +318,7 @@ def test_signing_out_leaves_nothing_on_the_page(console: Console) -> None:
 
     expect(console.page.get_by_label("Who are you?")).to_be_visible()
     expect(console.page.locator("body")).not_to_contain_text("Theo")
-    console.page.wait_for_function("sessionStorage.length == 0")
+    wait_until(lambda: console.page.evaluate("sessionStorage.length") == 0 or None)
 
 
 def test_an_expired_token_leads_to_the_sign_in_form(console: Console) -> None:

@@ -25,6 +25,7 @@ from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.edge.serve.http import build_application
 from tests.conftest import ROOT
+from tests.e2e.waiting import wait_until
 from tests.fixtures.library import build_library_deps
 from tests.fixtures.processing import build_processing_fixture
 from tests.servers import run_server
@@ -179,7 +180,7 @@ def test_a_token_that_ends_is_renewed_and_a_deleted_account_is_signed_out_u6(
     let_the_token_end(page)
     page.reload()
     expect(page.get_by_label("E-mail")).to_be_visible()
-    page.wait_for_function("sessionStorage.length == 0")
+    wait_until(lambda: page.evaluate("sessionStorage.length") == 0 or None)
 
 
 def let_the_token_end(page: Page) -> None:
@@ -198,7 +199,7 @@ def test_signing_out_forgets_every_token_u6(page: Page, auth_emulator: str) -> N
     page.locator("#sign-out").click()
 
     expect(page.get_by_label("E-mail")).to_be_visible()
-    page.wait_for_function("sessionStorage.length == 0")
+    wait_until(lambda: page.evaluate("sessionStorage.length") == 0 or None)
 
 
 def test_google_signs_in_and_its_token_leaves_the_address_bar_u6(page: Page, address: str) -> None:
