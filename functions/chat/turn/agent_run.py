@@ -1,5 +1,6 @@
 """Agent run: the events of a voice go into the journal until it is done or the run is ended."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
@@ -28,7 +29,7 @@ from functions.chat.turn.end_notices import NOTICE_BY_END, explain_failure
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.result_embeds import keep_results
 from shared import telemetry
-from shared.domain.chats.run import Outcome, Status, VoiceEnded
+from shared.domain.chats.run import AnswerText, Outcome, Status, VoiceEnded
 from shared.domain.errors import KeepsakeError
 from shared.domain.ids import RunId, UserId
 from shared.languages import translate
@@ -144,11 +145,15 @@ class AgentRun:
 
     async def _journal_events(self) -> None:
         """Append the agent's events, and its pending text however it ends."""
+        is_read = False
         try:
             async with aclosing(self.agent.run(self._context)) as events:
                 async for event in events:
                     self._first_word.note(event)
                     self.journal.append(event)
+                    if isinstance(event, AnswerText) and not is_read:
+                        is_read = True
+                        await asyncio.sleep(0)  # readers get it before the rest of a burst is read
         finally:
             self._first_word.end()
             for event in self.agent.flush_pending_text():
