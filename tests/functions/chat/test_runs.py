@@ -149,7 +149,7 @@ async def test_another_process_follows_a_run_in_progress_x36(world: ChatFixture)
 async def test_stopping_stores_the_text_so_far_and_closes_the_model_stream_x34(
     world: ChatFixture,
 ) -> None:
-    with ScriptedModel([TextDelta("One "), TextDelta("two"), anyio.sleep_forever]) as model:
+    with ScriptedModel([TextDelta("One two"), anyio.sleep_forever]) as model:
         deps = world.deps(model)
         async with run_until_first_text(deps) as run_id:
             active_run = deps.active_runs.find(ADA, run_id)

@@ -135,15 +135,16 @@ async def test_the_chat_shows_a_model_that_answered_not_a_limit_of_the_first_x31
     }
 
 
+@pytest.mark.parametrize(("began", "shown"), [([], "Two."), ([TextDelta("Well")], "Well\n\nTwo.")])
 async def test_the_old_app_shows_no_failure_of_the_first_where_another_answers_x31(
-    world: ChatFixture,
+    world: ChatFixture, began: list[TextDelta], shown: str
 ) -> None:
-    failing: ScriptedTurn = [TextDelta("Well"), ModelUnreachable("x")]
+    failing: ScriptedTurn = [*began, ModelUnreachable("x")]
     with script_voices(agent=failing, fast=script_answer("Two.")) as model:
         answer, screen = await ask(world.deps(model), {"text": "Hi", "models": ["agent", "fast"]})
 
     assert user_texts.INTERNAL_ERROR.encode() not in answer.content
-    assert (screen.text, screen.failed) == ("Two.", False)
+    assert (screen.text, screen.failed) == (shown, False)
 
 
 async def test_the_old_app_reads_why_where_all_models_fail_x31(world: ChatFixture) -> None:

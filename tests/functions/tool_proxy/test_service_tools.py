@@ -280,7 +280,7 @@ async def test_web_search_uses_our_own_api_key_p7(world: AccountsFixture):
         "messages": [{"role": "user", "content": "trains to Lisbon"}],
     }
     assert text == (
-        "The first train to Lisbon leaves Porto at 5:47.[1]\n\n"
+        "The first train to Lisbon leaves Porto at 5:47.\n\n"
         "Sources:\n- CP | Trains of Portugal https://www.cp.pt/en"
     )
 
