@@ -41,8 +41,12 @@ settings.register_profile(
 settings.load_profile("keepsake")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run slow tests first, so that processes side by side end together."""
+    """Mark what needs a browser, and run slow tests first, so that processes side by side end together."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
     items.sort(key=lambda item: item.path.relative_to(ROOT / "tests").parts[0] not in SLOW_PARTS)
 
 

@@ -1,12 +1,9 @@
 """Agents and focus modes in the console: made, asked in their own chats, shared and switched."""
 
-import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.web.console import Console
 from tests.web.test_chat_files import build_picture
-
-pytestmark = pytest.mark.browser
 
 
 def add_agent(console: Console, name: str, instructions: str) -> Locator:

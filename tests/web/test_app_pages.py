@@ -10,8 +10,6 @@ from infra.local.browser import run_product
 from tests.local_key import LOCAL_KEY
 from tests.web.console import Console
 
-pytestmark = pytest.mark.browser
-
 MAKER_COUNT, APPS_PER_MAKER = 7, 16
 PAGE_SIZE = 100
 

@@ -1,12 +1,9 @@
 """Apps in the console: found, inspected, installed."""
 
-import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.web.app_server import ADD_TOOL, LOOK_TOOL, ORDER_TOOL, AppServer, register_app
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 HOSTILE_TEXT = "<img src=x onerror='window.owned=1'>"
 

@@ -11,8 +11,6 @@ from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
 from tests.web.console import Console
 from tests.web.test_accessibility import list_findings
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def origin(scripted_origin: str) -> str:

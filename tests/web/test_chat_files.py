@@ -3,14 +3,12 @@
 import io
 from pathlib import Path
 
-import pytest
 from PIL import Image
 from playwright.sync_api import BrowserContext, FilePayload, Locator, expect
 
 from tests.fixtures.documents import build_pdf
 from tests.web.console import Console
 
-pytestmark = pytest.mark.browser
 TEXT = b"The keel is of oak, and it is nine metres long."
 NOTES = FilePayload(name="keel.txt", mimeType="text/plain", buffer=TEXT)
 

@@ -1,11 +1,8 @@
 """Habits of people in any chat (U7): copy, ask again, shortcuts, right-to-left, addresses."""
 
-import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 DEFANGED = "See [the page] (hxxps://known(.)example/a?b=1), or `hxxps://code(.)example`."
 

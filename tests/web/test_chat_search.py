@@ -1,11 +1,8 @@
 """Search in chats in the console (U7): words are marked, and a hit opens its chat at the message."""
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 
 def search(console: Console, words: str) -> None:

@@ -1,11 +1,8 @@
 """Sharing a chat from the console (U7): the page of the link needs no sign-in and shows the words alone."""
 
-import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 
 def share(console: Console) -> str:

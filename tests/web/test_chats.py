@@ -1,12 +1,9 @@
 """Several chats in the console (P15): begin, pick, rename, star, delete, by keyboard and on a phone."""
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.waiting import wait_until
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 BACKGROUND_CODE = "getComputedStyle(document.querySelector('#chat')).backgroundColor"
 IS_SUMMARISED = """async ([path, headers]) => {

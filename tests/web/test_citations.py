@@ -3,8 +3,6 @@
 import pytest
 from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
-
 SEGMENT_TEXTS = [
     "Is Theo still allergic?",
     "Yes. Walnuts and  pecans are out.",

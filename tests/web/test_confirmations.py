@@ -8,8 +8,6 @@ from tests.web.app_server import AppServer
 from tests.web.console import Console
 from tests.web.tool_calls import install_apps, script_call, sign_in_and_ask
 
-pytestmark = pytest.mark.browser
-
 HOSTILE_TEXT = "<img src=x onerror='window.owned=1'> \u202eto\u200b Mallory"
 ANSWERS_BEFORE = 2
 """The greeting, and the answer to the question of `sign_in_and_ask`."""

@@ -2,13 +2,10 @@
 
 import re
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.servers.provider import FakeProvider
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 CALENDAR = "Google Calendar"
 

@@ -2,13 +2,10 @@
 
 import re
 
-import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.e2e.waiting import wait_until
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 TRANSCRIPT = """Me: The lake house is ours from the twelfth of June, four nights.
 Nora: Lovely. Is Theo still allergic to walnuts?

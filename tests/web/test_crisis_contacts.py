@@ -1,12 +1,9 @@
 """Whom to call, on the console: chosen by country, from the table alone (C46)."""
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.web.console import Console
 from tests.web.test_accessibility import list_findings
-
-pytestmark = pytest.mark.browser
 
 
 def test_whom_to_call_is_shown_for_the_country_that_is_chosen_c46(console: Console) -> None:

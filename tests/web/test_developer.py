@@ -2,13 +2,10 @@
 
 import re
 
-import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.web.app_server import LOOK_TOOL, ORDER_TOOL, AppServer, register_app
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 
 def test_an_app_is_registered_and_its_refused_tools_say_why_t20(

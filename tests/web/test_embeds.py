@@ -15,8 +15,6 @@ from tests.web.console import Console
 from tests.web.test_accessibility import list_findings
 from tests.web.tool_calls import install_apps, script_call, sign_in_and_ask
 
-pytestmark = pytest.mark.browser
-
 
 def build_picture() -> str:
     content = io.BytesIO()

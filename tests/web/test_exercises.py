@@ -8,8 +8,6 @@ from playwright.sync_api import expect
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
 from tests.web.console import Console
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def origin(scripted_origin: str) -> str:

@@ -30,7 +30,7 @@ from tests.fixtures.library import build_library_deps
 from tests.fixtures.processing import build_processing_fixture
 from tests.servers import run_server
 
-pytestmark = [pytest.mark.browser, pytest.mark.emulators]
+pytestmark = pytest.mark.emulators
 
 PROJECT = "demo-keepsake"
 PASSWORD = "of a test"

@@ -1,11 +1,8 @@
 """Folders in the console: managed, chosen as a filter, and filled with conversations."""
 
-import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 TALKS = ("Ann: The lighthouse was closed on Sunday.", "Ben: The bakery opens at seven.")
 

@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
-
 # Plays one step a request: a status that refuses, or the numbers of the events that are told, "x"
 # where the stream breaks and "end" for the last event. Returns what was asked and what was told.
 PLAY_CODE = """

@@ -1,11 +1,8 @@
 """Goals in the console: set, followed, edited, finished and brought back."""
 
-import pytest
 from playwright.sync_api import Dialog, Locator, expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 
 def add_goal(console: Console, title: str, target: str = "", unit: str = "") -> Locator:

@@ -16,8 +16,6 @@ from tests.web.tool_calls import (
     sign_in_and_ask,
 )
 
-pytestmark = pytest.mark.browser
-
 BLANK_NAME = "look_up\u2800"
 
 

@@ -3,8 +3,6 @@
 import pytest
 from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
-
 MARKS_CODE = """
 async ([text, query]) => {
   const { highlighted } = await import("/views/highlighted.js");

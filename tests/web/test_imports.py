@@ -5,13 +5,10 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import FilePayload, Locator, expect
 
 from tests.fixtures.imports import CHAT, CHAT_NAME, TABLE, build_zip
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 

@@ -3,14 +3,11 @@
 import re
 from typing import Any
 
-import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.e2e.waiting import wait_until
 from tests.web.app_server import LOOK_TOOL, AppServer, register_app
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 LONG_TEXT = "Your <b>order</b> is ready:\n" + "a loaf of bread, " * 50 + "and butter."
 

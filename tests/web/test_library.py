@@ -2,12 +2,9 @@
 
 import zipfile
 
-import pytest
 from playwright.sync_api import BrowserContext, Dialog, Locator, Page, expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 TRANSCRIPT = """Me: I am allergic to walnuts and pecans.
 SPEAKER_01: Then I will bake the lemon cake with almonds.

@@ -3,8 +3,6 @@
 import pytest
 from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
-
 RENDER_CODE = """
 async (text) => {
   const { render } = await import("/markdown.js");

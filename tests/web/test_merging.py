@@ -1,11 +1,8 @@
 """Merging of conversations in the console, and undoing it within the hour."""
 
-import pytest
 from playwright.sync_api import Dialog, expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 
 def test_chosen_conversations_are_merged_and_undone_u7(console: Console) -> None:

@@ -3,15 +3,12 @@
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from infra.local.browser import run_product
 from tests.local_key import LOCAL_KEY
 from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 
 def test_the_models_of_ollama_are_listed_by_themselves(

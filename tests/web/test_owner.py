@@ -2,13 +2,10 @@
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.waiting import wait_until
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 TRANSCRIPT = """Ann: I will bring the ladder on Friday.
 Tom: I need to book the ferry. I am allergic to walnuts."""

@@ -1,11 +1,8 @@
 """Projects in the console: made, filled with files and chats, renamed and deleted (X12)."""
 
-import pytest
 from playwright.sync_api import APIResponse, FilePayload, Locator, Route, expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 KEEL = FilePayload(name="keel.txt", mimeType="text/plain", buffer=b"The keel is of oak.")
 BROKEN = FilePayload(name="broken.pdf", mimeType="application/pdf", buffer=b"%PDF-1.7 nothing")

@@ -1,11 +1,8 @@
 """Memories in answers, and all of them forgotten by typed words (C51, C52, C69)."""
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 
 def test_recall_is_paused_and_nothing_is_volunteered_unasked_c51(console: Console) -> None:

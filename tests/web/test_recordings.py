@@ -13,8 +13,6 @@ from tests.servers import run_server
 from tests.servers.transcription import KEY, FakeTranscription, diarized, refuse
 from tests.web.console import Console
 
-pytestmark = pytest.mark.browser
-
 MEMO = diarized(("A", 0.0, 2.0, "Remember to water the tulips on Friday before the trip."))
 
 

@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.fixtures.sounds import build_tone, encode
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 
 def test_without_a_key_the_console_says_what_to_set_u3(console: Console, tmp_path: Path) -> None:

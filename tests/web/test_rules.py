@@ -8,8 +8,6 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
 from tests.web.console import Console
 
-pytestmark = pytest.mark.browser
-
 
 def write_rule(page: Page, text: str) -> None:
     page.get_by_label("A new rule").fill(text)

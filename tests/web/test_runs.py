@@ -9,8 +9,6 @@ from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
 from tests.web.console import Console
 from tests.web.served import ProductServer
 
-pytestmark = pytest.mark.browser
-
 PACED_SCRIPT = Script(text="one two three four five six seven eight nine ten " * 4, token_ms=50)
 STALLING_SCRIPT = Script(text="The offsite is on Friday, I think", stall_after=4)
 ENDLESS_SCRIPT = Script(text="On and on. ", endless=True, token_ms=20)

@@ -3,12 +3,9 @@
 import re
 from contextlib import ExitStack
 
-import pytest
 from playwright.sync_api import Route, expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 SECTIONS = {
     "model": "Model",

@@ -11,8 +11,6 @@ from tests.local_key import KEY_HEADER, LOCAL_KEY
 from tests.web.app_server import AppServer
 from tests.web.console import Console
 
-pytestmark = pytest.mark.browser
-
 
 def sign_in(page: Page, uid: str) -> None:
     page.get_by_label("Who are you?").fill(uid)

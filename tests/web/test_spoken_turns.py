@@ -3,10 +3,7 @@
 from itertools import permutations
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page
-
-pytestmark = pytest.mark.browser
 
 Event = dict[str, Any]
 TAKE_CODE = """async (sequences) => {

@@ -3,10 +3,7 @@
 import json
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page
-
-pytestmark = pytest.mark.browser
 
 Chunk = dict[str, Any]
 

@@ -1,11 +1,8 @@
 """Daily summaries in the console: made, listed, read and scheduled."""
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 TALK = """Me: We decided to paint the kitchen green.
 Ben: I will buy the paint on Friday, and you bring the brushes, as the shop near the station has none."""

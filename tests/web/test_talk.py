@@ -26,8 +26,6 @@ from tests.web.conftest import TIMEOUT_MS
 from tests.web.console import Console
 from tests.web.test_accessibility import list_findings
 
-pytestmark = pytest.mark.browser
-
 PEER = """<!doctype html><title>Provider</title><script type="module">
   const connection = new RTCPeerConnection();
   const sound = new AudioContext();

@@ -1,12 +1,9 @@
 """Speaking on a console without a key: it says what to set, before a microphone is asked for."""
 
-import pytest
 from playwright.sync_api import expect
 
 from shared.adapters.missing_realtime import NOT_SET_UP
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 
 def test_without_a_key_talking_says_what_to_set_c76(console: Console) -> None:

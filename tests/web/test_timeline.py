@@ -11,8 +11,6 @@ from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.console import Console
 from tests.web.test_accessibility import list_findings
 
-pytestmark = pytest.mark.browser
-
 STARTED_AT = "2024-03-05T09:30"
 EXTRACTION = {
     "structure": {

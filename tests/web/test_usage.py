@@ -1,11 +1,8 @@
 """Usage in the console: a bar for each quota, and how long transcripts are kept (P25, P34)."""
 
-import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 
 def test_the_account_shows_what_is_used_and_how_long_transcripts_are_kept_p25_p34(

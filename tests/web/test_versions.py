@@ -1,11 +1,8 @@
 """Versions of messages in the console (U7): edit a question, ask again, and look at what was there."""
 
-import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 
 def find_questions(page: Page) -> Locator:

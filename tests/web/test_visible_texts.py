@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, BrowserContext, Route
 
 from infra.local.routing import ROOT
@@ -12,8 +11,6 @@ from tests.web.app_server import AppServer
 from tests.web.conftest import TIMEOUT_MS
 from tests.web.console import Console
 from tests.web.visible_texts import VisibleTexts, walk
-
-pytestmark = pytest.mark.browser
 
 CATALOG = Path(ROOT / "web/languages/ja.json")
 DATA = "[dir=auto], [dir=ltr], [dir=auto] mark, bdi, [translate=no], [lang]:not(html)"

@@ -7,8 +7,6 @@ from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.console import Console
 from tests.web.test_accessibility import DESK, PHONE, list_findings
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def origin(scripted_origin: str) -> str:

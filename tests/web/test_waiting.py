@@ -11,7 +11,6 @@ from tests.web.console import Console
 from tests.web.test_accessibility import list_findings
 from tests.web.test_console import TRANSCRIPT
 
-pytestmark = pytest.mark.browser
 WAITING = r"Waiting since \w+, .* for a service that is down. It goes on by itself."
 
 

@@ -2,12 +2,9 @@
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.web.console import Console
-
-pytestmark = pytest.mark.browser
 
 THOUGHT = "I should answer 🚆."
 CHUNKS: list[dict[str, Any]] = [
