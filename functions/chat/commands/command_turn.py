@@ -118,12 +118,5 @@ def to_line(item: Item) -> str:
     return item.summary if isinstance(item, Arc) else item.text
 
 
-def get_text(item: Item) -> str:
-    """Return every word of an item."""
-    if isinstance(item, Memory):
-        return item.content
-    return item.full_text if isinstance(item, Arc) else item.text
-
-
 def _is_listed(memory: Memory) -> bool:
     return memory.is_current or memory.is_held

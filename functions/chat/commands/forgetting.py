@@ -12,8 +12,9 @@ from functions.chat.commands.command_turn import (
     MAX_FOUND,
     CommandReply,
     CommandTurn,
+    Item,
     build_name,
-    get_text,
+    to_line,
 )
 from functions.chat.context.word_match import has_words, parse_words
 from shared.domain.chats.arc import Arc
@@ -100,7 +101,7 @@ async def decide(turn: CommandTurn, command: Command) -> CommandReply:
     for item in items:
         if not isinstance(item, Memory):
             await _delete(turn, item)
-    told = {term for item in items for term in _list_telling_terms(get_text(item))}
+    told = {term for item in items for term in _list_telling_terms(item)}
     await _forget_notes(turn, lambda text: not told.isdisjoint(tokenize(text)))
     return CommandReply(text=turn.number(user_texts.FORGOTTEN, items).text)
 
@@ -124,11 +125,10 @@ async def _forget_notes(turn: CommandTurn, tells: Callable[[str], bool]) -> None
             return
 
 
-def _list_telling_terms(text: str) -> list[str]:
-    """Return the words of a fact that tell it from others: `user` and everyday words are in most."""
-    return [
-        term for term in tokenize(text) if get_term_weight(term) >= RARE_WEIGHT and term != "user"
-    ]
+def _list_telling_terms(item: Item) -> list[str]:
+    """Return the words that tell an item from others: everyday words are in most."""
+    text = item.full_text if isinstance(item, Arc) else to_line(item)
+    return [term for term in tokenize(text) if get_term_weight(term) >= RARE_WEIGHT]
 
 
 async def _delete(turn: CommandTurn, item: Arc | Rule) -> None:

@@ -20,7 +20,6 @@ from functions.chat.context.given_files import (
     build_document_messages,
     list_pictures,
     number_documents,
-    number_files,
 )
 from functions.chat.context.model_words import select_model_words
 from shared import prompts
@@ -46,9 +45,10 @@ def build_history(
     messages: Sequence[Message],
     texts: FileTexts = NO_TEXTS,
     results: EarlierResults = NO_RESULTS,
+    *,
+    numbers: dict[FileId, int],
 ) -> tuple[EarlierMessage, ...]:
-    """Return earlier messages, each to be kept as a whole or left out; files stand above theirs."""
-    numbers = number_files(messages, texts)
+    """Return earlier messages, each to be kept as a whole or left out; files stand above theirs, by `numbers`."""
     built = (_build_earlier(each, texts, results, numbers) for each in pair_answers(messages))
     return tuple(earlier for earlier in built if earlier.messages)
 

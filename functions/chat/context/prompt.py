@@ -69,7 +69,7 @@ def build_context(
         rules="" if is_persona else render_rules(),
         app_prompt=_build_app_prompt(app),
         summary=_build_summary(summary),
-        history=build_history(history, texts, results),
+        history=build_history(history, texts, results, numbers=numbers),
         history_files=tuple(FilePage(id=each, name=texts[each].file.name) for each in numbers),
         forgotten_files=tuple(forgotten),
         lines=(

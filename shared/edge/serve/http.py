@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
+from anyio import to_thread
 from starlette import routing
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -28,6 +29,7 @@ from shared.edge.serve.tracing import TracingMiddleware
 
 DepsT = TypeVar("DepsT", bound=AuthDeps)
 COMPRESSED_FROM = 2_000  # bytes; a shorter answer fits into two packets as it is
+BRIEFLY_COMPRESSED = 131_072  # bytes; what is longer would hold up other requests for milliseconds
 GZIP = 31  # zlib's code for gzip's frame with a window of 32 KiB
 EXPOSED_HEADERS = (
     "X-Run-Id",
@@ -151,7 +153,7 @@ def _build_endpoint(
     async def handle(request: Request) -> Response:
         telemetry.add_fields(route=f"{row.method} {row.path}")
         try:
-            return _compress(request, await _dispatch(function, row, deps, request))
+            return await _compress(request, await _dispatch(function, row, deps, request))
         except RequestRejected as rejection:
             return rejection.response
         except KeepsakeError as error:
@@ -163,13 +165,16 @@ def _build_endpoint(
     return handle
 
 
-def _compress(request: Request, answer: Response) -> Response:
+async def _compress(request: Request, answer: Response) -> Response:
     """Compress a long answer of JSON for those who take gzip; lists of records shrink to a tenth."""
     body = getattr(answer, "body", b"")  # a stream has none
     if len(body) >= COMPRESSED_FROM and answer.media_type == "application/json":
         answer.headers["Vary"] = "Accept-Encoding"
         if "gzip" in request.headers.get("accept-encoding", ""):
-            answer.body = zlib.compress(body, level=4, wbits=GZIP)
+            compress = partial(zlib.compress, body, level=4, wbits=GZIP)
+            answer.body = (
+                await to_thread.run_sync(compress) if len(body) > BRIEFLY_COMPRESSED else compress()
+            )
             answer.headers["Content-Encoding"] = "gzip"
             answer.headers["Content-Length"] = str(len(answer.body))
     return answer

@@ -37,9 +37,9 @@ async def serve_internally(_deps: FakeAuthDeps, _call: Call) -> None:
     raise AssertionError("nobody but a service of ours gets here")
 
 
-@route("GET", "/orders", "List orders", access="anyone")
-async def list_orders(_deps: FakeAuthDeps, _call: Call) -> list[str]:
-    return [f"order {number}" for number in range(1_000)]
+@route("GET", "/orders/{count}", "List orders", access="anyone")
+async def list_orders(_deps: FakeAuthDeps, call: Call) -> list[str]:
+    return [f"order {number}" for number in range(int(call.path["count"]))]
 
 
 @pytest.fixture
@@ -58,11 +58,14 @@ async def test_an_unhandled_error_is_a_problem_without_details(http: httpx.Async
     assert answer.json()["detail"] == "Internal Server Error"
 
 
-async def test_a_long_answer_is_compressed_for_those_who_take_it(http: httpx.AsyncClient):
-    plain = await http.get("/orders", headers={"Accept-Encoding": "identity"})
-    small = await http.get("/orders", headers={"Accept-Encoding": "br, gzip"})
+@pytest.mark.parametrize("count", [1_000, 50_000])
+async def test_a_long_answer_is_compressed_for_those_who_take_it(
+    http: httpx.AsyncClient, count: int
+):
+    plain = await http.get(f"/orders/{count}", headers={"Accept-Encoding": "identity"})
+    small = await http.get(f"/orders/{count}", headers={"Accept-Encoding": "br, gzip"})
 
-    assert plain.json() == small.json() == [f"order {number}" for number in range(1_000)]
+    assert plain.json() == small.json() == [f"order {number}" for number in range(count)]
     assert "content-encoding" not in plain.headers
     assert small.headers["content-encoding"] == "gzip"
     assert int(small.headers["content-length"]) < int(plain.headers["content-length"]) / 4
