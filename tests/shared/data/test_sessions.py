@@ -9,8 +9,9 @@ from shared.data.chats.messages import Messages
 from shared.data.chats.sessions import Sessions
 from shared.domain.chats.branches import build_shown_path, show_position
 from shared.domain.chats.chat import MAIN_SESSION, ROOT, Fork, Message, Session, build_session
+from shared.domain.chats.chat_notes import ChatNotes
 from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed
-from shared.domain.ids import AppId, BranchId, MessageId, SessionId, UserId
+from shared.domain.ids import AppId, BranchId, FileId, MessageId, SessionId, UserId
 from shared.domain.store.documents import Create
 from shared.ports import Documents
 
@@ -185,3 +186,24 @@ async def test_a_deleted_chat_gets_no_versions(any_documents: Documents) -> None
         await messages.add_version(ANN, MAIN_SESSION, FORK)
     with pytest.raises(NotFound):
         await sessions.change_forks(ANN, MAIN_SESSION, lambda forks: forks)
+
+
+async def test_what_was_derived_of_a_chat_is_forgotten_and_nothing_else_c52(
+    any_documents: Documents,
+):
+    sessions = Sessions(any_documents)
+    noted = replace(
+        chat("a", 1, starred=True),
+        title="Inhalers",
+        summary="About inhalers.",
+        summarised_until=message(3).position,
+        summarised_files=(FileId("leaflet"),),
+        notes=ChatNotes(summary="They asked about inhalers.", tags=("inhalers",)),
+    )
+    await sessions.add(ANN, noted)
+
+    await sessions.forget_notes(ANN, noted)
+    await sessions.forget_notes(ANN, chat("gone", 2))
+
+    assert await sessions.get(ANN, noted.id) == chat("a", 1, starred=True)
+    assert await sessions.get(ANN, SessionId("gone")) is None
