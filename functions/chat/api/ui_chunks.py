@@ -18,6 +18,7 @@ from shared.domain.chats.run import (
     CitationShown,
     ConfirmationRequested,
     ConfirmationResolved,
+    DocumentsGiven,
     EmbedShown,
     EmbedsRequested,
     FileCited,
@@ -62,6 +63,7 @@ _AnswerEvent = (
     | ConfirmationResolved
     | RouteChosen
     | MemoriesListed
+    | DocumentsGiven
     | RunEnded
 )
 MessageEncoder = Callable[[Message], bytes]
@@ -101,7 +103,7 @@ class ChunkBuilder:
                 yield from self._end_run(event)
             case ConfirmationRequested(confirmation) if confirmation.channel == "reply":
                 pass  # the answer ends with the question as text
-            case RouteChosen() | MemoriesListed():
+            case RouteChosen() | MemoriesListed() | DocumentsGiven():
                 pass  # for the stored message alone
             case ConfirmationRequested(confirmation):
                 yield from self.close_part()

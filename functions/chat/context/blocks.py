@@ -1,12 +1,13 @@
 """Blocks of a context: the values that a turn's input is built from, before they are fitted to a window; pure."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
 from pydantic_core import to_json
 
-from shared.domain.chats.chat import FilePage
-from shared.domain.ids import FileId
+from functions.chat.context.numbering import Numbering
+from shared.domain.ids import FileId, MemoryId
 from shared.domain.models.model import (
     UNKNOWN_MODEL,
     AssistantTurn,
@@ -81,10 +82,10 @@ class TurnBlocks:
 
     `rules` are ours and always first; `focus`, `guidance` (ours, on the subject of the chat), `own_prompt`,
     `owner_rules` and `app_prompt` follow as system messages, the owner's text exactly as it is. `history` is the part of the chat that `summary` does
-    not cover, oldest first, with the documents `history_files`, by number from 1. `agent_prompt` stands above the latest message, in each turn anew, and so
+    not cover, oldest first; `numbering` has the numbers of all documents, in it and beside it. `agent_prompt` stands above the latest message, in each turn anew, and so
     do the files of the chat's project, or `project_notes` that name them. `forgotten_files` were given with messages that are no longer
     in `history`. `files` and `pictures` came with the latest message, which is `details` (what the owner
-    allowed to read), `similar_chats`, `page` (what they look at), all fenced by the caller, `lines` (facts such
+    allowed to read), `known` (what was found of the library, with the ids of its facts), `similar_chats`, `page` (what they look at), all fenced by the caller, `lines` (facts such
     as the time) and `question`. `exchanges` are this turn's calls so far. `reminder` is the owner's, and comes
     last, with a `warning` of ours.
     """
@@ -98,7 +99,7 @@ class TurnBlocks:
     app_prompt: str = ""
     summary: str = ""
     history: tuple[EarlierMessage, ...] = ()
-    history_files: tuple[FilePage, ...] = ()
+    numbering: Numbering = field(default_factory=Numbering)
     agent_prompt: str = ""
     project_files: tuple[GivenDocument, ...] = ()
     project_notes: tuple[FileNote, ...] = ()
@@ -106,6 +107,8 @@ class TurnBlocks:
     files: tuple[GivenDocument, ...] = ()
     pictures: tuple[GivenPicture, ...] = ()
     details: str = ""
+    known: str = ""
+    known_facts: tuple[MemoryId, ...] = ()
     similar_chats: str = ""
     page: str = ""
     lines: tuple[str, ...] = ()
@@ -113,18 +116,6 @@ class TurnBlocks:
     reminder: str = ""
     warning: str = ""
     facts: ModelFacts = UNKNOWN_MODEL
-
-    def number_history_files(self) -> dict[FileId, int]:
-        """Return the numbers of the documents in the history; others follow."""
-        return {file.id: number for number, file in enumerate(self.history_files, start=1)}
-
-    @property
-    def given_files(self) -> list[FilePage]:
-        """The files that it gives whole, by the numbers that they are cited by, from 1."""
-        by_number = {each.number: each for each in (*self.project_files, *self.files)}
-        others = (by_number[n] for n in sorted(by_number) if n > len(self.history_files))
-        pages = (FilePage(id=each.file_id or FileId(""), name=each.title) for each in others)
-        return [*self.history_files, *pages]
 
 
 def build_earlier_message(

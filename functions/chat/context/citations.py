@@ -1,6 +1,6 @@
-"""Citations: markers renumbered by first use, one number for each conversation of a turn.
+"""Citations: markers renumbered by first use in an answer, and read back by the numbers of the chat.
 
-A model cites by the numbers that tools gave out. While its text streams, markers are renumbered, so
+A model cites by the numbers that documents have in the chat. While its text streams, markers are renumbered, so
 that `[1]` is the first source from the first word on; the answer is stored as it was streamed.
 
 Also called: grounding, source attribution, footnotes.
@@ -10,44 +10,39 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from shared.domain.chats.chat import Card, FilePage
+from functions.chat.context.numbering import Numbering, Source, list_cited
+from shared.domain.chats.chat import Message
 
 _NUMBERS = "[0-9]{1,4}(?:, ?[0-9]{1,4}){0,9}"
 _TOKEN = re.compile(rf"(?P<ticks>`{{1,3}})|(?P<newline>\n)| ?\[(?P<numbers>{_NUMBERS})\](?!\()")
 _PARTIAL_MARKER = re.compile(rf"(?: ?\[(?:{_NUMBERS}(?:, ?|\])?)?| )?\Z")
+_MARK, _MARKED = "\ue000{}\ue001", re.compile("\ue000([0-9,]*)\ue001")
+"""A marker among words, in characters that no text holds after it was cleaned."""
 _MAX_PENDING_CHARS = 64
 """At least the length of the longest text that _PARTIAL_MARKER matches."""
 
 Rewrite = Callable[[Sequence[int]], str | None]
 """Returns the new text of a marker for its numbers; None keeps the marker as it is."""
-Source = Card | FilePage
 
 
 @dataclass(slots=True)
 class Citations:
-    """Numbers of one turn, from 1: `sources` in the order of assignment, `shown` as cited.
+    """What a turn may cite by its `numbering`, and the sources that it `shown` has, in the order of their first use."""
 
-    The first ones may be documents that came with the question.
-    """
-
-    sources: list[Source] = field(default_factory=list)
+    numbering: Numbering = field(default_factory=Numbering)
     shown: list[Source] = field(default_factory=list)
     _positions: dict[int, int] = field(default_factory=dict)
 
     def assign_number(self, source: Source) -> int:
         """Return the number of a conversation or a page; its first card is the one that counts."""
-        keys = list(map(_identify, self.sources))
-        if _identify(source) not in keys:
-            self.sources.append(source)
-            return len(self.sources)
-        return keys.index(_identify(source)) + 1
+        return self.numbering.assign(source)
 
     def render_marker(self, numbers: Sequence[int]) -> str | None:
         """Renumber a marker by first use.
 
         Return None for text that is no citation: one of its numbers was never assigned.
         """
-        if not all(1 <= number <= len(self.sources) for number in numbers):
+        if not all(number in self.numbering.sources for number in numbers):
             return None
         return "".join(f"[{self._assign_position(number)}]" for number in dict.fromkeys(numbers))
 
@@ -59,15 +54,9 @@ class Citations:
 
     def _assign_position(self, number: int) -> int:
         if number not in self._positions:
-            self.shown.append(self.sources[number - 1])
+            self.shown.append(self.numbering.sources[number])
             self._positions[number] = len(self.shown)
         return self._positions[number]
-
-
-def _identify(source: Source) -> tuple[str, str, int | None]:
-    if isinstance(source, FilePage):
-        return "file", source.id, source.page
-    return "conversation", source.id, None
 
 
 class CitationRewriter:
@@ -128,3 +117,32 @@ def strip_markers(marked_text: str, source_count: int) -> str:
         lambda numbers: "" if max(numbers) <= source_count and min(numbers) else None
     )
     return rewriter.feed(marked_text) + rewriter.flush()
+
+
+def restore_markers(words: str, answer: Message, numbering: Numbering) -> str:
+    """Return the words of an answer with its markers, by the numbers that its sources have in the chat.
+
+    Words that are not the beginning of what was shown, where our code wrote between them, stay as they are.
+    """
+    cited = list_cited(answer)
+    if not cited or not answer.marked_text:
+        return words
+    numbers = {at: numbering.assign(source) for at, source in enumerate(cited, 1)}
+    rewriter = CitationRewriter(
+        lambda shown: (
+            _MARK.format(",".join(str(numbers[at]) for at in shown))
+            if all(at in numbers for at in shown)
+            else None
+        )
+    )
+    text = (rewriter.feed(answer.marked_text) + rewriter.flush()).strip()
+    parts = _MARKED.split(text)
+    if not "".join(parts[::2]).startswith(words):
+        return words
+    restored, rest = "", words
+    for plain, marker in zip(parts[::2], [*parts[1::2], ""], strict=True):
+        if len(plain) > len(rest):
+            return restored + rest
+        restored, rest = restored + plain, rest[len(plain) :]
+        restored += "".join(f"[{number}]" for number in marker.split(",") if number)
+    return restored

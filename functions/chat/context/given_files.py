@@ -16,8 +16,9 @@ from functions.chat.context.blocks import (
     GivenPicture,
     build_earlier_message,
 )
+from functions.chat.context.numbering import Numbering
 from shared import prompts
-from shared.domain.chats.chat import Message
+from shared.domain.chats.chat import FilePage
 from shared.domain.files.file import File, Page
 from shared.domain.ids import FileId
 from shared.domain.models.model import ModelMessage, Picture, UserText
@@ -69,18 +70,11 @@ def join_pages(pages: Sequence[Page]) -> str:
     return "\n\n".join(f"[page {page.number}]\n{page.text}" for page in pages)
 
 
-def number_files(messages: Sequence[Message], texts: FileTexts) -> dict[FileId, int]:
-    """Number the documents that came with messages from 1, by their first appearance."""
-    given = (texts[file.id] for message in messages for file in message.files if file.id in texts)
-    ids = dict.fromkeys(FileId(each.file.id) for each in given if not each.file.is_picture)
-    return {file_id: number for number, file_id in enumerate(ids, start=1)}
-
-
-def number_documents(texts: Sequence[FileText], numbers: dict[FileId, int]) -> list[GivenDocument]:
-    """Return documents by the `numbers` of their files; those that have none are added with the next."""
+def number_documents(texts: Sequence[FileText], numbering: Numbering) -> list[GivenDocument]:
+    """Return documents by the numbers of their files; those that have none get the next."""
     return [
         GivenDocument(
-            number=numbers.setdefault(FileId(text.file.id), len(numbers) + 1),
+            number=numbering.assign(FilePage(id=FileId(text.file.id), name=text.file.name)),
             title=text.file.name,
             contents=text.text,
             metadata=f"file {text.file.id}",

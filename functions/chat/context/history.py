@@ -12,6 +12,7 @@ from itertools import groupby
 from pydantic_core import from_json
 
 from functions.chat.context.blocks import EarlierMessage, build_earlier_message
+from functions.chat.context.citations import restore_markers
 from functions.chat.context.earlier_results import NO_RESULTS, EarlierResult, EarlierResults
 from functions.chat.context.given_files import (
     NO_TEXTS,
@@ -22,11 +23,12 @@ from functions.chat.context.given_files import (
     number_documents,
 )
 from functions.chat.context.model_words import select_model_words
+from functions.chat.context.numbering import Numbering, read_numbering
 from shared import prompts
 from shared.domain.chats.chat import Message
 from shared.domain.chats.run import build_question_id
 from shared.domain.chats.steps import CallState, CallStep, Step
-from shared.domain.ids import FileId, RunId
+from shared.domain.ids import RunId
 from shared.domain.models.model import AssistantTurn, ModelMessage, ToolCall, ToolResult, UserText
 
 RESULT_TEXTS: Mapping[CallState, str] = {
@@ -46,10 +48,10 @@ def build_history(
     texts: FileTexts = NO_TEXTS,
     results: EarlierResults = NO_RESULTS,
     *,
-    numbers: dict[FileId, int],
+    numbering: Numbering,
 ) -> tuple[EarlierMessage, ...]:
-    """Return earlier messages, each to be kept as a whole or left out; files stand above theirs, by `numbers`."""
-    built = (_build_earlier(each, texts, results, numbers) for each in pair_answers(messages))
+    """Return earlier messages, each to be kept as a whole or left out; files stand above theirs, by their numbers."""
+    built = (_build_earlier(each, texts, results, numbering) for each in pair_answers(messages))
     return tuple(earlier for earlier in built if earlier.messages)
 
 
@@ -67,14 +69,14 @@ def pair_answers(messages: Sequence[Message]) -> list[Message]:
 
 
 def _build_earlier(
-    message: Message, texts: FileTexts, results: EarlierResults, numbers: dict[FileId, int]
+    message: Message, texts: FileTexts, results: EarlierResults, numbering: Numbering
 ) -> EarlierMessage:
     given = [texts[file.id] for file in message.files if file.id in texts]
-    documents = build_document_messages(number_documents(given, numbers))
+    documents = build_document_messages(number_documents(given, numbering))
     pictures = list_pictures(given)
     said = [
         add_pictures(each, pictures) if isinstance(each, UserText) else each
-        for each in _to_model_messages(message, results)
+        for each in _to_model_messages(message, results, numbering)
     ]
     return build_earlier_message([*documents, *said], [text.note for text in given])
 
@@ -83,10 +85,15 @@ def to_model_messages(
     messages: Sequence[Message], results: EarlierResults = NO_RESULTS
 ) -> list[ModelMessage]:
     """Return earlier messages in the form that the model reads."""
-    return [each for m in pair_answers(messages) for each in _to_model_messages(m, results)]
+    numbering = read_numbering(messages)
+    return [
+        each for m in pair_answers(messages) for each in _to_model_messages(m, results, numbering)
+    ]
 
 
-def _to_model_messages(message: Message, results: EarlierResults) -> list[ModelMessage]:
+def _to_model_messages(
+    message: Message, results: EarlierResults, numbering: Numbering
+) -> list[ModelMessage]:
     """Give an answer of ours with its calls; what a file names as one is a quotation."""
     words = select_model_words(message)
     if message.from_integration:
@@ -96,7 +103,7 @@ def _to_model_messages(message: Message, results: EarlierResults) -> list[ModelM
         return [_quote_imported(message, words)] if words else []
     if message.sender == "human":
         return [UserText(text=words)]
-    answer = [AssistantTurn(text=words)] if words else []
+    answer = [AssistantTurn(text=restore_markers(words, message, numbering))] if words else []
     calls = _replay_calls(message.steps, results.find(message))
     return [*calls, *answer, *_describe_own_answer(message)]
 

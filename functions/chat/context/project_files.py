@@ -12,7 +12,6 @@ from functions.chat.context.given_files import (
 )
 from shared.domain.chats.project import WHOLE_SHARE
 from shared.domain.files.file import File
-from shared.domain.ids import FileId
 from shared.domain.models.model import ModelFacts
 from shared.domain.value import value
 
@@ -36,22 +35,16 @@ class ProjectFiles:
     def give(self, context: Context) -> Context:
         """Return a context with all of them near its end.
 
-        Documents are numbered in the order in which the model reads them, and one of the history keeps its
-        number. A file that came with the question as well is given once.
+        A document that has a number in the chat keeps it. A file that came with the question as well is given once.
         """
-        numbers = context.number_history_files()
-        documents, pictures = number_documents(self.texts, numbers), list_pictures(self.texts)
+        numbering = context.numbering.copy()
+        documents, pictures = number_documents(self.texts, numbering), list_pictures(self.texts)
         known = {each.file_id for each in documents}
-        others = [each for each in context.files if each.file_id not in known]
         return replace(
             context,
+            numbering=numbering,
             project_files=tuple(documents),
-            files=tuple(
-                replace(
-                    each, number=numbers.setdefault(each.file_id or FileId(""), len(numbers) + 1)
-                )
-                for each in others
-            ),
+            files=tuple(each for each in context.files if each.file_id not in known),
             pictures=(*pictures, *(each for each in context.pictures if each not in pictures)),
         )
 

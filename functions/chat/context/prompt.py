@@ -19,14 +19,14 @@ from functions.chat.context.given_files import (
     FileTexts,
     list_pictures,
     number_documents,
-    number_files,
 )
 from functions.chat.context.history import build_history
 from functions.chat.context.lines import build_lines, build_owner_lines
+from functions.chat.context.numbering import read_numbering
 from shared import prompts
 from shared.domain.account.profile import Profile
 from shared.domain.apps.app import App
-from shared.domain.chats.chat import MAIN_SESSION, FilePage, Message
+from shared.domain.chats.chat import MAIN_SESSION, Message
 from shared.domain.chats.chat_notes import DEFAULT_LANGUAGE, ChatNotes
 from shared.domain.chats.custom_agent import CustomAgent
 from shared.domain.chats.focus_mode import FocusMode
@@ -63,14 +63,14 @@ def build_context(
     facts: ModelFacts = UNKNOWN_MODEL,
 ) -> Context:
     """Build what every chat gives the model before its first call. A persona, its maker's alone, is given no more."""
-    numbers = number_files(history, texts)
+    numbering = read_numbering(history)
     is_persona = app is not None and app.persona_prompt is not None
     return Context(
         rules="" if is_persona else render_rules(),
         app_prompt=_build_app_prompt(app),
         summary=_build_summary(summary),
-        history=build_history(history, texts, results, numbers=numbers),
-        history_files=tuple(FilePage(id=each, name=texts[each].file.name) for each in numbers),
+        history=build_history(history, texts, results, numbering=numbering),
+        numbering=numbering,
         forgotten_files=tuple(forgotten),
         lines=(
             *build_lines(profile, app, now, choose_answer_language(profile, notes)),
@@ -102,14 +102,16 @@ def add_owner_blocks(
     owner_lines = build_owner_lines(
         profile, context.question, chat_id, now, has_details=bool(details)
     )
+    numbering = context.numbering.copy()
     return replace(
         context,
+        numbering=numbering,
         focus=_build_focus(focus),
         guidance=_build_guidance(notes),
         own_prompt=_build_own_prompt(profile, agent),
         owner_rules=_build_owner_rules(profile),
         agent_prompt=_build_agent_prompt(agent),
-        files=tuple(number_documents(files, context.number_history_files())),
+        files=tuple(number_documents(files, numbering)),
         pictures=tuple(list_pictures(files)),
         lines=(*context.lines, *owner_lines, *filter(None, [exercise, project_overview])),
         details=details,

@@ -123,6 +123,7 @@ def _leave_out_exchanges(blocks: TurnBlocks, _: int) -> TurnBlocks:
 
 _REDUCTIONS: Sequence[Reduction] = (
     Reduction(name="results", reduce=_cut_results(), yields=True),
+    Reduction(name="known", reduce=_leave_out("known"), yields=True),
     Reduction(name="similar_chats", reduce=_leave_out("similar_chats"), yields=True),
     Reduction(name="page", reduce=_cut_text("page"), yields=True),
     Reduction(name="project_files", reduce=_cut_documents("project_files")),

@@ -26,6 +26,7 @@ from shared.domain.chats.embed import EmbedRef
 from shared.domain.chats.run import (
     ChartShown,
     ConfirmationRequested,
+    DocumentsGiven,
     EmbedShown,
     LibraryChanged,
     ReasoningText,
@@ -37,7 +38,7 @@ from shared.domain.chats.run import (
     ToolStarted,
 )
 from shared.domain.errors import ModelFailed
-from shared.domain.ids import RunId
+from shared.domain.ids import MemoryId, RunId
 from shared.domain.models.model import (
     AssistantTurn,
     FinishReason,
@@ -119,6 +120,7 @@ class Agent:
     is_limited: bool = False
     cut_short: FinishReason | None = None
     _input: ModelInput = field(init=False)
+    _told_number: int = field(default=0, init=False)
     _lookup: LookupGate = field(default_factory=LookupGate)
     _writer: AnswerWriter = field(init=False)
 
@@ -150,7 +152,13 @@ class Agent:
         yield Stage("response_ready")
 
     async def _run_cycles(self, context: Context) -> AsyncGenerator[RunEvent, None]:
-        self._input = ModelInput(context=context, toolkit=self.toolkit, fit=self.fit)
+        has_known = bool(context.known)
+        self._input = ModelInput(
+            context=context, toolkit=self.toolkit, fit=self.fit, searched=has_known
+        )
+        self._told_number = context.numbering.stored
+        if context.numbering.last or has_known:
+            yield self._tell_documents(holds_library=has_known, facts=context.known_facts)
         if self.decided is not None:
             async with aclosing(self._run_decided(self.decided)) as events:
                 async for event in events:
@@ -285,6 +293,8 @@ class Agent:
                 yield LibraryChanged(outcome.change)
             if outcome.chart:
                 yield ChartShown(outcome.chart)
+        if self._told_number < self.toolkit.citations.numbering.last:
+            yield self._tell_documents()
         for ref in await self.keep_results(cycle.calls, outcomes):
             yield EmbedShown(ref)
         self._input.searched |= any(
@@ -320,6 +330,19 @@ class Agent:
             case ModelCallFinished():
                 self._end_call(event, cycle)
         return ()
+
+    def _tell_documents(
+        self, *, holds_library: bool = False, facts: Sequence[MemoryId] = ()
+    ) -> DocumentsGiven:
+        """Tell which documents have a number since it was told last."""
+        numbering = self.toolkit.citations.numbering
+        told, self._told_number = self._told_number, numbering.last
+        return DocumentsGiven(
+            documents=tuple(numbering.list_after(told)),
+            last_number=numbering.last,
+            holds_library=holds_library,
+            facts=tuple(facts),
+        )
 
     def _withdraw(self, cycle: _Cycle) -> Sequence[RunEvent]:
         """Take back the text of a model call: it was a thought, and is shown as one."""

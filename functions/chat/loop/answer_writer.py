@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from functions.chat.context.citations import CitationRewriter, Citations, Source
+from functions.chat.context.citations import CitationRewriter, Citations
+from functions.chat.context.numbering import Source
 from shared import telemetry
 from shared.domain.chats.chat import FileCitation, FilePage
 from shared.domain.chats.run import (
@@ -52,7 +53,8 @@ class AnswerWriter:
         """Emit text of the model; without sources, no text is held for a citation."""
         self.chars += len(text)
         text = self._link_filter.feed(text)
-        return self._emit(self._citation_rewriter.feed(text) if self._citations.sources else text)
+        has_sources = bool(self._citations.numbering.sources)
+        return self._emit(self._citation_rewriter.feed(text) if has_sources else text)
 
     def withdraw(self) -> Sequence[RunEvent]:
         """Take back the text of this model call, what is pending included, and what it cited."""

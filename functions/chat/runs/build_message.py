@@ -16,6 +16,7 @@ from shared.domain.chats.run import (
     ChartShown,
     CitationShown,
     ConfirmationRequested,
+    DocumentsGiven,
     EmbedShown,
     FileCited,
     LibraryChanged,
@@ -66,6 +67,7 @@ def build_message(
     marked_text, source_count = join_text(events), len(cards) + len(file_citations)
     model_text = join_model_text(events)
     chosen = _find_route(events)
+    given = [event for event in events if isinstance(event, DocumentsGiven)]
     stop_metadata = {"stop_reason": "user_cancelled"} if outcome == "stopped" else {}
     return Message(
         id=MessageId(run.id),
@@ -80,6 +82,8 @@ def build_message(
         memories_id=tuple(card.id for card in cards),
         cards=cards,
         file_citations=file_citations,
+        documents=tuple(document for event in given for document in event.documents),
+        last_number=max((event.last_number for event in given), default=0),
         steps=collect_steps(events),
         chart=_find_chart(events),
         embeds=tuple(event.ref for event in events if isinstance(event, EmbedShown)),
@@ -102,9 +106,13 @@ def build_message(
 def _collect_sources(events: Sequence[RunEvent]) -> dict[str, list[dict[str, str]]]:
     """List whose words an answer rests on, for the tool policy of later turns."""
     sources = dict.fromkeys(e.source for e in events if isinstance(e, ToolEnded) and e.source)
-    if _find_route(events).route == "command":
+    if _find_route(events).route == "command" or any(map(_holds_library, events)):
         sources[LIBRARY] = None
     return {"sources": [asdict(source) for source in sources]} if sources else {}
+
+
+def _holds_library(event: RunEvent) -> bool:
+    return isinstance(event, DocumentsGiven) and event.holds_library
 
 
 def _find_route(events: Sequence[RunEvent]) -> RouteChosen:

@@ -10,12 +10,12 @@ from typing import Any
 import anyio
 
 from functions.chat.context.citations import Citations
+from functions.chat.context.numbering import Numbering
 from functions.chat.context.result_text import write_for_model
 from functions.chat.tools.parsed_call import ParsedCall
 from shared import telemetry
 from shared.domain.apps.tool_data import ToolData
 from shared.domain.chats.chart import Chart
-from shared.domain.chats.chat import FilePage
 from shared.domain.chats.consent import Standing
 from shared.domain.chats.library_change import LibraryChange
 from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
@@ -189,11 +189,11 @@ class Toolkit:
     """Tools offered in one turn, and the citations of the turn."""
 
     def __init__(
-        self, tools: Sequence[Tool], *, timeout_s: float, given: Sequence[FilePage] = ()
+        self, tools: Sequence[Tool], *, timeout_s: float, numbering: Numbering | None = None
     ) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
         self._timeout_s = timeout_s
-        self.citations = Citations(list(given))
+        self.citations = Citations(numbering.copy() if numbering else Numbering())
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:

@@ -90,7 +90,7 @@ class AgentRun:
             toolkit=Toolkit(
                 voice.tools,
                 timeout_s=deps.limits.call_timeout_s,
-                given=voice.context.given_files,
+                numbering=voice.context.numbering,
             ),
             call_review=CallReview(
                 policy=voice.tool_policy,

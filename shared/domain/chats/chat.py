@@ -81,6 +81,19 @@ class FileCitation:
     file: FilePage
 
 
+DocumentKind = Literal["conversation", "file"]
+
+
+@value
+class NumberedDocument:
+    """What a number stands for in its chat, never its text; `page` of a file from 1, None for the whole."""
+
+    number: int
+    kind: DocumentKind
+    id: str
+    page: int | None = None
+
+
 LinkState = Literal["found", "counted", "checked"]
 
 
@@ -115,7 +128,8 @@ class Message:
     `diagnostics` are names, counts and times of the turn. `branch` is the part of the chat to which
     it belongs; a notification of an app belongs to all of them. One that `is_imported` came with a file:
     whoever it names as its sender, it counts as nobody's words. `notes` of an answer are made after its
-    turn; None until then.
+    turn; None until then. `documents` are those that an answer's model was given, by the numbers that they keep in
+    the chat, whose greatest so far is `last_number`.
     """
 
     id: MessageId
@@ -131,6 +145,8 @@ class Message:
     memories_id: tuple[ConversationId, ...] = ()
     cards: tuple[Card, ...] = ()
     file_citations: tuple[FileCitation, ...] = ()
+    documents: tuple[NumberedDocument, ...] = ()
+    last_number: int = 0
     marked_text: str | None = None
     model_text: str | None = None
     files: tuple[FileCard, ...] = ()

@@ -11,12 +11,12 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from shared.domain.chats.chart import Chart
-from shared.domain.chats.chat import ROOT, Card, FileCitation, Message
+from shared.domain.chats.chat import ROOT, Card, FileCitation, Message, NumberedDocument
 from shared.domain.chats.confirmation import Confirmation, Decision
 from shared.domain.chats.crisis import CrisisLevel, Route
 from shared.domain.chats.embed import EmbedRef
 from shared.domain.chats.library_change import LibraryChange
-from shared.domain.ids import AppId, BranchId, EmbedId, MessageId, RunId, SessionId
+from shared.domain.ids import AppId, BranchId, EmbedId, MemoryId, MessageId, RunId, SessionId
 from shared.domain.provenance import Source
 from shared.domain.value import positional_value, value
 
@@ -156,6 +156,20 @@ class FileCited:
     citation: FileCitation
 
 
+@value
+class DocumentsGiven:
+    """The model reads these documents from here on; for the stored message alone.
+
+    `last_number` is the greatest that the chat's counter gave. With `holds_library` they stand beside the question,
+    with these facts or more of the owner's library.
+    """
+
+    documents: tuple[NumberedDocument, ...]
+    last_number: int
+    holds_library: bool = False
+    facts: tuple[MemoryId, ...] = ()
+
+
 @positional_value
 class RunEnded:
     """The end. `message` is stored already."""
@@ -215,6 +229,7 @@ PlainEvent = (
     | EmbedsRequested
     | CitationShown
     | FileCited
+    | DocumentsGiven
     | RouteChosen
     | MemoriesListed
     | VoicesStarted

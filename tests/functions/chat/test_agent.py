@@ -25,9 +25,11 @@ from functions.chat.tools.toolkit import (
     ToolSearchResult,
     render_fixed,
 )
+from shared.domain.chats.chat import NumberedDocument
 from shared.domain.chats.run import (
     AnswerText,
     CitationShown,
+    DocumentsGiven,
     OwnText,
     ReasoningText,
     RunEvent,
@@ -512,6 +514,13 @@ TWO_CALLS = script_calls(("a", {"n": 1}), ("breaks", {}))
                 Status("Using find"),
                 build_tool_started("find", 0),
                 build_tool_ended(0, "[1, 2, 3]"),
+                DocumentsGiven(
+                    documents=tuple(
+                        NumberedDocument(number=number, kind="conversation", id=card.id)
+                        for number, card in enumerate(CARDS, 1)
+                    ),
+                    last_number=3,
+                ),
                 THINKING,
                 ANSWERING,
                 CitationShown(number=1, card=CARDS[0]),

@@ -86,9 +86,9 @@ def test_results_are_merged_in_the_order_of_the_calls_whichever_ends_first_c71(
     outcomes, citations = anyio.run(run)
 
     assert [outcome.text for outcome in outcomes] == [f"{n} is [{n + 1}]" for n in range(COUNT)]
-    assert [source.id for source in citations.sources if isinstance(source, Card)] == [
-        f"c{n}" for n in range(COUNT)
-    ]
+    assert [
+        source.id for source in citations.numbering.sources.values() if isinstance(source, Card)
+    ] == [f"c{n}" for n in range(COUNT)]
 
 
 USAGES = st.builds(

@@ -96,7 +96,7 @@ def test_a_conversation_keeps_the_number_it_first_got_p17() -> None:
     numbers = [citations.assign_number(build_card(name)) for name in "abacb"]
 
     assert numbers == [1, 2, 1, 3, 2]
-    assert [listed_card.id for listed_card in citations.sources] == ["a", "b", "c"]
+    assert [listed.id for listed in citations.numbering.sources.values()] == ["a", "b", "c"]
 
 
 def test_without_cards_no_number_is_a_citation() -> None:
@@ -172,7 +172,8 @@ def test_hostile_text_is_rewritten_in_linear_time(size: int) -> None:
 def test_conversations_and_pages_of_files_share_their_numbers_x28() -> None:
     lease = FilePage(id=FileId("lease"), name="lease.pdf")
     third = FilePage(id=FileId("lease"), name="lease.pdf", page=3)
-    citations = Citations([lease])
+    citations = Citations()
+    citations.assign_number(lease)
 
     numbers = [citations.assign_number(each) for each in (CARDS[0], third, lease, third)]
     marked_text = "".join(rewrite_pieces(["It ends[3][1], she says[2][3]. Not[4]."], citations))
