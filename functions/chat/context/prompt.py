@@ -21,6 +21,7 @@ from functions.chat.context.given_files import (
     number_documents,
 )
 from functions.chat.context.history import build_history
+from functions.chat.context.known import NOTHING_KNOWN, Known, build_known_text
 from functions.chat.context.lines import build_lines, build_owner_lines
 from functions.chat.context.numbering import read_numbering
 from shared import prompts
@@ -96,6 +97,7 @@ def add_owner_blocks(
     notes: ChatNotes = NO_NOTES,
     project_overview: str = "",
     similar_chats: str = "",
+    known: Known = NOTHING_KNOWN,
     now: datetime,
 ) -> Context:
     """Add what the owner wrote, chose, allowed and brought along: all that no persona is given."""
@@ -115,6 +117,8 @@ def add_owner_blocks(
         pictures=tuple(list_pictures(files)),
         lines=(*context.lines, *owner_lines, *filter(None, [exercise, project_overview])),
         details=details,
+        known=build_known_text(known, numbering, profile.zone, context.facts.window_tokens),
+        known_facts=tuple(fact.id for fact in known.facts),
         similar_chats=similar_chats,
         page=page,
         reminder=profile.chat_reminder,

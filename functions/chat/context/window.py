@@ -4,6 +4,7 @@ Also called: sliding window.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 
 from shared.domain.chats.chat import Message, Session
 from shared.domain.models.tokens import estimate_tokens
@@ -16,6 +17,8 @@ MAX_VERBATIM = MIN_VERBATIM + SUMMARY_BATCH
 """Maximum of messages that stay verbatim; one more makes a summary due."""
 MAX_READ = MAX_VERBATIM + MIN_VERBATIM
 """Messages read for a turn: the verbatim ones, and some more in case a summary is late."""
+MAX_OWNER_MESSAGES = 3
+"""Earlier messages of the owner that a question is read with."""
 VERBATIM_BUDGET_TOKENS = 16_000
 """Size of the verbatim messages that makes a summary due early."""
 
@@ -58,3 +61,12 @@ def _is_heavy(messages: Sequence[Message], budget_tokens: int) -> bool:
         len(messages) >= 2 * MIN_VERBATIM
         and sum(estimate_tokens(m.text) for m in messages) > budget_tokens
     )
+
+
+def list_owner_texts(newest_first: Sequence[Message]) -> list[str]:
+    """Return the latest messages of the owner before a question."""
+    return [message.text for message in select_owner_messages(newest_first)]
+
+
+def select_owner_messages(newest_first: Sequence[Message]) -> list[Message]:
+    return list(islice((m for m in newest_first if m.is_owners), MAX_OWNER_MESSAGES))

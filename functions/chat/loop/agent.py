@@ -152,13 +152,8 @@ class Agent:
         yield Stage("response_ready")
 
     async def _run_cycles(self, context: Context) -> AsyncGenerator[RunEvent, None]:
-        has_known = bool(context.known)
-        self._input = ModelInput(
-            context=context, toolkit=self.toolkit, fit=self.fit, searched=has_known
-        )
-        self._told_number = context.numbering.stored
-        if context.numbering.last or has_known:
-            yield self._tell_documents(holds_library=has_known, facts=context.known_facts)
+        for event in self._begin(context):
+            yield event
         if self.decided is not None:
             async with aclosing(self._run_decided(self.decided)) as events:
                 async for event in events:
@@ -175,7 +170,19 @@ class Agent:
             async with aclosing(self._run_tools(cycle)) as events:
                 async for event in events:
                     yield event
+            if self._lookup.is_lookup:
+                self._input.leave_out_known()
             self._check_context_size()
+
+    def _begin(self, context: Context) -> Iterator[RunEvent]:
+        """Take what the model is given, and tell which documents are among it."""
+        has_known = bool(context.known)
+        self._input = ModelInput(
+            context=context, toolkit=self.toolkit, fit=self.fit, searched=has_known
+        )
+        self._told_number = context.numbering.stored
+        if context.numbering.last or has_known:
+            yield self._tell_documents(holds_library=has_known, facts=context.known_facts)
 
     def has_called(self, tool: str) -> bool:
         """Tell whether a tool that is offered was called, however that ended."""

@@ -33,6 +33,10 @@ class ModelInput:
         """Add calls of this turn and their results, for the calls to come."""
         self.context = self.context.add_exchange(turn, results)
 
+    def leave_out_known(self) -> None:
+        """Give the calls to come nothing of the library that was not asked for: an answer from the web rests on that alone."""
+        self.context = replace(self.context, known="", known_facts=())
+
     def build(
         self, cycle: int, *, warning: str, offers_tools: bool
     ) -> tuple[Sequence[ModelMessage], Sequence[ToolSpec]]:

@@ -129,6 +129,7 @@ class VoiceBuilder:
             notes=session.notes,
             project_overview=self._describe_project(),
             similar_chats=build_similar_text(documents.similar_chats),
+            known=documents.known,
             now=self.now,
         )
 
@@ -233,7 +234,7 @@ def _list_blocks(context: Context, documents: TurnContext) -> dict[str, list[str
         context.reminder,
     ]
     files = [*documents.files.texts.values(), *documents.project.texts]
-    data = filter(None, [context.page, context.details, context.similar_chats])
+    data = filter(None, [context.page, context.details, context.known, context.similar_chats])
     notes = [*map(build_note, documents.project.files), *documents.files.forgotten]
     names = [note.name for note in notes]
     foreign = [*data, *(each.text for each in files), *names]

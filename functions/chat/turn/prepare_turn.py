@@ -6,6 +6,7 @@ from datetime import datetime
 
 from functions.chat.commands.command import Command, read_command
 from functions.chat.consent.consent_reply import Reply, parse_reply_to
+from functions.chat.context.window import list_owner_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
 from functions.chat.safety.crisis_verdict import judge_alone
@@ -18,7 +19,7 @@ from functions.chat.turn.files import build_card
 from functions.chat.turn.idempotency import QuestionKey, check_unused
 from functions.chat.turn.prepared_turn import PreparedTurn, Voice
 from functions.chat.turn.question import Question
-from functions.chat.turn.question_tools import QuestionTools, list_owner_texts
+from functions.chat.turn.question_tools import QuestionTools
 from functions.chat.turn.turn_context import TurnContext, load_context
 from shared.domain.chats.chat import QUESTION_KEY, QUESTION_WORDS_KEY, Fork, Message
 from shared.domain.chats.confirmation import Confirmation, Decision

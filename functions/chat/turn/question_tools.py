@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 
+from functions.chat.context.window import list_owner_texts, select_owner_messages
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.app_tools import build_app_tools
 from functions.chat.tools.chart_tools import build_chart_tools
@@ -27,7 +27,6 @@ from functions.chat.tools.tool_offer import choose_tools, compute_offered_tokens
 from functions.chat.tools.toolkit import Tool
 from functions.chat.tools.web_tools import build_web_tools
 from functions.chat.turn.turn_context import TurnContext
-from shared.domain.chats.chat import Message
 from shared.domain.chats.confirmation import Confirmation, build_always_grant
 from shared.domain.chats.consent import Consent
 from shared.domain.chats.run import build_question_id
@@ -36,8 +35,6 @@ from shared.domain.models.model import ModelFacts, ToolSpec
 from shared.domain.provenance import LIBRARY
 from shared.domain.value import value
 
-MAX_EARLIER_TEXTS = 3
-"""Number of earlier messages of the owner that rank the tools."""
 FILE_TOOLS = ("read_file", "search_files")
 EXERCISE_TOOLS = ("finish_exercise_step", "end_exercise")
 
@@ -165,14 +162,5 @@ class QuestionTools:
 
     def _list_quotable_texts(self) -> dict[MessageId, str]:
         """Return the owner's latest texts by message, this question first."""
-        earlier = _select_owner_messages(self.documents.newest_messages)
+        earlier = select_owner_messages(self.documents.newest_messages)
         return {build_question_id(self.run_id): self.text, **{m.id: m.text for m in earlier}}
-
-
-def list_owner_texts(newest_first: Sequence[Message]) -> list[str]:
-    """Return the latest messages of the owner before this question."""
-    return [message.text for message in _select_owner_messages(newest_first)]
-
-
-def _select_owner_messages(newest_first: Sequence[Message]) -> list[Message]:
-    return list(islice((m for m in newest_first if m.is_owners), MAX_EARLIER_TEXTS))

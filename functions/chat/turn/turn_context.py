@@ -12,6 +12,7 @@ from functions.chat.context.earlier_results import (
     build_earlier_results,
     select_refs,
 )
+from functions.chat.context.known import NOTHING_KNOWN, Known
 from functions.chat.context.page import PageItem
 from functions.chat.context.project_files import ProjectFiles
 from functions.chat.context.result_text import load_encoder
@@ -22,6 +23,7 @@ from functions.chat.sealed import cached_chats
 from functions.chat.sessions.chat_sessions import require_visible_app, resolve_session
 from functions.chat.sessions.page_item import find_item
 from functions.chat.turn.files import TurnFiles, find_files, load_files, load_project
+from functions.chat.turn.find_known import KnownSearch, leave_out_forbidden
 from functions.chat.turn.question import Question
 from shared.data.apps.cached_apps import PinnedApp
 from shared.domain.account.profile import Profile
@@ -66,6 +68,7 @@ class TurnContext:
     page_item: PageItem | None = None
     details: Details = field(default_factory=dict)
     similar_chats: Sequence[SimilarChat] = ()
+    known: Known = NOTHING_KNOWN
 
     @property
     def persona(self) -> App | None:
@@ -93,11 +96,22 @@ async def load_context(
 
     Where both refuse it, the refusal of `check` counts: a repeated question is no new one.
     """
-    first = await _read_first_round(deps, uid, question, fork, check)
+    looking = KnownSearch.begin(deps, uid, question.text)
+    try:
+        first = await _read_first_round(deps, uid, question, fork, check)
+    except BaseException:
+        looking.cancel()
+        raise
     session, newest_messages = first.session, first.newest_messages
     read_messages = window.select_window(newest_messages, session)
     earlier_files = _list_files_before(read_messages, newest_messages, session)
-    (app, offered_apps), agent, files, project, (details, results, similar_chats) = await gather(
+    (
+        (app, offered_apps),
+        agent,
+        files,
+        project,
+        (details, results, similar_chats, known),
+    ) = await gather(
         _load_apps(deps, uid, session.app_id, first.installed_ids),
         _load_agent(deps, uid, session),
         load_files(deps, uid, first.files_of_question, read_messages, earlier_files),
@@ -106,6 +120,7 @@ async def load_context(
             load_details(deps.stores.memories, uid, first.profile, list_accepted(session.requests)),
             _load_results(deps, uid, read_messages),
             _find_similar(deps, uid, question, session, first.profile),
+            looking.find(first.profile, window.list_owner_texts(newest_messages)),
         ),
     )
     return TurnContext(
@@ -125,6 +140,7 @@ async def load_context(
         details=details,
         results=results,
         similar_chats=similar_chats,
+        known=leave_out_forbidden(known, agent),
     )
 
 

@@ -62,6 +62,15 @@ class DenseVectors:
             for row, (_, text) in zip(named_rows, rows, strict=True)
         ]
 
+    async def embed_question(self, uid: UserId, question: str, embedder: str) -> Sequence[float]:
+        """Return the vector of a question by one embedder; empty where there is another, or none that answers."""
+        if self._embedder is None or self._embedder.name != embedder or not question.strip():
+            return []
+        try:
+            return await self._embedder.embed_question(uid, question)
+        except (Unavailable, ModelFailed):
+            return []
+
     async def query_nearest(
         self, uid: UserId, question: str, *, limit: int, where: Filter
     ) -> Sequence[Hit]:

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
 
+from anyio import to_thread
+
 from shared import telemetry
 from shared.data.conversations.conversation_cache import CachedConversation, ConversationCache
 from shared.data.conversations.conversation_lists import MAX_TEXT_BYTES
@@ -33,6 +35,7 @@ from shared.ports import Documents, Embedder, Vectors
 from shared.retrieval.fusion import fuse_ranks, fuse_scores
 from shared.retrieval.packing import Passage, TurnScores, build_excerpts
 from shared.retrieval.query import ParsedQuery, parse_query, rescore
+from shared.retrieval.question_kinds import ENCODER, QuestionKind, weigh_kinds
 from shared.retrieval.sparse import build_speaker_vector
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
@@ -238,6 +241,13 @@ class Search:
         telemetry.add_fields(fallback_without_filters=True)
         others = await search(filters=replace(filters, people=(), topics=()))
         return SearchResult(conversations=others, fallback_without_filters=True)
+
+    async def weigh_question(
+        self, uid: UserId, question: str
+    ) -> Mapping[QuestionKind, float] | None:
+        """Return what a question is about; None without the encoder of the examples."""
+        vector = await self._dense_vectors.embed_question(uid, question, ENCODER)
+        return await to_thread.run_sync(weigh_kinds, vector) if len(vector) else None
 
     async def search_memories(self, uid: UserId, query: str, *, limit: int) -> list[Memory]:
         """Return memories, best first."""

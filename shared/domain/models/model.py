@@ -22,13 +22,15 @@ ANSWER_TOKENS = 2_000
 class ModelFacts:
     """What a model can be given: `window_tokens` in all, its answer included, and perhaps images.
 
-    What a model `is_local` reads stays on the machine that asks it. `places` is how many requests its
+    What a model `is_local` reads stays on the machine that asks it. One that `is_extractive` reads the question and
+    the results of its tools alone. `places` is how many requests its
     server answers at once; None where it does not say.
     """
 
     window_tokens: int = SAFE_WINDOW_TOKENS
     takes_images: bool = False
     is_local: bool = False
+    is_extractive: bool = False
     places: int | None = None
 
 

@@ -37,17 +37,25 @@ def build_conversation(number: int, *lines: str) -> Conversation:
 
 
 async def store_conversations(
-    world: ChatFixture, uid: UserId, *conversations: Conversation
+    world: ChatFixture,
+    uid: UserId,
+    *conversations: Conversation,
+    index: LibraryIndex | None = None,
 ) -> None:
-    """Store and index."""
-    index = LibraryIndex(world.vectors)
+    """Store and index, by words unless an `index` does more."""
+    index = index or LibraryIndex(world.vectors)
     for item in conversations:
         await world.documents.write(Set(conversation_path(uid, item.id), dump(item)))
         await index.put(uid, item)
 
 
 async def store_memories(
-    world: ChatFixture, uid: UserId, facts: Sequence[str], *, session_id: SessionId | None = None
+    world: ChatFixture,
+    uid: UserId,
+    facts: Sequence[str],
+    *,
+    session_id: SessionId | None = None,
+    index: LibraryIndex | None = None,
 ) -> None:
     """Store and index memories, said in a chat where one is named."""
     memories = [
@@ -64,4 +72,4 @@ async def store_memories(
     for start in range(0, len(memories), MAX_WRITES):
         written = memories[start : start + MAX_WRITES]
         await world.documents.write(*(Set(memory_path(uid, m.id), dump(m)) for m in written))
-        await LibraryIndex(world.vectors).put_memories(uid, written)
+        await (index or LibraryIndex(world.vectors)).put_memories(uid, written)

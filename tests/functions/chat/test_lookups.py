@@ -104,13 +104,15 @@ async def test_a_model_that_says_nothing_after_an_empty_search_gets_the_same_end
     assert text.startswith(NO_SOURCE)
 
 
-async def test_a_lookup_reads_nothing_of_what_is_remembered_c53(world: ChatFixture) -> None:
+async def test_an_answer_from_the_web_reads_nothing_of_what_is_remembered_c53(
+    world: ChatFixture,
+) -> None:
     await store_conversations(world, ADA, build_conversation(1, "Bread costs a fortune."))
     world.toolbox.answer = FOUND
     with ScriptedModel(LOOK_UP, script_answer("3 euros.")) as model:
         await ask(world, model)
 
-    assert "fortune" not in str([call.messages for call in model.calls])
+    assert "fortune" not in str(model.calls[-1].messages)
 
 
 async def test_what_rests_on_the_library_too_is_no_lookup_c53(world: ChatFixture) -> None:

@@ -190,7 +190,7 @@ async def test_they_follow_each_question_above_its_own_files_x12(world: ChatFixt
 
     project, files, _ = list_texts(turn.context.for_cycle(1))[-3:]
     assert ("About keel." in project, "About mast." in files) == (True, True)
-    assert ('"document": 1,' in project, '"document": 2,' in files) == (True, True)
+    assert ('"document": 2,' in project, '"document": 1,' in files) == (True, True)
 
 
 @pytest.mark.parametrize(("tokens", "is_whole"), [(5_999, True), (6_000, False)])

@@ -233,7 +233,7 @@ async def test_the_next_turn_reads_the_query_that_was_searched_but_not_what_was_
     assert isinstance(call, AssistantTurn)
     assert [json.loads(c.arguments) for c in call.tool_calls] == [{"query": "Lisbon"}]
     assert result == ToolResult(call_id=call.tool_calls[0].id, text=GONE)
-    assert answer == AssistantTurn(text="She likes Lisbon.")
+    assert answer == AssistantTurn(text="She likes Lisbon[1].")
 
 
 async def test_a_reload_shows_the_steps_that_were_streamed_to_who_asks_for_them_x33(

@@ -79,7 +79,7 @@ class OfflineModel:
         return MODEL_NAME
 
     def describe(self, role: ModelRole) -> ModelFacts:
-        return ModelFacts(window_tokens=WINDOW_TOKENS, is_local=True)
+        return ModelFacts(window_tokens=WINDOW_TOKENS, is_local=True, is_extractive=True)
 
     @asynccontextmanager
     async def stream(

@@ -1,0 +1,215 @@
+"""What is known: what was found of the owner's library for a question before its model is asked, as data; pure.
+
+With it a model answers most questions about its owner in one call. A greeting, a question that anybody may ask and
+one for an app bring nothing of the library into a turn.
+
+Also called: RAG, context injection, grounding.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import accumulate, takewhile
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from functions.chat.context.numbering import Numbering
+from shared import prompts
+from shared.domain.chats.arc import Arc
+from shared.domain.chats.chat import Card
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.memories.memory import Memory
+from shared.domain.models.tokens import estimate_tokens
+from shared.domain.provenance import LIBRARY
+from shared.domain.value import value
+from shared.retrieval.packing import Passage, TurnScores, pack
+from shared.retrieval.question_kinds import QuestionKind
+from shared.retrieval.synonyms import list_synonyms
+from shared.retrieval.term_weights import get_term_weight
+from shared.retrieval.terms import tokenize
+from shared.security.fencing import fence_untrusted
+from shared.security.visible_text import strip_invisible
+
+MAX_PASSAGE_TOKENS = 1_000
+MAX_FACT_TOKENS = 600
+"""Of facts, and of what the last stretch of the chats was about."""
+PASSAGE_SHARE, FACT_SHARE = 8, 14
+"""Of a small window, no more than these parts of it."""
+LIKELY_SHARE = 0.35
+"""Share of a kind among the nearest examples from which a question is taken to be of it."""
+CLEAR_SHARE = 0.5
+NEAR_WEIGHT = 8.0
+"""Weight of a question's words in a passage, times their share of all its words, from which the passage is near."""
+FOLLOW_UP_TERMS = 2
+"""A question of no more words that mean something by themselves is read with the one before it."""
+MAX_EARLIER_CHARS = 300
+
+Kinds = Mapping[QuestionKind, float]
+KnownReason = Literal["about the library", "advice", "near by words"]
+_NUMBER_IN_BRACKETS = re.compile(r"\[([0-9]{1,4}(?:, ?[0-9]{1,4}){0,9})\]")
+
+
+@value
+class Excerpt:
+    """A conversation that was found, the scores of its turns, and its passages among the best of all."""
+
+    conversation: Conversation
+    turns: TurnScores
+    passages: Sequence[Passage] = ()
+
+
+@value
+class Known:
+    """What was found for a question, the nearest first, and why it is given; nothing without a reason."""
+
+    excerpts: Sequence[Excerpt] = ()
+    facts: Sequence[Memory] = ()
+    arc: Arc | None = None
+    reason: KnownReason | None = None
+
+
+NOTHING_KNOWN = Known()
+
+
+def build_query(question: str, earlier: Sequence[str]) -> str:
+    """Return what to look for: a question that says little by itself follows the one before it."""
+    if len(_weigh_terms(question)) > FOLLOW_UP_TERMS or not earlier:
+        return question
+    return f"{earlier[0][:MAX_EARLIER_CHARS]}\n{question}"
+
+
+def says_enough(question: str) -> bool:
+    """Tell whether a question has words by which something may be near."""
+    return sum(_weigh_terms(question).values()) >= NEAR_WEIGHT
+
+
+def may_concern(query: str, kinds: Kinds | None) -> bool:
+    """Tell whether the library may help with a question; without kinds its words alone can tell."""
+    if kinds is None:
+        return says_enough(query)
+    is_personal = kinds["library"] + kinds["advice"] >= LIKELY_SHARE
+    return kinds["action"] < CLEAR_SHARE and (is_personal or says_enough(query))
+
+
+def select_known(
+    query: str,
+    kinds: Kinds | None,
+    excerpts: Sequence[Excerpt],
+    facts: Sequence[Memory],
+    arc: Arc | None,
+) -> Known:
+    """Return what a model is given of what was found, whose passages are the best."""
+    about_library = kinds is not None and kinds["library"] >= LIKELY_SHARE
+    is_advice = kinds is not None and kinds["library"] + kinds["advice"] >= LIKELY_SHARE
+    texts = [_join(excerpt) for excerpt in excerpts]
+    near_facts = facts if is_advice else [f for f in facts if is_near(query, [f.content])]
+    if about_library or is_near(query, texts):
+        return Known(
+            excerpts=excerpts,
+            facts=near_facts,
+            arc=arc if about_library else None,
+            reason="about the library" if about_library else "near by words",
+        )
+    if not near_facts:
+        return NOTHING_KNOWN
+    return Known(facts=near_facts, reason="advice" if is_advice else "near by words")
+
+
+def is_near(query: str, texts: Sequence[str]) -> bool:
+    """Tell whether one of the texts has so many of the rarer words of a question that it is hardly by chance."""
+    terms = _weigh_terms(query)
+    total = sum(terms.values())
+    found = max((_weigh(terms, set(tokenize(text))) for text in texts), default=0.0)
+    return total > 0 and found * found / total >= NEAR_WEIGHT
+
+
+def _weigh_terms(question: str) -> Mapping[str, float]:
+    return {term: weight for term in tokenize(question) if (weight := get_term_weight(term)) > 0}
+
+
+def _weigh(terms: Mapping[str, float], words: set[str]) -> float:
+    return sum(
+        weight
+        for term, weight in terms.items()
+        if term in words or not words.isdisjoint(list_synonyms(term))
+    )
+
+
+def _join(excerpt: Excerpt) -> str:
+    title = excerpt.conversation.structured.title
+    return "\n".join([title, *(passage.text for passage in excerpt.passages)])
+
+
+def pack_excerpts(excerpts: Sequence[Excerpt], tokens: int = MAX_PASSAGE_TOKENS) -> list[Excerpt]:
+    """Choose the best passages of all, as many as `tokens` hold; the others are left out."""
+    transcripts = [(each.conversation.named_segments, each.turns) for each in excerpts]
+    packed = zip(excerpts, pack(transcripts, tokens=tokens), strict=True)
+    return [replace(each, passages=passages) for each, passages in packed if passages]
+
+
+def build_known_text(known: Known, numbering: Numbering, zone: ZoneInfo, window_tokens: int) -> str:
+    """Return what is known as fenced data, each conversation by its number in the chat; empty where nothing is."""
+    facts = _fit_facts(known, zone, min(MAX_FACT_TOKENS, window_tokens // FACT_SHARE))
+    arc = {"last_talk": known.arc.summary} if known.arc is not None and known.arc.summary else {}
+    room = window_tokens // PASSAGE_SHARE
+    excerpts = known.excerpts if room >= MAX_PASSAGE_TOKENS else pack_excerpts(known.excerpts, room)
+    documents = [_describe(each, numbering, zone) for each in excerpts]
+    found = {
+        **({"documents": documents} if documents else {}),
+        **({"facts": facts} if facts else {}),
+        **arc,
+    }
+    if not found:
+        return ""
+    data = strip_invisible(json.dumps(found, ensure_ascii=False))
+    return prompts.render("chat/known", known=fence_untrusted(data, LIBRARY))
+
+
+def _describe(excerpt: Excerpt, numbering: Numbering, zone: ZoneInfo) -> dict[str, object]:
+    conversation = excerpt.conversation
+    return {
+        "document": numbering.assign(build_card(conversation)),
+        "title": free_brackets(conversation.structured.title),
+        "day": write_day(conversation.started_at, zone),
+        "passages": [free_brackets(passage.text) for passage in excerpt.passages],
+        **_name_writer(conversation.app_id),
+    }
+
+
+def _fit_facts(known: Known, zone: ZoneInfo, tokens: int) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = [
+        {
+            "fact": free_brackets(fact.content),
+            "since": write_day(fact.created_at, zone),
+            **_name_writer(fact.app_id),
+        }
+        for fact in known.facts
+    ]
+    sizes = accumulate(estimate_tokens(json.dumps(row, ensure_ascii=False)) for row in rows)
+    return rows[: sum(1 for _ in takewhile(lambda size: size <= tokens, sizes))]
+
+
+def _name_writer(app_id: str | None) -> dict[str, str]:
+    return {"written_by": "an app, not the owner"} if app_id else {}
+
+
+def free_brackets(text: str) -> str:
+    """Write a number in brackets otherwise: a model that quotes it would seem to cite."""
+    return _NUMBER_IN_BRACKETS.sub(r"(\1)", text)
+
+
+def write_day(time: datetime, zone: ZoneInfo) -> str:
+    """Write a day with its weekday: models reckon from it."""
+    local = time.astimezone(zone)
+    return f"{local:%A}, {local.day} {local:%B} {local.year}"
+
+
+def build_card(conversation: Conversation) -> Card:
+    return Card(
+        id=conversation.id,
+        created_at=conversation.created_at,
+        title=conversation.structured.title,
+        emoji=conversation.structured.emoji,
+    )

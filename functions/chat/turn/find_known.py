@@ -1,0 +1,124 @@
+"""Search of a turn: what is known for its question, found beside the other reads."""
+
+import asyncio
+from asyncio import gather
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Self
+
+import anyio
+
+from functions.chat.context.known import (
+    NOTHING_KNOWN,
+    Excerpt,
+    Kinds,
+    Known,
+    build_query,
+    may_concern,
+    pack_excerpts,
+    says_enough,
+    select_known,
+)
+from functions.chat.deps import ChatDeps
+from shared import telemetry
+from shared.domain.account.profile import Profile
+from shared.domain.chats.arc import Arc
+from shared.domain.chats.custom_agent import CustomAgent
+from shared.domain.errors import Unavailable
+from shared.domain.ids import UserId
+from shared.domain.memories.memory import Memory
+from shared.domain.provenance import LIBRARY
+from shared.domain.value import value
+
+MAX_CONVERSATIONS = 5
+MAX_FACTS = 10
+WAIT_S = 0.5
+"""The answer waits no longer for what may be known: its model can still search."""
+
+
+@value
+class _Found:
+    excerpts: Sequence[Excerpt]
+    facts: Sequence[Memory]
+    arc: Arc | None
+
+
+@value
+class KnownSearch:
+    """Looks for what is known: what a question is about is weighed, and it is searched for, beside the first reads.
+
+    Nothing is looked for where the model that answers reads nothing but its own results.
+    """
+
+    deps: ChatDeps
+    uid: UserId
+    question: str
+    weighing: "asyncio.Task[Kinds | None] | None"
+    searching: "asyncio.Task[_Found] | None"
+
+    @classmethod
+    def begin(cls, deps: ChatDeps, uid: UserId, question: str) -> Self:
+        is_extractive = deps.model.describe("agent").is_extractive
+        weigh = None if is_extractive else deps.search.weigh_question(uid, question)
+        search = _search(deps, uid, question) if weigh and says_enough(question) else None
+        return cls(
+            deps=deps,
+            uid=uid,
+            question=question,
+            weighing=asyncio.create_task(weigh) if weigh else None,
+            searching=asyncio.create_task(search) if search else None,
+        )
+
+    def cancel(self) -> None:
+        for task in (self.weighing, self.searching):
+            if task is not None:
+                task.cancel()
+
+    async def find(self, profile: Profile, earlier: Sequence[str]) -> Known:
+        """Return what a model may be given unasked: nothing while memories are paused, or where search is down.
+
+        `earlier` are the owner's messages before the question, the latest first.
+        """
+        if self.weighing is None or not profile.recalls_memories:
+            self.cancel()
+            return NOTHING_KNOWN
+        with anyio.move_on_after(WAIT_S), suppress(Unavailable):
+            return await self._find(build_query(self.question, earlier), await self.weighing)
+        self.cancel()
+        telemetry.add_fields(known="unavailable")
+        return NOTHING_KNOWN
+
+    async def _find(self, query: str, kinds: Kinds | None) -> Known:
+        if not may_concern(query, kinds):
+            self.cancel()
+            return NOTHING_KNOWN
+        if query == self.question and self.searching is not None:
+            found = await self.searching
+        else:
+            self.cancel()
+            found = await _search(self.deps, self.uid, query)
+        return select_known(query, kinds, found.excerpts, found.facts, found.arc)
+
+
+async def _search(deps: ChatDeps, uid: UserId, query: str) -> _Found:
+    hits, facts, arcs = await gather(
+        deps.search.search_conversations(uid, query, limit=MAX_CONVERSATIONS),
+        deps.search.search_memories(uid, query, limit=MAX_FACTS),
+        deps.stores.arcs.list_newest(uid, limit=1),
+    )
+    excerpts = [Excerpt(conversation=hit.conversation, turns=hit.turns) for hit in hits]
+    return _Found(excerpts=pack_excerpts(excerpts), facts=facts, arc=next(iter(arcs), None))
+
+
+def leave_out_forbidden(known: Known, agent: CustomAgent | None) -> Known:
+    """Return what an agent may read: what it may not search it is not given."""
+    if agent is None or known.reason is None:
+        return known
+    excerpts = known.excerpts if agent.allows(_name_tool("search_conversations")) else ()
+    facts = known.facts if agent.allows(_name_tool("search_memories")) else ()
+    arc = known.arc if agent.allows(_name_tool("search_chats")) else None
+    return Known(excerpts=excerpts, facts=facts, arc=arc, reason=known.reason)
+
+
+def _name_tool(name: str) -> tuple[str, str]:
+    return name, f"{LIBRARY.key}/{name}"
