@@ -133,8 +133,10 @@ class Agent:
         The text of a limit is part of the answer, and nothing is called after it; so is that of a
         lookup without a source. Raises what the model raises.
         """
+        for event in self._begin(context):
+            yield event
         try:
-            async with aclosing(self._run_cycles(context)) as events:
+            async with aclosing(self._run_cycles()) as events:
                 async for event in events:
                     yield event
         except (LimitReached, NoSource) as end:
@@ -151,9 +153,7 @@ class Agent:
             yield event
         yield Stage("response_ready")
 
-    async def _run_cycles(self, context: Context) -> AsyncGenerator[RunEvent, None]:
-        for event in self._begin(context):
-            yield event
+    async def _run_cycles(self) -> AsyncGenerator[RunEvent, None]:
         if self.decided is not None:
             async with aclosing(self._run_decided(self.decided)) as events:
                 async for event in events:
@@ -170,8 +170,6 @@ class Agent:
             async with aclosing(self._run_tools(cycle)) as events:
                 async for event in events:
                     yield event
-            if self._lookup.is_lookup:
-                self._input.leave_out_known()
             self._check_context_size()
 
     def _begin(self, context: Context) -> Iterator[RunEvent]:
@@ -293,6 +291,8 @@ class Agent:
         outcomes = await self.toolkit.run(cycle.calls, cycle.reviewed.skip_reasons)
         self.call_review.policy.record_results(tools, outcomes)
         self._lookup.record(tools, outcomes, cycle.reviewed.skip_reasons)
+        if self._lookup.is_lookup:
+            self._input.leave_out_known()
         for position, outcome in enumerate(outcomes):
             skipped = position in cycle.reviewed.skip_reasons
             yield _to_tool_ended(outcome, self.language, skipped=skipped)
