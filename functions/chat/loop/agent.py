@@ -6,6 +6,7 @@ Also called: agentic loop, tool loop.
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Protocol
 
 from functions.chat import user_texts
@@ -144,12 +145,7 @@ class Agent:
             for event in self._end_with(translate(str(end), self.language)):
                 yield event
         await self.output_gate.wait_released()  # a verdict under way belongs to this answer
-        for event in self._end_lookup():
-            yield event
-        if self.output_gate.addition:
-            for event in self._end_with(self.output_gate.addition):
-                yield event
-        for event in self._ask_for_reply():
+        for event in chain(self._end_lookup(), self._add_to_answer(), self._ask_for_reply()):
             yield event
         yield Stage("response_ready")
 
@@ -204,6 +200,11 @@ class Agent:
             yield from self._end_with("\n".join(lines))
         verdict = self.output_gate.verdict
         yield RouteChosen("lookup", verdict.level if verdict else 0)
+
+    def _add_to_answer(self) -> Iterator[RunEvent]:
+        """Add what a doubtful question wants said besides."""
+        if self.output_gate.addition:
+            yield from self._end_with(self.output_gate.addition)
 
     def _ask_for_reply(self) -> Iterator[RunEvent]:
         """Write the question that the owner's next message answers, apart and last."""
