@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-memories eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy openapi clients lock clean help
+.PHONY: run example import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-answers eval-memories eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy question-kinds openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -71,6 +71,10 @@ eval-windows: $(VENV)/ready-dev ## Measure how many turns a dense row may hold, 
 	@test -f "$(DATA)" || { echo "keepsake: name a LoCoMo file: make eval-windows DATA=path/to/locomo.json" >&2; exit 2; }
 	@$(BIN)/python -m infra.eval.dense_windows "$(DATA)"
 
+eval-answers: $(VENV)/ready-dev ## Measure answers end to end: make eval-answers DATA=path/to/locomo.json (a scripted model; ARGS=--real asks that of the settings, --draw 60, --words)
+	@test -f "$(DATA)" || { echo "keepsake: name a LoCoMo file: make eval-answers DATA=path/to/locomo.json" >&2; exit 2; }
+	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.answers "$(DATA)" $(ARGS)
+
 eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our gold set (OPENAI_API_KEY asks that model; ARGS=--show)
 	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.memories $(ARGS)
 
@@ -129,6 +133,9 @@ destroy: $(VENV)/ready ## Take the functions away; data stays (DATA=delete delet
 	@$(CLOUD) $(if $(DATA),--data $(DATA))
 
 ##@ Change it
+question-kinds: $(VENV)/ready-dev ## Embed the examples of question kinds anew
+	@$(BIN)/python -m infra.question_kinds
+
 openapi: $(VENV)/ready ## Write docs/openapi.json from the route table
 	@$(BIN)/python -m infra.openapi
 

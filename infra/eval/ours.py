@@ -17,7 +17,7 @@ from shared.data.search.library_index import LibraryIndex
 from shared.data.search.search import Search
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId, UserId
-from shared.ports import Embedder
+from shared.ports import Documents, Embedder, Vectors
 from shared.retrieval.dense_windows import WINDOW_TURNS
 from shared.retrieval.packing import ScoredTranscript, pack
 from tests.fixtures.processing import build_processing_fixture
@@ -60,24 +60,34 @@ async def open_library(
     *,
     window_turns: int = WINDOW_TURNS,
 ) -> AsyncIterator[dict[str, ProductSearch]]:
-    """Process every talk as a conversation of one user, deleted when the context ends.
+    """Fill a library, and search it by words and, where there is an embedder, by meanings."""
+    async with fill_library(all_turns, tick, embedder, window_turns=window_turns) as library:
+        _, documents, vectors = library
+        searches = {"words": Search(documents, vectors)}
+        if embedder:
+            searches["words and meanings"] = Search(documents, vectors, embedder)
+        yield {name: ProductSearch(search, all_turns) for name, search in searches.items()}
 
-    It is searched by words, and by meanings where there is an embedder.
-    """
+
+@asynccontextmanager
+async def fill_library(
+    all_turns: Sequence[Turn],
+    tick: Callable[[], None],
+    embedder: Embedder | None,
+    *,
+    window_turns: int = WINDOW_TURNS,
+) -> AsyncIterator[tuple[SqliteDatabase, Documents, Vectors]]:
+    """Process every talk as a conversation of one user, deleted when the context ends."""
     with TemporaryDirectory() as folder:
         database = SqliteDatabase(Path(folder) / "keepsake.db")
         library = build_processing_fixture(database, OfflineModel())
-        documents, vectors = library.documents, library.vectors
-        index = LibraryIndex(vectors, embedder, window_turns=window_turns)
+        index = LibraryIndex(library.vectors, embedder, window_turns=window_turns)
         deps = replace(library.deps, index=index)
         for _, turns in groupby(all_turns, key=lambda turn: turn.talk):
             stored = await deps.stores.conversations.add(OWNER, build_conversation(list(turns)))
             await process(deps, OWNER, stored.id)
             tick()
-        searches = {"words": Search(documents, vectors)}
-        if embedder:
-            searches["words and meanings"] = Search(documents, vectors, embedder)
-        yield {name: ProductSearch(search, all_turns) for name, search in searches.items()}
+        yield database, library.documents, library.vectors
         database.close()
 
 
