@@ -31,8 +31,8 @@ PERSON = {
     },
     "qa": [
         {
-            "question": "What did the sister of Ann sell?",
-            "answer": "Her bakery",
+            "question": "Who of the family of Ann sold a bakery?",
+            "answer": "Her sister",
             "category": 4,
             "evidence": ["D1:1"],
         },
@@ -79,8 +79,8 @@ async def test_an_answer_is_scored_by_calls_words_and_what_it_cites() -> None:
             results.append(score(question, answer, calls=reader.calls, tokens=9, s=0.1))
 
     assert first == GoldQuestion(
-        text="What did the sister of Ann sell?",
-        answer="Her bakery",
+        text="Who of the family of Ann sold a bakery?",
+        answer="Her sister",
         category=4,
         evidence=frozenset({to_conversation_id(("p-1", 1))}),
     )
