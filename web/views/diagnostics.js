@@ -21,6 +21,11 @@ const REASONS = {
   pictures: t("because it takes pictures"),
   size: t("because it takes so much text"),
 };
+const KNOWN = {
+  "about the library": t("as the question is about your library"),
+  advice: t("as the question is about you"),
+  "near by words": t("as they share words with the question"),
+};
 const PATHS = { simple: t("Without tools"), tools: t("With tools"), persona: t("As an app's persona") };
 
 /** A disclosure that loads when it is opened. */
@@ -59,6 +64,7 @@ function facts(details, formatCost) {
     details.cost_micro_usd !== null && [t("Cost by list prices"), formatCost(details.cost_micro_usd, details.unpriced_calls)],
     [t("Documents"), t("{read} read, {written} written", { read: formatNumber(details.reads), written: formatNumber(details.writes) })],
     details.retrieval_path && [t("Search"), searchOf(details)],
+    details.known && [t("Given beforehand"), knownOf(details.known)],
     [t("Sources"), formatNumber(details.citations)],
     [t("Time"), FIRST_WORD in details.stages ? t("{whole}, the first word after {first}", { whole: ms(details.ms), first: ms(details.stages[FIRST_WORD]) }) : ms(details.ms)],
     [t("Trace"), el("code", {}, details.trace_id)],
@@ -68,6 +74,14 @@ function facts(details, formatCost) {
 function searchOf({ retrieval_path: path, hits, fallback_without_filters: repeated }) {
   const found = tn({ one: "{path}, {n} hit", other: "{path}, {n} hits" }, hits, { path: SEARCHES[path] ?? path });
   return repeated ? t("{found}, repeated without filters", { found }) : found;
+}
+
+function knownOf({ reason, conversations, facts: memories }) {
+  return t("{conversations} and {memories}, {reason}", {
+    conversations: tn({ one: "{n} conversation", other: "{n} conversations" }, conversations.length),
+    memories: tn({ one: "{n} memory", other: "{n} memories" }, memories.length),
+    reason: KNOWN[reason],
+  });
 }
 
 function bars(title, rows) {

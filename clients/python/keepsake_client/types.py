@@ -1052,6 +1052,12 @@ class KeyOut(TypedDict):
     created_at: str
 
 
+class KnownOut(TypedDict):
+    reason: Literal["about the library", "advice", "near by words"]
+    conversations: NotRequired[list[str]]
+    facts: NotRequired[list[str]]
+
+
 class LanguageIn(TypedDict):
     language: str
 
@@ -2429,6 +2435,7 @@ class DiagnosticsOut(TypedDict):
     tools_offered: NotRequired[int]
     tools_left_out: NotRequired[list[str]]
     blocks_left_out: NotRequired[list[str]]
+    known: NotRequired[KnownOut | None]
     app_tools: NotRequired[int]
     app_tools_offered: NotRequired[int]
 

@@ -5,13 +5,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from functions.chat.context.known import KnownReason
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.model_choice import ModelReason
 from shared.domain.chats.crisis import CrisisLevel, Route
 from shared.domain.chats.run import Outcome
 from shared.domain.chats.safety import SafetyScore, SafetyStep
 from shared.domain.errors import NotFound
-from shared.domain.ids import MessageId, SessionId, UserId
+from shared.domain.ids import ConversationId, MemoryId, MessageId, SessionId, UserId
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
 from shared.safety.safety_score import compute_points, find_step
@@ -33,6 +34,14 @@ class SafetyOut(Wire):
     locked_until: datetime | None
 
 
+class KnownOut(Wire):
+    """What of the library the model was given unasked, by id, and why."""
+
+    reason: KnownReason
+    conversations: tuple[ConversationId, ...] = ()
+    facts: tuple[MemoryId, ...] = ()
+
+
 class DiagnosticsOut(Wire):
     """The steps and costs of an answer until it was stored: names, counts and times, no content.
 
@@ -43,7 +52,7 @@ class DiagnosticsOut(Wire):
     in each stage; `first_token` counts from the start of the request. `lookup` says whether a
     search of the web brought a source. `window_tokens` is what the model takes at once, as it was known at the end;
     `tools_left_out` names our tools, and `blocks_left_out` what else of the input was cut or left out, for which it had no
-    room; of the `app_tools` that could be offered, `app_tools_offered` were. `safety` is that of the chat now. `cost_micro_usd` is what its
+    room; `known` was found before it was asked; of the `app_tools` that could be offered, `app_tools_offered` were. `safety` is that of the chat now. `cost_micro_usd` is what its
     models cost by their list prices, in millionths of a US dollar, without the `unpriced_calls`,
     whose model has no known price.
     """
@@ -82,6 +91,7 @@ class DiagnosticsOut(Wire):
     tools_offered: int = 0
     tools_left_out: tuple[str, ...] = ()
     blocks_left_out: tuple[str, ...] = ()
+    known: KnownOut | None = None
     app_tools: int = 0
     app_tools_offered: int = 0
 

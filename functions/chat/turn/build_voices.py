@@ -6,11 +6,13 @@ Also called: model comparison, multi-model.
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from functions.chat.consent.allowed_details import build_details_text
 from functions.chat.context import prompt
 from functions.chat.context.context import Context
 from functions.chat.context.given_files import build_note
+from functions.chat.context.known import Known
 from functions.chat.context.lines import describe_caution, describe_exercise, describe_project
 from functions.chat.context.page import Page, build_page_text
 from functions.chat.context.similar_chats import build_similar_text
@@ -152,6 +154,8 @@ class VoiceBuilder:
             tools_offered=len(offered.tools),
             tools_left_out=offered.left_out,
         )
+        if context.known:
+            telemetry.add_fields(known=_describe_known(self.documents.known))
         policy = self._build_policy(context, offered.tools)
         return self._build_voice(role, fitted, offered, policy)
 
@@ -221,6 +225,14 @@ class VoiceBuilder:
             **_list_blocks(context, documents),
             local_time=self.now.astimezone(documents.profile.zone),
         )
+
+
+def _describe_known(known: Known) -> dict[str, Any]:
+    return {
+        "reason": known.reason,
+        "conversations": [each.conversation.id for each in known.excerpts],
+        "facts": [fact.id for fact in known.facts],
+    }
 
 
 def _list_blocks(context: Context, documents: TurnContext) -> dict[str, list[str]]:

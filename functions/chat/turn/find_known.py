@@ -85,7 +85,7 @@ class KnownSearch:
         with anyio.move_on_after(WAIT_S), suppress(Unavailable):
             return await self._find(build_query(self.question, earlier), await self.weighing)
         self.cancel()
-        telemetry.add_fields(known="unavailable")
+        telemetry.add_fields(known_search="unavailable")
         return NOTHING_KNOWN
 
     async def _find(self, query: str, kinds: Kinds | None) -> Known:

@@ -9,23 +9,46 @@ import pytest
 
 from functions.chat.context.known import build_query, free_brackets, is_near
 from functions.chat.deps import ChatDeps
+from functions.chat.tools.parsed_call import parse_call
+from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question import Question
 from shared.data.search.search import Search
 from shared.domain.errors import Unavailable
-from shared.domain.models.model import ModelFacts, UserText
-from shared.domain.provenance import LIBRARY
+from shared.domain.ids import AppId, SessionId
+from shared.domain.models.model import ModelFacts, ToolCall, ToolSpec, UserText
+from shared.domain.provenance import LIBRARY, Source
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.chats import store_messages
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
+from tests.functions.chat.test_custom_agents import begin_chat, create_agent
+from tests.functions.chat.test_message_routes import open_chat
+from tests.functions.chat.test_tool_policy import run_nothing
 from tests.functions.chat.test_turn import ask as ask_model
-from tests.functions.chat.test_turn import require_end
+from tests.functions.chat.test_turn import build_app, require_end
 
 LISBON = build_conversation(3, "Where do we meet?", "Ann flies to Lisbon with the blue suitcase.")
 DENTIST = build_conversation(5, "The dentist said the wisdom tooth has to go.", "In March.")
 ABOUT_LISBON = "When does Ann fly to Lisbon?"
+
+LOOK_UP = Tool(
+    spec=ToolSpec(
+        name="look_up",
+        description="Look up",
+        parameters={
+            "type": "object",
+            "properties": {"q": {"type": "string"}},
+            "required": ["q"],
+        },
+    ),
+    status="Looking up",
+    run=run_nothing,
+    source=Source(kind="app", id="A", name="A"),
+    tool_class="read",
+    maker="developer eve",
+)
 
 
 def read_known(turn: PreparedTurn) -> dict[str, Any]:
@@ -173,3 +196,44 @@ def test_a_passage_is_near_by_the_rarer_words_of_a_question_e3() -> None:
     assert is_near(ABOUT_LISBON, ["Ann: she flies to Lisbon"])
     assert not is_near("How do I boil an egg?", ["Ann: I had an egg for breakfast"])
     assert not is_near("ok", ["ok ok ok"])
+
+
+async def test_a_persona_and_an_agent_without_the_tools_are_given_nothing_c54(
+    world: ChatFixture,
+) -> None:
+    await store_conversations(world, ADA, LISBON)
+    await store_memories(world, ADA, ["User meets Ann in Lisbon when she flies"])
+    deps = world.deps()
+    await deps.stores.apps.create(build_app(world, persona_prompt="You are a pirate."))
+    async with open_chat(deps) as http:
+        mute = await begin_chat(http, await create_agent(http, tools=[]))
+        searching = await begin_chat(http, await create_agent(http, tools=["search_memories"]))
+    questions = {
+        "persona": Question(ABOUT_LISBON, app_id=AppId("APP1")),
+        "mute": Question(ABOUT_LISBON, session_id=SessionId(mute)),
+        "searching": Question(ABOUT_LISBON, session_id=SessionId(searching)),
+    }
+
+    turns = {name: await prepare_turn(deps, ADA, asked) for name, asked in questions.items()}
+
+    assert {name: sorted(read_known(turn)) for name, turn in turns.items()} == {
+        "persona": [],
+        "mute": [],
+        "searching": ["facts"],
+    }
+
+
+@pytest.mark.parametrize(("text", "reason"), [(ABOUT_LISBON, "private_text"), ("Hello", None)])
+async def test_what_is_known_is_told_to_nobody_unasked_e3(
+    world: ChatFixture, text: str, reason: str | None
+) -> None:
+    """A call that carries what stands in a passage asks its owner, as after a search."""
+    await store_conversations(
+        world, ADA, build_conversation(1, "Ann flies to Lisbon, her locker has the code 771904.")
+    )
+    call = parse_call(ToolCall(id="c", name="look_up", arguments='{"q": "771904"}'), "u")
+
+    turn = await prepare_turn(world.deps(), ADA, Question(text))
+
+    verdict = turn.voices[0].tool_policy.judge(LOOK_UP, call)
+    assert verdict.reason == reason
