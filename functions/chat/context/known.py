@@ -73,9 +73,12 @@ class Known:
 NOTHING_KNOWN = Known()
 
 
-def build_query(question: str, earlier: Sequence[str]) -> str:
-    """Return what to look for: a question that says little by itself follows the one before it."""
-    if len(_weigh_terms(question)) > FOLLOW_UP_TERMS or not earlier:
+def build_query(question: str, earlier: Sequence[str], kinds: Kinds | None) -> str:
+    """Return what to look for: a question that says little by itself follows the one before it, a greeting none."""
+    terms = _weigh_terms(question)
+    is_brief = not terms if kinds is None else len(terms) <= FOLLOW_UP_TERMS
+    is_greeting = kinds is not None and kinds["general"] >= CLEAR_SHARE
+    if not is_brief or is_greeting or not earlier:
         return question
     return f"{earlier[0][:MAX_EARLIER_CHARS]}\n{question}"
 

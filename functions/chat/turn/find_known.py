@@ -83,7 +83,8 @@ class KnownSearch:
             self.cancel()
             return NOTHING_KNOWN
         with anyio.move_on_after(WAIT_S), suppress(Unavailable):
-            return await self._find(build_query(self.question, earlier), await self.weighing)
+            kinds = await self.weighing
+            return await self._find(build_query(self.question, earlier, kinds), kinds)
         self.cancel()
         telemetry.add_fields(known_search="unavailable")
         return NOTHING_KNOWN

@@ -116,8 +116,27 @@ async def test_a_follow_up_is_read_with_the_question_before_it_e3(world: ChatFix
     known = await ask(world, "And with what?")
 
     assert known["documents"][0]["title"] == LISBON.structured.title
-    assert build_query("And with what?", [ABOUT_LISBON]) == f"{ABOUT_LISBON}\nAnd with what?"
-    assert build_query(ABOUT_LISBON, ["Hello"]) == ABOUT_LISBON
+    assert await ask(world, "Thanks") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds", "follows"),
+    [
+        ("And with what?", None, True),
+        ("And Ben?", None, False),
+        ("Thanks", None, False),
+        ("And Ben?", {"library": 0.6, "general": 0.4}, True),
+        ("Thanks", {"library": 0.1, "general": 0.9}, False),
+        (ABOUT_LISBON, {"library": 1.0, "general": 0.0}, False),
+    ],
+)
+def test_what_says_little_is_looked_for_with_what_was_asked_before_e3(
+    text: str, kinds: Any, *, follows: bool
+) -> None:
+    expected = f"Who has the key?\n{text}" if follows else text
+
+    assert build_query(text, ["Who has the key?"], kinds) == expected
+    assert build_query(text, [], kinds) == text
 
 
 async def test_a_fact_near_to_the_question_is_given_with_the_day_since_when_c54(
