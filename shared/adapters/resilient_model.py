@@ -90,6 +90,8 @@ class ResilientModel:
             window_tokens=min(each.window_tokens for each in facts),
             takes_images=all(each.takes_images for each in facts),
             is_local=all(each.is_local for each in facts),
+            is_extractive=facts[0].is_extractive,
+            reads_per_s=facts[0].reads_per_s,
             places=facts[0].places,
         )
 

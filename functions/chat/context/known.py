@@ -21,6 +21,7 @@ from shared.domain.chats.arc import Arc
 from shared.domain.chats.chat import Card
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.memories.memory import Memory
+from shared.domain.models.model import ModelFacts
 from shared.domain.models.tokens import estimate_tokens
 from shared.domain.provenance import LIBRARY
 from shared.domain.value import value
@@ -35,8 +36,11 @@ from shared.security.visible_text import strip_invisible
 MAX_PASSAGE_TOKENS = 1_000
 MAX_FACT_TOKENS = 600
 """Of facts, and of what the last stretch of the chats was about."""
-PASSAGE_SHARE, FACT_SHARE = 8, 14
-"""Of a small window, no more than these parts of it."""
+MAX_TOKENS = MAX_PASSAGE_TOKENS + MAX_FACT_TOKENS
+WINDOW_SHARE = 5
+"""Of a small window, no more than this part of it."""
+MAX_READING_S = 3
+"""What a slow server reads in this time, and no more; its first word waits for it."""
 LIKELY_SHARE = 0.35
 """Share of a kind among the nearest examples from which a question is taken to be of it."""
 CLEAR_SHARE = 0.5
@@ -152,12 +156,20 @@ def pack_excerpts(excerpts: Sequence[Excerpt], tokens: int = MAX_PASSAGE_TOKENS)
     return [replace(each, passages=passages) for each, passages in packed if passages]
 
 
-def build_known_text(known: Known, numbering: Numbering, zone: ZoneInfo, window_tokens: int) -> str:
+def compute_room(model: ModelFacts) -> int:
+    """Return the tokens that a model is given at most, by its window and by how fast it reads."""
+    room = min(MAX_TOKENS, model.window_tokens // WINDOW_SHARE)
+    return room if model.reads_per_s is None else min(room, int(model.reads_per_s * MAX_READING_S))
+
+
+def build_known_text(known: Known, numbering: Numbering, zone: ZoneInfo, model: ModelFacts) -> str:
     """Return what is known as fenced data, each conversation by its number in the chat; empty where nothing is."""
-    facts = _fit_facts(known, zone, min(MAX_FACT_TOKENS, window_tokens // FACT_SHARE))
+    room = compute_room(model)
+    facts = _fit_facts(known, zone, room * MAX_FACT_TOKENS // MAX_TOKENS)
     arc = {"last_talk": known.arc.summary} if known.arc is not None and known.arc.summary else {}
-    room = window_tokens // PASSAGE_SHARE
-    excerpts = known.excerpts if room >= MAX_PASSAGE_TOKENS else pack_excerpts(known.excerpts, room)
+    excerpts = known.excerpts
+    if room < MAX_TOKENS:
+        excerpts = pack_excerpts(excerpts, room * MAX_PASSAGE_TOKENS // MAX_TOKENS)
     documents = [_describe(each, numbering, zone) for each in excerpts]
     found = {
         **({"documents": documents} if documents else {}),

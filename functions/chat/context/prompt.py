@@ -117,7 +117,7 @@ def add_owner_blocks(
         pictures=tuple(list_pictures(files)),
         lines=(*context.lines, *owner_lines, *filter(None, [exercise, project_overview])),
         details=details,
-        known=build_known_text(known, numbering, profile.zone, context.facts.window_tokens),
+        known=build_known_text(known, numbering, profile.zone, context.facts),
         known_facts=tuple(fact.id for fact in known.facts),
         similar_chats=similar_chats,
         page=page,

@@ -6,6 +6,7 @@ Also called: LLM provider, LLM client.
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -42,6 +43,7 @@ from shared.models.answers import describe_problems, is_wrapped, parse_answer
 from shared.models.fit_data import fit_data
 from shared.models.known_models import KnownModel, KnownModels, ModelKey, Step
 from shared.models.ladder import Answering, Attempt, Ladder, count_request_tokens
+from shared.models.reading_speed import ReadingSpeeds
 from shared.models.refusals import Refused
 from shared.models.requests import ModelRequest, build_answer_format, build_prompt_messages
 from shared.models.stream import StreamReader
@@ -127,6 +129,7 @@ class OpenaiModel:
         self._prices = prices
         self._known = known or KnownModels()
         self._ladders: dict[str, Ladder] = {}
+        self._speeds = ReadingSpeeds()
 
     def name(self, role: ModelRole) -> str:
         return self._models[role]
@@ -142,6 +145,7 @@ class OpenaiModel:
             window_tokens=self._windows.get(role) or known.find_window(now) or facts.window_tokens,
             takes_images=images and not refuses_images,
             is_local=self._is_local,
+            reads_per_s=self._speeds.get(self.name(role)),
             places=known.places,
         )
 
@@ -254,12 +258,15 @@ class OpenaiModel:
         attempt, refusal = None, None
         with open_model_call("chat", self.name(role)) as call:
             while True:
-                ladder = self._get_ladder(role)
+                ladder, sent, first_word = self._get_ladder(role), self._clock.now(), None
                 async with ladder.open(request, steps, after=attempt, refusal=refusal) as answering:
                     reader = self._build_reader(role, answering.attempt)
                     try:
                         async with aclosing(self._read(answering, reader, call)) as events:
                             async for event in events:
+                                first_word = first_word or self._clock.now()
+                                if isinstance(event, ModelCallFinished):
+                                    self._note_speed(role, event.usage, sent, first_word)
                                 yield self._price(role, event)
                     except Refused as error:  # said in the stream, before the first word
                         attempt, refusal = answering.attempt, error.refusal
@@ -268,6 +275,13 @@ class OpenaiModel:
                 if thoughts is not None:
                     thoughts.append(reader.reasoning)
                 return
+
+    def _note_speed(
+        self, role: ModelRole, usage: Usage, sent: datetime, first_word: datetime
+    ) -> None:
+        """Note how fast a model on this machine reads; elsewhere a request hardly waits for that."""
+        if self._is_local:
+            self._speeds.note(self.name(role), usage, sent, first_word)
 
     async def _read(
         self, answering: Answering, reader: StreamReader, call: ModelCallSpan

@@ -23,7 +23,8 @@ class ModelFacts:
     """What a model can be given: `window_tokens` in all, its answer included, and perhaps images.
 
     What a model `is_local` reads stays on the machine that asks it. One that `is_extractive` reads the question and
-    the results of its tools alone. `places` is how many requests its
+    the results of its tools alone. `reads_per_s` is how many tokens it read a second in its last calls, where that is
+    slow enough to matter. `places` is how many requests its
     server answers at once; None where it does not say.
     """
 
@@ -31,6 +32,7 @@ class ModelFacts:
     takes_images: bool = False
     is_local: bool = False
     is_extractive: bool = False
+    reads_per_s: float | None = None
     places: int | None = None
 
 

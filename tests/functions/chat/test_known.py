@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from functions.chat.context.known import build_query, free_brackets, is_near
+from functions.chat.context.known import build_query, compute_room, free_brackets, is_near
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.parsed_call import parse_call
 from functions.chat.tools.toolkit import Tool
@@ -202,8 +202,21 @@ async def test_it_is_fitted_to_the_window_and_the_question_stays_e3(
     assert latest.text.endswith(ABOUT_LISBON)
 
 
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        (ModelFacts(window_tokens=128_000), 1_600),
+        (ModelFacts(window_tokens=4_096), 819),
+        (ModelFacts(window_tokens=16_384, reads_per_s=116.0), 348),
+        (ModelFacts(window_tokens=16_384, reads_per_s=5_000.0), 1_600),
+    ],
+)
+def test_a_slow_server_and_a_small_window_are_given_less_e3(model: ModelFacts, tokens: int) -> None:
+    assert compute_room(model) == tokens
+
+
 async def test_ten_thousand_facts_give_the_nearest_ten_at_most_e3(world: ChatFixture) -> None:
-    facts = [f"User has a wooden dinghy with number {n}" for n in range(2_000)]
+    facts = [f"User has a wooden dinghy with number {n}" for n in range(10_000)]
     await store_memories(world, ADA, facts)
 
     known = await ask(world, "What is the number of my wooden dinghy?")
