@@ -16,7 +16,12 @@ from functions.chat.context.known import NOTHING_KNOWN, Known
 from functions.chat.context.page import PageItem
 from functions.chat.context.project_files import ProjectFiles
 from functions.chat.context.result_text import load_encoder
-from functions.chat.context.similar_chats import MAX_COMPARED, SimilarChat, select_similar
+from functions.chat.context.similar_chats import (
+    MAX_COMPARED,
+    SimilarChat,
+    list_wanted_tags,
+    select_similar,
+)
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.incognito_chats import check_question
 from functions.chat.sealed import cached_chats
@@ -285,7 +290,7 @@ async def _load_agent(deps: ChatDeps, uid: UserId, session: Session) -> CustomAg
 async def _find_similar(
     deps: ChatDeps, uid: UserId, question: Question, session: Session, profile: Profile
 ) -> Sequence[SimilarChat]:
-    """Return the chats most like this one, unless their owner wants none.
+    """Return the chats most like this question in its chat, unless their owner wants none.
 
     Those of a sealed chat its client knows, and those of an incognito one nobody.
     """
@@ -293,11 +298,12 @@ async def _find_similar(
         return ()
     if is_private(session.id):
         return question.similar_chats if is_sealed(session.id) else ()
-    if not session.notes.tags:
+    wanted = list_wanted_tags(question.text, session)
+    if not wanted:
         return ()
-    tagged = await deps.stores.sessions.list_tagged(uid, session.notes.tags, limit=MAX_COMPARED)
+    tagged = await deps.stores.sessions.list_tagged(uid, wanted, limit=MAX_COMPARED)
     known = [chat for chat in tagged if not _is_forgotten(chat, profile)]
-    return select_similar(session, known)
+    return select_similar(wanted, session, known)
 
 
 def _is_forgotten(chat: Session, profile: Profile) -> bool:

@@ -52,12 +52,12 @@ async def store_chat(
 
 
 async def prepare(
-    world: ChatFixture, session_id: str = MAIN_SESSION, **changes: Any
+    world: ChatFixture, session_id: str = MAIN_SESSION, text: str = "👍?", **changes: Any
 ) -> PreparedTurn:
     return await prepare_turn(
         world.deps(ScriptedModel()),
         ADA,
-        Question("👍?", session_id=SessionId(session_id), **changes),
+        Question(text, session_id=SessionId(session_id), **changes),
     )
 
 
@@ -170,6 +170,16 @@ async def test_a_chat_with_more_tags_than_a_query_takes_is_compared_by_the_first
     await store_chat(world, MAIN_SESSION, tags=[f"tag {n}" for n in range(40)])
 
     assert "bought a boat" in read_latest(await prepare(world))
+
+
+async def test_the_first_question_of_a_chat_finds_what_is_like_it_m100(world: ChatFixture) -> None:
+    await store_chat(world, "c1", tags=["Lisbon", "food"], summary="The user ate sardines.")
+    await store_chat(world, "c2", tags=["boat"], summary="The user bought a boat.")
+
+    latest = read_latest(await prepare(world, text="Where did I eat in lisbon?"))
+
+    assert "ate sardines" in latest
+    assert "bought a boat" not in latest
 
 
 @pytest.mark.parametrize("setting", ["recalls_chats", "recalls_memories"])
@@ -292,7 +302,7 @@ def test_without_a_shared_tag_nothing_is_similar_m100(world: ChatFixture) -> Non
     chat = build_session(MAIN_SESSION, app_id=None, now=now)
     other = replace(chat, id=SessionId("c1"), notes=ChatNotes(tags=("x",), summary="S"))
 
-    assert select_similar(chat, [other]) == []
+    assert select_similar(chat.notes.tags, chat, [other]) == []
     assert build_similar_text([]) == ""
 
 
