@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from functions.chat.commands.command import Command, read_command
 from functions.chat.consent.consent_reply import Reply, parse_reply_to
@@ -95,7 +96,7 @@ async def _admit(deps: ChatDeps, asked: _Asked, key: QuestionKey | None) -> Prep
     uid, run_id = asked.uid, asked.run_id
     if not asked.finding.level:
         deps.model.check_room(uid)
-    check = check_unused(deps, uid, run_id, key)
+    check = partial(check_unused, deps, uid, run_id, key)
     load = load_context(deps, uid, asked.question, asked.fork, check=check)
     is_urgent = asked.finding.is_plain
     documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=is_urgent)

@@ -1,7 +1,7 @@
 """Context of a turn: the documents that an answer is prepared from, read in two rounds."""
 
 from asyncio import gather
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import field, replace
 
 from functions.chat.consent.allowed_details import Details, load_details
@@ -93,7 +93,12 @@ class TurnContext:
 
 
 async def load_context(
-    deps: ChatDeps, uid: UserId, question: Question, fork: Fork | None, *, check: Awaitable[None]
+    deps: ChatDeps,
+    uid: UserId,
+    question: Question,
+    fork: Fork | None,
+    *,
+    check: Callable[[], Awaitable[None]],
 ) -> TurnContext:
     """Read in two rounds; `check` runs beside the first and may refuse the question.
 
@@ -169,7 +174,7 @@ async def _read_first_round(
     uid: UserId,
     question: Question,
     fork: Fork | None,
-    check: Awaitable[None],
+    check: Callable[[], Awaitable[None]],
 ) -> _FirstRound:
     """Read all that the question itself names. A refusal of `check` comes before others."""
     reads = gather(
@@ -183,7 +188,7 @@ async def _read_first_round(
             find_files(deps, uid, question.file_ids, may_be_gone=question.version is not None),
         ),
     )
-    refusal, _ = await gather(check, reads, return_exceptions=True)
+    refusal, _ = await gather(check(), reads, return_exceptions=True)
     if isinstance(refusal, BaseException):
         raise refusal
     profile, history_read, installed_apps, (connections, consent, page_item, files) = await reads
