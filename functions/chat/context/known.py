@@ -1,4 +1,4 @@
-"""What is known: what was found of the owner's library for a question before its model is asked, as data; pure.
+"""Known passages and facts: what was found of the owner's library before a model is asked, as data; pure.
 
 With it a model answers most questions about its owner in one call. A greeting, a question that anybody may ask and
 one for an app bring nothing of the library into a turn.

@@ -1,4 +1,4 @@
-"""What is known: passages and facts that are near to a question stand before its model is asked (E3, C54, X7)."""
+"""Known beforehand: passages and facts that are near to a question stand before its model is asked (E3, C54, X7)."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What is known by meaning: what a question is about decides what of the library is given, in any language (E3, C54)."""
+"""Known by meaning: what a question is about decides what of the library is given, in any language (E3, C54)."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
