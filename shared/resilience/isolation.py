@@ -4,7 +4,9 @@ Also called: sandbox, subprocess.
 """
 
 import resource
-from collections.abc import Callable
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar
 
@@ -17,6 +19,8 @@ from shared.domain.value import value
 T = TypeVar("T")
 MAX_PROCESSES = 2
 _limiter: RunVar[CapacityLimiter] = RunVar("_limiter")
+_turns: RunVar[dict[str, tuple[anyio.Lock, int]]] = RunVar("_turns")
+"""By owner: the lock that one of their files holds, and how many wait for it or hold it."""
 
 
 @value
@@ -24,6 +28,7 @@ class Limits:
     """What reading one file may take; the memory includes that of the process and its modules."""
 
     timeout_s: float = 120.0
+    cpu_s: float = 60.0
     memory_bytes: int = 1_610_612_736
 
 
@@ -31,27 +36,53 @@ class LimitReached(Exception):
     """Reading took more than the limits; the text says what, for people."""
 
 
-async def run_isolated(read: Callable[[], T], limits: Limits) -> T:
-    """Call `read` in another process, two at once; waiting for others counts as no time of this one.
+async def run_isolated(read: Callable[[], T], limits: Limits, owner: str) -> T:
+    """Call `read` in another process, two at once and one of each owner, who waits behind their own alone.
 
-    Raises LimitReached, and what `read` raises.
+    Waiting for others counts as no time of this one. Raises LimitReached, and what `read` raises.
     """
-    work = partial(_run_bounded, read, limits.memory_bytes)
+    work = partial(_run_bounded, read, limits)
     try:
-        async with _get_limiter():
+        async with _take_turn(owner), _get_limiter():
             with anyio.fail_after(limits.timeout_s):
                 return await to_process.run_sync(work, cancellable=True, limiter=CapacityLimiter(1))
     except TimeoutError as error:
         reason = f"reading it takes longer than {limits.timeout_s:.0f} seconds"
         raise LimitReached(reason) from error
-    except (anyio.BrokenWorkerProcess, MemoryError) as error:
+    except MemoryError as error:
         raise LimitReached("reading it takes more memory than there is") from error
+    except anyio.BrokenWorkerProcess as error:
+        raise LimitReached("reading it takes more time or memory than it may") from error
 
 
-def _run_bounded(read: Callable[[], T], memory_bytes: int) -> T:
+def _run_bounded(read: Callable[[], T], limits: Limits) -> T:
+    """The timer's signal ends the process, also where it runs code that no exception reaches."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, hard))
-    return read()
+    resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, hard))
+    signal.setitimer(signal.ITIMER_PROF, limits.cpu_s)
+    try:
+        return read()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+@asynccontextmanager
+async def _take_turn(owner: str) -> AsyncIterator[None]:
+    """Wait until no other file of the owner is read."""
+    try:
+        turns = _turns.get()
+    except LookupError:
+        turns = {}
+        _turns.set(turns)
+    lock, waiting = turns.get(owner, (anyio.Lock(), 0))
+    turns[owner] = lock, waiting + 1
+    try:
+        async with lock:
+            yield
+    finally:
+        lock, waiting = turns.pop(owner)
+        if waiting > 1:
+            turns[owner] = lock, waiting - 1
 
 
 def _get_limiter() -> CapacityLimiter:

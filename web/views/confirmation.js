@@ -93,6 +93,7 @@ const REASONS = {
   changed_tool: t("The app changed it after you allowed it."),
   disclosure: t("It would tell its maker more than you wrote in this message."),
   private_text: t("It contains a number or a secret that you did not write in this message."),
+  foreign_words: t("It would write what you did not say yourself in this chat."),
 };
 
 function parameters(values) {

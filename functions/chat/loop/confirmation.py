@@ -46,6 +46,7 @@ REASONS = {
     "changed_tool": "The app changed this tool after you allowed it.",
     "disclosure": "It would tell its maker more than you wrote in this message.",
     "private_text": "It contains a number or a secret that you did not write in this message.",
+    "foreign_words": "It would write what you did not say yourself in this chat.",
 }
 
 

@@ -6,7 +6,7 @@ tools run without a question as long as they tell little that the owner did not 
 Also called: least privilege.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,8 @@ class ToolPolicy:
     """Judges calls, and learns every result that the model reads.
 
     `given_texts` are what the model was given beside the owner's message, `own_texts` those of them
-    that the owner wrote. `own_words_only` says that all of it is ours or the owner's own words.
+    that the owner wrote. `own_words_only` says that all of it is ours or the owner's own words, and
+    `has_read_others` that words of others stand in it, be it but what the library holds.
     `earlier_results` are what it was given of earlier turns, each with the maker that returned it, '' for
     one that has no tool here. `local_time` is the owner's.
     """
@@ -61,12 +62,14 @@ class ToolPolicy:
         own_texts: Sequence[str] = (),
         earlier_results: Sequence[tuple[str, str]] = (),
         own_words_only: bool = True,
+        has_read_others: bool = False,
         local_time: datetime,
     ) -> None:
         self._user_text = user_text
         self._given_texts = given_texts
         self._own_texts = own_texts
         self._own_words_only = own_words_only
+        self._has_read_others = has_read_others
         self._local_time = local_time
         self._earlier_results = earlier_results
         self._results: list[tuple[str, str]] = [*earlier_results]
@@ -87,6 +90,7 @@ class ToolPolicy:
             own_texts=self._own_texts,
             earlier_results=self._earlier_results,
             own_words_only=self._own_words_only,
+            has_read_others=self._has_read_others,
             local_time=self._local_time,
         )
         sibling._bits_by_maker = self._bits_by_maker
@@ -100,6 +104,7 @@ class ToolPolicy:
         for tool, outcome in zip(tools, outcomes, strict=True):
             if tool is not None and outcome.source is not None:
                 self._own_words_only = False
+                self._has_read_others = True
                 maker = "" if outcome.failed else tool.maker
                 self._results.append((maker, outcome.values_text))
                 self._known_texts.pop(maker, None)
@@ -114,9 +119,20 @@ class ToolPolicy:
             return Verdict(call=call)
         if reason := _find_reason(tool, call.arguments):
             return Verdict(call=call, reason=reason)
+        if self._writes_foreign_words(tool, call.arguments):
+            return Verdict(call=call, reason="foreign_words")
         if not tool.maker or tool.always_allowed or self._is_free_search(tool):
             return Verdict(call=call)
         return self._judge_disclosure(tool, call, call.arguments)
+
+    def _writes_foreign_words(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
+        """Tell whether a call would write into the library what its owner did not say, once others were read."""
+        if tool.maker or tool.tool_class != "write" or not self._has_read_others:
+            return False
+        from functions.chat.consent.own_words import stand_in_own_words
+
+        own_texts = (self._user_text, *self._own_texts)
+        return not stand_in_own_words(arguments, tool.spec.parameters, own_texts)
 
     def is_known_url(self, url: str) -> bool:
         """Tell whether an address stands in the owner's messages or in a result of this turn."""
@@ -253,6 +269,8 @@ def build_tool_policy(
         and not foreign_blocks
         and len(history) >= session.message_count
         and not any(_holds_words_of_others(history)),
+        has_read_others=bool(session.summary or foreign_blocks or results.by_embed)
+        or any(_holds_words_of_others(history)),
         local_time=local_time,
     )
 

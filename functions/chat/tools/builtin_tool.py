@@ -1,6 +1,6 @@
 """Built-in tools: the class of a tool's arguments is also what the model reads about it."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from functions.chat.tools.toolkit import ResultRenderer, Tool
@@ -17,9 +17,10 @@ def build_builtin_tool(
     handle: Callable[[ArgumentsT], Awaitable[ResultRenderer]],
     *,
     tool_class: ToolClass,
+    sensitive_arguments: Sequence[str] = (),
     is_search: bool = False,
 ) -> Tool:
-    """Build a tool that calls `handle` with validated arguments."""
+    """Build a tool that calls `handle` with validated arguments. It asks each time that it asks at all."""
 
     async def run(arguments: Mapping[str, Any], _: str) -> ResultRenderer:
         return await handle(parse_arguments(name, arguments_type, arguments))
@@ -30,5 +31,7 @@ def build_builtin_tool(
         run=run,
         source=LIBRARY,
         tool_class=tool_class,
+        sensitive_arguments=sensitive_arguments,
+        is_grantable=False,
         is_search=is_search,
     )

@@ -40,7 +40,7 @@ def build_focus_tools(
         "Setting the focus",
         SetFocusMode,
         partial(_set_focus_mode, deps, uid, session, modes),
-        tool_class="write",
+        tool_class="sensitive",
     )
     names = json.dumps([mode.name for mode in modes], ensure_ascii=False)
     description = f"{tool.spec.description}\nThe modes: {names}"

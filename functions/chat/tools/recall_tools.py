@@ -25,7 +25,7 @@ def build_recall_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
             "Setting what is recalled",
             SetRecall,
             partial(_set_recall, deps, uid),
-            tool_class="write",
+            tool_class="sensitive",
         )
     ]
 

@@ -64,7 +64,7 @@ def build_rule_tools(
         "Dropping a rule",
         DropRule,
         partial(_drop_rule, deps, uid, rules),
-        tool_class="write",
+        tool_class="sensitive",
     )
     return [save, *([drop] if list_active(rules) else [])]
 

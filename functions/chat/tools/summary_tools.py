@@ -36,6 +36,7 @@ def build_summary_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
             ManageDailySummary,
             partial(_manage_daily_summary, deps, uid),
             tool_class="write",
+            sensitive_arguments=tuple(ManageDailySummary.model_fields),
         )
     ]
 

@@ -8,6 +8,7 @@ import anyio
 from anyio import to_thread
 
 from functions.imports.plan.plan import Plan, SourceFile, plan_file, plan_refusal
+from shared.domain.ids import UserId
 from shared.resilience.isolation import LimitReached, Limits, run_isolated
 
 SMALL_BYTES = 65_536
@@ -16,14 +17,19 @@ ARCHIVE_MARK = b"PK"
 
 
 async def plan_files(
-    sources: Sequence[SourceFile], *, zone: str, now: datetime, limits: Limits | None = None
+    uid: UserId,
+    sources: Sequence[SourceFile],
+    *,
+    zone: str,
+    now: datetime,
+    limits: Limits | None = None,
 ) -> list[Plan]:
     """Read files; one that takes too long or too much memory is refused."""
     plans: list[Plan | None] = [None] * len(sources)
     small = {at for at, source in enumerate(sources) if _is_small(source)}
 
     async def read(at: int, source: SourceFile) -> None:
-        plans[at] = await _plan_isolated(source, zone, now, limits or Limits())
+        plans[at] = await _plan_isolated(uid, source, zone, now, limits or Limits())
 
     async with anyio.create_task_group() as tasks:
         for at, source in enumerate(sources):
@@ -43,8 +49,10 @@ def _plan_small(sources: Sequence[SourceFile], zone: str, now: datetime) -> list
     return [plan_file(source, zone, now) for source in sources]
 
 
-async def _plan_isolated(source: SourceFile, zone: str, now: datetime, limits: Limits) -> Plan:
+async def _plan_isolated(
+    uid: UserId, source: SourceFile, zone: str, now: datetime, limits: Limits
+) -> Plan:
     try:
-        return await run_isolated(partial(plan_file, source, zone, now), limits)
+        return await run_isolated(partial(plan_file, source, zone, now), limits, uid)
     except LimitReached as limit:
         return plan_refusal(source.name, str(limit))

@@ -27,7 +27,7 @@ from shared.library.uploads import iterate_content
 from shared.resilience.isolation import LimitReached, Limits, run_isolated
 from shared.retrieval.page_passages import split_into_passages
 
-LIMITS = Limits(timeout_s=60.0, memory_bytes=1_610_612_736)
+LIMITS = Limits(timeout_s=60.0, cpu_s=10.0, memory_bytes=1_610_612_736)
 BROKE_READERS = "reading it failed again and again"
 
 
@@ -53,18 +53,18 @@ async def _read(deps: FileDeps, uid: UserId, file: File, limits: Limits) -> File
     """Raises Unreadable and LimitReached."""
     if file.attempt_count > MAX_ATTEMPTS:
         raise Unreadable(BROKE_READERS)
-    content = await _parse(deps, file, limits)
+    content = await _parse(deps, uid, file, limits)
     return await _store(deps, uid, _describe(file, content), content)
 
 
-async def _parse(deps: FileDeps, file: File, limits: Limits) -> FileContent:
+async def _parse(deps: FileDeps, uid: UserId, file: File, limits: Limits) -> FileContent:
     """Copy the content to a folder that goes with this call, and read it there."""
     async with TemporaryDirectory() as folder:
         path = Path(folder) / "content"
         async with await anyio.open_file(path, "wb") as copy:
             async for part in iterate_content(deps.blobs, file.parts):
                 await copy.write(part)
-        return await run_isolated(partial(read_content, path, file.name), limits)
+        return await run_isolated(partial(read_content, path, file.name), limits, uid)
 
 
 def _describe(file: File, content: FileContent) -> File:

@@ -12,14 +12,21 @@ Decision = Literal["approved", "always", "refused", "expired"]
 """`always`: this call and all later ones of the tool. `expired`: there was no answer in time."""
 
 ConfirmationReason = Literal[
-    "sensitive", "first_use", "new_tool", "changed_tool", "disclosure", "private_text"
+    "sensitive",
+    "first_use",
+    "new_tool",
+    "changed_tool",
+    "disclosure",
+    "private_text",
+    "foreign_words",
 ]
 """Why a call is asked about.
 
 `sensitive`: its tool asks each time. `first_use`: it changes something, and no `always` was given.
 `new_tool`, `changed_tool`: the user has not seen the tool as it is now. `disclosure`: it would tell
 its maker more than a call may that nobody was asked about. `private_text`: it contains a number or
-a secret that was read and that the user did not write.
+a secret that was read and that the user did not write. `foreign_words`: it writes into the library what is
+not in the words of the user, after something of others was read.
 """
 
 CONFIRMATION_TIMEOUT = timedelta(minutes=10)

@@ -246,6 +246,7 @@ async def test_a_file_that_ends_its_readers_is_rejected_in_the_end(
     [
         (Limits(timeout_s=0), "reading it takes longer than 0 seconds"),
         (Limits(memory_bytes=200_000_000), "reading it takes more memory than there is"),
+        (Limits(cpu_s=0.01), "reading it takes more time or memory than it may"),
     ],
 )
 async def test_a_file_that_takes_too_much_is_rejected(

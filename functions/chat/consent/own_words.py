@@ -1,0 +1,47 @@
+"""Own words of the owner: whether what a call would write stands in their messages of this chat.
+
+A text that somebody else wrote may ask for a memory or a task; its words are not the owner's.
+
+Also called: taint tracking, provenance check.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from shared.retrieval.term_weights import get_term_weight
+from shared.retrieval.terms import tokenize
+
+_NAMES_OF_OWNER = frozenset(tokenize("user owner"))
+"""Facts call the owner so, who says “I”."""
+
+
+def stand_in_own_words(
+    arguments: Mapping[str, Any], schema: Mapping[str, Any], own_texts: Iterable[str]
+) -> bool:
+    """Tell whether each word that means something in the texts of a call was written by its owner.
+
+    Ids, choices and times are no texts: they name what is there, or when.
+    """
+    wanted = {
+        term
+        for text in _list_texts(arguments, schema.get("properties", {}))
+        for term in tokenize(text)
+        if get_term_weight(term) > 0
+    }
+    wanted -= _NAMES_OF_OWNER
+    for text in own_texts:
+        wanted.difference_update(tokenize(text))
+    return not wanted
+
+
+def _list_texts(arguments: Mapping[str, Any], properties: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in arguments.items():
+        if isinstance(value, str) and not _is_name_or_time(name, properties.get(name, {})):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from (each for each in value if isinstance(each, str))
+
+
+def _is_name_or_time(name: str, schema: Mapping[str, Any]) -> bool:
+    kinds = [schema, *schema.get("anyOf", ())]
+    return name.endswith("_id") or any(kind.keys() & {"enum", "format", "const"} for kind in kinds)

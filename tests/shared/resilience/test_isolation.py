@@ -1,0 +1,43 @@
+"""Isolation of readers: whoever sends many files waits behind their own (S3)."""
+
+import os
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio import lowlevel, to_thread
+
+from shared.resilience.isolation import Limits, run_isolated
+
+
+def wait_for(path: str) -> str:
+    """Read a named pipe: it ends when somebody wrote to it."""
+    return Path(path).read_text()
+
+
+def write(path: Path) -> None:
+    path.write_text("read")
+
+
+async def test_one_owner_of_many_files_holds_up_nobody_else(tmp_path: Path) -> None:
+    pipes = [tmp_path / f"pipe{n}" for n in range(6)]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    read = {pipe: anyio.Event() for pipe in pipes}
+    order: list[str] = []
+
+    async def run(owner: str, pipe: Path) -> None:
+        await run_isolated(partial(wait_for, str(pipe)), Limits(), owner)
+        order.append(f"{owner} {pipe.name}")
+        read[pipe].set()
+
+    async with anyio.create_task_group() as tasks:
+        for pipe in pipes[:5]:
+            tasks.start_soon(run, "eve", pipe)
+        await lowlevel.checkpoint()
+        tasks.start_soon(run, "ann", pipes[5])
+        for pipe in (pipes[5], *pipes[:5]):
+            await to_thread.run_sync(write, pipe)
+            await read[pipe].wait()
+
+    assert order == ["ann pipe5", *(f"eve pipe{n}" for n in range(5))]
