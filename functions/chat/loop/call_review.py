@@ -85,7 +85,7 @@ class CallReview:
         pending: dict[int, Confirmation] = {}
         for position, (tool, verdict) in enumerate(zip(tools, verdicts, strict=True)):
             reviewed.calls[position] = verdict.call
-            if tool is None or verdict.reason is None:
+            if tool is None or verdict.reason is None or tool.refuses(verdict.call.arguments or {}):
                 continue
             confirmation = await self._request(tool, verdict.call, verdict.reason)
             if isinstance(confirmation, str):

@@ -1,6 +1,7 @@
 """Built-in tools: the class of a tool's arguments is also what the model reads about it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from functions.chat.tools.toolkit import ResultRenderer, Tool
@@ -33,5 +34,6 @@ def build_builtin_tool(
         tool_class=tool_class,
         sensitive_arguments=sensitive_arguments,
         is_grantable=False,
+        check=partial(parse_arguments, name, arguments_type),
         is_search=is_search,
     )

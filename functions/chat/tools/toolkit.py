@@ -107,6 +107,7 @@ class Tool:
     words it returns. `maker` learns its arguments, and has `maker_tools` tools in all; it is empty
     for the owner's library. `pin` names the version that runs, and `standing` says whether the
     owner saw it; with `always_allowed` they are not asked about its calls, except those that give one of `sensitive_arguments`.
+    `check` raises ToolRefused for arguments that it would refuse.
     The results of one that `is_search` have numbers to cite.
     """
 
@@ -117,6 +118,7 @@ class Tool:
     tool_class: ToolClass
     sensitive_arguments: Sequence[str] = ()
     is_grantable: bool = True
+    check: Callable[[Mapping[str, Any]], object] | None = None
     is_search: bool = False
     own_name: str = ""
     maker: str = ""
@@ -139,6 +141,15 @@ class Tool:
     def allows_always(self) -> bool:
         """Tell whether its owner may allow its calls for always."""
         return self.is_grantable and self.tool_class != "sensitive"
+
+    def refuses(self, arguments: Mapping[str, Any]) -> bool:
+        """Tell whether a call would be refused for its arguments, so that nobody is asked about it."""
+        try:
+            if self.check is not None:
+                self.check(arguments)
+        except ToolRefused:
+            return True
+        return False
 
     def is_sensitive(self, arguments: Mapping[str, Any]) -> bool:
         """Tell whether a call is asked about each time."""

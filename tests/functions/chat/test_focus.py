@@ -68,25 +68,25 @@ async def test_the_assistant_switches_a_mode_on_and_off_m104(world: ChatFixture)
         return script_calls(("set_focus_mode", {"name": name}))
 
     with ScriptedModel(
-        call("exam "), script_answer("It is on."),
-        call("Party"), script_answer("There is none."),
-        call(""), script_answer("It is off."), script_answer("Yes."),
+        call("exam "), script_answer("Shall I?"), script_answer("It is on."),
+        call("Party"), script_answer("Shall I?"), script_answer("There is none."),
+        call(""), script_answer("Shall I?"), script_answer("It is off."), script_answer("Yes."),
     ) as model:  # fmt: skip
         deps = world.deps(model)
         async with open_chat(deps) as http:
             await save_mode(http)
-        for text in ("Exam, please", "Party, please", "Enough", "Hello"):
+        for text in ("Exam, please", "yes", "Party, please", "yes", "Enough", "yes", "Hello"):
+            world.clock.advance(seconds=5)
             await ask(deps, {"text": text})
 
     results = [
-        message.text
-        for call_made in (model.calls[1], model.calls[3], model.calls[5])
-        for message in call_made.messages
-        if isinstance(message, ToolResult)
+        [m.text for m in model.calls[n].messages if isinstance(m, ToolResult)][-1]
+        for n in (2, 5, 8)
     ]
     assert "is on from the next message" in results[0]
-    assert any("There are: Exam" in text for text in results)
-    assert [len(list_system_texts(model, n)) for n in range(7)] == [1, 1, 2, 2, 2, 2, 1]
+    assert "There are: Exam" in results[1]
+    assert "ends with this answer" in results[2]
+    assert [len(list_system_texts(model, n)) for n in (0, 2, 3, 8, 9)] == [1, 1, 2, 2, 1]
     (spec,) = [tool for tool in model.calls[0].tools if tool.name == "set_focus_mode"]
     assert '["Exam"]' in spec.description
 

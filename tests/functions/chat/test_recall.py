@@ -25,16 +25,16 @@ def read_context(model: ScriptedModel, call: int) -> str:
 
 async def test_the_assistant_pauses_and_resumes_it_when_asked_c51(world: ChatFixture) -> None:
     pause, resume = (script_calls(("set_recall", {"recalls": on})) for on in (False, True))
-    done = script_answer("Done.")
-    with ScriptedModel(pause, done, done, resume, done, done) as model:
+    may_i, done = script_answer("Shall I?"), script_answer("Done.")
+    with ScriptedModel(pause, may_i, done, done, resume, may_i, done, done) as model:
         deps = world.deps(model)
-        for text in ("Don't use my memories", "Hello", "Use them again", "Hello"):
+        for text in ("Don't use my memories", "yes", "Hello", "Use them again", "yes", "Hello"):
             world.clock.advance(seconds=5)
             await ask(deps, {"text": text})
 
-    assert [list_tools(model, n) >= MEMORY_TOOLS for n in (0, 2, 5)] == [True, False, True]
-    assert "paused memories" in read_context(model, 2)
-    assert "paused memories" not in read_context(model, 5)
+    assert [list_tools(model, n) >= MEMORY_TOOLS for n in (0, 3, 7)] == [True, False, True]
+    assert "paused memories" in read_context(model, 3)
+    assert "paused memories" not in read_context(model, 7)
 
 
 async def test_the_setting_is_the_owners_c51(world: ChatFixture) -> None:

@@ -186,9 +186,12 @@ async def test_the_assistant_drops_one_when_asked_c61(world: ChatFixture) -> Non
     await add_rules(world, "Be brief.", "Be kind.")
     with ScriptedModel(
         script_calls(("drop_rule", {"text": "be brief"}), ("drop_rule", {"text": "Be rude."})),
+        script_answer("Shall I?"),
         script_answer("Done."),
     ) as model:
-        await ask(world.deps(model), {"text": "You may write at length again"})
+        for text in ("You may write at length again", "yes"):
+            world.clock.advance(seconds=5)
+            await ask(world.deps(model), {"text": text})
 
     rules = (await world.deps().stores.profiles.get(ADA)).rules
     assert [rule.text for rule in list_active(rules)] == ["Be kind."]

@@ -1,5 +1,6 @@
 """Daily summaries are switched and moved in a chat, shown with the answer, and undone (P8)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
@@ -14,20 +15,31 @@ from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.test_message_routes import open_chat
 
+HOURS = 24
+
 
 def script(**arguments: Any) -> ScriptedModel:
-    return ScriptedModel(
-        script_calls(("manage_daily_summary", arguments)), script_answer("It is done.")
-    )
+    """Let the model call the tool; a change is made once its owner allowed it."""
+    call = script_calls(("manage_daily_summary", arguments))
+    answers = ["Shall I?", "It is done."] if asks(arguments) else ["It is done."]
+    return ScriptedModel(call, *map(script_answer, answers))
+
+
+def asks(arguments: Mapping[str, Any]) -> bool:
+    return arguments.get("enabled") is not None or 0 <= arguments.get("hour", -1) < HOURS
 
 
 async def ask(world: ChatFixture, **arguments: Any) -> tuple[str, list[dict[str, Any]]]:
     """Let the model call the tool in a turn; return what it read, and the changes that are shown."""
     with script(**arguments) as model:
         async with open_chat(world.deps(model)) as http:
-            await http.post("/v2/messages", json={"text": "About my daily summary"})
+            for text in ["About my daily summary", *(["yes"] if asks(arguments) else [])]:
+                world.clock.advance(seconds=5)
+                await http.post("/v2/messages", json={"text": text})
             changes = await load_changes(http)
-        (result,) = [m.text for m in model.calls[-1].messages if type(m).__name__ == "ToolResult"]
+        (*_, result) = [
+            m.text for m in model.calls[-1].messages if type(m).__name__ == "ToolResult"
+        ]
     return result, changes
 
 
