@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-answers eval-memories eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy question-kinds openapi clients lock clean help
+.PHONY: run example import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-answers eval-memories eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -133,8 +133,8 @@ destroy: $(VENV)/ready ## Take the functions away; data stays (DATA=delete delet
 	@$(CLOUD) $(if $(DATA),--data $(DATA))
 
 ##@ Change it
-question-kinds: $(VENV)/ready-dev ## Embed the examples of question kinds anew
-	@$(BIN)/python -m infra.question_kinds
+embed-examples: $(VENV)/ready-dev ## Embed the labelled examples of questions and crises anew
+	@$(BIN)/python -m infra.examples
 
 openapi: $(VENV)/ready ## Write docs/openapi.json from the route table
 	@$(BIN)/python -m infra.openapi

@@ -4,7 +4,8 @@ Level 0 is none, 1 asks for a gentle question, 2 is serious, 3 acute. Somebody e
 quotations, idioms and jokes are level 0. A hash of the id halves the set, and rules are tuned on one half.
 Messages and rules have one author, who knew both halves while writing the rules, so the held-out half says
 little about other people's words. `late.json` has a second set, in other words than the first rules, which
-were then widened for it; and a last set, written after that, for which no rule was changed.
+were then widened for it; and a last set, written after that, for which no rule was changed. The first two are
+the product's examples as well, so the encoder is measured on the late ones alone.
 """
 
 import json
@@ -15,9 +16,9 @@ from typing import Literal
 
 from shared.data.store.codec import type_adapter
 from shared.domain.value import value
+from shared.safety.crisis_examples import FOLDER, LANGUAGES
 
-FOLDER = Path(__file__).parent / "crisis"
-LANGUAGES = ("en", "de", "es", "fr", "pt", "it", "ja", "zh")
+LATE = Path(__file__).parent / "crisis/late.json"
 Kind = Literal[
     "crisis",
     "idiom",
@@ -55,8 +56,6 @@ def load_messages() -> Sequence[GoldMessage]:
     adapter = type_adapter(tuple[GoldMessage, ...])
     return tuple(
         message
-        for name in (*LANGUAGES, "late")
-        for message in adapter.validate_python(
-            json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-        )
+        for path in (*(FOLDER / f"{name}.json" for name in LANGUAGES), LATE)
+        for message in adapter.validate_python(json.loads(path.read_text(encoding="utf-8")))
     )

@@ -12,7 +12,9 @@ _CONTACT: re.Pattern[str] = re.compile(
 )
 """Addresses of the net and of mail, and numbers of six digits and more, such as those of phones."""
 DOUBTED = CrisisFinding(certainty="unsure")
-"""What counts as found where the rules found nothing, and a rating doubts that."""
+"""What counts as found where the rules found nothing, and a rating or the examples doubt that."""
+DOUBTFUL_DANGER = 0.5
+"""Share of serious crises among the examples nearest to a text, as of which a classifier judges it."""
 DOUBTFUL_SELF_HARM = 0.1
 """A rating of the danger to a text's writer, 0 to 1, as of which a classifier judges it."""
 _COUNTRY = re.compile(r"[A-Z]{2}")

@@ -10,6 +10,7 @@ import anyio
 
 from functions.chat.deps import Limits
 from functions.chat.safety.crisis_verdict import (
+    DOUBTED,
     CrisisReading,
     judge_alone,
     judge_reading,
@@ -52,10 +53,13 @@ async def judge_text(
     once is read in pieces, of which the gravest counts.
     """
     model = deps.model.for_user(uid, is_masked=True, urgency="crisis")
-    window_tokens = deps.model.describe("fast").window_tokens
+    facts = deps.model.describe("fast")
+    if facts.is_extractive and finding == DOUBTED:
+        return judge_alone(finding)  # it knows the rules alone, which found nothing
     with anyio.move_on_after(deps.limits.crisis_timeout_s):
         asked = [
-            await _read(model, prompt) for prompt in _build_prompts(window_tokens, text, earlier)
+            await _read(model, prompt)
+            for prompt in _build_prompts(facts.window_tokens, text, earlier)
         ]
         readings = [reading for reading in asked if reading is not None]
         if len(readings) == len(asked):

@@ -21,6 +21,7 @@ from functions.chat.context.known import (
 )
 from functions.chat.deps import ChatDeps
 from shared import telemetry
+from shared.data.search.search import QuestionMeaning
 from shared.domain.account.profile import Profile
 from shared.domain.chats.arc import Arc
 from shared.domain.chats.custom_agent import CustomAgent
@@ -45,58 +46,70 @@ class _Found:
 
 @value
 class KnownSearch:
-    """Looks for what is known: what a question is about is weighed, and it is searched for, beside the first reads.
+    """Looks for what is known: what a question is like is read, and it is searched for, beside the first reads.
 
-    Nothing is looked for where the model that answers reads nothing but its own results.
+    Nothing is looked for where the model that answers `is_extractive`: it reads nothing but its own results.
     """
 
     deps: ChatDeps
     uid: UserId
     question: str
-    weighing: "asyncio.Task[Kinds | None] | None"
+    is_extractive: bool
+    reading: "asyncio.Task[QuestionMeaning | None]"
     searching: "asyncio.Task[_Found] | None"
 
     @classmethod
     def begin(cls, deps: ChatDeps, uid: UserId, question: str) -> Self:
         is_extractive = deps.model.describe("agent").is_extractive
-        weigh = None if is_extractive else deps.search.weigh_question(uid, question)
-        search = _search(deps, uid, question) if weigh and says_enough(question) else None
+        is_searched = not is_extractive and says_enough(question)
+        search = _search(deps, uid, question) if is_searched else None
         return cls(
             deps=deps,
             uid=uid,
             question=question,
-            weighing=asyncio.create_task(weigh) if weigh else None,
+            is_extractive=is_extractive,
+            reading=asyncio.create_task(deps.search.read_question(uid, question)),
             searching=asyncio.create_task(search) if search else None,
         )
 
     def cancel(self) -> None:
-        for task in (self.weighing, self.searching):
-            if task is not None:
-                task.cancel()
+        self.reading.cancel()
+        self._cancel_search()
+
+    def _cancel_search(self) -> None:
+        if self.searching is not None:
+            self.searching.cancel()
+
+    async def read(self) -> QuestionMeaning | None:
+        """Return what the question is like; None where the encoder does not say so in time."""
+        with anyio.move_on_after(WAIT_S):
+            return await asyncio.shield(self.reading)
+        return None
 
     async def find(self, profile: Profile, earlier: Sequence[str]) -> Known:
         """Return what a model may be given unasked: nothing while memories are paused, or where search is down.
 
         `earlier` are the owner's messages before the question, the latest first.
         """
-        if self.weighing is None or not profile.recalls_memories:
-            self.cancel()
+        if self.is_extractive or not profile.recalls_memories:
+            self._cancel_search()
             return NOTHING_KNOWN
         with anyio.move_on_after(WAIT_S), suppress(Unavailable):
-            kinds = await self.weighing
+            meaning = await asyncio.shield(self.reading)
+            kinds = meaning.kinds if meaning else None
             return await self._find(build_query(self.question, earlier, kinds), kinds)
-        self.cancel()
+        self._cancel_search()
         telemetry.add_fields(known_search="unavailable")
         return NOTHING_KNOWN
 
     async def _find(self, query: str, kinds: Kinds | None) -> Known:
         if not may_concern(query, kinds):
-            self.cancel()
+            self._cancel_search()
             return NOTHING_KNOWN
         if query == self.question and self.searching is not None:
             found = await self.searching
         else:
-            self.cancel()
+            self._cancel_search()
             found = await _search(self.deps, self.uid, query)
         return select_known(query, kinds, found.excerpts, found.facts, found.arc)
 

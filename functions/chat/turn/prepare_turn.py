@@ -10,7 +10,7 @@ from functions.chat.consent.consent_reply import Reply, parse_reply_to
 from functions.chat.context.window import list_owner_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
-from functions.chat.safety.crisis_verdict import judge_alone
+from functions.chat.safety.crisis_verdict import DOUBTED, DOUBTFUL_DANGER, judge_alone
 from functions.chat.safety.first_verdict import judge_question
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.sessions.open_chat import WatchedQuestion, check_open
@@ -101,7 +101,13 @@ async def _admit(deps: ChatDeps, asked: _Asked, key: QuestionKey | None) -> Prep
     is_urgent = asked.finding.is_plain
     documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=is_urgent)
     async with withdraw_on_failure(deps, uid, slot, asked.at):
-        return await _build_turn(deps, asked, documents, slot)
+        return await _build_turn(deps, _doubt(asked, documents.danger), documents, slot)
+
+
+def _doubt(asked: _Asked, danger: float) -> _Asked:
+    """Let a classifier judge what the rules call clear, and what is like the words of people in a crisis."""
+    is_doubted = asked.finding.certainty == "clear" and danger >= DOUBTFUL_DANGER
+    return replace(asked, finding=DOUBTED) if is_doubted else asked
 
 
 async def _build_turn(

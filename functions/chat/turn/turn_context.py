@@ -55,7 +55,10 @@ from shared.domain.value import value
 
 @value
 class TurnContext:
-    """The documents that an answer is prepared from; of the newest messages the model reads the `window`."""
+    """The documents that an answer is prepared from; of the newest messages the model reads the `window`.
+
+    `danger` is how much the question is like those of people in a serious crisis, from 0 to 1.
+    """
 
     profile: Profile
     session: Session
@@ -74,6 +77,7 @@ class TurnContext:
     details: Details = field(default_factory=dict)
     similar_chats: Sequence[SimilarChat] = ()
     known: Known = NOTHING_KNOWN
+    danger: float = 0.0
 
     @property
     def persona(self) -> App | None:
@@ -133,6 +137,7 @@ async def load_context(
             looking.find(first.profile, window.list_owner_texts(newest_messages)),
         ),
     )
+    meaning = await looking.read()
     return TurnContext(
         profile=_speak_for_client(first.profile, question.client_language),
         session=session,
@@ -151,6 +156,7 @@ async def load_context(
         results=results,
         similar_chats=similar_chats,
         known=leave_out_forbidden(known, agent),
+        danger=meaning.danger if meaning else 0.0,
     )
 
 

@@ -32,13 +32,15 @@ from shared.domain.memories.memory import Memory
 from shared.domain.store.vectors import Filter, Hit, SparseVector
 from shared.domain.value import value
 from shared.ports import Documents, Embedder, Vectors
+from shared.retrieval.examples import ENCODER
 from shared.retrieval.fusion import fuse_ranks, fuse_scores
 from shared.retrieval.packing import Passage, TurnScores, build_excerpts
 from shared.retrieval.query import ParsedQuery, parse_query, rescore
-from shared.retrieval.question_kinds import ENCODER, QuestionKind, weigh_kinds
+from shared.retrieval.question_kinds import QuestionKind, load_table
 from shared.retrieval.sparse import build_speaker_vector
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
+from shared.safety.crisis_examples import measure_danger
 from shared.spans import open_retrieval
 
 MAX_ROWS_PER_QUERY = 200
@@ -96,6 +98,14 @@ class SearchResult:
     conversations: list[FoundConversation]
     fallback_without_filters: bool = False
     total: int = 0
+
+
+@value
+class QuestionMeaning:
+    """What a question is like, by labelled examples: shares of kinds, and of serious crises, from 0 to 1."""
+
+    kinds: Mapping[QuestionKind, float]
+    danger: float
 
 
 class Search:
@@ -242,12 +252,10 @@ class Search:
         others = await search(filters=replace(filters, people=(), topics=()))
         return SearchResult(conversations=others, fallback_without_filters=True)
 
-    async def weigh_question(
-        self, uid: UserId, question: str
-    ) -> Mapping[QuestionKind, float] | None:
-        """Return what a question is about; None without the encoder of the examples."""
+    async def read_question(self, uid: UserId, question: str) -> QuestionMeaning | None:
+        """Return what a question is like; None without the encoder of the examples."""
         vector = await self._dense_vectors.embed_question(uid, question, ENCODER)
-        return await to_thread.run_sync(weigh_kinds, vector) if len(vector) else None
+        return await to_thread.run_sync(_compare, vector) if len(vector) else None
 
     async def search_memories(self, uid: UserId, query: str, *, limit: int) -> list[Memory]:
         """Return memories, best first."""
@@ -317,6 +325,11 @@ class Search:
             if not entry.conversation.discarded
             and (current_rows := _select_rows(entry, rows[entry.conversation.id], query))
         ]
+
+
+def _compare(vector: Sequence[float]) -> QuestionMeaning:
+    kinds = load_table().weigh(vector)
+    return QuestionMeaning(kinds=kinds, danger=measure_danger(vector))
 
 
 def _bound_texts(

@@ -2,7 +2,8 @@
 
 from collections import Counter
 
-from infra.eval.crisis_gold import LANGUAGES, load_messages
+from infra.eval.crisis_gold import load_messages
+from shared.safety.crisis_examples import LANGUAGES
 
 MESSAGES = [message for message in load_messages() if message.half in {"tuned", "held out"}]
 

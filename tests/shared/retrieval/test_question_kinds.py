@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 from shared.adapters.embedded.local_embedder import MODEL_NAME, load_encoder
-from shared.retrieval.question_kinds import (
-    ENCODER,
-    VECTORS,
-    QuestionKind,
-    list_examples,
-    weigh_kinds,
-)
+from shared.retrieval.examples import ENCODER
+from shared.retrieval.question_kinds import QuestionKind, list_examples, load_table
 
 UNSEEN: dict[QuestionKind, list[str]] = {
     "library": [
@@ -77,7 +72,7 @@ def vectors() -> dict[str, list[float]]:
 def test_most_unseen_questions_are_weighed_as_what_they_are_e3(
     vectors: dict[str, list[float]], kind: QuestionKind
 ) -> None:
-    weights = [weigh_kinds(vectors[text]) for text in UNSEEN[kind]]
+    weights = [load_table().weigh(vectors[text]) for text in UNSEEN[kind]]
     likeliest = Counter(max(each, key=lambda name: each[name]) for each in weights)
 
     assert likeliest[kind] >= 0.7 * len(weights), likeliest
@@ -89,14 +84,14 @@ def test_what_is_not_about_the_library_is_hardly_ever_taken_to_be_e3(
 ) -> None:
     others = [*UNSEEN["general"], *UNSEEN["action"]]
 
-    shares = [weigh_kinds(vectors[text])["library"] for text in others]
+    shares = [load_table().weigh(vectors[text])["library"] for text in others]
 
     assert sum(share >= 0.35 for share in shares) <= 1
 
 
 def test_the_stored_vectors_are_those_of_the_examples(vectors: dict[str, list[float]]) -> None:
     assert ENCODER == MODEL_NAME
-    with np.load(VECTORS) as stored:
+    with np.load(load_table().file) as stored:
         examples = stored["vectors"].astype(np.float32)
     assert len(examples) == len(list_examples())
     for place, (_, text) in list(enumerate(list_examples()))[::40]:

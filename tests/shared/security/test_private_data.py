@@ -156,7 +156,7 @@ def test_spans_are_in_order_and_never_overlap_m101(text: str):
 
 
 @pytest.mark.parametrize(
-    "folder", ["infra/eval/gold", "infra/eval/crisis", "functions/library/welcome"]
+    "folder", ["infra/eval/gold", "shared/safety/crisis_examples", "functions/library/welcome"]
 )
 def test_nothing_is_found_in_what_people_say_of_other_things_m101(folder: str):
     """The gold sets and the sample library: 60,000 characters of talk without a contact in them."""

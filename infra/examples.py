@@ -1,0 +1,26 @@
+"""Embeds the labelled examples of the product: python -m infra.examples."""
+
+import numpy as np
+
+from shared.adapters.embedded.local_embedder import load_encoder
+from shared.retrieval import question_kinds
+from shared.safety import crisis_examples
+
+MAX_INT8 = 127
+
+
+def main() -> None:
+    """Write the vectors of each table as whole numbers of eight bits."""
+    encoder = load_encoder(threads=1)
+    for table, examples in (
+        (question_kinds.load_table(), question_kinds.list_examples()),
+        (crisis_examples.load_table(), crisis_examples.list_examples()),
+    ):
+        vectors = np.asarray(encoder.query([text for _, text in examples]))
+        scaled = vectors / np.abs(vectors).max(axis=1, keepdims=True) * MAX_INT8
+        np.savez_compressed(table.file, vectors=scaled.round().astype(np.int8))
+        print(f"keepsake: {len(vectors)} examples in {table.file}")
+
+
+if __name__ == "__main__":
+    main()

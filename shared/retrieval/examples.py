@@ -1,0 +1,58 @@
+"""Labelled examples: what a text is, by those that are nearest to it in meaning.
+
+Also called: nearest neighbours, few-shot classification, intent classification.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Matrix = np.ndarray[Any, np.dtype[np.float32]]
+
+ENCODER = "multilingual-e5-small/q4"
+"""The embedder that the vectors of all tables are by; others compare with nothing."""
+NEAREST = 15
+SHARPNESS = 8
+"""An example counts exp(8·cos) as much as one at a right angle to the text."""
+
+L = TypeVar("L")
+
+
+class ExampleTable(Generic[L]):
+    """Examples with their labels; `file` holds their vectors as whole numbers, in the same order.
+
+    `make embed-examples` embeds them anew.
+    """
+
+    def __init__(self, labels: Sequence[L], file: Path) -> None:
+        self.file = file
+        self._labels = labels
+
+    def weigh(self, vector: Sequence[float]) -> Mapping[L, float]:
+        """Return the shares of the labels among the nearest examples, which add up to 1."""
+        import numpy as np
+
+        mean, directions = self._vectors
+        centred = np.asarray(vector, dtype=np.float32) - mean
+        similarities = directions @ (centred / (np.linalg.norm(centred) or 1.0))
+        weights = dict.fromkeys(self._labels, 0.0)
+        for place in np.argsort(-similarities, kind="stable")[:NEAREST]:
+            weights[self._labels[place]] += float(np.exp(SHARPNESS * similarities[place]))
+        total = sum(weights.values())
+        return {label: weight / total for label, weight in weights.items()}
+
+    @cached_property
+    def _vectors(self) -> "tuple[Matrix, Matrix]":
+        """The mean of the examples, and their directions from it; their stored length is no matter."""
+        import numpy as np
+
+        with np.load(self.file) as stored:
+            vectors = stored["vectors"].astype(np.float32)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        mean = vectors.mean(axis=0)
+        centred = vectors - mean
+        return mean, centred / np.linalg.norm(centred, axis=1, keepdims=True)
