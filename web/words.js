@@ -50,6 +50,7 @@ export const toolName = (name) => plainly(name.replaceAll("_", " "));
 const LIBRARY_TOOLS = {
   get_conversations: t("Look at conversations"),
   search_conversations: t("Search in conversations"),
+  get_people_and_events: t("Look at people and events"),
   get_memories: t("Look at memories"),
   search_memories: t("Search in memories"),
   remember: t("Write a memory"),

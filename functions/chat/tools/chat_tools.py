@@ -136,4 +136,4 @@ def _name_sender(message: Message) -> str:
         return "an imported file"
     if message.from_integration:
         return "an app"
-    return "owner" if message.sender == "human" else "assistant"
+    return "User" if message.sender == "human" else "assistant"

@@ -3,6 +3,7 @@
 Also called: RAG, retrieval-augmented generation.
 """
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -15,20 +16,23 @@ from pydantic import Field
 from functions.chat.context.citations import Citations
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
+from functions.chat.tools.people_tools import build_card, build_people_tools
 from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult
 from shared import telemetry
 from shared.arguments import Arguments, Date
 from shared.data.search.search import Filters
-from shared.domain.chats.chat import Card
 from shared.domain.conversations.conversation import Conversation, ExtractedItem
 from shared.domain.conversations.day_words import describe_time
-from shared.domain.errors import ToolFailed, Unavailable
-from shared.domain.ids import AppId, UserId
+from shared.domain.conversations.own_names import list_others
+from shared.domain.errors import NotFound, ToolFailed, ToolRefused, Unavailable
+from shared.domain.ids import AppId, ConversationId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import SAFE_WINDOW_TOKENS
-from shared.domain.tasks.owner_words import address_owner
+from shared.domain.tasks.owner_words import address_owner, name_owner
+from shared.domain.value import value
 from shared.languages import translate
 from shared.resilience.retry import retry
+from shared.retrieval.chunking import format_turn
 from shared.retrieval.packing import Passage, pack
 
 UNTITLED = "Untitled conversation"
@@ -41,8 +45,14 @@ SEARCH_DOWN = (
     "search is unavailable at the moment. Tell the owner that you could not search, and do not say "
     "that nothing was found."
 )
-MORE_CONVERSATIONS = "There are more. For older ones, ask again with an end_date before the last of these; do not count these as all."
-MORE_MEMORIES = "There are more: the next begin at offset {offset}. Do not count these as all."
+MORE = "There are more{total}: the next begin at offset {offset}. Do not count these as all."
+NO_SUCH_CONVERSATION = "there is no conversation of this id. Results of this tool name the ids."
+MAX_SPOKEN_OFFSET = 149
+"""The index answers with 200 rows at once, and a list has at most 50."""
+SPOKEN_OFFSET_TOO_LARGE = (
+    f"with a speaker, the offset is at most {MAX_SPOKEN_OFFSET}. Give an end_date before the last "
+    "conversation of the list instead."
+)
 FILTERS_DROPPED = (
     "Nothing was found for these people and topics. These results were found without them and may be "
     "about others."
@@ -55,18 +65,17 @@ class GetConversations(Arguments):
 
     Use it for a question about a time. Turn words such as “yesterday”, “last week” or “in May” into a
     start and an end in the owner's time zone, counted from the current time. Use it, with a speaker,
-    for when the owner last talked to somebody.
+    for when the owner last talked to somebody; with a conversation_id, for one that you were shown.
     """
 
     start_date: Date = None
     end_date: Date = None
     speaker: Annotated[
-        str,
-        Field(
-            max_length=100, description="Only conversations in which somebody of this name speaks."
-        ),
+        str, Field(max_length=100, description="Only those in which somebody of this name speaks.")
     ] = ""
-    limit: Annotated[int, Field(ge=1, le=50, description="How many at most.")] = 20
+    conversation_id: Annotated[str, Field(max_length=200)] = ""
+    limit: Annotated[int, Field(ge=1, le=50)] = 20
+    offset: Annotated[int, Field(ge=0, le=2_000)] = 0
     include_transcript: Annotated[
         bool, Field(description="Only when the exact words are needed.")
     ] = False
@@ -83,8 +92,8 @@ class SearchConversations(Arguments):
     How to find things:
     1. Decide what kind of question it is: about a time, a topic, a person, or a fact about the owner.
     2. Choose the tool for it; this one is for topics, names and phrases.
-    3. Narrow by start_date and end_date whenever the time is known: words such as “last week” become
-    a start and an end in the owner's time zone, counted from the current time.
+    3. Narrow by start_date and end_date whenever the time is known: “last week” has its start and its
+    end in the owner's time zone.
     4. Look at whole transcripts only when the exact words matter.
     5. Answer with the conversations that hold the evidence. If the first search finds nothing, try
     once with other words or a wider time; then say plainly that nothing was found.
@@ -176,7 +185,8 @@ def build_library_tools(
             partial(_search_memories, deps, uid, zone),
         ),
     ]
-    return [*conversation_tools, *(memory_tools if recalls_memories else [])]
+    people_tools = build_people_tools(deps, uid, zone, language)
+    return [*conversation_tools, *people_tools, *(memory_tools if recalls_memories else [])]
 
 
 async def _get_conversations(
@@ -187,45 +197,83 @@ async def _get_conversations(
     *,
     language: str | None,
 ) -> ResultRenderer:
-    list_conversations = partial(_list_spoken if arguments.speaker else _list_between, deps, uid)
-    conversations = await list_conversations(arguments)
-    listed = conversations[: arguments.limit]
+    found, profile = await asyncio.gather(
+        _list_conversations(deps, uid, arguments), deps.stores.profiles.get(uid)
+    )
+    has_more = len(found) > arguments.limit
     return _render_conversations(
         [
             (one, _to_transcript_lines(one) if arguments.include_transcript else [])
-            for one in listed
+            for one in found[: arguments.limit]
         ],
-        zone,
-        language,
-        note=MORE_CONVERSATIONS if len(conversations) > len(listed) else None,
+        _Reader(zone=zone, language=language, names=profile.all_names),
+        note=await _describe_rest(deps, uid, arguments) if has_more else None,
     )
 
 
-async def _list_between(
+async def _describe_rest(deps: ChatDeps, uid: UserId, arguments: GetConversations) -> str:
+    """Say where a list goes on, and how many there are where that is known."""
+    end = arguments.offset + arguments.limit
+    if arguments.speaker:
+        return MORE.format(total="", offset=end)
+    total = await deps.stores.conversations.count_between(
+        uid, start=arguments.start_date, end=arguments.end_date
+    )
+    return MORE.format(total=f", {total} in all", offset=end)
+
+
+async def _list_conversations(
     deps: ChatDeps, uid: UserId, arguments: GetConversations
 ) -> list[Conversation]:
+    """List one more than the limit, if there are so many; with transcripts where they are asked for."""
+    if arguments.conversation_id:
+        return await _load_transcripts(deps, uid, arguments, [await _get_one(deps, uid, arguments)])
+    if arguments.speaker:
+        spoken = await _list_spoken(deps, uid, arguments)
+        return await _load_transcripts(deps, uid, arguments, spoken)
     return await deps.stores.conversations.list_between(
         uid,
         start=arguments.start_date,
         end=arguments.end_date,
         limit=arguments.limit + 1,
+        offset=arguments.offset,
         with_segments=arguments.include_transcript,
     )
+
+
+async def _get_one(deps: ChatDeps, uid: UserId, arguments: GetConversations) -> Conversation:
+    try:
+        return await deps.stores.conversations.get_stored(
+            uid, ConversationId(arguments.conversation_id)
+        )
+    except NotFound as error:
+        raise ToolRefused(NO_SUCH_CONVERSATION) from error
 
 
 async def _list_spoken(
     deps: ChatDeps, uid: UserId, arguments: GetConversations
 ) -> list[Conversation]:
+    if arguments.offset > MAX_SPOKEN_OFFSET:
+        raise ToolRefused(SPOKEN_OFFSET_TOO_LARGE)
     list_spoken = partial(
         deps.search.list_spoken,
         uid,
         arguments.speaker,
         start=arguments.start_date,
         end=arguments.end_date,
-        limit=arguments.limit + 1,
-        with_segments=arguments.include_transcript,
+        limit=arguments.offset + arguments.limit + 1,
     )
-    return await _search_with_retry(deps, list_spoken)
+    return (await _search_with_retry(deps, list_spoken))[arguments.offset :]
+
+
+async def _load_transcripts(
+    deps: ChatDeps, uid: UserId, arguments: GetConversations, found: Sequence[Conversation]
+) -> list[Conversation]:
+    """Load them where they are asked for; one that is incomplete is left out."""
+    if not arguments.include_transcript:
+        return [*found]
+    loaded = await deps.stores.conversations.load_transcripts(uid, found)
+    return [whole or stored for whole, stored in zip(loaded, found, strict=True)]
 
 
 async def _search_conversations(
@@ -244,7 +292,9 @@ async def _search_conversations(
         filters=_to_filters(arguments),
         limit=arguments.limit,
     )
-    search_result = await _search_with_retry(deps, search)
+    search_result, profile = await asyncio.gather(
+        _search_with_retry(deps, search), deps.stores.profiles.get(uid)
+    )
     hits = search_result.conversations
     telemetry.count(hits=len(hits))
     packed_passages = pack(
@@ -255,7 +305,8 @@ async def _search_conversations(
         (hit.conversation for hit in hits), map(_list_texts, packed_passages), strict=True
     )
     note = FILTERS_DROPPED if search_result.fallback_without_filters else None
-    return _render_conversations(list(results), zone, language, note=note)
+    reader = _Reader(zone=zone, language=language, names=profile.all_names)
+    return _render_conversations(list(results), reader, note=note)
 
 
 async def _get_memories(
@@ -269,7 +320,7 @@ async def _get_memories(
     return _render_memories(
         memories[: arguments.limit],
         zone,
-        note=MORE_MEMORIES.format(offset=end) if has_more else None,
+        note=MORE.format(total="", offset=end) if has_more else None,
     )
 
 
@@ -300,24 +351,34 @@ async def _search_with_retry(deps: ChatDeps, search: Callable[[], Awaitable[T]])
         raise ToolFailed(SEARCH_DOWN) from error
 
 
+@value
+class _Reader:
+    """Whom results are for: they read times on their clock, in their language, and of themselves as "User"."""
+
+    zone: ZoneInfo
+    language: str | None
+    names: Sequence[str]
+
+
 def _render_conversations(
     hits: Sequence[tuple[Conversation, Sequence[str]]],
-    zone: ZoneInfo,
-    language: str | None,
+    reader: _Reader,
     *,
     note: str | None = None,
 ) -> ResultRenderer:
+    zone = reader.zone
+
     def render(citations: Citations) -> str:
         results = [
             {
-                "document": citations.assign_number(_to_card(conversation)),
+                "document": citations.assign_number(build_card(conversation)),
                 "conversation_id": conversation.id,
                 "url": f"keepsake://conversations/{conversation.id}",
                 "title": conversation.structured.title,
                 "started_at": _to_iso(conversation.started_at, zone),
                 "finished_at": _to_iso(conversation.finished_at, zone),
                 "overview": conversation.structured.overview,
-                **_to_noted_fields(conversation, zone),
+                **_to_noted_fields(conversation, reader),
                 "passages": list(passages),
                 **_to_writer_fields(conversation.app_id),
             }
@@ -328,8 +389,8 @@ def _render_conversations(
         return _to_json({"results": results, **({"note": note} if note else {})})
 
     shown = [
-        f"- {conversation.structured.title or translate(UNTITLED, language)},"
-        f" {describe_time(conversation.started_at, zone, language)}"
+        f"- {conversation.structured.title or translate(UNTITLED, reader.language)},"
+        f" {describe_time(conversation.started_at, zone, reader.language)}"
         for conversation, _ in hits
     ]
     return WordedResult(render=render, shown_text="\n".join(shown) or "Nothing was found.")
@@ -349,32 +410,25 @@ def _to_dict(memory: Memory, zone: ZoneInfo) -> dict[str, str]:
     return {**fields, **_to_writer_fields(memory.app_id)}
 
 
-def _to_noted_fields(conversation: Conversation, zone: ZoneInfo) -> dict[str, list[str]]:
+def _to_noted_fields(conversation: Conversation, reader: _Reader) -> dict[str, list[str]]:
     """Return the people, tasks and events that were noted, where there are some."""
     structured = conversation.structured
     fields = {
-        "people": list(conversation.topics.people),
+        "people": list_others(conversation.topics.people, reader.names),
         "tasks": [_word_task(item) for item in structured.action_items],
-        "events": [f"{each.title}, {_to_iso(each.start, zone)}" for each in structured.events],
+        "events": [
+            f"{each.title}, {_to_iso(each.start, reader.zone)}" for each in structured.events
+        ],
     }
     return {name: values for name, values in fields.items() if values}
 
 
 def _word_task(item: ExtractedItem) -> str:
-    return f"{item.owner_name}: {item.description}" if item.owner_name else item.description
+    return f"{name_owner(item.owner, item.owner_name)}: {item.description}"
 
 
 def _to_writer_fields(app_id: AppId | None) -> dict[str, str]:
     return {"written_by": "an app, not the owner"} if app_id else {}
-
-
-def _to_card(conversation: Conversation) -> Card:
-    return Card(
-        id=conversation.id,
-        created_at=conversation.created_at,
-        title=conversation.structured.title,
-        emoji=conversation.structured.emoji,
-    )
 
 
 def _list_texts(passages: Sequence[Passage]) -> list[str]:
@@ -382,8 +436,8 @@ def _list_texts(passages: Sequence[Passage]) -> list[str]:
 
 
 def _to_transcript_lines(conversation: Conversation) -> list[str]:
-    lines = [f"{s.speaker}: {s.text}" for s in conversation.named_segments]
-    return ["\n".join(lines)] if lines else []
+    lines = map(format_turn, conversation.named_segments)
+    return ["\n".join(lines)] if conversation.transcript_segments else []
 
 
 def _to_iso(time: datetime, zone: ZoneInfo) -> str:

@@ -23,6 +23,7 @@ from shared.domain.conversations.day_words import describe_time
 from shared.domain.errors import NotFound, ToolRefused
 from shared.domain.ids import ActionItemId, UserId
 from shared.domain.tasks.action_item import ActionItem
+from shared.domain.tasks.owner_words import name_owner
 from shared.domain.value import value
 from shared.domain.words import normalise
 from shared.languages import translate
@@ -31,7 +32,10 @@ from shared.library.task_reminders import announce_tasks
 CREATED = "Created:"
 CHANGED = "Changed:"
 EXISTS = "This task is there already:"
-MORE_TASKS = "There are {count} such tasks; these are the newest."
+NEWEST_TASKS = "There are {count} such tasks; these are the newest."
+FURTHER_TASKS = "There are {count} such tasks; these are further ones."
+NEXT_TASKS = "The next begin at offset {offset}. Do not count these as all."
+NOT_ALL_READ = f"Only the newest {MAX_SEARCHED} tasks were looked through."
 NO_TASKS = "There are no such tasks."
 DUE = ", due {time}"
 DONE = " (done)"
@@ -61,6 +65,7 @@ class GetActionItems(Arguments):
         Field(max_length=64, description="Only tasks of the person of this name."),
     ] = None
     limit: Annotated[int, Field(ge=1, le=200)] = 50
+    offset: Annotated[int, Field(ge=0, le=500)] = 0
 
 
 class CreateActionItem(Arguments):
@@ -122,13 +127,29 @@ def build_task_tools(
 async def _get_action_items(
     deps: ChatDeps, uid: UserId, reader: _Reader, arguments: GetActionItems
 ) -> ResultRenderer:
-    items = await deps.stores.action_items.list_newest(uid, limit=MAX_SEARCHED)
-    requested = [item for item in items if _is_requested(item, arguments)]
+    items = await deps.stores.action_items.list_newest(uid, limit=MAX_SEARCHED + 1)
+    requested = [item for item in items[:MAX_SEARCHED] if _is_requested(item, arguments)]
+    not_all_read = [NOT_ALL_READ] if len(items) > MAX_SEARCHED else []
     if not requested:
-        return render_fixed(NO_TASKS)
-    listed = requested[: arguments.limit]
-    heading = MORE_TASKS if len(requested) > len(listed) else ""
-    return _render_worded(heading, listed, reader, count=len(requested))
+        text = "\n".join([NO_TASKS, *not_all_read])
+        return WordedResult(render=render_fixed(text), shown_text=NO_TASKS)
+    end = arguments.offset + arguments.limit
+    listed = requested[arguments.offset : end]
+    has_more = len(requested) > end
+    return _render_worded(
+        _choose_heading(arguments.offset, has_more=has_more),
+        listed,
+        reader,
+        notes=[*([NEXT_TASKS.format(offset=end)] if has_more else []), *not_all_read],
+        names_user=arguments.owner == "all",
+        count=len(requested),
+    )
+
+
+def _choose_heading(offset: int, *, has_more: bool) -> str:
+    if offset:
+        return FURTHER_TASKS
+    return NEWEST_TASKS if has_more else ""
 
 
 async def _create_action_item(
@@ -204,25 +225,35 @@ def _is_of_requested_owner(item: ActionItem, arguments: GetActionItems) -> bool:
 
 
 def _render_worded(
-    heading: str, items: Sequence[ActionItem], reader: _Reader, **slots: object
+    heading: str,
+    items: Sequence[ActionItem],
+    reader: _Reader,
+    *,
+    notes: Sequence[str] = (),
+    names_user: bool = False,
+    **slots: object,
 ) -> ResultRenderer:
-    """Give the model ids and times, and people the same tasks in their words."""
+    """Give the model ids, times and notes, and people the same tasks in their words.
+
+    With `names_user` the owner's own tasks say whose they are, as those of others do.
+    """
 
     def join(heading: str, lines: Iterable[str]) -> str:
         return "\n".join(filter(None, [heading, *lines]))
 
-    lines = (_format_item(item, reader.zone) for item in items)
-    text = join(translate(heading, None, **slots), lines)
+    lines = [_format_item(item, reader.zone, names_user=names_user) for item in items]
+    text = join(translate(heading, None, **slots), [*lines, *notes])
     shown_heading = translate(heading, reader.language, **slots)
     shown_text = join(shown_heading, (_describe_item(item, reader) for item in items))
     return WordedResult(render=render_fixed(text), shown_text=shown_text)
 
 
-def _format_item(item: ActionItem, zone: ZoneInfo) -> str:
+def _format_item(item: ActionItem, zone: ZoneInfo, *, names_user: bool = False) -> str:
     state = "done" if item.completed else "open"
     local_due = item.due_at.astimezone(zone) if item.due_at else None
     due = f", due {local_due.isoformat(timespec='minutes')}" if local_due else ""
-    owner = "" if item.owner == "me" else f"{item.owner_name or 'Somebody'}: "
+    named = name_owner(item.owner, item.owner_name)
+    owner = f"{named}: " if item.owner != "me" or names_user else ""
     return f"- {owner}{item.description} ({state}{due}, id {item.id})"
 
 

@@ -37,6 +37,7 @@ from functions.process_conversation.processing.model_outputs import (
 from functions.process_conversation.processing.read_transcript import PartAnswer, read_transcript
 from functions.process_conversation.processing.structure import (
     MAX_DISCARDABLE_WORDS,
+    add_speakers,
     build_structure,
     build_topics,
     count_transcript_words,
@@ -193,7 +194,7 @@ async def _extract_draft(reading: Reading) -> Draft:
         return build_draft(
             conversation,
             merge_structures(parts),
-            merge_topics(parts),
+            add_speakers(merge_topics(parts), conversation),
             decide_memories(fact_candidates, [*known_by_id.values()]),
             ids,
         )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
@@ -18,6 +19,8 @@ from shared.domain.conversations.conversation import (
     Structured,
     Topics,
 )
+from shared.domain.conversations.own_names import list_others
+from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.words import count_words, normalise, truncate_words
 
 MAX_DISCARDABLE_WORDS = 100
@@ -62,6 +65,15 @@ def build_topics(answer: StructureOutput) -> Topics:
         entities=_clean_names(answer.entities),
         dates=tuple(dict.fromkeys(filter(_is_day, answer.dates)))[:MAX_LIST_LENGTH],
     )
+
+
+def add_speakers(topics: Topics, conversation: Conversation) -> Topics:
+    """Return them with everybody who speaks under a name, whom a model may leave out; the owner is nobody of these."""
+    segments = conversation.named_segments
+    own_names = {segment.speaker for segment in segments if segment.is_user}
+    names = [s.speaker for s in segments if is_name(s.speaker)]
+    people = list_others([*dict.fromkeys(names), *topics.people], own_names)
+    return replace(topics, people=_clean_names(people))
 
 
 def parse_time(text: str | None, zone: ZoneInfo) -> datetime | None:

@@ -21,7 +21,7 @@ from shared.data.conversations.transcripts import (
     split_transcript,
 )
 from shared.data.store.codec import dump, load_all
-from shared.data.store.paging import Page, build_page, parse_cursor
+from shared.data.store.paging import Page, build_page, parse_cursor, query_from
 from shared.domain.conversations.conversation import Conversation, apply_edits, transcript_hash
 from shared.domain.errors import AlreadyExists, Conflict, NotFound, Unavailable
 from shared.domain.ids import AppId, ConversationId, UserId, is_id
@@ -52,6 +52,18 @@ _WITHOUT_TRANSCRIPT = tuple(
     each.name
     for each in fields(Conversation)
     if each.name not in {"id", "transcript_segments", "photos", "held_by"}
+)
+
+
+_NOTED = (
+    "created_at",
+    "started_at",
+    "finished_at",
+    "merged_into",
+    "structured",
+    "topics",
+    "speakers",
+    "assignments",
 )
 
 
@@ -187,24 +199,42 @@ class Conversations:
         start: datetime | None = None,
         end: datetime | None = None,
         limit: int,
+        offset: int = 0,
         with_segments: bool = False,
     ) -> list[Conversation]:
         """List processed conversations by start, newest first, without discarded ones.
 
-        `start` is included, `end` is not. An incomplete transcript is left out.
+        `start` is included, `end` is not. An incomplete transcript is left out. Skipped ones are read too,
+        but not their content: bound the offset.
         """
-        query = Query(
-            collection=f"users/{uid}/conversations",
-            where=(Where("discarded", "==", False), *_build_time_filters(start, end)),  # noqa: FBT003 - a value
-            order_by=(Order("started_at", "desc"),),
+        query = replace(
+            _build_kept_query(uid, start, end),
             limit=limit,
             fields=None if with_segments else _WITHOUT_TRANSCRIPT,
         )
-        conversations = load_shown(await self._documents.query(query))
+        conversations = load_shown(await query_from(self._documents, query, offset))
         if not with_segments:
             return conversations
         whole = await self.load_transcripts(uid, conversations)
         return [loaded or stored for loaded, stored in zip(whole, conversations, strict=True)]
+
+    async def list_noted(
+        self,
+        uid: UserId,
+        *,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        limit: int,
+    ) -> list[Conversation]:
+        """List hundreds as list_between() does, with what was noted of them alone."""
+        query = replace(_build_kept_query(uid, start, end), limit=limit, fields=_NOTED)
+        return await to_thread.run_sync(load_shown, await self._documents.query(query))
+
+    async def count_between(
+        self, uid: UserId, *, start: datetime | None = None, end: datetime | None = None
+    ) -> int:
+        """Count what list_between() lists."""
+        return await self._documents.count(_build_kept_query(uid, start, end))
 
     async def edit(self, uid: UserId, conversation_id: ConversationId, **fields: Any) -> None:
         """Overwrite extracted fields; reprocessing keeps these edits. Raises NotFound."""
@@ -384,6 +414,15 @@ def _merge_parts(
     if len(whole) < len(parts):
         return None
     return replace(conversation, transcript_segments=tuple(s for part in whole for s in part))
+
+
+def _build_kept_query(uid: UserId, start: datetime | None, end: datetime | None) -> Query:
+    is_kept = Where("discarded", "==", False)  # noqa: FBT003 - a stored value
+    return Query(
+        collection=f"users/{uid}/conversations",
+        where=(is_kept, *_build_time_filters(start, end)),
+        order_by=(Order("started_at", "desc"),),
+    )
 
 
 def _build_time_filters(start: datetime | None, end: datetime | None) -> tuple[Where, ...]:

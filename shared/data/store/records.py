@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from shared.data.store.codec import dump, load, load_all
-from shared.data.store.paging import Page, build_page, parse_cursor
+from shared.data.store.paging import Page, build_page, parse_cursor, query_from
 from shared.domain.errors import AlreadyExists, Conflict, NotFound
 from shared.domain.ids import UserId, is_id
 from shared.domain.store.documents import (
@@ -18,7 +18,6 @@ from shared.domain.store.documents import (
     Set,
     Where,
     Write,
-    build_cursor,
 )
 from shared.domain.words import MAX_WORDING_CHARS
 from shared.ports import Documents, Transaction
@@ -60,13 +59,7 @@ class Records(Generic[R]):
     ) -> list[R]:
         """List newest first. Skipped ones are read too, but not their content: bound the offset."""
         query = self._build_filtered_query(uid, limit, where)
-        if offset:
-            skipped_query = replace(query, limit=offset, fields=("created_at",))
-            skipped = await self._documents.query(skipped_query)
-            if len(skipped) < offset:
-                return []
-            query = replace(query, start_after=build_cursor(skipped[-1], query))
-        return load_all(self.kind, await self._documents.query(query))
+        return load_all(self.kind, await query_from(self._documents, query, offset))
 
     async def list_page(
         self, uid: UserId, *, limit: int, after: str | None = None, where: Sequence[Where] = ()

@@ -78,6 +78,11 @@ class Profile(PlaceSharing):
     next_index_scheme: str | None = None
 
     @property
+    def all_names(self) -> tuple[str, ...]:
+        """What the owner is called: by themselves, and those by which transcripts call them."""
+        return (self.name, *self.own_names) if self.name else self.own_names
+
+    @property
     def zone(self) -> ZoneInfo:
         """The owner's time zone; UTC where its name is none that is known here."""
         try:

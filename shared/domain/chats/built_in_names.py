@@ -7,6 +7,7 @@ PRODUCT_NAMES = ("Keepsake", "Omi")
 BuiltInToolName = Literal[
     "get_conversations",
     "search_conversations",
+    "get_people_and_events",
     "get_memories",
     "search_memories",
     "remember",

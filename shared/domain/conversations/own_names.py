@@ -16,3 +16,9 @@ def deduplicate_names(names: Iterable[str]) -> tuple[str, ...]:
     for name in names:
         unique.setdefault(build_name_key(name), " ".join(name.split()))
     return tuple(name for key, name in unique.items() if key)
+
+
+def list_others(names: Iterable[str], own_names: Iterable[str]) -> list[str]:
+    """Return the names that are none of the owner's."""
+    own_keys = set(map(build_name_key, own_names))
+    return [name for name in names if build_name_key(name) not in own_keys]

@@ -1,12 +1,19 @@
-"""Owner words: facts stored about "User", said to the owner."""
+"""Owner words: how models read of the owner, as "User", and what is stored about "User", said to the owner."""
 
 import re
+
+from shared.domain.tasks.action_item import TaskOwner
 
 _FORMS = {
     "is": "are", "was": "were", "has": "have", "does": "do",
     "isn't": "aren't", "wasn't": "weren't", "hasn't": "haven't", "doesn't": "don't",
 }  # fmt: skip
 _VERB = re.compile(r"User ([a-z]+(?:['’]t)?)\b")
+
+
+def name_owner(owner: TaskOwner, name: str | None) -> str:
+    """Say to a model whose a task is."""
+    return "User" if owner == "me" else name or "Somebody"
 
 
 def address_owner(fact: str) -> str:

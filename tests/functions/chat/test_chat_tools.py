@@ -51,7 +51,7 @@ async def test_an_old_fact_is_found_and_put_back_with_its_message_m125(world: Ch
 
     found, *_ = await search(world, "locker number")
 
-    assert (found["id"], found["chat"], found["from"]) == ("ada-0", "old", "owner")
+    assert (found["id"], found["chat"], found["from"]) == ("ada-0", "old", "User")
     assert found["text"] == "My locker has the number 4711"
     assert found["at"].startswith("2025-03-02T12:00")
 

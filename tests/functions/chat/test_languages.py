@@ -24,7 +24,8 @@ from functions.chat.tools.task_tools import (
     DONE,
     DUE,
     EXISTS,
-    MORE_TASKS,
+    FURTHER_TASKS,
+    NEWEST_TASKS,
     NO_TASKS,
 )
 from shared.domain.account.quota import NOUNS
@@ -72,7 +73,8 @@ def list_fixed_texts() -> Iterator[str]:
     yield from (tool.status for key in INTEGRATIONS for tool in load_integration(key).tools)
     yield from SHOWN_RESULTS
     yield from (*calendar.day_name, *list(calendar.month_name)[1:], DAY_AND_TIME, UNTITLED)
-    yield from (CHANGED, CREATED, DONE, DUE, EXISTS, MORE_TASKS, NO_TASKS, PAUSED, RESUMED, SHOWN)
+    yield from (CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS, PAUSED, RESUMED, SHOWN)
+    yield from (NEWEST_TASKS, FURTHER_TASKS)
 
 
 def test_there_are_at_least_seven_languages_p17() -> None:

@@ -116,6 +116,62 @@ async def test_a_list_that_is_whole_says_nothing_p4(
     assert "note" not in await call_tool(library, name, **arguments)
 
 
+async def test_a_list_of_conversations_goes_on_at_an_offset_and_has_a_total_p4(
+    library: ChatFixture,
+) -> None:
+    year = {"start_date": "2026-01-11T00:00:00Z", "end_date": "2026-01-16T00:00:00Z"}
+
+    first = await call_tool(library, "get_conversations", limit=2, **year)
+    rest = await call_tool(library, "get_conversations", limit=3, offset=2, **year)
+    beyond = await call_tool(library, "get_conversations", offset=5, **year)
+
+    assert first["note"].startswith("There are more, 5 in all: the next begin at offset 2.")
+    assert [r["title"] for r in rest["results"]] == ["Talk 12", "Talk 11", "Talk 10"]
+    assert "note" not in rest
+    assert beyond["results"] == []
+
+
+async def test_a_speakers_conversations_go_on_at_an_offset_p4(library: ChatFixture) -> None:
+    page = await call_tool(library, "get_conversations", speaker="Ann", limit=2, offset=149)
+
+    assert [r["title"] for r in page["results"]] == ["Talk 50", "Talk 49"]
+    assert page["note"].startswith("There are more: the next begin at offset 151.")
+    with pytest.raises(ToolRefused, match="end_date"):
+        await call_tool(library, "get_conversations", speaker="Ann", offset=150)
+
+
+async def test_a_conversation_is_read_by_the_id_that_a_page_names_p24(library: ChatFixture) -> None:
+    answer = await call_tool(
+        library, "get_conversations", conversation_id="c007", include_transcript=True
+    )
+
+    [found] = answer["results"]
+    assert (found["conversation_id"], found["passages"]) == (
+        "c007",
+        ["Me: We spoke about topic7.\nAnn: Yes."],
+    )
+    for name in ("c999", "../eve/conversations/c007"):
+        with pytest.raises(ToolRefused, match="no conversation"):
+            await call_tool(library, "get_conversations", conversation_id=name)
+
+
+async def test_a_transcript_and_its_people_call_the_owner_user_p4(world: ChatFixture) -> None:
+    await world.deps().stores.profiles.change(ADA, name="Ada Berg", own_names=("Addy",))
+    base = build_conversation(3, "I bring the boat.", "Fine.")
+    own = replace(
+        base,
+        speakers={"Me": Speaker(name="Addy", is_user=True)},
+        topics=Topics(people=("Ada Berg", "addy", "Bea")),
+    )
+    await store_conversations(world, ADA, own)
+
+    listed = await call_tool(world, "get_conversations", include_transcript=True)
+    found = await call_tool(world, "search_conversations", query="boat")
+
+    assert listed["results"][0]["passages"] == ["User: I bring the boat.\nAnn: Fine."]
+    assert [r["people"] for r in (*listed["results"], *found["results"])] == [["Bea"], ["Bea"]]
+
+
 async def test_a_result_has_its_end_people_tasks_and_events_p4(world: ChatFixture) -> None:
     base = build_conversation(3, "Bea sends the plan.")
     noted = replace(
@@ -126,6 +182,7 @@ async def test_a_result_has_its_end_people_tasks_and_events_p4(world: ChatFixtur
             action_items=(
                 ExtractedItem(description="Call the harbour"),
                 ExtractedItem(description="Send the plan", owner="other", owner_name="Bea"),
+                ExtractedItem(description="Book a bus", owner="unknown"),
             ),
             events=(Event(title="Regatta", start=base.started_at),),
         ),
@@ -136,7 +193,7 @@ async def test_a_result_has_its_end_people_tasks_and_events_p4(world: ChatFixtur
 
     assert full["finished_at"] == "2026-01-04T09:05:00+00:00"
     assert full["people"] == ["Bea"]
-    assert full["tasks"] == ["Call the harbour", "Bea: Send the plan"]
+    assert full["tasks"] == ["User: Call the harbour", "Bea: Send the plan", "Somebody: Book a bus"]
     assert full["events"] == ["Regatta, 2026-01-04T09:00:00+00:00"]
     assert not {"people", "tasks", "events"} & bare.keys()
 

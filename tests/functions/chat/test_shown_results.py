@@ -27,6 +27,7 @@ MACHINE_TEXT = re.compile(
 CALLS: dict[str, dict[str, Any]] = {
     "get_conversations": {},
     "search_conversations": {"query": "boat"},
+    "get_people_and_events": {"kind": "people"},
     "get_memories": {},
     "search_memories": {"query": "boat"},
     "get_action_items": {},

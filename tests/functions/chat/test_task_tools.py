@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from functions.chat.context.citations import Citations
-from functions.chat.tools.task_tools import build_task_tools
+from functions.chat.tools.task_tools import NOT_ALL_READ, build_task_tools
+from shared.data.tasks.action_items import MAX_SEARCHED
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import ActionItemId, UserId
 from tests.fixtures.chat import ADA, EVE, ChatFixture
@@ -46,10 +47,44 @@ async def test_a_list_that_is_cut_says_how_many_there_are_p5(world: ChatFixture)
 
     cut = await call_tool(world, "get_action_items", limit=2)
 
-    heading, *rows = cut.splitlines()
+    heading, *rows, note = cut.splitlines()
     assert heading == "There are 3 such tasks; these are the newest."
     assert len(rows) == 2
+    assert note.startswith("The next begin at offset 2.")
     assert "such tasks" not in await call_tool(world, "get_action_items", limit=3)
+
+
+async def test_a_list_of_tasks_goes_on_at_an_offset_p5(world: ChatFixture) -> None:
+    await call_tool(world, "create_action_item", description="Call Ann")
+    store = world.deps().stores.action_items
+    (first,) = await store.list_newest(ADA, limit=9)
+    for name in ("Ben", "Cem"):
+        await store.add(ADA, replace(first, id=ActionItemId(name), description=f"Call {name}"))
+
+    whole = (await call_tool(world, "get_action_items")).splitlines()
+    heading, *rest = (await call_tool(world, "get_action_items", limit=2, offset=1)).splitlines()
+
+    assert heading == "There are 3 such tasks; these are further ones."
+    assert rest == whole[1:]
+
+
+async def test_a_list_of_the_newest_tasks_alone_says_so_p5(world: ChatFixture) -> None:
+    await call_tool(world, "create_action_item", description="Call Ann")
+    store = world.deps().stores.action_items
+    (first,) = await store.list_newest(ADA, limit=9)
+    for n in range(MAX_SEARCHED):
+        item = replace(first, id=ActionItemId(f"i{n}"), description=f"Call {n}", completed=True)
+        await store.add(ADA, item)
+
+    text = await call_tool(world, "get_action_items", completed=False, owner="other")
+
+    assert text == f"There are no such tasks.\n{NOT_ALL_READ}"
+
+
+async def test_a_list_of_everybodys_tasks_names_the_owner_too_p5(world: ChatFixture) -> None:
+    await call_tool(world, "create_action_item", description="Call Ann")
+
+    assert "- User: Call Ann (open" in await call_tool(world, "get_action_items", owner="all")
 
 
 async def test_the_same_task_is_not_created_twice_p5(world: ChatFixture) -> None:

@@ -1,6 +1,7 @@
 """Structure: its limits hold for any answer of the model (P26)."""
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -10,11 +11,12 @@ from hypothesis import strategies as st
 
 from functions.process_conversation.processing.model_outputs import StructureOutput
 from functions.process_conversation.processing.structure import (
+    add_speakers,
     build_structure,
     build_topics,
     parse_time,
 )
-from shared.domain.conversations.conversation import CATEGORIES
+from shared.domain.conversations.conversation import CATEGORIES, Topics
 from tests.fixtures.processing import START, build_structure_output, build_test_conversation
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -135,6 +137,23 @@ def test_names_are_cleaned_and_deduplicated():
 
     assert names.people == ("anna", "Bo Li")
     assert names.dates == ("2026-05-01",)
+
+
+def test_who_speaks_under_a_name_is_among_the_people_and_the_owner_is_not():
+    base = build_test_conversation("I can come.", "Fine.", "Hello?")
+    ada, label, bea, *_ = base.transcript_segments
+    spoken = replace(
+        base,
+        transcript_segments=(
+            replace(ada, speaker="Ada", is_user=True),
+            replace(label, speaker="SPEAKER_02", is_user=False),
+            replace(bea, speaker="Bea", is_user=False),
+        ),
+    )
+
+    topics = add_speakers(Topics(people=("Cem", "ada", "Bea")), spoken)
+
+    assert topics.people == ("Bea", "Cem")
 
 
 @given(
