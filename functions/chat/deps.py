@@ -130,6 +130,7 @@ class StretchDeps:
     model: Models
     stores: Stores
     index: LibraryIndex
+    search: Search
     crisis_log: CrisisLog
     quotas: Quotas
 

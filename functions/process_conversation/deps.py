@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from shared.data.conversations.reindexings import Reindexings
     from shared.data.search.file_index import FileIndex
     from shared.data.search.library_index import LibraryIndex
+    from shared.data.search.search import Search
     from shared.data.stores import Stores
     from shared.domain.models.model_failure import ModelPlace
     from shared.ports import (
@@ -41,6 +42,7 @@ class ProcessDeps(EndpointDeps):
     blobs: Blobs
     claims: Claims
     index: LibraryIndex
+    search: Search
     model_place: ModelPlace = "service"
 
 

@@ -13,7 +13,7 @@ from itertools import product
 from shared.domain.ids import MemoryId
 from shared.domain.memories.memory import Memory
 from shared.domain.value import value
-from shared.domain.words import normalise
+from shared.library.fact_words import say_the_same
 
 
 @value
@@ -131,7 +131,7 @@ def _build_age_key(memory: Memory) -> tuple[float, str]:
 
 
 def _is_repeated(memory: Memory, candidate: Candidate) -> bool:
-    """Tell whether a fact is known: in the same words, or by the model's judgement in others.
+    """Tell whether a fact is known: by its words, or by the model's judgement in others.
 
     Of facts of which only one can be true, the newer words take the place of the older ones instead.
     """
@@ -143,7 +143,7 @@ def _is_repeated(memory: Memory, candidate: Candidate) -> bool:
 
 
 def _is_same_fact(first: Memory, second: Memory) -> bool:
-    return normalise(first.content) == normalise(second.content)
+    return say_the_same(first.content, second.content)
 
 
 def _contradicts(memory: Memory, candidate: Candidate) -> bool:

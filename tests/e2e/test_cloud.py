@@ -148,6 +148,7 @@ def build_process_app(vectors: PineconeVectors) -> Starlette:
         blobs=MemoryBlobs(),
         claims=Claims(documents, SystemClock(), RandomIds()),
         index=LibraryIndex(vectors),
+        search=Search(documents, vectors),
     )
     return build_application("process_conversation", PROCESS_ROUTES, deps)
 

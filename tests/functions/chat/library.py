@@ -13,6 +13,7 @@ from shared.domain.conversations.conversation import Conversation, Segment, Stru
 from shared.domain.ids import ConversationId, MemoryId, SessionId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.store.documents import Set
+from shared.ports import Embedder
 from tests.fixtures.chat import ChatFixture
 
 FIRST_DAY = datetime(2026, 1, 1, 9, tzinfo=UTC)
@@ -40,10 +41,10 @@ async def store_conversations(
     world: ChatFixture,
     uid: UserId,
     *conversations: Conversation,
-    index: LibraryIndex | None = None,
+    embedder: Embedder | None = None,
 ) -> None:
-    """Store and index, by words unless an `index` does more."""
-    index = index or LibraryIndex(world.vectors)
+    """Store and index, by words and, with an embedder, by meanings."""
+    index = LibraryIndex(world.vectors, embedder)
     for item in conversations:
         await world.documents.write(Set(conversation_path(uid, item.id), dump(item)))
         await index.put(uid, item)
@@ -55,7 +56,7 @@ async def store_memories(
     facts: Sequence[str],
     *,
     session_id: SessionId | None = None,
-    index: LibraryIndex | None = None,
+    embedder: Embedder | None = None,
 ) -> None:
     """Store and index memories, said in a chat where one is named."""
     memories = [
@@ -72,4 +73,4 @@ async def store_memories(
     for start in range(0, len(memories), MAX_WRITES):
         written = memories[start : start + MAX_WRITES]
         await world.documents.write(*(Set(memory_path(uid, m.id), dump(m)) for m in written))
-        await (index or LibraryIndex(world.vectors)).put_memories(uid, written)
+        await LibraryIndex(world.vectors, embedder).put_memories(uid, written)

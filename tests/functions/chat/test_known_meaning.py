@@ -13,7 +13,6 @@ from shared.adapters.embedded.encoder_process import EncoderProcess
 from shared.adapters.embedded.local_embedder import LocalEmbedder
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.data.search.library_index import LibraryIndex
 from shared.data.search.search import Search
 from shared.safety.crisis_rules import find_crisis
 from tests.fakes import UnmaskedModels
@@ -45,9 +44,8 @@ async def embedder() -> AsyncIterator[LocalEmbedder]:
 
 async def open_library(world: ChatFixture, embedder: LocalEmbedder) -> ChatDeps:
     """Return the chat over two conversations and a fact, all of them embedded."""
-    index = LibraryIndex(world.vectors, embedder)
-    await store_conversations(world, ADA, LISBON, DENTIST, index=index)
-    await store_memories(world, ADA, ["User is allergic to peanuts"], index=index)
+    await store_conversations(world, ADA, LISBON, DENTIST, embedder=embedder)
+    await store_memories(world, ADA, ["User is allergic to peanuts"], embedder=embedder)
     assert isinstance(world.vectors, SqliteVectors)
     waiting = await world.vectors.list_waiting(100)
     vectors = await embedder.embed(ADA, [each.text for each in waiting])

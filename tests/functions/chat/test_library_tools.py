@@ -11,6 +11,7 @@ from functions.chat.context.citations import Citations
 from functions.chat.tools.library_tools import FILTERS_DROPPED, build_library_tools
 from shared.data.conversations.conversations import conversation_path
 from shared.data.memories.memories import memory_path
+from shared.data.search.search import Search
 from shared.domain.conversations.conversation import Event, ExtractedItem, Speaker, Topics
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import ConversationId, MemoryId
@@ -18,6 +19,7 @@ from shared.domain.models.model import ToolResult
 from shared.domain.store.documents import Update
 from shared.models.messages import build_messages
 from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.fixtures.encoder import needs_encoder, open_encoder
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
 
 UTC = ZoneInfo("UTC")
@@ -322,6 +324,23 @@ async def test_search_memories_p4(library: ChatFixture) -> None:
 
     assert answer["memories"][0]["text"] == "Ada owns boat3"
     assert "Eve" not in json.dumps(answer)
+
+
+@needs_encoder
+async def test_search_memories_finds_facts_that_share_no_word_with_the_query_e1(
+    world: ChatFixture,
+) -> None:
+    facts = ["User is allergic to peanuts", "User drives a green Volvo", "User sold the boat"]
+    async with open_encoder() as encoder:
+        await store_memories(world, ADA, facts, embedder=encoder)
+        search = Search(world.documents, world.vectors, encoder)
+        deps = replace(world.deps(), search=search)
+        tools = {tool.spec.name: tool for tool in build_library_tools(deps, ADA, UTC)}
+
+        found = await tools["search_memories"].run({"query": "food restrictions"}, "c1")
+
+    texts = [memory["text"] for memory in json.loads(found(Citations()))["memories"]]
+    assert texts[0] == "User is allergic to peanuts"
 
 
 @pytest.mark.parametrize(

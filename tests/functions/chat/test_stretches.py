@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from functions.chat.api.internal_routes import STRETCH_ROUTES
 from functions.chat.deps import StretchDeps
 from functions.chat.sessions.delete_chat import delete_chat
-from functions.chat.stretches.end_stretch import end_stretch
+from functions.chat.stretches.end_stretch import MAX_KNOWN, end_stretch
 from functions.chat.stretches.promotion import is_promoted
 from functions.chat.turn.after_turn import after_turn
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.data.account.quotas import Quotas
 from shared.data.chats.crisis_log import CrisisLog
 from shared.data.search.library_index import LibraryIndex
+from shared.data.search.search import Search
 from shared.data.store.codec import type_adapter
 from shared.data.stores import Stores
 from shared.domain.chats.arc import SILENCE, Arc, Statement, take_stretch
@@ -84,6 +85,7 @@ def build_deps(
         model=UnmaskedModels(model=model or ScriptedModel()),
         stores=Stores(documents),
         index=LibraryIndex(world.vectors),
+        search=Search(documents, world.vectors),
         crisis_log=CrisisLog(documents, PSEUDONYMS),
         quotas=Quotas(documents, {}),
     )
@@ -350,6 +352,21 @@ async def test_a_newer_fact_takes_the_place_of_an_older_one_c63(world: ChatFixtu
     assert [m.content for m in await list_memories(world)] == ["User lives in Cologne"]
     found = await world.deps().search.search_memories(ADA, "Bonn", limit=3)
     assert "User lives in Bonn" not in [m.content for m in found]
+
+
+async def test_an_old_fact_near_to_what_was_said_is_shown_and_known_again_c63(
+    world: ChatFixture,
+) -> None:
+    newer = [f"User met friend {n}" for n in range(MAX_KNOWN)]
+    await store_memories(world, ADA, ["User owns Bello, a dog", *newer])
+    await store_messages(world, DOG, "Nice.")
+
+    with script({**HAS_DOG, "repeats": 0}) as model:
+        await end(world, model)
+
+    ((_, prompt),) = model.prompts
+    assert prompt.data["known"][0] == {"number": 0, "text": "User owns Bello, a dog"}
+    assert HAS_DOG["text"] not in [m.content for m in await list_memories(world)]
 
 
 async def test_a_crisis_is_no_memory_and_its_level_is_from_the_log_c60(world: ChatFixture) -> None:

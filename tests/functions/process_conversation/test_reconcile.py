@@ -15,6 +15,7 @@ from shared.domain.models.model import ModelFacts
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.reconcile import Candidate, reconcile
 from tests.fault_injection import Crash
+from tests.fixtures.encoder import needs_encoder, open_encoder
 from tests.fixtures.library import build_client
 from tests.fixtures.processing import (
     ALICE,
@@ -79,6 +80,7 @@ CASES = [
     (build_fact("User works at Acme", hours=1), [HOME], "keep"),
     (build_fact("User wohnt in Köln", hours=1, aspect="home"), [HOME], "supersede"),
     (build_fact("User likes tea", hours=1), [build_fact("User likes coffee")], "keep"),
+    (build_fact("User loves the tea", hours=1), [build_fact("User likes tea")], "strengthen"),
     (HOME, [replace(LATER_HOME, app_id=AppId("app"))], "keep"),  # T17: an app wrote it later
     (LATER_HOME, [replace(HOME, app_id=AppId("app"))], "supersede"),
 ]  # fmt: skip
@@ -335,3 +337,53 @@ async def test_an_attempt_that_is_repeated_corrects_what_the_model_was_shown_c63
     await deliver_until_idle(world)
 
     assert sorted(await list_contents(world)) == ["User has a daughter", "User met Ann"]
+
+
+class NutsReader(SingleFactReader):
+    """A model that knows a fact about nuts again, wherever it stands in the list."""
+
+    async def complete_structured(self, role: str, prompt, schema):
+        if prompt.name != EXTRACTION:
+            return await super().complete_structured(role, prompt, schema)
+        known = prompt.data["existing_memories"]
+        number = next((m["number"] for m in known if m["text"] == ALLERGIC.content), None)
+        text = prompt.data["transcript"][0]["text"]
+        return schema.model_validate(
+            build_extraction_output(build_memory_output(text, evidence=text, repeats=number))
+        )
+
+
+ALLERGIC = build_fact("User is allergic to peanuts")
+OTHERS = tuple(
+    build_fact(fact, hours=1)
+    for fact in ("User prefers tea to coffee", "User bakes bread", "User has a cat")
+)
+
+
+@needs_encoder
+async def test_an_old_fact_near_to_what_is_said_is_shown_to_the_model_c63(database):
+    async with open_encoder() as encoder:
+        world = build_processing_fixture(database, NutsReader(), embedder=encoder)  # type: ignore[arg-type]
+        newer = [build_fact(f"User met friend {n}", hours=n) for n in range(2, MAX_SHOWN_MEMORIES)]
+        for memory in (ALLERGIC, *OTHERS, *newer):
+            await world.deps.stores.memories.add(ALICE, memory)
+        await world.deps.index.put_memories(ALICE, (ALLERGIC, *OTHERS))
+
+        await process_talks(world, build_talk("a", "I would swell up from groundnuts", hours=500))
+
+    known_again = await world.deps.stores.memories.get(ALICE, ALLERGIC.id)
+    assert known_again.seen_in == ("a",)
+    assert len(await list_contents(world)) == 9
+    assert "I would swell up from groundnuts" not in await list_contents(world)
+
+
+async def test_an_old_fact_with_the_same_words_in_other_forms_is_known_again_c63(reader_world):
+    tea = build_fact("User likes strong tea")
+    newer = [build_fact(f"User met friend {n}", hours=n) for n in range(1, MAX_SHOWN_MEMORIES + 1)]
+    for memory in (tea, *newer):
+        await reader_world.deps.stores.memories.add(ALICE, memory)
+    await reader_world.deps.index.put_memories(ALICE, [tea])
+
+    await process_talks(reader_world, build_talk("a", "User loves the strong tea", hours=500))
+
+    assert (await reader_world.deps.stores.memories.get(ALICE, tea.id)).seen_in == ("a",)
