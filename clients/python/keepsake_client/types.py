@@ -2411,7 +2411,7 @@ class DiagnosticsOut(TypedDict):
     lookup: NotRequired[Literal["answered", "no_verified_answer"] | None]
     safety: SafetyOut
     model: str
-    model_reason: NotRequired[Literal["persona", "question", "agent", "profile", "pictures", "size", "code", "usual"] | None]
+    model_reason: NotRequired[Literal["persona", "question", "agent", "profile", "pictures", "size", "usual"] | None]
     model_attempts: NotRequired[int]
     fallback_model: NotRequired[str | None]
     prompt: str

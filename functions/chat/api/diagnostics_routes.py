@@ -1,9 +1,9 @@
 """Diagnostics route: the steps, durations and costs of one answer."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from functions.chat.context.known import KnownReason
 from functions.chat.deps import ChatDeps
@@ -42,6 +42,11 @@ class KnownOut(Wire):
     facts: tuple[MemoryId, ...] = ()
 
 
+def _read_reason(value: object) -> object:
+    """Leave out a reason of earlier answers that is none any more."""
+    return value if value in get_args(ModelReason) else None
+
+
 class DiagnosticsOut(Wire):
     """The steps and costs of an answer until it was stored: names, counts and times, no content.
 
@@ -67,7 +72,7 @@ class DiagnosticsOut(Wire):
     lookup: Literal["answered", "no_verified_answer"] | None = None
     safety: SafetyOut
     model: str
-    model_reason: ModelReason | None = None
+    model_reason: Annotated[ModelReason | None, BeforeValidator(_read_reason)] = None
     model_attempts: int = 0
     fallback_model: str | None = None
     prompt: str

@@ -62,7 +62,6 @@ def choose_model(
 def _measure(text: str, documents: TurnContext) -> AskedInput:
     files = documents.files.of_question
     return AskedInput(
-        text=text,
         tokens=estimate_tokens(text) + sum(file.token_count for file in files),
         has_pictures=any(file.is_picture for file in files),
     )

@@ -6,7 +6,6 @@ first model of the order answers that takes what came with the question.
 Also called: model router, model selection.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -16,15 +15,10 @@ from shared.domain.chats.custom_agent import AgentRole
 from shared.domain.models.model import ModelFacts, ModelRole
 from shared.domain.value import value
 
-ModelReason = Literal[
-    "persona", "question", "agent", "profile", "pictures", "size", "code", "usual"
-]
+ModelReason = Literal["persona", "question", "agent", "profile", "pictures", "size", "usual"]
 """Who or what decided: a persona's maker, the owner by question, agent or profile, or what came with it."""
 ORDER: Sequence[AgentRole] = ("agent", "standard", "fast")
 """The best one first, which answers whatever it takes."""
-_CODE_FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
-_STATEMENT_ENDS = (";", "{", "}")
-_MIN_STATEMENTS = 3
 
 
 @value
@@ -39,7 +33,6 @@ class ModelChoice:
 class AskedInput:
     """What a model has to take whole: a question with its files, as `tokens`."""
 
-    text: str
     tokens: int
     has_pictures: bool = False
 
@@ -62,21 +55,13 @@ def choose_by_input(asked: AskedInput, describe: Callable[[AgentRole], ModelFact
     usual = ORDER[0]
     sees_usual = describe(usual).takes_images or not asked.has_pictures
     if sees_usual and _holds(describe(usual), asked.tokens):
-        return ModelChoice(roles=[usual], reason="code" if has_code(asked.text) else "usual")
+        return ModelChoice(roles=[usual], reason="usual")
     seeing = [role for role in ORDER if describe(role).takes_images or not asked.has_pictures]
     holding = [role for role in seeing if _holds(describe(role), asked.tokens)]
     role = next(iter(holding or seeing), usual)
     if role == usual:
         return ModelChoice(roles=[usual], reason="usual")
     return ModelChoice(roles=[role], reason="size" if sees_usual else "pictures")
-
-
-def has_code(text: str) -> bool:
-    """Tell whether a text holds code: fenced, or some lines that end as statements do."""
-    if _CODE_FENCE.search(text):
-        return True
-    lines = (line.rstrip() for line in text.splitlines())
-    return sum(line.endswith(_STATEMENT_ENDS) for line in lines) >= _MIN_STATEMENTS
 
 
 def _holds(facts: ModelFacts, tokens: int) -> bool:

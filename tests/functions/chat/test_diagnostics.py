@@ -7,8 +7,9 @@ import httpx
 import pytest
 
 from shared.adapters.embedded.offline.offline_model import OfflineModel
-from shared.domain.ids import UserId
+from shared.domain.ids import MessageId, UserId
 from shared.domain.models.model import ModelCallFinished, TextDelta, Usage
+from shared.domain.store.documents import Update
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.callers import IDENTITY
 from tests.fixtures.chat import ADA, EVE, ChatFixture
@@ -68,6 +69,21 @@ async def test_an_answers_diagnostics_hold_its_path_its_counts_and_its_times_c75
     assert fields["reads"] >= 3
     assert fields["writes"] >= 2
     assert set(fields["stages"]) >= {"prepare", "model", "tools", "first_token"}
+
+
+async def test_a_reason_of_an_earlier_release_is_left_out_m96(world: ChatFixture) -> None:
+    with ScriptedModel(ANSWER) as model:
+        run_id, _ = await ask(world, model)
+    messages = world.deps().stores.messages
+    stored = (await messages.get(ADA, MessageId(run_id))).diagnostics
+    await world.documents.write(
+        Update(f"users/ada/messages/{run_id}", {"diagnostics": {**stored, "model_reason": "code"}})
+    )
+
+    async with open_chat(world.deps()) as http:
+        response = await http.get(f"/v2/messages/{run_id}/diagnostics")
+
+    assert (response.status_code, response.json()["model_reason"]) == (200, None)
 
 
 @pytest.mark.parametrize(("person", "fallback"), [("ann", False), ("Gerald", True)])

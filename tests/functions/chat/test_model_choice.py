@@ -10,7 +10,6 @@ from functions.chat.turn.model_choice import (
     ModelReason,
     choose_by_input,
     choose_by_owner,
-    has_code,
 )
 from shared.domain.account.profile import PreferredModel
 from shared.domain.chats.custom_agent import AgentRole
@@ -25,15 +24,14 @@ BLIND = ModelFacts(window_tokens=32_000)
 SEEING = ModelFacts(window_tokens=32_000, takes_images=True)
 LONG = ModelFacts(window_tokens=1_000_000)
 ALL_BLIND: Mapping[AgentRole, ModelFacts] = {"agent": BLIND, "standard": BLIND, "fast": BLIND}
-PICTURE = AskedInput(text="What is this?", tokens=300, has_pictures=True)
-BOOK = AskedInput(text="Sum it up", tokens=150_000)
+PICTURE = AskedInput(tokens=300, has_pictures=True)
+BOOK = AskedInput(tokens=150_000)
 
 
 @pytest.mark.parametrize(
     ("asked", "facts", "role", "reason"),
     [
-        (AskedInput(text="Hi", tokens=2), ALL_BLIND, "agent", "usual"),
-        (AskedInput(text="```\nx = 1\n```", tokens=9), ALL_BLIND, "agent", "code"),
+        (AskedInput(tokens=2), ALL_BLIND, "agent", "usual"),
         (PICTURE, {**ALL_BLIND, "agent": SEEING, "fast": SEEING}, "agent", "usual"),
         (PICTURE, {**ALL_BLIND, "standard": SEEING, "fast": SEEING}, "standard", "pictures"),
         (PICTURE, {**ALL_BLIND, "fast": SEEING}, "fast", "pictures"),
@@ -78,20 +76,6 @@ def test_without_a_word_of_the_owner_the_rules_choose_m96() -> None:
     assert choose_by_owner([], None, "auto") is None
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("~~~\nprint()\n~~~", True),
-        ("int main() {\n  puts(x);\n}", True),
-        ("Buy milk; eggs; bread", False),
-        ("Who spoke about Lisbon?", False),
-        ("", False),
-    ],
-)
-def test_code_is_known_by_its_shape_m96(text: str, *, expected: bool) -> None:
-    assert has_code(text) is expected
-
-
 async def test_diagnostics_name_the_model_and_why_it_answered_m96(world: ChatFixture) -> None:
     persona = build_app(world, persona_prompt="You are Poe.")
     with ScriptedModel(*[script_answer("Yes.")] * 6, answers={"chat/rating": [{}]}) as model:
@@ -120,7 +104,7 @@ async def test_diagnostics_name_the_model_and_why_it_answered_m96(world: ChatFix
         ("scripted-standard", "agent"),
         ("scripted-agent", "question"),
         ("scripted-persona", "persona"),
-        ("scripted-agent", "code"),
+        ("scripted-agent", "usual"),
     ]
 
 
