@@ -14,6 +14,7 @@ from shared.data.stores import Stores
 from shared.domain.errors import Unavailable
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memories.memory import Memory
+from shared.domain.store.vectors import Filter, Hit, SparseVector
 from shared.library.near_memories import MAX_TEXTS, NEAR_PER_TEXT, find_near_memories
 from shared.ports import Embedder
 from tests.fixtures.encoder import needs_encoder, open_encoder
@@ -131,7 +132,9 @@ async def test_of_many_texts_some_that_are_far_apart_are_compared(database: Sqli
 class AbsentVectors(SqliteVectors):
     """An index that cannot be reached."""
 
-    async def query_sparse(self, *_: object, **__: object) -> list[object]:  # type: ignore[override]
+    async def query_sparse(
+        self, namespace: str, query: SparseVector, *, limit: int, where: Filter | None = None
+    ) -> list[Hit]:
         raise Unavailable("away")
 
 
