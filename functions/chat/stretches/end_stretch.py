@@ -30,6 +30,7 @@ from shared.domain.errors import ModelFailed
 from shared.domain.ids import MemoryId, RuleId, SessionId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
+from shared.library.compare_facts import compare_facts, select_read
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
 from shared.library.near_memories import find_near_memories
@@ -50,8 +51,6 @@ MIN_OWNER_CHARS = 40
 """Who says less in a stretch, and no rare word, made small talk: "I'm vegan" is none."""
 MAX_MESSAGE_CHARS = 4_000
 MAX_KNOWN = 100
-FEW_KNOWN = 40
-"""So few fit into any window: none is looked for."""
 MAX_EARLIER = 100
 STRETCH_PROMPT = "chat/stretch"
 ANSWER_TOKENS = 3_000
@@ -137,7 +136,7 @@ async def _load_or_build(
     stored = await deps.stores.arcs.find(uid, build_arc_id(stretch[-1]))
     if stored is not None:
         return stored
-    known = await _list_known(deps, uid, [m.text for m in messages if m.is_owners])
+    known = await deps.stores.memories.list_newest(uid, limit=MAX_KNOWN)
     model = await load_model(deps, uid, chat=stretch[0].session_id, urgency="later")
     prompt = _build_prompt(messages, known, model.describe("reader").window_tokens)
     try:
@@ -153,15 +152,6 @@ async def _load_or_build(
     )
     arc = build_arc(output, stretch, messages, known, level)
     return await deps.stores.arcs.begin(uid, arc, stretch[-1])
-
-
-async def _list_known(deps: StretchDeps, uid: UserId, said: Sequence[str]) -> list[Memory]:
-    """List what the model is shown: those before all others that may say what the owner said."""
-    newest = await deps.stores.memories.list_newest(uid, limit=MAX_KNOWN)
-    if len(newest) <= FEW_KNOWN:
-        return newest
-    near = await find_near_memories(deps.search, uid, said)
-    return [*{memory.id: memory for memory in (*near, *newest)}.values()][:MAX_KNOWN]
 
 
 def _build_prompt(
@@ -222,10 +212,7 @@ async def _write_facts(
         memories.find_conflicting(uid, [each.memory for each in candidates]),
         memories.get_many(uid, [name for name in named_ids if name]),
     )
-    near: Sequence[Memory] = ()
-    if len(newest) == MAX_KNOWN:  # there may be more than were read
-        texts = [each.memory.content for each in candidates]
-        near = await find_near_memories(deps.search, uid, texts)
+    candidates, near = await _compare_with_near(deps, uid, arc, candidates, newest)
     compared = (*newest, *conflicting, *named.values(), *near)
     known = {memory.id: memory for memory in compared if memory.is_current}
     decided = reconcile(candidates, [m for m in known.values() if m.id not in own_ids])
@@ -238,6 +225,24 @@ async def _write_facts(
     if written:
         rivals = await memories.find_conflicting(uid, written)
         await settle_memories(deps.stores.documents, deps.index, uid, written, rivals)
+
+
+async def _compare_with_near(
+    deps: StretchDeps,
+    uid: UserId,
+    arc: Arc,
+    candidates: Sequence[Candidate],
+    newest: Sequence[Memory],
+) -> tuple[Sequence[Candidate], Sequence[Memory]]:
+    """Return the facts as compared with the known ones nearest to them, and these; none where all were shown."""
+    model = await load_model(deps, uid, chat=arc.session_id, urgency="later")
+    read_ids = select_read(newest, model.describe("reader").window_tokens)
+    if len(read_ids) == len(newest) < MAX_KNOWN:
+        return candidates, ()
+    near = await find_near_memories(deps.search, uid, [each.memory.content for each in candidates])
+    compared_ids = {*read_ids, *(each.memory.id for each in candidates)}
+    unread = [memory for memory in near if memory.id not in compared_ids]
+    return await compare_facts(model, candidates, unread), near
 
 
 def _build_candidate(arc: Arc, statement: Statement) -> Candidate:

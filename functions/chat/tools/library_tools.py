@@ -46,6 +46,7 @@ SEARCH_DOWN = (
     "that nothing was found."
 )
 MORE = "There are more{total}: the next begin at offset {offset}. Do not count these as all."
+IN_ALL = ", {total} in all"
 NO_SUCH_CONVERSATION = "there is no conversation of this id. Results of this tool name the ids."
 MAX_SPOKEN_OFFSET = 149
 """The index answers with 200 rows at once, and a list has at most 50."""
@@ -219,7 +220,7 @@ async def _describe_rest(deps: ChatDeps, uid: UserId, arguments: GetConversation
     total = await deps.stores.conversations.count_between(
         uid, start=arguments.start_date, end=arguments.end_date
     )
-    return MORE.format(total=f", {total} in all", offset=end)
+    return MORE.format(total=IN_ALL.format(total=total), offset=end)
 
 
 async def _list_conversations(
@@ -315,13 +316,12 @@ async def _get_memories(
     memories = await deps.stores.memories.list_newest(
         uid, limit=arguments.limit + 1, offset=arguments.offset
     )
-    end = arguments.offset + arguments.limit
-    has_more = len(memories) > arguments.limit
-    return _render_memories(
-        memories[: arguments.limit],
-        zone,
-        note=MORE.format(total="", offset=end) if has_more else None,
-    )
+    note = None
+    if len(memories) > arguments.limit:
+        total = await deps.stores.memories.count_current(uid)
+        end = arguments.offset + arguments.limit
+        note = MORE.format(total=IN_ALL.format(total=total), offset=end)
+    return _render_memories(memories[: arguments.limit], zone, note=note)
 
 
 async def _search_memories(

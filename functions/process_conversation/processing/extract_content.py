@@ -3,7 +3,6 @@
 Also called: summarization, information extraction, entity extraction, summarize a conversation.
 """
 
-import textwrap
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import partial
@@ -48,7 +47,6 @@ from functions.process_conversation.processing.templates import apply_template
 from functions.process_conversation.processing.transcript_parts import (
     BEGINNING,
     MAX_PART_TOKENS,
-    Line,
     list_before,
     take_part,
 )
@@ -62,6 +60,7 @@ from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
 from shared.domain.tasks.action_item import ActionItem
 from shared.domain.words import build_wording
+from shared.library.compare_facts import compare_facts, select_read
 from shared.library.near_memories import find_near_memories
 from shared.library.reconcile import Candidate
 from shared.library.superseded import restore_superseded
@@ -69,11 +68,7 @@ from shared.models.data_room import DataRoom
 from shared.retrieval.chunking import split_into_chunks
 
 MAX_SHOWN_MEMORIES = 100
-"""Of them as many as the window holds: those near to what is said, then the newest."""
-FEW_MEMORIES = 40
-"""So few fit into any window: none is looked for."""
-MAX_SPOKEN_CHARS = 300
-"""What is encoded of a text in which near memories are looked for."""
+"""Of them as many as the window holds, the newest first."""
 DISCARD_PROMPT = "process_conversation/discard"
 DISCARD_TOKENS = 1_000
 """Room for a yes or no, and for what some models think before it."""
@@ -180,8 +175,6 @@ async def _extract_draft(reading: Reading) -> Draft:
         uid, now=deps.clock.now(), limit=MAX_SHOWN_MEMORIES
     )
     known_memories = [memory for memory in valid_memories if memory.is_current or memory.is_held]
-    if len(known_memories) > FEW_MEMORIES:
-        known_memories = await _put_near_first(reading, known_memories)
     shown_memories = select_from_elsewhere(known_memories, conversation)
     answers = await read_transcript(reading, shown_memories)
     ids = await _load_derived_ids(deps, uid, conversation)
@@ -193,9 +186,14 @@ async def _extract_draft(reading: Reading) -> Draft:
     candidates = await run_beside_the_loop([conversation], select)
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
     known_by_id = {memory.id: memory for memory in shown_memories}
-    if len(valid_memories) == MAX_SHOWN_MEMORIES:  # there may be more than were read
+    read_ids = select_read(shown_memories, reading.model.describe("reader").window_tokens)
+    may_be_more = len(valid_memories) == MAX_SHOWN_MEMORIES
+    if may_be_more:
         facts_to_compare = [candidate.memory for candidate in fact_candidates]
         known_by_id |= await _load_conflicting(deps, uid, conversation, facts_to_compare)
+    if may_be_more or len(read_ids) < len(shown_memories):
+        fact_candidates, near_by_id = await _compare_with_near(reading, fact_candidates, read_ids)
+        known_by_id |= near_by_id
     known_by_id |= await _load_named(deps, uid, conversation, fact_candidates, known_by_id)
 
     def build() -> Draft:
@@ -211,20 +209,16 @@ async def _extract_draft(reading: Reading) -> Draft:
     return await run_beside_the_loop([conversation], build)
 
 
-async def _put_near_first(reading: Reading, known_memories: Sequence[Memory]) -> list[Memory]:
-    """Return as many memories as are shown, those before all others that may say what the owner says."""
-    list_spoken = partial(_list_spoken, reading.lines)
-    spoken = await run_beside_the_loop([reading.conversation], list_spoken)
-    near = await find_near_memories(reading.deps.search, reading.uid, spoken)
-    united = {memory.id: memory for memory in (*near, *known_memories)}
-    return [*united.values()][:MAX_SHOWN_MEMORIES]
-
-
-def _list_spoken(lines: Sequence[Line]) -> list[str]:
-    """Return what the owner says, or everybody where nobody is the owner, in texts short enough to be encoded."""
-    own = [line["text"] for line in lines if line["is_user"]]
-    spoken = " ".join(own or [line["text"] for line in lines])
-    return textwrap.wrap(spoken, MAX_SPOKEN_CHARS)
+async def _compare_with_near(
+    reading: Reading, candidates: Sequence[Candidate], read_ids: Container[MemoryId]
+) -> tuple[list[Candidate], dict[MemoryId, Memory]]:
+    """Return the facts as compared with the known ones nearest to them, and these; `read_ids` were compared before."""
+    texts = [candidate.memory.content for candidate in candidates]
+    found = await find_near_memories(reading.deps.search, reading.uid, texts)
+    near = select_from_elsewhere(found, reading.conversation)
+    unread = [memory for memory in near if memory.id not in read_ids]
+    compared = await compare_facts(reading.model, candidates, unread)
+    return compared, {memory.id: memory for memory in near}
 
 
 def _build_contents(reading: Reading, answers: Sequence[PartAnswer]) -> list[PartContent]:
@@ -270,11 +264,9 @@ def _has_lapsed(memory: Memory, deps: ProcessDeps) -> bool:
 async def _load_conflicting(
     deps: ProcessDeps, uid: UserId, conversation: Conversation, facts: Sequence[Memory]
 ) -> dict[MemoryId, Memory]:
-    """Return the current memories that such facts of a conversation may repeat or contradict."""
-    conflicting = await deps.stores.memories.find_conflicting(uid, facts)
-    near = await find_near_memories(deps.search, uid, [fact.content for fact in facts])
-    memories = select_from_elsewhere([*conflicting, *near], conversation)
-    return {memory.id: memory for memory in memories}
+    """Return the current memories that such facts of a conversation repeat or contradict."""
+    memories = await deps.stores.memories.find_conflicting(uid, facts)
+    return {memory.id: memory for memory in select_from_elsewhere(memories, conversation)}
 
 
 async def _load_derived_ids(

@@ -41,6 +41,10 @@ class Memories(DerivedRecords[Memory]):
         is_listed = Where("category", "in", list(categories))
         return await self.list_newest(uid, limit=limit, offset=offset, where=(is_listed,))
 
+    async def count_current(self, uid: UserId) -> int:
+        """Count what list_newest() lists in all."""
+        return await self._documents.count(replace(self._build_newest_query(uid, 0), limit=None))
+
     async def list_held(self, uid: UserId, *, now: datetime, limit: int) -> list[Memory]:
         """List those that wait for another conversation, the newest first."""
         query = Query(

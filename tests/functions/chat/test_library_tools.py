@@ -317,6 +317,7 @@ async def test_get_memories_pages_by_limit_and_offset_p4(library: ChatFixture) -
     answer = await call_tool(library, "get_memories", limit=2, offset=1)
 
     assert [m["text"] for m in answer["memories"]] == ["Ada owns boat28", "Ada owns boat27"]
+    assert answer["note"].startswith("There are more, 30 in all: the next begin at offset 3.")
 
 
 async def test_search_memories_p4(library: ChatFixture) -> None:

@@ -354,19 +354,35 @@ async def test_a_newer_fact_takes_the_place_of_an_older_one_c63(world: ChatFixtu
     assert "User lives in Bonn" not in [m.content for m in found]
 
 
-async def test_an_old_fact_near_to_what_was_said_is_shown_and_known_again_c63(
-    world: ChatFixture,
-) -> None:
+async def test_an_old_fact_near_to_what_was_said_is_known_again_c63(world: ChatFixture) -> None:
     newer = [f"User met friend {n}" for n in range(MAX_KNOWN)]
     await store_memories(world, ADA, ["User owns Bello, a dog", *newer])
     await store_messages(world, DOG, "Nice.")
+    stretch = {**STRETCH, "statements": [HAS_DOG]}
+    same = {"verdicts": [{"fact": 0, "repeats": 0}, {"fact": 7, "replaces": 0}]}
 
-    with script({**HAS_DOG, "repeats": 0}) as model:
+    with ScriptedModel(answers={"chat/stretch": [stretch], "comparison": [same]}) as model:
         await end(world, model)
 
-    ((_, prompt),) = model.prompts
+    _, (_, prompt) = model.prompts
+    assert prompt.data["facts"] == [{"number": 0, "text": HAS_DOG["text"]}]
     assert prompt.data["known"][0] == {"number": 0, "text": "User owns Bello, a dog"}
-    assert HAS_DOG["text"] not in [m.content for m in await list_memories(world)]
+    of_chat = await world.deps().stores.memories.list_by_values(ADA, "session_id", [MAIN_SESSION])
+    assert of_chat == []
+
+
+async def test_a_fact_that_no_model_compared_is_kept_c67(world: ChatFixture) -> None:
+    newer = [f"User met friend {n}" for n in range(MAX_KNOWN)]
+    await store_memories(world, ADA, ["User owns Bello, a dog", *newer])
+    await store_messages(world, DOG, "Nice.")
+    stretch = {**STRETCH, "statements": [HAS_DOG]}
+    answers = {"chat/stretch": [stretch], "comparison": [ModelFailed("away")]}
+
+    with ScriptedModel(answers=answers) as model:
+        await end(world, model)
+
+    [kept] = await world.deps().stores.memories.list_by_values(ADA, "session_id", [MAIN_SESSION])
+    assert kept.content == HAS_DOG["text"]
 
 
 async def test_a_crisis_is_no_memory_and_its_level_is_from_the_log_c60(world: ChatFixture) -> None:

@@ -11,7 +11,7 @@ from shared.data.stores import Stores
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.memories.memory import Memory
-from shared.domain.models.model import ModelFacts
+from shared.domain.models.model import SAFE_WINDOW_TOKENS, ModelFacts
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.reconcile import Candidate, reconcile
 from tests.fault_injection import Crash
@@ -342,15 +342,23 @@ async def test_an_attempt_that_is_repeated_corrects_what_the_model_was_shown_c63
 class NutsReader(SingleFactReader):
     """A model that knows a fact about nuts again, wherever it stands in the list."""
 
+    def __init__(self, window_tokens: int = SAFE_WINDOW_TOKENS) -> None:
+        self._facts = ModelFacts(window_tokens=window_tokens)
+        self.compared: list[str] = []
+
+    def describe(self, role: str) -> ModelFacts:
+        return self._facts
+
     async def complete_structured(self, role: str, prompt, schema):
-        if prompt.name != EXTRACTION:
+        if prompt.name == EXTRACTION:
+            text = prompt.data["transcript"][0]["text"]
+            answer = build_extraction_output(build_memory_output(text, evidence=text))
+        elif prompt.name == "comparison":
+            self.compared = [known["text"] for known in prompt.data["known"]]
+            answer = {"verdicts": [{"fact": 0, "repeats": self.compared.index(ALLERGIC.content)}]}
+        else:
             return await super().complete_structured(role, prompt, schema)
-        known = prompt.data["existing_memories"]
-        number = next((m["number"] for m in known if m["text"] == ALLERGIC.content), None)
-        text = prompt.data["transcript"][0]["text"]
-        return schema.model_validate(
-            build_extraction_output(build_memory_output(text, evidence=text, repeats=number))
-        )
+        return schema.model_validate(answer)
 
 
 ALLERGIC = build_fact("User is allergic to peanuts")
@@ -361,20 +369,28 @@ OTHERS = tuple(
 
 
 @needs_encoder
-async def test_an_old_fact_near_to_what_is_said_is_shown_to_the_model_c63(database):
+@pytest.mark.parametrize(
+    ("newer", "window_tokens"), [(MAX_SHOWN_MEMORIES, SAFE_WINDOW_TOKENS), (60, 8_000)]
+)
+async def test_an_old_fact_in_other_words_is_known_again_where_the_model_was_not_shown_it_c63(
+    database, newer, window_tokens
+):
+    model = NutsReader(window_tokens)
     async with open_encoder() as encoder:
-        world = build_processing_fixture(database, NutsReader(), embedder=encoder)  # type: ignore[arg-type]
-        newer = [build_fact(f"User met friend {n}", hours=n) for n in range(2, MAX_SHOWN_MEMORIES)]
-        for memory in (ALLERGIC, *OTHERS, *newer):
+        world = build_processing_fixture(database, model, embedder=encoder)  # type: ignore[arg-type]
+        friends = [build_fact(f"User met friend {n}", hours=n) for n in range(2, newer + 2)]
+        for memory in (ALLERGIC, *OTHERS, *friends):
             await world.deps.stores.memories.add(ALICE, memory)
         await world.deps.index.put_memories(ALICE, (ALLERGIC, *OTHERS))
 
-        await process_talks(world, build_talk("a", "I would swell up from groundnuts", hours=500))
+        await process_talks(
+            world, build_talk("a", "User would swell up from groundnuts", hours=500)
+        )
 
     known_again = await world.deps.stores.memories.get(ALICE, ALLERGIC.id)
     assert known_again.seen_in == ("a",)
-    assert len(await list_contents(world)) == 9
-    assert "I would swell up from groundnuts" not in await list_contents(world)
+    assert ALLERGIC.content in model.compared
+    assert await world.deps.stores.memories.list_for_conversation(ALICE, ConversationId("a")) == []
 
 
 async def test_an_old_fact_with_the_same_words_in_other_forms_is_known_again_c63(reader_world):
