@@ -106,15 +106,15 @@ class SearchConversations(Arguments):
     people: Annotated[
         Names,
         Field(
-            description="Only conversations in which one of these people speaks or is spoken of. "
-            "Set it when the owner asks what was said with, by or about somebody by name."
+            description="Only those in which one of these people speaks or is spoken of: for what was "
+            "said with, by or about somebody by name."
         ),
     ] = ()
     topics: Annotated[
         Names,
         Field(
-            description="Only conversations about one of these topics, in a word or two each. Set "
-            "it when the owner limits the question to a topic; otherwise the query is enough."
+            description="Only those about one of these, in a word or two each, where the owner limits "
+            "the question to a topic."
         ),
     ] = ()
     limit: Annotated[int, Field(ge=1, le=20)] = 5

@@ -84,7 +84,8 @@ async def test_a_stretch_is_kept_with_what_its_owner_said_last_n2(
         [number] = [row["number"] for row in rows if row["text"] == DOG]
         return {**STRETCH, "statements": [{**HAS_DOG, "message": number}]}
 
-    model = WindowedModel({"chat/stretch": read}, window=window)
+    answers = {"chat/stretch": read, "comparison": lambda _: {"verdicts": []}}
+    model = WindowedModel(answers, window=window)
 
     await end(world, model)
 

@@ -1,4 +1,4 @@
-"""Known facts near to texts: proposed by the encoder of this machine, or by words without one (C63)."""
+"""Known facts near to new ones: proposed by the encoder of this machine, or by words without one (C63)."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ from shared.domain.errors import Unavailable
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.store.vectors import Filter, Hit, SparseVector
-from shared.library.near_memories import MAX_TEXTS, NEAR_PER_TEXT, find_near_memories
+from shared.library.near_memories import MAX_FACTS, NEAR_PER_FACT, find_near_memories
 from shared.ports import Embedder
 from tests.fixtures.encoder import needs_encoder, open_encoder
 from tests.fixtures.storage import INDEXES, open_database
@@ -76,8 +76,8 @@ def build_fact(number: int, content: str) -> Memory:
     )
 
 
-async def list_near(search: Search, *texts: str) -> list[str]:
-    return [memory.content for memory in await find_near_memories(search, ANN, texts)]
+async def list_near(search: Search, *facts: str) -> list[str]:
+    return [memory.content for memory in await find_near_memories(search, ANN, facts)]
 
 
 @needs_encoder
@@ -100,17 +100,17 @@ async def test_a_fact_in_other_words_is_near_to_the_known_one_c63(
     near = await list_near(search_by_meaning, said)
 
     assert FACTS[known] in near
-    assert len(near) == NEAR_PER_TEXT
+    assert len(near) == NEAR_PER_FACT
 
 
 async def test_without_an_encoder_words_propose_c67(database: SqliteDatabase) -> None:
     search = await build_search(database, FACTS)
 
-    assert await list_near(search, "cannot eat peanuts") == [FACTS[0]]
-    assert await list_near(search, "fears planes", " ") == []
+    assert await list_near(search, "User cannot eat peanuts") == [FACTS[0]]
+    assert await list_near(search, "User's fear is a plane") == []
 
 
-async def test_the_nearest_of_each_text_come_first_and_each_once(database: SqliteDatabase) -> None:
+async def test_the_nearest_to_each_fact_come_first_and_each_once(database: SqliteDatabase) -> None:
     search = await build_search(database, FACTS)
 
     near = await list_near(search, "peanuts or bread", "the Volvo", "peanuts")
@@ -119,14 +119,14 @@ async def test_the_nearest_of_each_text_come_first_and_each_once(database: Sqlit
     assert sorted(near) == sorted([FACTS[0], FACTS[3], FACTS[11]])
 
 
-async def test_of_many_texts_some_that_are_far_apart_are_compared(database: SqliteDatabase) -> None:
-    facts = [f"User owns boat{n}" for n in range(2 * MAX_TEXTS)]
+async def test_of_many_facts_some_that_are_far_apart_are_compared(database: SqliteDatabase) -> None:
+    facts = [f"User owns boat{n}" for n in range(2 * MAX_FACTS)]
     search = await build_search(database, facts)
 
-    near = await list_near(search, *(f"boat{n}" for n in range(2 * MAX_TEXTS)))
+    near = await list_near(search, *(f"boat{n}" for n in range(2 * MAX_FACTS)))
 
     assert near == facts[::2]
-    assert len(await list_near(search, "own")) == NEAR_PER_TEXT
+    assert len(await list_near(search, "own")) == NEAR_PER_FACT
 
 
 class AbsentVectors(SqliteVectors):
