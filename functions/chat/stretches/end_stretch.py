@@ -202,7 +202,7 @@ async def _settle(
 async def _write_facts(
     deps: StretchDeps, uid: UserId, arc: Arc, last: Message, statements: Sequence[Statement]
 ) -> None:
-    candidates = [_build_candidate(arc, statement) for statement in statements]
+    candidates: Sequence[Candidate] = [_build_candidate(arc, each) for each in statements]
     if not candidates:
         return
     memories, own_ids = deps.stores.memories, {each.memory.id for each in candidates}

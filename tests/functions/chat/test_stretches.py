@@ -376,9 +376,9 @@ async def test_a_fact_that_no_model_compared_is_kept_c67(world: ChatFixture) -> 
     await store_memories(world, ADA, ["User owns Bello, a dog", *newer])
     await store_messages(world, DOG, "Nice.")
     stretch = {**STRETCH, "statements": [HAS_DOG]}
-    answers = {"chat/stretch": [stretch], "comparison": [ModelFailed("away")]}
+    away = ModelFailed("away")
 
-    with ScriptedModel(answers=answers) as model:
+    with ScriptedModel(answers={"chat/stretch": [stretch], "comparison": [away]}) as model:
         await end(world, model)
 
     [kept] = await world.deps().stores.memories.list_by_values(ADA, "session_id", [MAIN_SESSION])
