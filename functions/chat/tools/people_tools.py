@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
@@ -26,6 +26,7 @@ MAX_READ = 500
 """Conversations that are looked through, the newest ones."""
 MAX_NAMED = 500
 NOT_ALL_READ = f"Only the newest {MAX_READ} conversations were looked through."
+_BEGINNING = datetime(1900, 1, 1, tzinfo=UTC)
 MORE = "There are {total} in all: the next begin at offset {offset}."
 
 
@@ -50,6 +51,7 @@ class _Row:
 
     name: str
     fields: Mapping[str, Any]
+    time_field: Literal["start", "last"] = "last"
     at: datetime | None = None
     conversation: Conversation | None = None
 
@@ -89,7 +91,7 @@ async def _get_people_and_events(
     if is_of_people:
         rows = await _list_people(deps, uid, read, arguments)
     else:
-        rows = _list_events(read, arguments.start_date or deps.clock.now(), arguments.end_date)
+        rows = _list_events(read, _choose_start(arguments, deps.clock.now()), arguments.end_date)
     wanted = set(tokenize(arguments.name))
     matching = [row for row in rows if wanted <= set(tokenize(row.name))]
     end = arguments.offset + arguments.limit
@@ -108,6 +110,14 @@ async def _get_people_and_events(
     return WordedResult(render=render, shown_text="\n".join(shown) or "Nothing was found.")
 
 
+def _choose_start(arguments: GetPeopleAndEvents, now: datetime) -> datetime:
+    """Return when events are listed from: as asked for, else now, or the beginning where the end is past."""
+    if arguments.start_date is not None:
+        return arguments.start_date
+    is_over = arguments.end_date is not None and arguments.end_date <= now
+    return _BEGINNING if is_over else now
+
+
 def _list_events(
     conversations: Sequence[Conversation], start: datetime, end: datetime | None
 ) -> list[_Row]:
@@ -122,6 +132,7 @@ def _list_events(
         _Row(
             name=event.title,
             fields={"title": event.title, "minutes": event.duration, **_describe(event)},
+            time_field="start",
             at=event.start,
             conversation=conversation,
         )
@@ -179,7 +190,7 @@ def _to_fields(row: _Row, citations: Citations, zone: ZoneInfo) -> dict[str, Any
     return {
         "document": citations.assign_number(build_card(row.conversation)),
         **row.fields,
-        "start" if "title" in row.fields else "last": at,
+        row.time_field: at,
         "conversation_id": row.conversation.id,
     }
 

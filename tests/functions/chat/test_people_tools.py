@@ -92,6 +92,7 @@ async def test_events_are_listed_from_now_on_each_once_and_soonest_first_p4(
     [
         ({"start_date": "2026-02-20T00:00:00Z", "limit": 1}, ["Past talk"]),
         ({"end_date": "2026-03-20T09:00:00Z"}, ["regatta"]),
+        ({"end_date": "2026-03-01T00:00:00Z"}, ["Past talk"]),
         ({"name": "walk harbour"}, ["Harbour walk"]),
         ({"limit": 1, "offset": 1}, ["Harbour walk"]),
         ({"offset": 3}, []),
