@@ -14,6 +14,7 @@ from functions.chat.context.numbering import Numbering, Source, list_cited
 from shared.domain.chats.chat import Message
 
 _NUMBERS = "[0-9]{1,4}(?:, ?[0-9]{1,4}){0,9}"
+_BRACKETED = re.compile(rf"\[({_NUMBERS})\]")
 _TOKEN = re.compile(rf"(?P<ticks>`{{1,3}})|(?P<newline>\n)| ?\[(?P<numbers>{_NUMBERS})\](?!\()")
 _PARTIAL_MARKER = re.compile(rf"(?: ?\[(?:{_NUMBERS}(?:, ?|\])?)?| )?\Z")
 _MARK, _MARKED = "\ue000{}\ue001", re.compile("\ue000([0-9,]*)\ue001")
@@ -117,6 +118,11 @@ def strip_markers(marked_text: str, source_count: int) -> str:
         lambda numbers: "" if max(numbers) <= source_count and min(numbers) else None
     )
     return rewriter.feed(marked_text) + rewriter.flush()
+
+
+def free_brackets(text: str) -> str:
+    """Write numbers in brackets otherwise where others wrote them: a model that quotes them would seem to cite."""
+    return _BRACKETED.sub(r"(\1)", text)
 
 
 def restore_markers(words: str, answer: Message, numbering: Numbering) -> str:

@@ -7,7 +7,6 @@ Also called: RAG, context injection, grounding.
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -15,10 +14,10 @@ from itertools import accumulate, takewhile
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from functions.chat.context.numbering import Numbering
+from functions.chat.context.citations import free_brackets
+from functions.chat.context.numbering import Numbering, build_card
 from shared import prompts
 from shared.domain.chats.arc import Arc
-from shared.domain.chats.chat import Card
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import ModelFacts
@@ -52,7 +51,6 @@ MAX_EARLIER_CHARS = 300
 
 Kinds = Mapping[QuestionKind, float]
 KnownReason = Literal["about the library", "advice", "near by words"]
-_NUMBER_IN_BRACKETS = re.compile(r"\[([0-9]{1,4}(?:, ?[0-9]{1,4}){0,9})\]")
 
 
 @value
@@ -210,21 +208,7 @@ def _name_writer(app_id: str | None) -> dict[str, str]:
     return {"written_by": "an app, not the owner"} if app_id else {}
 
 
-def free_brackets(text: str) -> str:
-    """Write a number in brackets otherwise: a model that quotes it would seem to cite."""
-    return _NUMBER_IN_BRACKETS.sub(r"(\1)", text)
-
-
 def write_day(time: datetime, zone: ZoneInfo) -> str:
     """Write a day with its weekday: models reckon from it."""
     local = time.astimezone(zone)
     return f"{local:%A}, {local.day} {local:%B} {local.year}"
-
-
-def build_card(conversation: Conversation) -> Card:
-    return Card(
-        id=conversation.id,
-        created_at=conversation.created_at,
-        title=conversation.structured.title,
-        emoji=conversation.structured.emoji,
-    )

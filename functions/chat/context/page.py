@@ -63,9 +63,14 @@ def _describe(item: PageItem, zone: ZoneInfo) -> Mapping[str, Any]:
         case Conversation():
             return _describe_conversation(item, zone)
         case Memory():
-            return {"memory": item.content, "since": _to_local(item.created_at, zone)}
+            return {
+                "memory_id": item.id,
+                "memory": item.content,
+                "since": _to_local(item.created_at, zone),
+            }
         case ActionItem():
             return {
+                "action_item_id": item.id,
                 "task": item.description,
                 "due": _to_local(item.due_at, zone),
                 "is_done": item.completed,

@@ -13,10 +13,11 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from functions.chat.context.citations import Citations
+from functions.chat.context.citations import Citations, free_brackets
+from functions.chat.context.numbering import build_card
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
-from functions.chat.tools.people_tools import build_card, build_people_tools
+from functions.chat.tools.people_tools import build_people_tools
 from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult
 from shared import telemetry
 from shared.arguments import Arguments, Date
@@ -445,4 +446,4 @@ def _to_iso(time: datetime, zone: ZoneInfo) -> str:
 
 
 def _to_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return free_brackets(json.dumps(value, ensure_ascii=False))

@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from functions.chat.context.citations import Citations
+from functions.chat.context.numbering import build_card
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult
 from shared.arguments import Arguments, Date
-from shared.domain.chats.chat import Card
 from shared.domain.conversations.conversation import Conversation, Event
 from shared.domain.conversations.day_words import describe_time
 from shared.domain.conversations.own_names import build_name_key, list_others
@@ -193,15 +193,6 @@ def _to_fields(row: _Row, citations: Citations, zone: ZoneInfo) -> dict[str, Any
         row.time_field: at,
         "conversation_id": row.conversation.id,
     }
-
-
-def build_card(conversation: Conversation) -> Card:
-    return Card(
-        id=conversation.id,
-        created_at=conversation.created_at,
-        title=conversation.structured.title,
-        emoji=conversation.structured.emoji,
-    )
 
 
 def _describe_time(row: _Row, zone: ZoneInfo, language: str | None) -> str:

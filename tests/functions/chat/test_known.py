@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from functions.chat.context.known import build_query, compute_room, free_brackets, is_near
+from functions.chat.context.citations import free_brackets
+from functions.chat.context.known import build_query, compute_room, is_near
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.parsed_call import parse_call
 from functions.chat.tools.toolkit import Tool
