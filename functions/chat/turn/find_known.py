@@ -2,9 +2,8 @@
 
 import asyncio
 from asyncio import gather
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import Self
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 
 import anyio
 
@@ -58,28 +57,6 @@ class KnownSearch:
     reading: "asyncio.Task[QuestionMeaning | None]"
     searching: "asyncio.Task[_Found] | None"
 
-    @classmethod
-    def begin(cls, deps: ChatDeps, uid: UserId, question: str) -> Self:
-        is_extractive = deps.model.describe("agent").is_extractive
-        is_searched = not is_extractive and says_enough(question)
-        search = _search(deps, uid, question) if is_searched else None
-        return cls(
-            deps=deps,
-            uid=uid,
-            question=question,
-            is_extractive=is_extractive,
-            reading=asyncio.create_task(deps.search.read_question(uid, question)),
-            searching=asyncio.create_task(search) if search else None,
-        )
-
-    def cancel(self) -> None:
-        self.reading.cancel()
-        self._cancel_search()
-
-    def _cancel_search(self) -> None:
-        if self.searching is not None:
-            self.searching.cancel()
-
     async def read(self) -> QuestionMeaning | None:
         """Return what the question is like; None where the encoder does not say so in time."""
         with anyio.move_on_after(WAIT_S):
@@ -92,26 +69,45 @@ class KnownSearch:
         `earlier` are the owner's messages before the question, the latest first.
         """
         if self.is_extractive or not profile.recalls_memories:
-            self._cancel_search()
             return NOTHING_KNOWN
         with anyio.move_on_after(WAIT_S), suppress(Unavailable):
             meaning = await asyncio.shield(self.reading)
             kinds = meaning.kinds if meaning else None
             return await self._find(build_query(self.question, earlier, kinds), kinds)
-        self._cancel_search()
         telemetry.add_fields(known_search="unavailable")
         return NOTHING_KNOWN
 
     async def _find(self, query: str, kinds: Kinds | None) -> Known:
         if not may_concern(query, kinds):
-            self._cancel_search()
             return NOTHING_KNOWN
         if query == self.question and self.searching is not None:
             found = await self.searching
         else:
-            self._cancel_search()
             found = await _search(self.deps, self.uid, query)
         return select_known(query, kinds, found.excerpts, found.facts, found.arc)
+
+
+@asynccontextmanager
+async def look_for_known(deps: ChatDeps, uid: UserId, question: str) -> AsyncIterator[KnownSearch]:
+    """Begin to look; what nobody waited for ends with the context."""
+    is_extractive = deps.model.describe("agent").is_extractive
+    is_searched = not is_extractive and says_enough(question)
+    reading = asyncio.create_task(deps.search.read_question(uid, question))
+    searching = asyncio.create_task(_search(deps, uid, question)) if is_searched else None
+    try:
+        yield KnownSearch(
+            deps=deps,
+            uid=uid,
+            question=question,
+            is_extractive=is_extractive,
+            reading=reading,
+            searching=searching,
+        )
+    finally:
+        tasks = [reading, searching] if searching else [reading]
+        for task in tasks:
+            task.cancel()
+        await gather(*tasks, return_exceptions=True)
 
 
 async def _search(deps: ChatDeps, uid: UserId, query: str) -> _Found:

@@ -28,7 +28,7 @@ from functions.chat.sealed import cached_chats
 from functions.chat.sessions.chat_sessions import require_visible_app, resolve_session
 from functions.chat.sessions.page_item import find_item
 from functions.chat.turn.files import TurnFiles, find_files, load_files, load_project
-from functions.chat.turn.find_known import KnownSearch, leave_out_forbidden
+from functions.chat.turn.find_known import KnownSearch, leave_out_forbidden, look_for_known
 from functions.chat.turn.question import Question
 from shared.data.apps.cached_apps import PinnedApp
 from shared.domain.account.profile import Profile
@@ -110,12 +110,15 @@ async def load_context(
 
     Where both refuse it, the refusal of `check` counts: a repeated question is no new one.
     """
-    looking = KnownSearch.begin(deps, uid, question.text)
-    try:
+    async with look_for_known(deps, uid, question.text) as looking:
         first = await _read_first_round(deps, uid, question, fork, check)
-    except BaseException:
-        looking.cancel()
-        raise
+        return await _read_second_round(deps, uid, question, first, looking)
+
+
+async def _read_second_round(
+    deps: ChatDeps, uid: UserId, question: Question, first: "_FirstRound", looking: KnownSearch
+) -> TurnContext:
+    """Read what the first documents name."""
     session, newest_messages = first.session, first.newest_messages
     read_messages = window.select_window(newest_messages, session)
     earlier_files = _list_files_before(read_messages, newest_messages, session)
