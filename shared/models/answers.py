@@ -4,7 +4,7 @@ Also called: structured output, JSON mode, output parser.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -13,27 +13,40 @@ from pydantic_core import from_json
 from shared.data.store.codec import type_adapter
 from shared.domain.errors import ModelFailed
 from shared.models.calls import iterate_objects
+from shared.models.output_text import clean_output
 
 T = TypeVar("T")
 _MAX_PROBLEMS = 5
 
 
-def parse_answer(text: str, reasoning: str, schema: type[T], *, name: str) -> T:
-    """Parse the answer to a prompt: its JSON alone, fenced, within words, or given as a thought.
+def parse_answer(
+    text: str, reasoning: str, schema: type[T], *, name: str, data: Mapping[str, Any]
+) -> T:
+    """Parse the answer to a prompt about `data`: its JSON alone, fenced, within words, or given as a thought.
 
-    Raises ModelFailed.
+    Its texts are cleaned as they are parsed: no other code has to. Raises ModelFailed.
     """
     adapter = type_adapter(schema)
     problems = 0
     for candidate in _list_candidates(text if text.strip() else reasoning):
         try:
-            answer: T = adapter.validate_json(candidate)
+            answer: T = adapter.validate_json(_clean(candidate, data))
         except ValidationError as error:
             problems = problems or error.error_count()
         else:
             return answer
     message = f"the answer to {name!r} does not fit its schema: {problems} errors"
     raise ModelFailed(message, reason="malformed_answer")
+
+
+def _clean(candidate: str, data: Mapping[str, Any]) -> str:
+    """Clean the texts of JSON; what is none, or needs it not, stays as it is."""
+    try:
+        content = from_json(candidate)
+    except ValueError:
+        return candidate
+    cleaned = clean_output(content, data)
+    return candidate if cleaned == content else json.dumps(cleaned)
 
 
 def is_wrapped(text: str) -> bool:

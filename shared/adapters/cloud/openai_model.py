@@ -460,7 +460,9 @@ def _record(role: ModelRole, prompt: Prompt, finish_event: ModelCallFinished) ->
 def _parse(answer: _StructuredAnswer, prompt: Prompt, schema: type[T]) -> T:
     """Raises ModelFailed, and Unavailable for an answer that broke off before it was whole."""
     try:
-        return parse_answer(answer.text, answer.reasoning, schema, name=prompt.name)
+        return parse_answer(
+            answer.text, answer.reasoning, schema, name=prompt.name, data=prompt.data
+        )
     except ModelFailed:
         if answer.end.reason == "cut":
             raise Unavailable("the model's stream broke off") from None
