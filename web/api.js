@@ -200,6 +200,7 @@ export function connect(getToken, onSignedOut) {
     developerKeys: () => call("GET", "/v1/dev/keys"),
     createDeveloperKey: (name, mayWrite) => call("POST", "/v1/dev/keys", { body: { name, scopes: mayWrite ? DEVELOPER_SCOPES : null } }),
     revokeDeveloperKey: (id) => call("DELETE", at`/v1/dev/keys/${id}`),
+    search: () => call("GET", "/local/search"),
     exportAll: () => call("GET", "/v1/users/export?format=zip", { as: (response) => response.blob() }),
     erase: () => call("DELETE", "/v1/users/delete-account"),
     erasure: () => call("GET", "/v1/users/delete-account"),

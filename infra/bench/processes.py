@@ -68,8 +68,8 @@ class ServerProcess:
 
 
 def build_environment(**variables: str) -> dict[str, str]:
-    """Return an environment of `variables` and what Python needs, without this shell's."""
-    return {"PYTHONPATH": str(ROOT), **variables}
+    """Return an environment of `variables` and what Python needs, without this shell's; search goes by words."""
+    return {"PYTHONPATH": str(ROOT), "EMBEDDER": "off", **variables}
 
 
 def find_free_port() -> int:

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import aclosing, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from urllib.parse import quote
 
@@ -24,19 +24,19 @@ from infra.local.every_minute import sweep_every_minute
 from infra.local.gateway import build_internal_app, build_public_app, list_served_hosts
 from infra.local.local_key import LocalKey, LocalKeyCheck, open_local_key
 from infra.local.local_model import build_environment, run_local_model, watch_local_model
+from infra.local.meanings import Meanings
 from infra.local.model_endpoint import ModelEndpoint
 from infra.local.model_watch import ModelWatch, find_models_in_use
 from infra.local.ollama import list_ollama_models
 from infra.local.passwords import PasswordCheck, prepare_accounts
 from infra.local.routing import load_entry_points
+from infra.local.search_endpoint import SearchEndpoint
 from infra.local.second_worker import run_second_worker_when_busy
 from infra.local.terminal_log import TerminalFormatter
 from infra.local.token_endpoint import TokenEndpoint
 from infra.model_server.server import ModelServer
 from shared import model_wiring, telemetry, wiring
-from shared.adapters.embedded.embedding_worker import EmbeddingWorker
 from shared.adapters.embedded.known_models_file import KnownModelsFile
-from shared.adapters.embedded.local_embedder import LocalEmbedder
 from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
 from shared.adapters.embedded.model_file import ModelFile
 from shared.adapters.embedded.offline.offline_model import MODEL_NAME as OFFLINE_MODEL_NAME
@@ -91,8 +91,6 @@ def _check_settings(settings: Settings) -> None:
             "KEEPSAKE_WORLD=cloud: this serves the embedded world alone; make cloud-local runs the "
             "functions of the cloud on this machine, make deploy brings them to Google Cloud"
         )
-    if settings.embedder == "local":
-        model_wiring.require_local_embedder()
     try:
         EgressRules(dev_origins=settings.egress_dev_origins)
     except ValueError as error:
@@ -188,8 +186,12 @@ async def _serve(
     tokens = _build_token_endpoint(settings, key_check, limits)
     model_file = ModelFile(settings.data_dir)
     models = ModelEndpoint(settings, model_file, key_check)
+    vectors = SqliteVectors(wiring.queue().database)
+    encoder = model_wiring.local_embedder()
+    meanings = Meanings(settings.embedder, encoder, vectors, wiring.clock(), _say)
+    search = SearchEndpoint(wiring.identity(), vectors, meanings)
     outer = _build_server(
-        build_public_app(functions, tokens, models, hosts=list_served_hosts(settings)),
+        build_public_app(functions, tokens, models, search, hosts=list_served_hosts(settings)),
         trusted_proxies=settings.trusted_proxies,
     )
     internal_app = build_internal_app(functions)
@@ -206,7 +208,7 @@ async def _serve(
                 sweep_every_minute(wiring.tasks(), wiring.clock()),
                 _build_watch(settings, model_file).run(),
                 watch_local_model(model_server) if model_server else _offer_ollama(),
-                _embed_what_waits(),
+                meanings.run(),
             )
         ]
         _print_greeting(settings, key, made_password)
@@ -234,15 +236,6 @@ def _build_watch(settings: Settings, file: ModelFile) -> ModelWatch:
         wiring.clock(),
         _say,
     )
-
-
-async def _embed_what_waits() -> None:
-    """Embed the texts of rows, where EMBEDDER=local has them wait."""
-    embedder = model_wiring.embedder()
-    if isinstance(embedder, LocalEmbedder):
-        vectors = SqliteVectors(wiring.queue().database)
-        async with aclosing(embedder):
-            await EmbeddingWorker(vectors, embedder, wiring.clock(), _say).run()
 
 
 def _say(line: str) -> None:

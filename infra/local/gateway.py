@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from infra.local.model_endpoint import ModelEndpoint
 from infra.local.routing import ROOT, EntryPoint, to_starlette_path
+from infra.local.search_endpoint import SearchEndpoint
 from infra.local.token_endpoint import TokenEndpoint
 from shared.domain.local_address import is_loopback
 from shared.edge.declare.problems import build_problem
@@ -45,6 +46,7 @@ def build_public_app(
     functions: Sequence[EntryPoint],
     tokens: TokenEndpoint,
     models: ModelEndpoint | None = None,
+    search: SearchEndpoint | None = None,
     *,
     hosts: Sequence[str],
 ) -> ASGIApp:
@@ -59,6 +61,8 @@ def build_public_app(
             Route("/local/model", models.handle, methods=["GET", "PUT", "DELETE"]),
             Route("/local/model/names", models.list_names, methods=["POST"]),
         ]
+    if search:
+        routes.append(Route("/local/search", search.describe))
     for function in functions:
         if function.access == "public":
             app = load_entry_point(function)

@@ -105,10 +105,7 @@ class ModelEndpoint:
             return to_problem(error)
 
     async def _get(self, _: Request) -> Mapping[str, Any]:
-        """Return the model without its key, and what search compares by: no key set here is for it."""
-        return {**self._describe_model(), "search": self._settings.embedder or "words"}
-
-    def _describe_model(self) -> Mapping[str, Any]:
+        """Return the model without its key."""
         if self._settings.openai_api_key:
             models, base_url = self._settings.models, self._settings.openai_base_url
             known = self._known.get((base_url, models["agent"]))

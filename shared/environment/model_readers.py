@@ -18,7 +18,7 @@ from shared.environment.variables import (
     variable,
 )
 
-EmbedderKind = Literal["openai", "local"]
+EmbedderKind = Literal["openai", "local", "off"]
 
 DEFAULT_MODELS: Mapping[str, str] = {
     "fast": "gpt-6-luna",
@@ -45,7 +45,12 @@ _MAX_DIMENSIONS = 20_000
 """Pinecone's limit."""
 MIN_WINDOW_TOKENS = 4_096
 """With less there is no room for our rules, the tools and an answer."""
-_EMBEDDERS: Mapping[str, EmbedderKind | None] = {"": None, "openai": "openai", "local": "local"}
+_EMBEDDERS: Mapping[str, EmbedderKind | None] = {
+    "": None,
+    "openai": "openai",
+    "local": "local",
+    "off": "off",
+}
 
 read_model_windows = each(
     _WINDOWS,
@@ -73,7 +78,9 @@ read_openai_key = key("OPENAI_API_KEY")
 
 
 def read_embedder(env: Environment) -> EmbedderKind | None:
-    embedder = choice("EMBEDDER", _EMBEDDERS, "want openai or local, or none")(env)
+    """Read what embeds the library; None, in the cloud alone, leaves it to the index that is there."""
+    chosen = choice("EMBEDDER", _EMBEDDERS, "want local, openai or off")(env)
+    embedder = chosen or (None if is_cloud(env) else "local")
     if embedder == "openai" and not read_openai_key(env):
         raise ValueError("OPENAI_API_KEY is missing: EMBEDDER=openai compares meanings with it")
     return embedder

@@ -331,9 +331,10 @@ def test_models_that_shorten_their_vectors_are_asked_to_d4(
     assert Settings.from_env(environment).embedding_dimensions == dimensions
 
 
-def test_an_embedder_is_one_of_two_or_none_c58() -> None:
-    assert Settings.from_env({}).embedder is None
-    assert Settings.from_env({"EMBEDDER": "local"}).embedder == "local"
+def test_the_encoder_of_this_machine_embeds_unless_it_is_switched_off_e1() -> None:
+    assert Settings.from_env({}).embedder == "local"
+    assert Settings.from_env({"EMBEDDER": "off"}).embedder == "off"
+    assert Settings.from_env({"KEEPSAKE_WORLD": "cloud"}).embedder is None
     with pytest.raises(SettingsError, match="EMBEDDER='elsewhere'"):
         Settings.from_env({"EMBEDDER": "elsewhere"})
 

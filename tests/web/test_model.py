@@ -26,6 +26,18 @@ def test_the_models_of_ollama_are_listed_by_themselves(
     expect(pane.get_by_label("Model", exact=True)).not_to_have_value("")
 
 
+def test_an_encoder_that_does_not_run_here_is_told_in_one_sentence_e1(console: Console) -> None:
+    search = {"embedder": "unavailable", "embedded_count": 0, "waiting_count": 7}
+    console.page.route("**/local/search", lambda route: route.fulfill(json=search))
+    console.sign_in("unlucky")
+    console.page.locator("#account-button").click()
+
+    expect(console.page.locator("#model .search")).to_have_text(
+        "Search compares words alone: the small model that compares meanings does not run on this machine."
+    )
+    expect(console.page.locator("#found-by-meaning")).to_be_empty()
+
+
 def test_a_refused_key_is_named_and_another_answers_the_next_question(
     context: BrowserContext, model: ScriptedOpenai, tmp_path: Path
 ) -> None:

@@ -19,7 +19,7 @@ export function startAccount({ api, uid, signOut }) {
   const progress = find("#erasure-progress");
   const attempt = attempting(find(".problem", view));
   const usage = startUsage({ api });
-  const model = startModel();
+  const model = startModel({ api });
   const privacy = startPrivacy({ api });
   const browserPush = startBrowserPush({ api });
   const summary = startSummarySettings({ api });

@@ -6,6 +6,7 @@ import { day, waitingText } from "../words.js";
 import { startChoosing } from "./choosing.js";
 import { startFolderChoice } from "./folder_choice.js";
 import { startImports } from "./imports.js";
+import { startMeanings } from "./meanings.js";
 import { startMerges } from "./merges.js";
 import { taskLine } from "./task_line.js";
 
@@ -77,7 +78,9 @@ export function startLibrary({ api, read, open, onSettled }) {
 
   function settle() {
     showEmptiness();
-    if (!find(".card[aria-busy=true]", list)) onSettled();
+    if (find(".card[aria-busy=true]", list)) return;
+    meanings.show();
+    onSettled();
   }
 
   const contents = (conversation) => [choosing.box(conversation), card(conversation, read)];
@@ -93,6 +96,7 @@ export function startLibrary({ api, read, open, onSettled }) {
     settle();
   }
 
+  const meanings = startMeanings({ api });
   const folders = startFolderChoice({ api, open });
   const merges = startMerges({ api, onUndone: reload });
   const choosing = startChoosing({ api, folders, onMoved: reload, onMerged: async (merge) => {
@@ -136,6 +140,7 @@ export function startLibrary({ api, read, open, onSettled }) {
     moveTo(last.nextElementSibling);
   });
   loadPage();
+  meanings.show();
   merges.show();
   return { update, refresh, showAdded, show };
 }

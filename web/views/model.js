@@ -6,13 +6,14 @@ import { formatNumber, t, tn } from "../i18n.js";
 import { loadKey } from "../local_key.js";
 import { loadConfig } from "../session.js";
 import { moment, offset } from "../words.js";
+import { describeSearch, loadSearch } from "./meanings.js";
 
 const PATH = "/local/model";
 const ADDRESSES = { openai: "https://api.openai.com/v1", compatible: "", ollama: "http://127.0.0.1:11434/v1" };
 const ELSEWHERE = t("The model is set by those who run this server.");
 const SECOND_MS = 1000;
 
-export function startModel() {
+export function startModel({ api }) {
   const view = find("#model");
   const form = find("form", view);
   const state = find(".state", view);
@@ -24,13 +25,14 @@ export function startModel() {
   const server = () => ({ base_url: address.value, api_key: key.value });
 
   const load = () => attempt(async () => {
+    find(".search", view).textContent = describeSearch(await loadSearch(api));
     const isHere = (await loadConfig()).sign_in === "key" && Boolean(loadKey());
     if (isHere) return show(await call("GET", PATH));
     form.hidden = true;
     state.textContent = ELSEWHERE;
   });
 
-  function show({ source, kind: current = "offline", base_url: url, model, small_model: smallModel, search, ...found }) {
+  function show({ source, kind: current = "offline", base_url: url, model, small_model: smallModel, ...found }) {
     form.hidden = source === "environment";
     state.textContent = {
       environment: t("{model} at {url}, set by OPENAI_API_KEY in the environment of the server. It is changed there.", { model, url }),
@@ -39,11 +41,6 @@ export function startModel() {
     }[source];
     showFacts(find(".facts", view), found.facts);
     showNotes(find(".notes", view), found);
-    find(".search", view).textContent = {
-      words: t("Search compares words. The key of the model is not used for it."),
-      local: t("Search compares meanings, by a small model on this machine. The key of the model is not used for it."),
-      openai: t("Search compares meanings at OpenAI, with the key in the environment of the server."),
-    }[search];
     [kind.value, address.value, name.value, small.value, key.value] = [current, url ?? "", model ?? "", smallModel ?? "", ""];
     fit();
   }

@@ -1,9 +1,10 @@
 """Worker that embeds what waits: rows are found by words at once, and by meaning once it came to them."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.domain.errors import ModelFailed
+from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.store.vectors import WaitingText
 from shared.ports import Clock, Embedder
@@ -13,6 +14,8 @@ POLL_S = 2.0
 TOLD_FROM = 200
 """So many waiting texts, over a minute of work, are told about."""
 TOLD_EACH = 400
+_NOBODY = UserId("nobody")
+_TRIAL = "Is anybody there?"
 
 
 class EmbeddingWorker:
@@ -29,34 +32,42 @@ class EmbeddingWorker:
         self._embedder = embedder
         self._clock = clock
         self._say = say
+        self.has_failed = False
 
     async def run(self) -> None:
-        """Work until cancelled; end where this machine cannot run the encoder."""
+        """Work until cancelled; end where this machine cannot run the encoder, or can no longer."""
         try:
-            await self._embedder.embed_question(UserId("nobody"), "Is anybody there?")
+            await self._embedder.embed_question(_NOBODY, _TRIAL)
+            await self._embed_all()
         except ModelFailed as error:
+            self.has_failed = True
             self._say(f"search goes by words alone: {error}")
-            return
+
+    async def _embed_all(self) -> None:
         embedded = 0
         while True:
-            texts = await self._vectors.list_waiting(BATCH_TEXTS)
-            if not texts:
+            with suppress(Unavailable):  # a busy database or a full disk: the texts still wait
+                if texts := await self._vectors.list_waiting(BATCH_TEXTS):
+                    if embedded % TOLD_EACH < BATCH_TEXTS:
+                        await self._tell()
+                    await self._embed(texts)
+                    embedded += len(texts)
+                    continue
                 embedded = 0
-                await self._clock.sleep(POLL_S)
-                continue
-            if embedded % TOLD_EACH < BATCH_TEXTS:
-                await self._tell()
-            await self._embed(texts)
-            embedded += len(texts)
+            await self._clock.sleep(POLL_S)
 
     async def _embed(self, texts: Sequence[WaitingText]) -> None:
-        """Embed texts at once; each alone where that fails. One that fails alone stays found by words."""
+        """Embed texts at once; each alone where that fails. Raises ModelFailed where no text can be embedded.
+
+        One that fails alone stays found by words.
+        """
         try:
             vectors = await self._embedder.embed(
                 UserId(texts[0].namespace), [each.text for each in texts]
             )
         except ModelFailed:
             if len(texts) == 1:
+                await self._embedder.embed(_NOBODY, [_TRIAL])
                 await self._vectors.drop_waiting(texts[0])
             else:
                 for each in texts:
@@ -67,4 +78,7 @@ class EmbeddingWorker:
     async def _tell(self) -> None:
         waiting = await self._vectors.count_waiting()
         if waiting >= TOLD_FROM:
-            self._say(f"{waiting} texts wait to be found by meaning; words find them already")
+            embedded = await self._vectors.count_embedded()
+            self._say(
+                f"{embedded:,} of {embedded + waiting:,} passages can be found by meaning; words find all of them"
+            )

@@ -67,12 +67,15 @@ class EncoderProcess:
             return await _exchange(process, texts) if texts else []
 
     async def _start(self) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            *self._command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            limit=MAX_LINE_BYTES,
-        )
+        try:
+            return await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                limit=MAX_LINE_BYTES,
+            )
+        except OSError as error:
+            raise ModelFailed(f"the encoder's process did not start: {error.strerror}") from error
 
 
 async def _exchange(

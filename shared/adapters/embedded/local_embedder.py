@@ -26,9 +26,9 @@ class LocalEmbedder:
     has shown that this machine can run it.
     """
 
-    def __init__(self, process: EncoderProcess) -> None:
+    def __init__(self, process: EncoderProcess, *, embeds_later: bool = True) -> None:
         self.name = MODEL_NAME
-        self.embeds_later = True
+        self.embeds_later = embeds_later
         self._process = process
 
     async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:

@@ -93,11 +93,20 @@ class SqliteVectors:
 
         return await self._database.read(work)
 
-    async def count_waiting(self) -> int:
-        """Count the texts that wait to be embedded."""
+    async def count_waiting(self, namespace: str | None = None) -> int:
+        """Count the texts that wait to be embedded, of a namespace or of all."""
+        return await self._count("vector_texts", namespace)
+
+    async def count_embedded(self, namespace: str | None = None) -> int:
+        """Count the rows that have dense values, of a namespace or of all."""
+        return await self._count("vector_dense", namespace)
+
+    async def _count(self, table: str, namespace: str | None) -> int:
+        where, values = (" WHERE namespace = ?", (namespace,)) if namespace else ("", ())
+        statement = f"SELECT count(*) FROM {table}{where}"  # noqa: S608 - our tables
 
         def work(connection: sqlite3.Connection) -> int:
-            [count] = connection.execute("SELECT count(*) FROM vector_texts").fetchone()
+            [count] = connection.execute(statement, values).fetchone()
             return int(count)
 
         return await self._database.read(work)

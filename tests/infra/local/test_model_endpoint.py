@@ -64,7 +64,6 @@ async def test_a_model_that_answers_is_stored_in_a_private_file(http, server, tm
     assert (
         answer.json().items()
         >= {
-            "search": "words",
             "source": "console",
             "kind": "compatible",
             "base_url": server.url,
@@ -200,7 +199,7 @@ async def test_what_is_removed_is_gone(http, server, tmp_path):
 
     answer = await http.delete(PATH)
 
-    assert answer.json() == {"source": "offline", "search": "words"}
+    assert answer.json() == {"source": "offline"}
     assert not (tmp_path / NAME).exists()
 
 

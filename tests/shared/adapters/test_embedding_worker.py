@@ -4,15 +4,18 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import inf
 
 import pytest
 
-from shared.adapters.embedded.embedding_worker import EmbeddingWorker
+from shared.adapters.embedded.embedding_worker import POLL_S, EmbeddingWorker
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.domain.errors import ModelFailed
+from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.store.vectors import Row, SparseVector, WaitingText
-from tests.fakes import FixedClock
+from shared.ports import Clock
+from tests.fakes import AutoAdvanceClock, FixedClock
 from tests.fixtures.idle import run_ready_tasks
 
 pytestmark = pytest.mark.anyio
@@ -21,16 +24,17 @@ TERM = SparseVector((1,), (1.0,))
 
 @dataclass
 class LengthEmbedder:
-    """Embeds a text as its length; `broken` ones make it fail."""
+    """Embeds a text as its length; `broken` ones make it fail, and so do all after `lives_for` batches."""
 
     name = "lengths"
     embeds_later = True
     broken: Sequence[str] = ()
+    lives_for: float = inf
     batches: list[list[str]] = field(default_factory=list)
 
     async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
         self.batches.append(list(texts))
-        if any(text in self.broken for text in texts):
+        if len(self.batches) > self.lives_for or any(text in self.broken for text in texts):
             raise ModelFailed("as the test wants it")
         return [(float(len(text)), 1.0) for text in texts]
 
@@ -44,10 +48,13 @@ def waiting_row(name: str, text: str | None) -> Row:
 
 
 async def run_until_idle(
-    vectors: SqliteVectors, embedder: LengthEmbedder, said: list[str] | None = None
+    vectors: SqliteVectors,
+    embedder: LengthEmbedder,
+    said: list[str] | None = None,
+    clock: Clock | None = None,
 ) -> None:
     said = [] if said is None else said
-    worker = EmbeddingWorker(vectors, embedder, FixedClock(), said.append)
+    worker = EmbeddingWorker(vectors, embedder, clock or FixedClock(), said.append)
     task = asyncio.create_task(worker.run())
     while await vectors.count_waiting() and not task.done():
         await run_ready_tasks()
@@ -122,9 +129,44 @@ async def test_a_machine_without_the_encoder_is_told_so_in_one_sentence(vectors:
 
 
 async def test_long_work_says_how_much_is_left(vectors: SqliteVectors):
-    await vectors.upsert("ann", [waiting_row(f"r{n}", "text") for n in range(500)])
+    await vectors.upsert("ann", [waiting_row(f"r{n}", "text") for n in range(700)])
     said: list[str] = []
 
     await run_until_idle(vectors, LengthEmbedder(), said)
 
-    assert said == ["500 texts wait to be found by meaning; words find them already"]
+    assert said == [
+        "0 of 700 passages can be found by meaning; words find all of them",
+        "400 of 700 passages can be found by meaning; words find all of them",
+    ]
+
+
+async def test_an_encoder_that_embeds_nothing_any_more_leaves_what_waits(vectors: SqliteVectors):
+    await vectors.upsert("ann", [waiting_row(name, name * 3) for name in "abc"])
+    said: list[str] = []
+
+    await run_until_idle(vectors, LengthEmbedder(lives_for=1), said)
+
+    assert said == ["search goes by words alone: as the test wants it"]
+    assert await vectors.count_waiting() == 3
+
+
+class BusyOnceVectors(SqliteVectors):
+    """Vectors whose database is busy at first."""
+
+    was_busy = False
+
+    async def list_waiting(self, limit: int) -> list[WaitingText]:
+        if not self.was_busy:
+            self.was_busy = True
+            raise Unavailable("as the test wants it")
+        return await super().list_waiting(limit)
+
+
+async def test_a_busy_database_is_asked_again_later(database: SqliteDatabase):
+    vectors, clock = BusyOnceVectors(database), AutoAdvanceClock()
+    await vectors.upsert("ann", [waiting_row("a", "12345")])
+
+    await run_until_idle(vectors, LengthEmbedder(), clock=clock)
+
+    assert clock.sleeps_s[0] == POLL_S
+    assert await read_dense(vectors, "a") == [(5.0, 1.0)]
