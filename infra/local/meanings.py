@@ -29,7 +29,7 @@ class Meanings:
         self._kind = kind
         self._encoder = encoder
         self._say = say
-        self._worker = encoder and EmbeddingWorker(vectors, encoder, clock, say)
+        self._worker = EmbeddingWorker(vectors, encoder, clock, say) if encoder else None
 
     def find_comparison(self) -> Comparison:
         if self._kind != "local":

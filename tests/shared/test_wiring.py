@@ -276,7 +276,7 @@ async def ask():
             pass
 asyncio.run(ask())
 """
-EMBEDDER = "from shared import model_wiring; print(type(model_wiring.embedder()).__name__)"
+EMBEDDER = "from shared import model_wiring; print(type(model_wiring._build_embedder()).__name__)"
 
 
 @pytest.mark.parametrize(

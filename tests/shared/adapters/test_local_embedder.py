@@ -76,6 +76,17 @@ async def test_every_text_has_a_vector_of_unit_length_e1(embedder: LocalEmbedder
     assert np.linalg.norm(asked) == pytest.approx(1, abs=1e-3)
 
 
+async def test_of_a_long_question_the_beginning_and_the_end_are_encoded_e1(
+    embedder: LocalEmbedder,
+):
+    question = f"Who repairs the pipe? {'Well, you know. ' * 500} And when?"
+
+    whole = await embedder.embed_question(ANN, question)
+    ends = await embedder.embed_question(ANN, f"{question[:150]} {question[-150:]}")
+
+    assert list(whole) == list(ends)
+
+
 async def test_a_machine_that_cannot_run_the_encoder_says_so_and_is_not_asked_again_e1(
     tmp_path: Path,
 ):
