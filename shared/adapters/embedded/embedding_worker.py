@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Protocol
 
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.domain.errors import ModelFailed, Unavailable
@@ -11,11 +12,20 @@ from shared.ports import Clock, Embedder
 
 BATCH_TEXTS = 8
 POLL_S = 2.0
+IDLE_S = 60.0
+"""After so long without a text the embedder's process, of some 130 MB, ends; another takes half a second to start."""
 TOLD_FROM = 200
 """So many waiting texts, over a minute of work, are told about."""
 TOLD_EACH = 400
 _NOBODY = UserId("nobody")
 _TRIAL = "Is anybody there?"
+
+
+class ClosableEmbedder(Embedder, Protocol):
+    """An embedder that can be asked again after it was closed."""
+
+    async def aclose(self) -> None:
+        """Free what embedding texts takes."""
 
 
 class EmbeddingWorker:
@@ -24,7 +34,7 @@ class EmbeddingWorker:
     def __init__(
         self,
         vectors: SqliteVectors,
-        embedder: Embedder,
+        embedder: ClosableEmbedder,
         clock: Clock,
         say: Callable[[str], None],
     ) -> None:
@@ -44,17 +54,20 @@ class EmbeddingWorker:
             self._say(f"search goes by words alone: {error}")
 
     async def _embed_all(self) -> None:
-        embedded = 0
+        embedded, idle_s = 0, 0.0
         while True:
             with suppress(Unavailable):  # a busy database or a full disk: the texts still wait
                 if texts := await self._vectors.list_waiting(BATCH_TEXTS):
                     if embedded % TOLD_EACH < BATCH_TEXTS:
                         await self._tell()
                     await self._embed(texts)
-                    embedded += len(texts)
+                    embedded, idle_s = embedded + len(texts), 0.0
                     continue
                 embedded = 0
             await self._clock.sleep(POLL_S)
+            idle_s += POLL_S
+            if idle_s == IDLE_S:
+                await self._embedder.aclose()
 
     async def _embed(self, texts: Sequence[WaitingText]) -> None:
         """Embed texts at once; each alone where that fails. Raises ModelFailed where no text can be embedded.

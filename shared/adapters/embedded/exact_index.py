@@ -1,7 +1,7 @@
 """Exact index: the rows of one namespace, in memory."""
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, repeat
 from typing import NamedTuple, Protocol, Self, TypeVar
@@ -15,6 +15,7 @@ from shared.adapters.embedded.exact_search import (
     Matrix,
     Positions,
     Postings,
+    read_vectors,
     select_best,
 )
 from shared.adapters.pinecone_rules import build_filter
@@ -37,10 +38,27 @@ class StoredRow(NamedTuple):
     id: str
     indices: bytes
     weights: bytes
-    dense: bytes | None
     metadata: str
     kind: str | None
     created_at: float | None
+
+
+class StoredRows:
+    """Rows in the order of their writes, and their dense values by the size of those.
+
+    The values stand one behind the other: an object for each would leave the memory in pieces that nothing else fits.
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[StoredRow] = []
+        self.dense: dict[int, tuple[list[int], bytearray]] = {}
+
+    def add(self, row: StoredRow, dense: bytes | None) -> None:
+        if dense:
+            places, blobs = self.dense.setdefault(len(dense), ([], bytearray()))
+            places.append(len(self.rows))
+            blobs += dense
+        self.rows.append(row)
 
 
 class ExactIndex:
@@ -70,14 +88,16 @@ class ExactIndex:
         """Tell whether most positions are dead, so that reading anew is cheaper."""
         return len(self._ids) > 2 * len(self._positions)
 
-    def update(self, rows: Sequence[StoredRow], version: int) -> None:
+    def update(self, stored: StoredRows, version: int) -> None:
         self.version = version
-        if rows:
+        if stored.rows:
             first = len(self._ids)
-            self._add_rows(rows)
-            _push(self._postings, _build_postings(rows, first))
-            for length, matrix in _build_matrices(rows, first):
-                _push(self._matrices.setdefault(length, []), matrix)
+            self._add_rows(stored.rows)
+            _push(self._postings, _build_postings(stored.rows, first))
+            for places, blobs in stored.dense.values():
+                vectors = read_vectors(blobs, len(places))
+                matrix = Matrix.build(np.array(places, np.int32) + np.int32(first), vectors)
+                _push(self._matrices.setdefault(vectors.shape[1], []), matrix)
 
     def retain_only(self, ids: set[str]) -> None:
         """Keep only these rows."""
@@ -208,14 +228,3 @@ def _build_postings(rows: Sequence[StoredRow], first: int) -> Postings:
         np.repeat(np.arange(first, first + len(rows), dtype=np.int32), counts),
         np.frombuffer(b"".join(row.weights for row in rows), np.float32),
     )
-
-
-def _build_matrices(rows: Sequence[StoredRow], first: int) -> Iterator[tuple[int, Matrix]]:
-    dense = [(first + n, row.dense) for n, row in enumerate(rows) if row.dense is not None]
-    for size in {len(vector) for _, vector in dense}:
-        same_length = [(position, vector) for position, vector in dense if len(vector) == size]
-        vectors = np.frombuffer(b"".join(vector for _, vector in same_length), np.float32)
-        yield (
-            size // 4,
-            Matrix.build([p for p, _ in same_length], vectors.reshape(len(same_length), -1)),
-        )

@@ -8,12 +8,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from shared.adapters.embedded.dense_blobs import decode_dense, encode_dense
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.pinecone_rules import check_dense, check_row
 from shared.domain.store.vectors import Filter, Hit, Row, SparseVector, WaitingText
 
 if TYPE_CHECKING:
-    from shared.adapters.embedded.exact_index import ExactIndex, StoredRow
+    from shared.adapters.embedded.exact_index import ExactIndex, StoredRows
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS vector_clock (id INTEGER PRIMARY KEY, version INTEGER NOT NULL);
@@ -40,7 +41,7 @@ MAX_ROWS_IN_MEMORY = 250_000
 """Rows in memory over all namespaces, at about 1.5 KB each without dense values."""
 
 _SELECT_CHANGED = """
-SELECT id, indices, weights, vector, metadata, metadata -> '$.kind',
+SELECT vector, id, indices, weights, metadata, metadata -> '$.kind',
   iif(json_type(metadata, '$.created_at') IN ('integer', 'real'), metadata ->> '$.created_at', NULL)
 FROM vector_rows LEFT JOIN vector_dense USING (namespace, id)
 WHERE namespace = ? AND version > ? ORDER BY version, id
@@ -133,7 +134,7 @@ class SqliteVectors:
                 )
                 connection.execute(
                     "REPLACE INTO vector_dense VALUES (?, ?, ?)",
-                    (*key, array("f", vector).tobytes()),
+                    (*key, encode_dense(vector)),
                 )
 
         await self._database.write(work)
@@ -230,10 +231,13 @@ def _read_ids(connection: sqlite3.Connection, namespace: str) -> set[str]:
     return {row_id for (row_id,) in rows}
 
 
-def _read_rows(connection: sqlite3.Connection, namespace: str, *, after: int) -> "list[StoredRow]":
-    from shared.adapters.embedded.exact_index import StoredRow
+def _read_rows(connection: sqlite3.Connection, namespace: str, *, after: int) -> "StoredRows":
+    from shared.adapters.embedded.exact_index import StoredRow, StoredRows
 
-    return [StoredRow(*row) for row in connection.execute(_SELECT_CHANGED, (namespace, after))]
+    stored = StoredRows()
+    for dense, *row in connection.execute(_SELECT_CHANGED, (namespace, after)):
+        stored.add(StoredRow(*row), dense)
+    return stored
 
 
 def _write_dense(connection: sqlite3.Connection, namespace: str, rows: Sequence[Row]) -> None:
@@ -243,7 +247,7 @@ def _write_dense(connection: sqlite3.Connection, namespace: str, rows: Sequence[
     )
     connection.executemany(
         "REPLACE INTO vector_dense VALUES (?, ?, ?)",
-        [(namespace, row.id, array("f", row.dense).tobytes()) for row in rows if row.dense],
+        [(namespace, row.id, encode_dense(row.dense)) for row in rows if row.dense],
     )
 
 
@@ -268,7 +272,7 @@ def _decode(row_id: str, indices: bytes, weights: bytes, dense: bytes | None, me
     return Row(
         id=row_id,
         sparse=SparseVector(tuple(array("I", indices)), tuple(array("f", weights))),
-        dense=None if dense is None else tuple(array("f", dense)),
+        dense=None if dense is None else decode_dense(dense),
         metadata=json.loads(metadata),
     )
 

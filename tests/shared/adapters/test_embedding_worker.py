@@ -8,7 +8,7 @@ from math import inf
 
 import pytest
 
-from shared.adapters.embedded.embedding_worker import POLL_S, EmbeddingWorker
+from shared.adapters.embedded.embedding_worker import IDLE_S, POLL_S, EmbeddingWorker
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.domain.errors import ModelFailed, Unavailable
@@ -31,6 +31,7 @@ class LengthEmbedder:
     broken: Sequence[str] = ()
     lives_for: float = inf
     batches: list[list[str]] = field(default_factory=list)
+    closed_count: int = 0
 
     async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
         self.batches.append(list(texts))
@@ -41,6 +42,9 @@ class LengthEmbedder:
     async def embed_question(self, uid: UserId, question: str) -> Sequence[float]:
         [vector] = await self.embed(uid, [question])
         return vector
+
+    async def aclose(self) -> None:
+        self.closed_count += 1
 
 
 def waiting_row(name: str, text: str | None) -> Row:
@@ -148,6 +152,23 @@ async def test_an_encoder_that_embeds_nothing_any_more_leaves_what_waits(vectors
 
     assert said == ["search goes by words alone: as the test wants it"]
     assert await vectors.count_waiting() == 3
+
+
+async def test_an_embedder_is_closed_a_minute_after_its_last_text(vectors: SqliteVectors):
+    embedder, clock = LengthEmbedder(), AutoAdvanceClock()
+    task = asyncio.create_task(EmbeddingWorker(vectors, embedder, clock, print).run())
+
+    for times_closed in (1, 2):
+        await vectors.upsert("ann", [waiting_row("a", f"text {times_closed}")])
+        polls_before = len(clock.sleeps_s)
+        while len(clock.sleeps_s) < polls_before + 2 * IDLE_S / POLL_S:
+            await vectors.count_waiting()
+        assert embedder.closed_count == times_closed
+
+    assert await vectors.count_waiting() == 0
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
 
 
 class BusyOnceVectors(SqliteVectors):
