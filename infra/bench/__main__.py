@@ -15,6 +15,7 @@ from infra.bench.costs import measure_costs
 from infra.bench.crowds import measure_crowds
 from infra.bench.cycles import measure_tool_cycle
 from infra.bench.disclosures import measure_disclosures
+from infra.bench.encoder import measure_encoder
 from infra.bench.figures import Figure, describe_machine, render_table
 from infra.bench.files import measure_files
 from infra.bench.imports import measure_import_times
@@ -90,6 +91,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "streams": lambda: asyncio.run(_measure_streams()),
     "processing": lambda: asyncio.run(measure_processing()),
     "search": lambda: asyncio.run(measure_searches()),
+    "encoder": lambda: asyncio.run(measure_encoder()),
     "lists": lambda: asyncio.run(measure_lists()),
     "chats": lambda: asyncio.run(measure_long_chat()),
     "contexts": measure_contexts,

@@ -43,7 +43,7 @@ MODEL_OUTPUTS = {
 
 async def measure_processing() -> list[Figure]:
     with open_folder() as data, run_keepsake_on(data) as server:
-        took_s = await _import_all(server, list(generate_sessions(SESSIONS)))
+        took_s = await import_all(server, list(generate_sessions(SESSIONS)))
         lines = _read_completed_lines(server)
         figures = [
             Figure(
@@ -66,6 +66,20 @@ async def measure_processing() -> list[Figure]:
     return [*figures, *await _measure_model_calls()]
 
 
+async def import_all(server: ServerProcess, recordings: list[dict[str, Any]]) -> float:
+    """Post all conversations and return the seconds until all are completed."""
+    token = await sign_in(server.port, "alice")
+    pending = iter(recordings)
+    started = time.perf_counter()
+    await asyncio.gather(*(_post_sessions(server, pending, token) for _ in range(MAX_CONCURRENT)))
+    async with asyncio.timeout(TIMEOUT_S):
+        while (done := len(_read_completed_lines(server))) < len(recordings):
+            draw_progress_bar("sessions", done, len(recordings))
+            await asyncio.sleep(POLL_S)
+    draw_progress_bar("sessions", done, len(recordings))
+    return time.perf_counter() - started
+
+
 async def _measure_model_calls() -> list[Figure]:
     with run_scripted_model() as model, run_keepsake(model) as server:
         scripts = [
@@ -74,7 +88,7 @@ async def _measure_model_calls() -> list[Figure]:
         ]
         await request(model.port, "POST", "/script", scripts)
         recordings = list(generate_sessions(MODEL_SESSIONS))
-        await _import_all(server, recordings)
+        await import_all(server, recordings)
         requests = (await request(model.port, "GET", "/requests")).json
         documents = await _count_documents(server)
     prompts = [
@@ -108,20 +122,6 @@ async def _count_documents(server: ServerProcess) -> list[Figure]:
             count = sum(line.get(kind, 0) for line in lines) / MODEL_SESSIONS
             figures.append(Figure(f"a conversation, {part}: document {kind}", count, target=most))
     return figures
-
-
-async def _import_all(server: ServerProcess, recordings: list[dict[str, Any]]) -> float:
-    """Post all conversations and return the seconds until all are completed."""
-    token = await sign_in(server.port, "alice")
-    pending = iter(recordings)
-    started = time.perf_counter()
-    await asyncio.gather(*(_post_sessions(server, pending, token) for _ in range(MAX_CONCURRENT)))
-    async with asyncio.timeout(TIMEOUT_S):
-        while (done := len(_read_completed_lines(server))) < len(recordings):
-            draw_progress_bar("sessions", done, len(recordings))
-            await asyncio.sleep(POLL_S)
-    draw_progress_bar("sessions", done, len(recordings))
-    return time.perf_counter() - started
 
 
 async def _post_sessions(
