@@ -1,6 +1,7 @@
 """Search by meaning on this machine: what was said in one language is found in another (E1)."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest

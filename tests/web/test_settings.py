@@ -136,3 +136,24 @@ def test_how_the_assistant_answers_is_kept_and_reset_x1(console: Console) -> Non
     expect(section.get_by_label("What it is reminded of")).to_have_value("")
     expect(reset).to_be_disabled()
     assert console.page_errors == []
+
+
+def test_settings_that_load_late_leave_the_reader_where_they_are(console: Console) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    console.sign_in("wanderer")
+    page = console.page
+    page.route("**/v1/users/chat-prompt", hold)
+    for section in ("language", "usage"):
+        with page.expect_request("**/v1/users/chat-prompt"):
+            page.goto(f"{console.origin}/#/account/{section}")
+    for route in reversed(held):
+        with page.expect_response("**/v1/users/chat-prompt"):
+            route.continue_()
+    expect(page.get_by_label("What it keeps to")).to_be_enabled()
+
+    heading = page.locator("#account").get_by_role("heading", name="Usage", exact=True)
+    expect(heading).to_be_focused()

@@ -82,11 +82,14 @@ export function startAccount({ api, uid, signOut }) {
     return Promise.all([attempt(showNote), attempt(showSound), usage.reload(), model.reload(), privacy.reload(), browserPush.reload(), summary.reload(), chatPrompt.reload()]);
   };
 
-  // What is above the section grows while it loads.
+  // What is above the section grows while it loads; by then another may be shown.
+  let shown = 0;
   async function show(section) {
+    shown += 1;
+    const started = shown;
     goTo(section);
     await reload();
-    goTo(section);
+    if (started === shown) goTo(section);
   }
 
   const goTo = (section) => {

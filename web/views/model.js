@@ -24,13 +24,16 @@ export function startModel({ api }) {
     json(method, path, { body, signal, headers: { "X-Local-Key": loadKey() } });
   const server = () => ({ base_url: address.value, api_key: key.value });
 
-  const load = () => attempt(async () => {
-    find(".search", view).textContent = describeSearch(await loadSearch(api));
+  const load = () => Promise.all([attempt(loadModel), showSearch()]);
+
+  const showSearch = async () => { find(".search", view).textContent = describeSearch(await loadSearch(api)); };
+
+  async function loadModel() {
     const isHere = (await loadConfig()).sign_in === "key" && Boolean(loadKey());
     if (isHere) return show(await call("GET", PATH));
     form.hidden = true;
     state.textContent = ELSEWHERE;
-  });
+  }
 
   function show({ source, kind: current = "offline", base_url: url, model, small_model: smallModel, ...found }) {
     form.hidden = source === "environment";
