@@ -30,6 +30,7 @@ from shared.edge.serve.tracing import TracingMiddleware
 DepsT = TypeVar("DepsT", bound=AuthDeps)
 COMPRESSED_FROM = 2_000  # bytes; a shorter answer fits into two packets as it is
 BRIEFLY_COMPRESSED = 131_072  # bytes; what is longer would hold up other requests for milliseconds
+JSON = "application/json"
 GZIP = 31  # zlib's code for gzip's frame with a window of 32 KiB
 EXPOSED_HEADERS = (
     "X-Run-Id",
@@ -153,7 +154,10 @@ def _build_endpoint(
     async def handle(request: Request) -> Response:
         telemetry.add_fields(route=f"{row.method} {row.path}")
         try:
-            return await _compress(request, await _dispatch(function, row, deps, request))
+            answer = await _dispatch(function, row, deps, request)
+            if answer.media_type == JSON:
+                answer.headers.setdefault("Cache-Control", "private, no-store")
+            return await _compress(request, answer)
         except RequestRejected as rejection:
             return rejection.response
         except KeepsakeError as error:
@@ -168,7 +172,7 @@ def _build_endpoint(
 async def _compress(request: Request, answer: Response) -> Response:
     """Compress a long answer of JSON for those who take gzip; lists of records shrink to a tenth."""
     body = getattr(answer, "body", b"")  # a stream has none
-    if len(body) >= COMPRESSED_FROM and answer.media_type == "application/json":
+    if len(body) >= COMPRESSED_FROM and answer.media_type == JSON:
         answer.headers["Vary"] = "Accept-Encoding"
         if "gzip" in request.headers.get("accept-encoding", ""):
             compress = partial(zlib.compress, body, level=4, wbits=GZIP)

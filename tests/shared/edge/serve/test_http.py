@@ -72,6 +72,12 @@ async def test_a_long_answer_is_compressed_for_those_who_take_it(
     assert plain.headers["vary"] == small.headers["vary"] == "Accept-Encoding"
 
 
+async def test_answers_of_json_are_kept_by_no_cache(http: httpx.AsyncClient):
+    answer = await http.get("/orders/3")
+
+    assert answer.headers["cache-control"] == "private, no-store"
+
+
 async def test_only_a_service_token_for_this_function_opens_an_internal_endpoint(
     http: httpx.AsyncClient,
 ):
