@@ -1,4 +1,7 @@
-"""Packing of search hits: the turns that fit a token budget, as passages to read."""
+"""Packing of search hits: the passages that fit a token budget.
+
+Also called: context window, context expansion, small-to-big retrieval.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -7,6 +10,10 @@ from shared.domain.value import value
 from shared.retrieval.chunking import format_turn
 
 NEIGHBOUR_TURNS = 1
+PASSAGE_SHARE = 60
+MAX_PASSAGE_CHARS = 1_200
+"""A turn is shown with its neighbours, together a 60th of their conversation and at most so many characters: in
+an hour's meeting an answer spreads over minutes, in a chat of a page it is a line."""
 TURN_OVERHEAD_TOKENS, CHARS_PER_TOKEN = 4, 4
 TurnScores = Mapping[int, float]
 """Scores by segment, counted from 0: higher is closer."""
@@ -23,17 +30,21 @@ class Passage:
 
 
 def pack(transcripts: Sequence[ScoredTranscript], *, tokens: int) -> list[tuple[Passage, ...]]:
-    """Choose the best turns of all conversations together, as many as `tokens` hold.
+    """Choose the best turns of all conversations together, each with its neighbours, as many as `tokens` hold.
 
     A turn too long for the rest of the budget is skipped for shorter ones. Returns each
     conversation's turns as passages in reading order, none where no turn fits.
     """
     selected_turns: list[set[int]] = [set() for _ in transcripts]
+    sizes = [_measure_passage(segments) for segments, _ in transcripts]
     for _, which, segment in sorted(_rank_turns(transcripts)):
-        cost = estimate_turn_tokens(transcripts[which][0][segment])
-        if cost <= tokens:
+        segments, selected = transcripts[which][0], selected_turns[which]
+        for turn in _grow_passage(segments, segment, chars=sizes[which]):
+            cost = 0 if turn in selected else estimate_turn_tokens(segments[turn])
+            if cost > tokens:
+                break
             tokens -= cost
-            selected_turns[which].add(segment)
+            selected.add(turn)
     return [
         _merge_adjacent(segments, turns)
         for (segments, _), turns in zip(transcripts, selected_turns, strict=True)
@@ -66,6 +77,29 @@ def build_excerpts(
 def _rank_turns(transcripts: Sequence[ScoredTranscript]) -> Iterator[tuple[float, int, int]]:
     for which, (_, turns) in enumerate(transcripts):
         yield from ((-score, which, segment) for segment, score in turns.items())
+
+
+def _measure_passage(segments: Sequence[Segment]) -> int:
+    """Return how many characters a passage of this transcript has."""
+    chars = sum(len(segment.text) for segment in segments)
+    return min(chars // PASSAGE_SHARE, MAX_PASSAGE_CHARS)
+
+
+def _grow_passage(segments: Sequence[Segment], turn: int, *, chars: int) -> Iterator[int]:
+    """Yield a turn and what stands around it, the nearest first, as far as it fits; never with a gap."""
+    yield turn
+    chars -= len(segments[turn].text)
+    first = last = turn
+    is_growing = True
+    while is_growing:
+        is_growing = False
+        for step in (1, -1):
+            neighbour = last + 1 if step > 0 else first - 1
+            if 0 <= neighbour < len(segments) and len(segments[neighbour].text) <= chars:
+                chars -= len(segments[neighbour].text)
+                first, last = min(first, neighbour), max(last, neighbour)
+                is_growing = True
+                yield neighbour
 
 
 def _merge_adjacent(segments: Sequence[Segment], turns: Iterable[int]) -> tuple[Passage, ...]:

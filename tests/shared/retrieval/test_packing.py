@@ -1,10 +1,19 @@
 """Packing of search hits into passages for people and models."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.conversations.conversation import Segment
-from shared.retrieval.packing import ScoredTranscript, build_excerpts, estimate_turn_tokens, pack
+from shared.retrieval.packing import (
+    MAX_PASSAGE_CHARS,
+    PASSAGE_SHARE,
+    ScoredTranscript,
+    build_excerpts,
+    estimate_turn_tokens,
+    pack,
+)
 
 TALK = [Segment(text=f"t{n}", speaker="Ann", is_user=n % 2 == 0) for n in range(30)]
 
@@ -81,8 +90,49 @@ scored_transcripts = segment_lists.flatmap(
 )
 
 
+def build_meeting(turns: int) -> list[Segment]:
+    return build_segments(*(f"{n:04} words of it" for n in range(turns)))
+
+
+def test_in_a_long_talk_a_turn_is_shown_with_what_was_said_around_it():
+    meeting = build_meeting(300)
+
+    [[passage]] = pack([(meeting, {150: 1.0})], tokens=1_000)
+
+    assert passage.first_segment < 150 < passage.last_segment
+    assert passage.last_segment - passage.first_segment + 1 == 300 // PASSAGE_SHARE
+
+
+def test_in_a_short_talk_a_turn_is_shown_alone():
+    assert pack_texts((build_meeting(PASSAGE_SHARE), {3: 1.0}), tokens=1_000) == [
+        ["Ann: 0003 words of it"]
+    ]
+
+
+def test_a_passage_of_the_longest_talk_has_an_end():
+    [[passage]] = pack([(build_meeting(9_000), {150: 1.0})], tokens=9_000)
+
+    assert passage.last_segment - passage.first_segment + 1 == MAX_PASSAGE_CHARS // len(
+        "0000 words of it"
+    )
+
+
+def test_a_passage_stops_where_the_budget_does():
+    meeting = build_meeting(300)
+
+    [[passage]] = pack([(meeting, {150: 1.0})], tokens=3 * estimate_turn_tokens(meeting[0]))
+
+    assert (passage.first_segment, passage.last_segment) == (149, 151)
+
+
+def test_passages_that_meet_become_one():
+    [[passage]] = pack([(build_meeting(300), {150: 2.0, 153: 1.0})], tokens=1_000)
+
+    assert (passage.first_segment, passage.last_segment) == (148, 155)
+
+
 @given(st.lists(scored_transcripts, max_size=4), st.integers(0, 200))
-def test_packed_turns_match_are_unique_and_fit_the_budget(
+def test_packed_turns_are_unique_and_fit_the_budget(
     transcripts: list[ScoredTranscript], tokens: int
 ):
     packed_turns = [
@@ -102,11 +152,27 @@ def test_packed_turns_match_are_unique_and_fit_the_budget(
         if n not in turns
     ]
     assert all(len(turns) == len(set(turns)) for turns in packed_turns)
-    assert all(
-        set(turns) <= set(one[1]) for one, turns in zip(transcripts, packed_turns, strict=True)
-    )
     assert used_tokens <= tokens
     assert all(used_tokens + cost > tokens for cost in skipped_costs)
+
+
+meeting_turns = st.dictionaries(st.integers(0, 599), st.floats(0, 9, allow_nan=False), max_size=9)
+
+
+@given(meeting_turns, st.integers(0, 600))
+def test_passages_are_in_reading_order_without_gaps_and_hold_a_found_turn_each(
+    turns: dict[int, float], tokens: int
+):
+    meeting = build_meeting(600)
+
+    [passages] = pack([(meeting, turns)], tokens=tokens)
+
+    ranges = [(passage.first_segment, passage.last_segment) for passage in passages]
+    assert all(last + 1 < first for (_, last), (first, _) in pairwise(ranges))
+    for passage in passages:
+        shown = range(passage.first_segment, passage.last_segment + 1)
+        assert not set(turns).isdisjoint(shown)
+        assert passage.text.splitlines() == [f"Ann: {meeting[n].text}" for n in shown]
 
 
 @given(st.lists(st.integers(0, 29), unique=True))
