@@ -62,7 +62,8 @@ class ConversationSearchIn(Wire):
     """Conversations from `start_date` to before `end_date` that match the query; an empty one lists all.
 
     A match has any of the `people`, as a speaker or by mention, and any of the `topics`. Discarded
-    conversations are never found by words.
+    conversations are never found by words. Transcripts and photos come only where `include_transcript`
+    asks for them.
     """
 
     query: Annotated[str, Field(max_length=1_000)]
@@ -73,7 +74,7 @@ class ConversationSearchIn(Wire):
     end_date: Time | None = None
     people: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
     topics: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
-    include_transcript: bool = True
+    include_transcript: bool = False
 
     def to_filters(self) -> Filters:
         return Filters(

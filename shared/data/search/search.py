@@ -205,17 +205,49 @@ class Search:
     async def _rank(
         self, uid: UserId, query: str, filters: Filters, limit: int
     ) -> Mapping[ConversationId, list[Hit]]:
-        """Return the rows of at least `limit` conversations if there are so many, best first."""
+        """Return the rows of at least `limit` conversations if there are so many, best first.
+
+        A greater limit adds conversations behind the others and changes no order.
+        """
+        parsed_query = parse_query(query)
         where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_build_filter(filters)}
         with open_retrieval("conversations"):
             by_words, by_vector = await asyncio.gather(
-                self._search_by_words(uid, parse_query(query), limit, where),
+                self._vectors.query_sparse(
+                    uid, parsed_query.vector, limit=MAX_ROWS_PER_QUERY, where=where
+                ),
                 self._dense_vectors.query_nearest(
                     uid, query, limit=MAX_ROWS_PER_QUERY, where=where
                 ),
             )
-        turns_by_vector = list(chain.from_iterable(map(expand_window, by_vector)))
-        return _group_by_conversation(fuse_scores(by_words, turns_by_vector))
+            turns_by_vector = list(chain.from_iterable(map(expand_window, by_vector)))
+            ranked_words = _rank_by_words(parsed_query, by_words)
+            rows = _group_by_conversation(fuse_scores(ranked_words, turns_by_vector))
+            if len(by_words) == MAX_ROWS_PER_QUERY:
+                await self._add_crowded_out(uid, parsed_query, limit, where, rows)
+        return rows
+
+    async def _add_crowded_out(
+        self,
+        uid: UserId,
+        query: ParsedQuery,
+        limit: int,
+        where: Filter,
+        rows: dict[ConversationId, list[Hit]],
+    ) -> None:
+        """Query again, without conversations already found, where long ones crowded out others."""
+        for _ in range(MAX_QUERIES - 1):
+            if len(rows) >= limit:
+                return
+            lowest = min((hits[0].score for hits in rows.values()), default=0.0)
+            others: Filter = {**where, "conversation_id": {"$nin": sorted(rows)}}
+            hits = await self._vectors.query_sparse(
+                uid, query.vector, limit=MAX_ROWS_PER_QUERY, where=others
+            )
+            ranked = [hit.with_score(min(hit.score, lowest)) for hit in _rank_by_words(query, hits)]
+            rows.update(_group_by_conversation(ranked))
+            if len(hits) < MAX_ROWS_PER_QUERY:
+                return
 
     async def _complete(
         self, uid: UserId, candidates: Sequence[tuple[Conversation, list[Hit]]], limit: int
@@ -273,31 +305,6 @@ class Search:
         documents = await self._documents.get_many([memory_path(uid, name) for name in hashes])
         memories = load_all(Memory, documents)
         return [memory for memory in memories if _is_up_to_date(memory, hashes[memory.id])][:limit]
-
-    async def _query_distinct(
-        self, uid: UserId, query: SparseVector, limit: int, where: Filter
-    ) -> list[Hit]:
-        """Query again, without conversations already found, where long ones crowded out others."""
-        hits: list[Hit] = []
-        for _ in range(MAX_QUERIES):
-            seen_ids = {str(hit.metadata["conversation_id"]) for hit in hits}
-            if len(seen_ids) >= limit:
-                break
-            others = {"conversation_id": {"$nin": sorted(seen_ids)}} if seen_ids else {}
-            more = await self._vectors.query_sparse(
-                uid, query, limit=MAX_ROWS_PER_QUERY, where={**where, **others}
-            )
-            hits += more
-            if len(more) < MAX_ROWS_PER_QUERY:
-                break
-        return hits
-
-    async def _search_by_words(
-        self, uid: UserId, query: ParsedQuery, limit: int, where: Filter
-    ) -> list[Hit]:
-        hits = await self._query_distinct(uid, query.vector, limit, where)
-        weighted_hits = [_discount_summary(hit) for hit in rescore(query, hits)]
-        return sorted(weighted_hits, key=lambda hit: -hit.score)
 
     async def _load_with_overfetch(
         self, uid: UserId, query: str, rows: Mapping[ConversationId, list[Hit]], limit: int
@@ -367,7 +374,12 @@ def _build_time_filter(filters: Filters) -> Filter:
     return {"created_at": bounds} if bounds else {}
 
 
-def _group_by_conversation(hits: Sequence[Hit]) -> Mapping[ConversationId, list[Hit]]:
+def _rank_by_words(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
+    weighted_hits = [_discount_summary(hit) for hit in rescore(query, hits)]
+    return sorted(weighted_hits, key=lambda hit: -hit.score)
+
+
+def _group_by_conversation(hits: Sequence[Hit]) -> dict[ConversationId, list[Hit]]:
     rows: dict[ConversationId, list[Hit]] = {}
     for hit in hits:
         rows.setdefault(ConversationId(str(hit.metadata["conversation_id"])), []).append(hit)

@@ -72,6 +72,19 @@ async def test_an_empty_query_lists_every_page_to_the_end(alice):
     assert [page["current_page"] for page in pages] == [1, 2, 3]
 
 
+@pytest.mark.parametrize("query", ["launch", ""])
+@pytest.mark.usefixtures("days")
+async def test_hits_have_transcripts_only_where_they_are_asked_for(alice, query):
+    body = {"query": query, "per_page": 1}
+
+    [light] = (await alice.post(SEARCH, json=body)).json()["items"]
+    [whole] = (await alice.post(SEARCH, json={**body, "include_transcript": True})).json()["items"]
+
+    assert (light["transcript_segments"], light["photos"]) == ([], [])
+    assert whole["transcript_segments"]
+    assert light == {**whole, "transcript_segments": [], "photos": []}
+
+
 async def test_nothing_is_recorded_live_so_nothing_can_be_finished(alice):
     answer = await alice.post(CONVERSATIONS, json={})
 
