@@ -67,7 +67,7 @@ eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json
 	@test -f "$(DATA)" || { echo "keepsake: name a LoCoMo file: make eval DATA=path/to/locomo.json" >&2; exit 2; }
 	@$(BIN)/python -m infra.eval "$(DATA)" "$(or $(OUT),.cache/eval.svg)" $(ARGS)
 
-eval-windows: $(VENV)/ready-dev ## Measure how many turns a dense row may hold, and in how many dimensions (DATA)
+eval-windows: $(VENV)/ready-dev ## Measure how much text a dense row may hold, and in how many dimensions (DATA)
 	@test -f "$(DATA)" || { echo "keepsake: name a LoCoMo file: make eval-windows DATA=path/to/locomo.json" >&2; exit 2; }
 	@$(BIN)/python -m infra.eval.dense_windows "$(DATA)"
 

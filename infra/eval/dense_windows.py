@@ -1,6 +1,6 @@
-"""Evaluation of dense windows: how many turns a dense row may hold, and how few dimensions do.
+"""Evaluation of dense windows: how much text a dense row may hold, and how few dimensions do.
 
-Each choice is compared with the widest: one turn a row, all dimensions of the local embedder.
+Each choice is compared with the widest: the shortest window, all dimensions of the local embedder.
 """
 
 import argparse
@@ -20,10 +20,10 @@ from shared.adapters.embedded.encoder_process import EncoderProcess
 from shared.adapters.embedded.local_embedder import LocalEmbedder
 from shared.ports import Embedder
 
-WINDOWS = (1, 2, 4)
+WINDOWS = (150, 300, 600, 1_000)
 DIMENSIONS = (384, 256, 128)
 Choice = tuple[int, int]
-"""Turns in a window, and dimensions."""
+"""Characters in a window, and dimensions."""
 
 
 async def evaluate(
@@ -33,19 +33,19 @@ async def evaluate(
     choices = list(product(WINDOWS, DIMENSIONS))
     tick = create_progress_bar("libraries", len(choices) * len(groups))
     scores: dict[Choice, list[Row]] = {choice: [] for choice in choices}
-    for (turns, dimensions), group in product(choices, groups):
+    for (chars, dimensions), group in product(choices, groups):
         shortened = ShortenedEmbedder(embedder, dimensions)
-        scores[turns, dimensions] += await _score_questions(group, shortened, turns)
+        scores[chars, dimensions] += await _score_questions(group, shortened, chars)
         tick()
     return scores
 
 
 async def _score_questions(
-    people: Sequence[Person], embedder: Embedder, window_turns: int
+    people: Sequence[Person], embedder: Embedder, window_chars: int
 ) -> list[Row]:
     turns = parse_turns(people)
     questions = parse_questions(people, {turn.id for turn in turns})
-    async with open_library(turns, lambda: None, embedder, window_turns=window_turns) as searches:
+    async with open_library(turns, lambda: None, embedder, window_chars=window_chars) as searches:
         search = searches["words and meanings"]
         return [
             score_ranking(question, await search.rank(question.text), turns)
@@ -59,10 +59,10 @@ def render(title: str, scores: Mapping[Choice, Sequence[Row]]) -> Iterator[str]:
     widest = scores[min(WINDOWS), max(DIMENSIONS)]
     yield f"| {title}, {len(widest)} questions | {' | '.join(REPORTED_METRICS)} |"
     yield "|---" * (len(REPORTED_METRICS) + 1) + "|"
-    for (turns, dimensions), rows in scores.items():
+    for (chars, dimensions), rows in scores.items():
         means = compute_means(rows)
         cells = [f"{means[name]:.1f} {_format_interval(rows, widest, name)}" for name in REPORTED_METRICS]  # fmt: skip
-        yield f"| {turns} turns, {dimensions} dimensions | {' | '.join(cells)} |"
+        yield f"| {chars} characters, {dimensions} dimensions | {' | '.join(cells)} |"
 
 
 def _format_interval(rows: Sequence[Row], widest: Sequence[Row], name: str) -> str:

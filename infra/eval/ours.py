@@ -18,7 +18,7 @@ from shared.data.search.search import Search
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId, UserId
 from shared.ports import Documents, Embedder, Vectors
-from shared.retrieval.dense_windows import WINDOW_TURNS
+from shared.retrieval.dense_windows import WINDOW_CHARS
 from shared.retrieval.packing import ScoredTranscript, pack
 from tests.fixtures.processing import build_processing_fixture
 
@@ -58,10 +58,10 @@ async def open_library(
     tick: Callable[[], None],
     embedder: Embedder | None = None,
     *,
-    window_turns: int = WINDOW_TURNS,
+    window_chars: int = WINDOW_CHARS,
 ) -> AsyncIterator[dict[str, ProductSearch]]:
     """Fill a library, and search it by words and, where there is an embedder, by meanings."""
-    async with fill_library(all_turns, tick, embedder, window_turns=window_turns) as library:
+    async with fill_library(all_turns, tick, embedder, window_chars=window_chars) as library:
         _, documents, vectors = library
         searches = {"words": Search(documents, vectors)}
         if embedder:
@@ -75,13 +75,13 @@ async def fill_library(
     tick: Callable[[], None],
     embedder: Embedder | None,
     *,
-    window_turns: int = WINDOW_TURNS,
+    window_chars: int = WINDOW_CHARS,
 ) -> AsyncIterator[tuple[SqliteDatabase, Documents, Vectors]]:
     """Process every talk as a conversation of one user, deleted when the context ends."""
     with TemporaryDirectory() as folder:
         database = SqliteDatabase(Path(folder) / "keepsake.db")
         library = build_processing_fixture(database, OfflineModel())
-        index = LibraryIndex(library.vectors, embedder, window_turns=window_turns)
+        index = LibraryIndex(library.vectors, embedder, window_chars=window_chars)
         deps = replace(library.deps, index=index)
         for _, turns in groupby(all_turns, key=lambda turn: turn.talk):
             stored = await deps.stores.conversations.add(OWNER, build_conversation(list(turns)))

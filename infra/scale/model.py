@@ -10,9 +10,10 @@ from infra.scale.work import Counters, Work
 from shared.domain.models.token_prices import DEFAULT_TOKEN_PRICES
 from shared.domain.models.usage_cost import compute_cost
 from shared.environment.model_readers import SHORTENED_DIMENSIONS
-from shared.retrieval.dense_windows import WINDOW_TURNS
 
 DENSE_ROW_BYTES = 4 * SHORTENED_DIMENSIONS
+TURNS_PER_WINDOW = 4
+"""In the measured conversation, whose turns have some 150 characters."""
 FETCHED_IDS = 50
 """Ids of one request of the adapter."""
 MINUTE_S = 60
@@ -299,4 +300,4 @@ def _count_vector_bytes(work: Work) -> float:
 
 def _count_dense_rows(conversation: Work) -> float:
     """Count the summary, and one for each window of turns."""
-    return 1 + (conversation.vector_rows - 1) / WINDOW_TURNS
+    return 1 + (conversation.vector_rows - 1) / TURNS_PER_WINDOW

@@ -19,14 +19,14 @@ from shared.domain.store.vectors import Hit, MetadataValue, Row, SparseVector
 from shared.ports import Embedder, Vectors
 from shared.retrieval import sparse
 from shared.retrieval.chunking import split_into_chunks
-from shared.retrieval.dense_windows import WINDOW_TURNS, Window, format_window, split_into_windows
+from shared.retrieval.dense_windows import WINDOW_CHARS, Window, format_window, split_into_windows
 from shared.retrieval.terms import fold
 
-INDEX_VERSION = 5
+INDEX_VERSION = 6
 """Raised when rows are built differently; `make reindex-all` builds older ones anew."""
-SEARCHED_INDEX_VERSIONS = (3, 4, INDEX_VERSION)
-"""Search skips other rows. Up to version 4 each turn had dense values of its own; in version 3 a few rare
-words have other stems."""
+SEARCHED_INDEX_VERSIONS = (3, 4, 5, INDEX_VERSION)
+"""Search skips other rows. In version 5 a dense window was of four turns, up to version 4 each turn had dense
+values of its own; in version 3 a few rare words have other stems."""
 MAX_NAMES = 40
 MAX_NAME_CHARS = 60
 """Keep the metadata of a row far below Pinecone's 40 KB."""
@@ -35,7 +35,7 @@ MAX_NAME_CHARS = 60
 class LibraryIndex:
     """Writes rows whose ids depend only on what they stand for, so that writes are idempotent.
 
-    The first of each `window_turns` has their dense values. `scheme` names how rows are built: those of
+    The first row of a window has its dense values. `scheme` names how rows are built: those of
     another one can be built anew. With `awaits_embedder` writes raise Unavailable while it is down.
     """
 
@@ -44,12 +44,12 @@ class LibraryIndex:
         vectors: Vectors,
         embedder: Embedder | None = None,
         *,
-        window_turns: int = WINDOW_TURNS,
+        window_chars: int = WINDOW_CHARS,
         awaits_embedder: bool = False,
     ) -> None:
         self.scheme = f"{INDEX_VERSION} {embedder.name}" if embedder else str(INDEX_VERSION)
         self._vectors = vectors
-        self._window_turns = window_turns
+        self._window_chars = window_chars
         self._dense_vectors = DenseVectors(vectors, embedder, awaits_embedder=awaits_embedder)
 
     async def put(
@@ -74,7 +74,7 @@ class LibraryIndex:
     ) -> tuple[list[RowWithText], int]:
         """Return the rows of a conversation and of its memories, and how many chunks they hold."""
         parts = split_into_chunks(conversation.named_segments)
-        windows = split_into_windows(parts, self._window_turns)
+        windows = split_into_windows(parts, self._window_chars)
         conversation_rows = _build_conversation_rows(uid, conversation, windows)
         return [*conversation_rows, *_build_memory_rows(uid, memories)], len(parts)
 

@@ -24,6 +24,7 @@ from shared.ports import Documents, Embedder
 
 ANN = UserId("ann")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+FILLER = "x" * 180  # three such turns are a window
 DIMENSION_BY_WORD = {"boat": 0, "yacht": 0, "soup": 1, "broth": 1}
 
 
@@ -156,7 +157,7 @@ async def test_an_edited_turn_is_embedded_with_its_window_and_no_other_p12_d4(
     library: DenseSearchFixture,
 ):
     embedder = ThesaurusEmbedder()
-    texts = [f"turn number{n}" for n in range(9)]
+    texts = [f"turn number{n} {FILLER}" for n in range(9)]
     await library.store(embedder, talk("c", *texts))
     assert len(embedder.embedded_texts) == 4
 
@@ -164,29 +165,31 @@ async def test_an_edited_turn_is_embedded_with_its_window_and_no_other_p12_d4(
     await library.build_index(embedder).put(ANN, replace(talk("c", *texts), chunk_count=9))
     assert embedder.embedded_texts == []
 
-    edited = replace(talk("c", *texts[:5], "the yacht", *texts[6:]), chunk_count=9)
+    texts[5] = f"the yacht {FILLER}"
+    edited = replace(talk("c", *texts), chunk_count=9)
     await library.build_index(embedder).put(ANN, edited)
-    assert embedder.embedded_texts == [
-        "Bea: turn number4\nBea: the yacht\nBea: turn number6\nBea: turn number7"
-    ]
+    assert embedder.embedded_texts == ["\n".join(f"Bea: {texts[n]}" for n in (3, 4, 5))]
 
 
 async def test_a_window_found_by_meaning_leads_to_its_exact_turns_d4(library: DenseSearchFixture):
     embedder = ThesaurusEmbedder()
     long_turn = " ".join(["nothing"] * 200)  # two rows of the index
-    await library.store(embedder, talk("c", "a", "b", long_turn, "c", "d", "e", "the yacht", "f"))
+    await library.store(
+        embedder, talk("c", "a", "b", long_turn, "c", "d", "e", "the yacht", FILLER * 4)
+    )
 
     [found] = await Search(library.documents, library.vectors, embedder).search_conversations(
         ANN, "boat", limit=5
     )
 
     best = max(found.turns.values())
-    assert {turn for turn, score in found.turns.items() if score == best} == {3, 4, 5, 6}
+    assert {turn for turn, score in found.turns.items() if score == best} == {4, 5, 6}
     assert "the yacht" in found.passages[0].text
 
 
 async def test_one_row_of_a_window_has_its_dense_values_d4(library: DenseSearchFixture):
-    await library.store(ThesaurusEmbedder(), talk("c", "a", "b", "c", "d", "the yacht"))
+    texts = ["a", "b", "c", f"d{FILLER}", "the yacht " + 3 * FILLER]
+    await library.store(ThesaurusEmbedder(), talk("c", *texts))
 
     rows = await library.vectors.fetch(ANN, [f"ann-c#{n}" for n in range(5)])
 
