@@ -1,15 +1,16 @@
-"""Fusion of two rankings into one, by reciprocal ranks or by scores.
+"""Fusion of two rankings into one, by reciprocal ranks or by normalised scores.
 
-Also called: rank fusion, reciprocal rank fusion, RRF.
+Also called: rank fusion, reciprocal rank fusion, RRF, z-score normalisation, hybrid search.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from math import sqrt
 
 from shared.domain.store.vectors import Hit
 
 RRF_K = 60
-DENSE_WEIGHT = 0.3
-"""Weight of vectors beside words: an embedder finds what shares no word, and much else."""
+DENSE_WEIGHT = 0.4
+"""Weight of vectors; words have the rest. An embedder finds what shares no word, and much else."""
 
 
 def fuse_ranks(*rankings: Sequence[Hit]) -> list[Hit]:
@@ -22,22 +23,31 @@ def fuse_ranks(*rankings: Sequence[Hit]) -> list[Hit]:
     return _sort_by_score(hits, totals)
 
 
-def fuse_scores(by_words: Sequence[Hit], by_vector: Sequence[Hit]) -> list[Hit]:
-    """Add each hit's share of the best word score to its share of the vector scores' range.
+def fuse_scores(by_words: Sequence[Hit], by_vector: Sequence[Hit], *, limit: int) -> list[Hit]:
+    """Add both scores, as standard deviations from the mean of all hits; best first, equal ones keep their order.
 
-    The latter counts by DENSE_WEIGHT. Scores tell more than ranks: the lead of the best hit by words shows how likely it is right.
+    A hit that one of them lacks has the score of its last one. Of fewer than `limit` hits by words the others
+    have no word of the question: 0. Scores tell more than ranks: the lead of the
+    best hit by words shows how likely it is right.
     """
     if not by_vector:
         return list(by_words)
-    best = max((hit.score for hit in by_words), default=0.0) or 1.0
-    top, floor = by_vector[0].score, by_vector[-1].score
     hits = {hit.id: hit for hit in [*by_words, *by_vector]}
-    totals = dict.fromkeys(hits, 0.0)
-    for hit in by_words:
-        totals[hit.id] += hit.score / best
-    for hit in by_vector:
-        totals[hit.id] += DENSE_WEIGHT * (hit.score - floor) / ((top - floor) or 1.0)
+    last_by_words = by_words[-1].score if len(by_words) >= limit else 0.0
+    words = _standardize(by_words, hits, missing=last_by_words)
+    vectors = _standardize(by_vector, hits, missing=by_vector[-1].score)
+    totals = {
+        name: (1 - DENSE_WEIGHT) * words[name] + DENSE_WEIGHT * vectors[name] for name in hits
+    }
     return _sort_by_score(hits, totals)
+
+
+def _standardize(ranking: Sequence[Hit], names: Iterable[str], missing: float) -> dict[str, float]:
+    """Return the z-score of each named hit among them."""
+    scores = dict.fromkeys(names, missing) | {hit.id: hit.score for hit in reversed(ranking)}
+    mean = sum(scores.values()) / len(scores)
+    deviation = sqrt(sum((score - mean) ** 2 for score in scores.values()) / len(scores)) or 1.0
+    return {name: (score - mean) / deviation for name, score in scores.items()}
 
 
 def _sort_by_score(hits: dict[str, Hit], totals: dict[str, float]) -> list[Hit]:

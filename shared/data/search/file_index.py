@@ -70,7 +70,8 @@ class FileIndex:
                     uid, query, limit=MAX_ROWS_PER_QUERY, where=where
                 ),
             )
-        hits = fuse_scores(rescore(parsed_query, by_words), by_meaning)
+        ranked_words = rescore(parsed_query, by_words)
+        hits = fuse_scores(ranked_words, by_meaning, limit=MAX_ROWS_PER_QUERY)
         return [_to_found(hit) for hit in hits[:limit]]
 
 

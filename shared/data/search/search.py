@@ -38,6 +38,7 @@ from shared.retrieval.packing import Passage, TurnScores, build_excerpts
 from shared.retrieval.query import ParsedQuery, parse_query, rescore
 from shared.retrieval.question_kinds import QuestionKind, load_table
 from shared.retrieval.sparse import build_speaker_vector
+from shared.retrieval.support import add_support
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
 from shared.safety.crisis_examples import measure_danger
@@ -222,7 +223,10 @@ class Search:
             )
             turns_by_vector = list(chain.from_iterable(map(expand_window, by_vector)))
             ranked_words = _rank_by_words(parsed_query, by_words)
-            rows = _group_by_conversation(fuse_scores(ranked_words, turns_by_vector))
+            fused = fuse_scores(ranked_words, turns_by_vector, limit=MAX_ROWS_PER_QUERY)
+            rows = _group_by_conversation(fused)
+            if by_vector:
+                rows = add_support(rows)
             if len(by_words) == MAX_ROWS_PER_QUERY:
                 await self._add_crowded_out(uid, parsed_query, limit, where, rows)
         return rows
