@@ -4,6 +4,7 @@ Also called: context window, context expansion, small-to-big retrieval.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from shared.domain.conversations.conversation import Segment
 from shared.domain.value import value
@@ -36,10 +37,12 @@ def pack(transcripts: Sequence[ScoredTranscript], *, tokens: int) -> list[tuple[
     conversation's turns as passages in reading order, none where no turn fits.
     """
     selected_turns: list[set[int]] = [set() for _ in transcripts]
-    sizes = [_measure_passage(segments) for segments, _ in transcripts]
+    measure = cache(lambda which: _measure_passage(transcripts[which][0]))
     for _, which, segment in sorted(_rank_turns(transcripts)):
+        if tokens <= TURN_OVERHEAD_TOKENS:
+            break
         segments, selected = transcripts[which][0], selected_turns[which]
-        for turn in _grow_passage(segments, segment, chars=sizes[which]):
+        for turn in _grow_passage(segments, segment, chars=measure(which)):
             cost = 0 if turn in selected else estimate_turn_tokens(segments[turn])
             if cost > tokens:
                 break

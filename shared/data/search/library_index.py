@@ -5,7 +5,6 @@ Also called: upsert, search index.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 
@@ -30,6 +29,9 @@ values of its own; in version 3 a few rare words have other stems."""
 MAX_NAMES = 40
 MAX_NAME_CHARS = 60
 """Keep the metadata of a row far below Pinecone's 40 KB."""
+
+
+_TURN_FIELDS = ("kind", "conversation_id", "content_hash", "index_version")
 
 
 class LibraryIndex:
@@ -117,15 +119,19 @@ def memory_hash(memory: Memory) -> str:
 
 
 def expand_window(hit: Hit) -> Iterator[Hit]:
-    """Yield a hit for each turn of a window, with its row id; any other hit as it is."""
+    """Yield a hit for each turn of a window, with its row id; any other hit as it is.
+
+    Of the metadata a turn has what search reads: a question finds some two thousand turns.
+    """
     segments = hit.metadata.get("window")
     if not isinstance(segments, list):
         yield hit
         return
     prefix, _, first = hit.id.rpartition("#")
+    common = {name: hit.metadata[name] for name in _TURN_FIELDS}
     for number, segment in enumerate(segments, start=int(first)):
-        metadata = {**hit.metadata, "segment": int(segment)}
-        yield replace(hit, id=f"{prefix}#{number}", metadata=metadata)
+        metadata = {**common, "segment": int(segment)}
+        yield Hit(id=f"{prefix}#{number}", score=hit.score, metadata=metadata)
 
 
 def _build_conversation_rows(
