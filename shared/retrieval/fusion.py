@@ -26,7 +26,7 @@ def fuse_ranks(*rankings: Sequence[Hit]) -> list[Hit]:
 def fuse_scores(by_words: Sequence[Hit], by_vector: Sequence[Hit], *, limit: int) -> list[Hit]:
     """Add both scores, as standard deviations from the mean of all hits; best first, equal ones keep their order.
 
-    A hit that one of them lacks has the score of its last one. Of fewer than `limit` hits by words the others
+    A hit that one of them lacks has its lowest score. Of fewer than `limit` hits by words the others
     have no word of the question: 0. Scores tell more than ranks: the lead of the
     best hit by words shows how likely it is right.
     """
@@ -35,7 +35,7 @@ def fuse_scores(by_words: Sequence[Hit], by_vector: Sequence[Hit], *, limit: int
     hits = {hit.id: hit for hit in [*by_words, *by_vector]}
     last_by_words = by_words[-1].score if len(by_words) >= limit else 0.0
     words = _standardize(by_words, hits, missing=last_by_words)
-    vectors = _standardize(by_vector, hits, missing=by_vector[-1].score)
+    vectors = _standardize(by_vector, hits, missing=min(hit.score for hit in by_vector))
     totals = {
         name: (1 - DENSE_WEIGHT) * words[name] + DENSE_WEIGHT * vectors[name] for name in hits
     }

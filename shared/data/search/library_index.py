@@ -31,9 +31,6 @@ MAX_NAME_CHARS = 60
 """Keep the metadata of a row far below Pinecone's 40 KB."""
 
 
-_TURN_FIELDS = ("kind", "conversation_id", "content_hash", "index_version")
-
-
 class LibraryIndex:
     """Writes rows whose ids depend only on what they stand for, so that writes are idempotent.
 
@@ -118,20 +115,21 @@ def memory_hash(memory: Memory) -> str:
     return hashlib.sha256(memory.content.encode()).hexdigest()
 
 
-def expand_window(hit: Hit) -> Iterator[Hit]:
-    """Yield a hit for each turn of a window, with its row id; any other hit as it is.
+def list_segments(hit: Hit) -> list[int]:
+    """Return the segments of a hit on a chunk by words, or on a window of chunks by its vector."""
+    segments = hit.metadata.get("window")
+    if isinstance(segments, list) and not hit.term_weights:
+        return list(map(int, segments))
+    return [int(str(hit.metadata["segment"]))]
 
-    Of the metadata a turn has what search reads: a question finds some two thousand turns.
-    """
+
+def list_row_ids(hit: Hit) -> list[str]:
+    """Return the ids of the rows that a hit stands for: of all chunks of a window."""
     segments = hit.metadata.get("window")
     if not isinstance(segments, list):
-        yield hit
-        return
+        return [hit.id]
     prefix, _, first = hit.id.rpartition("#")
-    common = {name: hit.metadata[name] for name in _TURN_FIELDS}
-    for number, segment in enumerate(segments, start=int(first)):
-        metadata = {**common, "segment": int(segment)}
-        yield Hit(id=f"{prefix}#{number}", score=hit.score, metadata=metadata)
+    return [f"{prefix}#{number}" for number in range(int(first), int(first) + len(segments))]
 
 
 def _build_conversation_rows(

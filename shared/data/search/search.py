@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain
 
 from anyio import to_thread
 
@@ -21,7 +20,8 @@ from shared.data.memories.memories import memory_path
 from shared.data.search.dense_vectors import DenseVectors
 from shared.data.search.library_index import (
     SEARCHED_INDEX_VERSIONS,
-    expand_window,
+    list_row_ids,
+    list_segments,
     memory_hash,
     name_key,
 )
@@ -29,7 +29,7 @@ from shared.data.store.codec import load_all
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memories.memory import Memory
-from shared.domain.store.vectors import Filter, Hit, SparseVector
+from shared.domain.store.vectors import Filter, Hit, MetadataValue, SparseVector
 from shared.domain.value import value
 from shared.ports import Documents, Embedder, Vectors
 from shared.retrieval.examples import ENCODER
@@ -221,9 +221,9 @@ class Search:
                     uid, query, limit=MAX_ROWS_PER_QUERY, where=where
                 ),
             )
-            turns_by_vector = list(chain.from_iterable(map(expand_window, by_vector)))
             ranked_words = _rank_by_words(parsed_query, by_words)
-            fused = fuse_scores(ranked_words, turns_by_vector, limit=MAX_ROWS_PER_QUERY)
+            windows = _add_found_turns(by_vector, ranked_words)
+            fused = fuse_scores(ranked_words, windows, limit=MAX_ROWS_PER_QUERY)
             rows = _group_by_conversation(fused)
             if by_vector:
                 rows = add_support(rows)
@@ -383,6 +383,14 @@ def _rank_by_words(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
     return sorted(weighted_hits, key=lambda hit: -hit.score)
 
 
+def _add_found_turns(windows: Sequence[Hit], by_words: Sequence[Hit]) -> list[Hit]:
+    """Return the windows under names of their own, and the turns that words found in them, as close as these."""
+    scores = {row_id: hit.score for hit in reversed(windows) for row_id in list_row_ids(hit)}
+    turns = [hit.with_score(scores[hit.id]) for hit in by_words if hit.id in scores]
+    named = [replace(hit, id=f"{hit.id}+") if "window" in hit.metadata else hit for hit in windows]
+    return [*named, *turns]
+
+
 def _group_by_conversation(hits: Sequence[Hit]) -> dict[ConversationId, list[Hit]]:
     rows: dict[ConversationId, list[Hit]] = {}
     for hit in hits:
@@ -408,7 +416,8 @@ def _find_turns(conversation: Conversation, hit: Hit, query: str) -> Iterator[Hi
     terms = {term for term in tokenize(query) if get_term_weight(term) > 0}
     for number, segment in enumerate(conversation.transcript_segments):
         if not terms.isdisjoint(tokenize(segment.text)):
-            yield replace(hit, metadata={**hit.metadata, "kind": "chunk", "segment": number})
+            place: dict[str, MetadataValue] = {"segment": number, "window": [str(number)]}
+            yield replace(hit, metadata={**hit.metadata, "kind": "chunk", **place})
 
 
 def _discount_summary(hit: Hit) -> Hit:
@@ -417,6 +426,6 @@ def _discount_summary(hit: Hit) -> Hit:
 
 
 def _score_turns(rows: Sequence[Hit]) -> TurnScores:
-    """Score each turn by the best of its pieces; rows come best first."""
+    """Score each turn by the best of its pieces and windows; rows come best first."""
     chunks = [hit for hit in rows if hit.metadata["kind"] == "chunk"]
-    return {int(str(hit.metadata["segment"])): hit.score for hit in reversed(chunks)}
+    return {segment: hit.score for hit in reversed(chunks) for segment in list_segments(hit)}

@@ -296,3 +296,16 @@ async def test_an_unchanged_text_keeps_its_embedding_and_waits_no_more_e1(
 
     assert await library.vectors.count_waiting() == 0
     assert await library.search_ids(stored, "boat") == ["sea"]
+
+
+async def test_words_find_one_turn_of_the_window_that_begins_with_it_d4(
+    library: DenseSearchFixture,
+):
+    await library.store(ThesaurusEmbedder(), talk("c", "a heron", "b", "c"))
+
+    [found] = await Search(library.documents, library.vectors).search_conversations(
+        ANN, "heron", limit=5
+    )
+
+    assert max(found.turns, key=lambda turn: found.turns[turn]) == 0
+    assert len(set(found.turns.values())) == len(found.turns)
