@@ -140,9 +140,8 @@ async def test_photos_are_in_lists_searches_and_the_export(world, alice):
 
     shown = {**PHOTO, "created_at": None}
     [listed] = (await alice.get(CONVERSATIONS)).json()
-    [found] = (await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts"})).json()[
-        "items"
-    ]
+    question = {"query": "peanuts", "include_transcript": True}
+    [found] = (await alice.post(f"{CONVERSATIONS}/search", json=question)).json()["items"]
     [exported] = (await alice.get("/v1/users/export")).json()["conversations"]
     assert [c["photos"] for c in (listed, found, exported)] == [[shown]] * 3
 
