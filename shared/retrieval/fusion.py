@@ -26,9 +26,9 @@ def fuse_ranks(*rankings: Sequence[Hit]) -> list[Hit]:
 def fuse_scores(by_words: Sequence[Hit], by_vector: Sequence[Hit], *, limit: int) -> list[Hit]:
     """Add both scores, as standard deviations from the mean of all hits; best first, equal ones keep their order.
 
-    A hit that one of them lacks has its lowest score. Of fewer than `limit` hits by words the others
-    have no word of the question: 0. Scores tell more than ranks: the lead of the
-    best hit by words shows how likely it is right.
+    A hit that one of them lacks has its lowest score; where words found fewer than `limit`, the others
+    have no word of the question: 0. Scores tell more than ranks: the lead of the best hit by words shows
+    how likely it is right.
     """
     if not by_vector:
         return list(by_words)

@@ -1,4 +1,4 @@
-"""Conversation list route, and search over conversations: both by page, with transcripts.
+"""Conversation list route, and search over conversations: both by page.
 
 Also called: filtering, sorting.
 """
