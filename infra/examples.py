@@ -3,6 +3,7 @@
 import numpy as np
 
 from shared.adapters.embedded.local_embedder import load_encoder
+from shared.data.search.question_meaning import load_crisis_table
 from shared.retrieval import question_kinds
 from shared.safety import crisis_examples
 
@@ -14,7 +15,7 @@ def main() -> None:
     encoder = load_encoder(threads=1)
     for table, examples in (
         (question_kinds.load_table(), question_kinds.list_examples()),
-        (crisis_examples.load_table(), crisis_examples.list_examples()),
+        (load_crisis_table(), crisis_examples.list_examples()),
     ):
         vectors = np.asarray(encoder.query([text for _, text in examples]))
         scaled = vectors / np.abs(vectors).max(axis=1, keepdims=True) * MAX_INT8

@@ -2300,7 +2300,7 @@ class ConfirmationData(TypedDict, closed=True):
     source: ConfirmationSource
     arguments: Any
     maker: str
-    reason: Literal["sensitive", "first_use", "new_tool", "changed_tool", "disclosure", "private_text"]
+    reason: Literal["sensitive", "first_use", "new_tool", "changed_tool", "disclosure", "private_text", "foreign_words"]
     allows_always: bool
     expires_at: str
     state: Literal["asked"] | Literal["approved", "always", "refused", "expired"]
@@ -2313,7 +2313,7 @@ class ConfirmationOut(TypedDict):
     source: Source
     maker: str
     arguments: str
-    reason: Literal["sensitive", "first_use", "new_tool", "changed_tool", "disclosure", "private_text"]
+    reason: Literal["sensitive", "first_use", "new_tool", "changed_tool", "disclosure", "private_text", "foreign_words"]
     allows_always: bool
     expires_at: str
     state: Literal["asked"] | Literal["approved", "always", "refused", "expired"]

@@ -20,7 +20,7 @@ from functions.chat.context.known import (
 )
 from functions.chat.deps import ChatDeps
 from shared import telemetry
-from shared.data.search.search import QuestionMeaning
+from shared.data.search.question_meaning import QuestionMeaning
 from shared.domain.account.profile import Profile
 from shared.domain.chats.arc import Arc
 from shared.domain.chats.custom_agent import CustomAgent

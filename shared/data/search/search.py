@@ -25,6 +25,7 @@ from shared.data.search.library_index import (
     memory_hash,
     name_key,
 )
+from shared.data.search.question_meaning import QuestionMeaning, compare_with_examples
 from shared.data.store.codec import load_all
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.ids import ConversationId, MemoryId, UserId
@@ -36,12 +37,10 @@ from shared.retrieval.examples import ENCODER
 from shared.retrieval.fusion import fuse_ranks, fuse_scores
 from shared.retrieval.packing import Passage, TurnScores, build_excerpts
 from shared.retrieval.query import ParsedQuery, parse_query, rescore
-from shared.retrieval.question_kinds import QuestionKind, load_table
 from shared.retrieval.sparse import build_speaker_vector
 from shared.retrieval.support import add_support
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
-from shared.safety.crisis_examples import measure_danger
 from shared.spans import open_retrieval
 
 MAX_ROWS_PER_QUERY = 200
@@ -99,14 +98,6 @@ class SearchResult:
     conversations: list[FoundConversation]
     fallback_without_filters: bool = False
     total: int = 0
-
-
-@value
-class QuestionMeaning:
-    """What a question is like, by labelled examples: shares of kinds, and of serious crises, from 0 to 1."""
-
-    kinds: Mapping[QuestionKind, float]
-    danger: float
 
 
 class Search:
@@ -291,7 +282,7 @@ class Search:
     async def read_question(self, uid: UserId, question: str) -> QuestionMeaning | None:
         """Return what a question is like; None without the encoder of the examples."""
         vector = await self._dense_vectors.embed_question(uid, question, ENCODER)
-        return await to_thread.run_sync(_compare, vector) if len(vector) else None
+        return await to_thread.run_sync(compare_with_examples, vector) if len(vector) else None
 
     async def search_memories(self, uid: UserId, query: str, *, limit: int) -> list[Memory]:
         """Return memories, best first."""
@@ -336,11 +327,6 @@ class Search:
             if not entry.conversation.discarded
             and (current_rows := _select_rows(entry, rows[entry.conversation.id], query))
         ]
-
-
-def _compare(vector: Sequence[float]) -> QuestionMeaning:
-    kinds = load_table().weigh(vector)
-    return QuestionMeaning(kinds=kinds, danger=measure_danger(vector))
 
 
 def _bound_texts(

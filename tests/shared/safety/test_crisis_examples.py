@@ -8,7 +8,8 @@ import pytest
 from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER
 from infra.eval.crisis_gold import load_messages
 from shared.adapters.embedded.local_embedder import load_encoder
-from shared.safety.crisis_examples import list_examples, load_table, measure_danger
+from shared.data.search.question_meaning import load_crisis_table, measure_danger
+from shared.safety.crisis_examples import list_examples
 from shared.safety.crisis_rules import find_crisis
 
 UNSEEN = [message for message in load_messages() if message.half in ("second", "late")]
@@ -51,7 +52,7 @@ def test_hardly_an_ordinary_message_is_doubted_g1() -> None:
 def test_no_unseen_message_is_an_example_and_the_vectors_are_those_of_the_examples_g1() -> None:
     examples = [text for _, text in list_examples()]
     assert {message.text for message in UNSEEN}.isdisjoint(examples)
-    with np.load(load_table().file) as stored:
+    with np.load(load_crisis_table().file) as stored:
         vectors = stored["vectors"].astype(np.float32)
     assert len(vectors) == len(examples)
     for place in range(0, len(examples), 90):

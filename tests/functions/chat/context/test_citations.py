@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.context.citations import CitationRewriter, Citations, Source, strip_markers
+from functions.chat.context.citations import CitationRewriter, Citations, strip_markers
+from functions.chat.context.numbering import Source
 from shared.domain.chats.chat import Card, FilePage
 from shared.domain.ids import ConversationId, FileId
 
