@@ -41,7 +41,7 @@ from shared.domain.chats.branches import (
     get_notes_on,
     omit_foreign_summary,
 )
-from shared.domain.chats.chat import Fork, Message, Session
+from shared.domain.chats.chat import QUESTION_KEY, Fork, Message, Session
 from shared.domain.chats.consent import Consent, Grant, build_tool_key
 from shared.domain.chats.custom_agent import CustomAgent
 from shared.domain.chats.details_request import list_accepted
@@ -137,7 +137,7 @@ async def _read_second_round(
             load_details(deps.stores.memories, uid, first.profile, list_accepted(session.requests)),
             _load_results(deps, uid, read_messages),
             _find_similar(deps, uid, question, session, first.profile),
-            looking.find(first.profile, window.list_owner_texts(newest_messages)),
+            looking.find(first.profile, _list_asked_before(newest_messages)),
         ),
     )
     meaning = await looking.read()
@@ -283,6 +283,12 @@ async def _load_results(deps: ChatDeps, uid: UserId, messages: Sequence[Message]
     find = deps.stores.embeds.find_all(uid, list_ids(refs))
     embeds, _ = await gather(find, load_encoder())
     return build_earlier_results(refs, embeds)
+
+
+def _list_asked_before(newest_first: Sequence[Message]) -> list[str]:
+    """Return what a question may follow: a yes to a question of ours follows nothing."""
+    is_asked = bool(newest_first) and QUESTION_KEY in newest_first[0].metadata
+    return [] if is_asked else window.list_owner_texts(newest_first)
 
 
 def _list_files_before(

@@ -147,12 +147,12 @@ class LetterEmbedder:
         return vector
 
 
-async def test_windows_are_compared_with_a_row_for_each_turn_d4():
+async def test_windows_are_compared_with_the_smallest_d4():
     question = {"question": "Where did the heron stand?", "category": 1, "evidence": ["D1:1"]}
 
     scores = await dense_windows.evaluate([[{**PERSON, "qa": [question]}]], LetterEmbedder())
     head, _, *table = dense_windows.render("alone", scores)
 
     assert head.startswith("| alone, 1 questions | any@1 |")
-    assert table[0].startswith("| 1 turns, 384 dimensions | 100.0 [+0.0, +0.0] |")
+    assert table[0].startswith("| 150 characters, 384 dimensions | 100.0 [+0.0, +0.0] |")
     assert len(table) == len(dense_windows.WINDOWS) * len(dense_windows.DIMENSIONS)
