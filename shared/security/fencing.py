@@ -6,15 +6,46 @@ Also called: spotlighting, delimiters.
 """
 
 import re
+import unicodedata
+from collections.abc import Iterator
 from html import escape
 
 from shared.domain.provenance import Source
 from shared.security.visible_text import strip_invisible
 
 _FENCE_TAG = re.compile(r"<(?=\s*/?\s*data)", re.IGNORECASE)
+_ANY_BRACKET = re.compile("[<＜﹤]")
+_UNSEEN = frozenset({"Cc", "Cf", "Mn", "Me"})
 
 
 def fence_untrusted(text: str, source: Source) -> str:
-    """Wrap `text` in a data fence that names its source; nothing in the text can close the fence."""
-    source_label = escape(" ".join(strip_invisible(str(source)).split()))
-    return f'<data from="{source_label}">\n{_FENCE_TAG.sub("‹", text)}\n</data>'
+    """Wrap `text` in a data fence that names its source; nothing in the text can close the fence.
+
+    A tag counts as a reader sees it: without format characters, and with full-width letters as plain ones.
+    """
+    source_label = escape(_disarm(" ".join(strip_invisible(str(source)).split())))
+    return f'<data from="{source_label}">\n{_disarm(text)}\n</data>'
+
+
+def _disarm(text: str) -> str:
+    """Replace the brackets of what reads as a tag of ours; the rest stays as it is."""
+    if not _ANY_BRACKET.search(text):
+        return text
+    seen, places = [], []
+    for place, signs in _read_seen(text):
+        seen.append(signs)
+        places += [place] * len(signs)
+    brackets = {places[tag.start()] for tag in _FENCE_TAG.finditer("".join(seen))}
+    if not brackets:
+        return text
+    return "".join("‹" if place in brackets else sign for place, sign in enumerate(text))
+
+
+def _read_seen(text: str) -> Iterator[tuple[int, str]]:
+    """Yield what is seen of each character, with its place."""
+    for place, sign in enumerate(text):
+        if sign.isascii():
+            if sign.isprintable() or sign.isspace():
+                yield place, sign
+        elif unicodedata.category(sign) not in _UNSEEN:
+            yield place, unicodedata.normalize("NFKC", sign)
