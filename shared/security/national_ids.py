@@ -1,51 +1,124 @@
 """National ids in text: numbers of persons whose form is their own and whose check digits are right.
 
-Ids that are mere rows of digits with one weak check, such as the Dutch BSN, are not looked for: they
-would be found in every tenth number of an order.
+An id that is a mere row of digits with one weak check, such as the Dutch BSN, counts only behind its
+name: it would be found in every tenth number of an order.
 
 Also called: social security numbers.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from typing import Final
 
-_MODULES_BY_FORM: Final[Mapping[str, tuple[str, ...]]] = {
-    r"\d{3}-\d{2}-\d{4}": ("us.ssn", "us.itin"),
-    r"\d{8}-?[A-Z]": ("es.dni",),
-    r"[XYZ]-?\d{7}-?[A-Z]": ("es.nie",),
-    r"[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]": ("it.codicefiscale",),
-    r"[12] ?\d{2} ?\d{2} ?\d[\dAB] ?\d{3} ?\d{3} ?\d{2}": ("fr.nir",),
-    r"\d{11}": ("de.idnr", "pl.pesel", "br.cpf"),
-    r"\d{2} \d{3} \d{3} \d{3}": ("de.idnr",),
-    r"\d{3}\.\d{3}\.\d{3}-\d{2}": ("br.cpf",),
-    r"(?:\d{2})?\d{6}[-+]\d{4}": ("se.personnummer", "fi.hetu"),
-    r"\d{6}[-+A-FU-Y]\d{3}[\dA-Z]": ("fi.hetu",),
-    r"\d{17}[\dX]": ("cn.ric",),
-    r"\d{4} \d{4} \d{4}(?! ?\d)": ("in_.aadhaar",),
-    r"[A-Z]{5}\d{4}[A-Z]": ("in_.pan",),
-    r"\d{6}-[1-8]\d{6}": ("kr.rrn",),
-    r"[A-Z]{4}\d{6}[HMX][A-Z]{5}[\dA-Z]\d": ("mx.curp",),
-    r"\d{2}\.\d{2}\.\d{2}-\d{3}[. ]\d{2}": ("be.nn",),
-    r"756\.\d{4}\.\d{4}\.\d{2}": ("ch.ssn",),
-    r"\d{3} \d{3} \d{4}": ("gb.nhs",),
-}
-"""Checks of python-stdnum by the form in which people write such a number."""
+from shared.domain.value import value
+
+_SEPARATORS: Final = re.compile(r"[ ./-]")
+_NAME_CHARS: Final = 40
+
+
+@value
+class _Form:
+    """How an id is written, once in any case; the checks of python-stdnum, and the names of a weak one."""
+
+    pattern: str
+    modules: tuple[str, ...] = ()
+    names: str = ""
+
+
+_FORMS: Final = (
+    _Form(pattern=r"\d{3}-\d{2}-\d{4}", modules=("us.ssn", "us.itin")),
+    _Form(
+        pattern=r"\d{3}[ .]?\d{2}[ .]?\d{4}",
+        modules=("us.ssn", "us.itin"),
+        names=r"ssn|social security|itin",
+    ),
+    _Form(
+        pattern=r"(?:[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]|QQ)[ .-]?\d{2}[ .-]?\d{2}[ .-]?\d{2}[ .-]?[A-D]"
+    ),
+    _Form(pattern=r"\d{2}\.?\d{3}\.?\d{3}[ -]?[A-Z]", modules=("es.dni",)),
+    _Form(pattern=r"[XYZ][ -]?\d\.?\d{3}\.?\d{3}[ -]?[A-Z]", modules=("es.nie",)),
+    _Form(
+        pattern=r"[A-Z]{3} ?[A-Z]{3} ?\d{2}[A-Z]\d{2} ?[A-Z]\d{3}[A-Z]",
+        modules=("it.codicefiscale",),
+    ),
+    _Form(
+        pattern=r"[12][ .]?\d{2}[ .]?\d{2}[ .]?\d[\dAB][ .]?\d{3}[ .]?\d{3}[ ./-]?\d{2}",
+        modules=("fr.nir",),
+    ),
+    _Form(pattern=r"\d{11}", modules=("de.idnr", "pl.pesel", "br.cpf", "tr.tckimlik")),
+    _Form(pattern=r"\d{2}[ .-]\d{3}[ .-]\d{3}[ .-]\d{3}", modules=("de.idnr",)),
+    _Form(pattern=r"\d{3}[ .]\d{3}[ .]\d{3}[ -]\d{2}", modules=("br.cpf", "tr.tckimlik")),
+    _Form(pattern=r"(?:\d{2})?\d{6}[-+ ]\d{4}", modules=("se.personnummer", "fi.hetu")),
+    _Form(
+        pattern=r"(?:19|20)?\d{10}", modules=("se.personnummer",), names=r"personn|pnr|person ?nr"
+    ),
+    _Form(pattern=r"\d{6}[-+A-FU-Y]\d{3}[\dA-Z]", modules=("fi.hetu",)),
+    _Form(pattern=r"\d{17}[\dX]", modules=("cn.ric",)),
+    _Form(pattern=r"\d{4}[ .-]\d{4}[ .-]\d{4}", modules=("in_.aadhaar",)),
+    _Form(pattern=r"\d{12}", modules=("in_.aadhaar",), names=r"aadh?aa?r|uidai|आधार"),
+    _Form(
+        pattern=r"\d{4}[ -]?\d{4}[ -]?\d{4}",
+        modules=("jp.in_",),
+        names=r"マイナンバー|個人番号|my ?number",
+    ),
+    _Form(pattern=r"[A-Z]{5}\d{4}[A-Z]", modules=("in_.pan",)),
+    _Form(pattern=r"\d{6}-[1-8]\d{6}", modules=("kr.rrn",)),
+    _Form(pattern=r"[A-Z]{4}\d{6}[HMX][A-Z]{5}[\dA-Z]\d", modules=("mx.curp",)),
+    _Form(pattern=r"\d{2}\.\d{2}\.\d{2}-\d{3}[. ]\d{2}", modules=("be.nn",)),
+    _Form(pattern=r"756[ .]?\d{4}[ .]?\d{4}[ .]?\d{2}", modules=("ch.ssn",)),
+    _Form(pattern=r"\d{3} \d{3} \d{4}", modules=("gb.nhs",)),
+    _Form(
+        pattern=r"\d{3}[ .]?\d{2}[ .]?\d{4}|\d{4}[ .]?\d{2}[ .]?\d{3}|\d{3}[ .]?\d{3}[ .]?\d{3}",
+        modules=("nl.bsn",),
+        names=r"bsn|burgerservice|sofi",
+    ),
+    _Form(
+        pattern=r"[CFGHJ-NPRTV-Z][CFGHJ-NPRTV-Z\d]{8}\d",
+        modules=("de.id_card",),
+        names=r"ausweis|id.?card|perso\b",
+    ),
+)
 _ANY_FORM: Final = (
-    r"(?<![\w.-])(?=[A-Z]{0,6}-?\d)(?:"
-    + "|".join(f"({form})" for form in _MODULES_BY_FORM)
+    r"(?i)(?<![\w.-])(?=[A-Z]{0,6}[ -]?(?<!\d )\d|[A-Z]{3} [A-Z]{3} \d)(?:"
+    + "|".join(form.pattern for form in _FORMS)
     + r")(?![\w-])"
 )
 
 
-def find_national_ids(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of national ids in a text whose digits are ASCII."""
-    modules = tuple(_MODULES_BY_FORM.values())
+def find_national_ids(text: str, names: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of national ids in a text whose digits are ASCII; their names stand in `names`."""
     for match in _compile(_ANY_FORM).finditer(text):
-        if any(_is_valid(module, match[0]) for module in modules[(match.lastindex or 1) - 1]):
-            yield match.span()
+        start = match.start()
+        ends = (_find_end(form, text, names, start) for form in _FORMS)
+        end = max(filter(None, ends), default=None)
+        if end is not None:
+            yield start, end
+
+
+def _find_end(form: _Form, text: str, names: str, start: int) -> int | None:
+    """Return where an id of this form ends that begins here; it is no part of a longer row of groups."""
+    match = _compile(rf"(?i)(?:{form.pattern})(?![\w-])").match(text, start)
+    if match is None or not match[0].isascii() or _has_more_groups(match):
+        return None
+    if form.names and not _compile(f"(?i){form.names}").search(
+        names[max(start - _NAME_CHARS, 0) : start]
+    ):
+        return None
+    number = _SEPARATORS.sub("", match[0]).upper()
+    is_valid = not form.modules or any(
+        _is_valid(module, each) for module in form.modules for each in {number, match[0].upper()}
+    )
+    return match.end() if is_valid else None
+
+
+def _has_more_groups(match: re.Match[str]) -> bool:
+    if not _SEPARATORS.search(match[0]):
+        return False
+    text, (start, end) = match.string, match.span()
+    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
+    return bool(re.fullmatch(r"\d[ .]", before) or re.fullmatch(r"[ .]\d", after))
 
 
 _compile = cache(re.compile)
@@ -53,4 +126,12 @@ _load_module = cache(import_module)
 
 
 def _is_valid(module: str, number: str) -> bool:
+    if module == "de.id_card":
+        return _passes_id_card(number)
     return bool(_load_module(f"stdnum.{module}").is_valid(number))
+
+
+def _passes_id_card(number: str) -> bool:
+    """Check the last digit of a German card: weights 7, 3 and 1."""
+    products = (int(sign, 36) * (7, 3, 1)[n % 3] for n, sign in enumerate(number[:-1]))
+    return sum(products) % 10 == int(number[-1])

@@ -8,11 +8,11 @@ from typing import Any
 COUNTRIES = ("US", "GB", "DE", "FR", "ES", "IT", "JP", "BR", "IN", "CN", "MX", "AU")
 """Countries whose national formats are known. Each more costs time, and finds numbers that are none."""
 
-_SIGNS = " \u00a0.-\u2010\u2011\u2012\u2013/()"
+_SIGNS = " \u00a0._-\u2010\u2011\u2012\u2013/()"
 """What may stand between the digits of a number."""
 _SEPARATOR = f"[{re.escape(_SIGNS)}]"
 _CANDIDATE = re.compile(
-    rf"(?<![\w#=&?%@/_-])[+(]{{0,2}}\d(?:{_SEPARATOR}{{0,2}}\d){{6,80}}+(?![\w%@=])"
+    rf"(?<![\w#=&?%@/_-])[+(]{{0,2}}\d(?:[{re.escape(_SIGNS)}\n]{{0,2}}\d){{6,80}}+(?![\w%@=])"
 )
 _OTHER_NUMBER = re.compile(
     r"(?<![\d./-])(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)?\d{2}"
@@ -21,7 +21,10 @@ _OTHER_NUMBER = re.compile(
 """Dates, addresses of the net and decimals, which may look like groups of a phone number."""
 _OTHER_SIGNS = frozenset("-/.")
 """Each of them has one."""
+_SPOKEN = re.compile(r"(?<![\w.,])\d(?:, ?\d){8,15}+(?!\w|[.,] ?\d)")
+"""Digits said one by one: shorter rows are as often counts."""
 _NEXT_NUMBER = re.compile(r"[ \u00a0](?=[+(0])")
+_COUNTING = "0123456789012345678"
 _GROUP = re.compile(r"\(([^()]*)\)")
 _NO_COUNTRY = "001"
 """Stands for the numbers of satellites and services, which belong to no country."""
@@ -57,14 +60,40 @@ def _list_candidates(run: str) -> Sequence[tuple[int, str]]:
     return [(found.start(), found[0]) for found in _CANDIDATE.finditer(readable)]
 
 
+def find_spoken_numbers(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of numbers whose digits stand one by one, with commas between."""
+    for row in _SPOKEN.finditer(text):
+        digits = re.sub("[, ]", "", row[0])
+        if digits not in _COUNTING and _is_phone_number(f"({digits}"):
+            yield row.span()
+
+
 def _find_in(candidate: str) -> Iterator[tuple[int, int]]:
-    """Yield the span of a number, or of those that stand side by side."""
-    if _is_phone_number(candidate):
+    """Yield the span of a number, or of those that stand side by side or on lines of their own."""
+    lines = candidate.split("\n")
+    found = [list(_find_in_line(line)) for line in lines]
+    if len(lines) == 2 and not any(found) and _is_phone_number(" ".join(lines)):
         yield 0, len(candidate)
         return
+    place = 0
+    for line, spans in zip(lines, found, strict=True):
+        yield from ((place + start, place + end) for start, end in spans)
+        place += len(line) + 1
+
+
+def _find_in_line(line: str) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of a line: all of its groups belong to one, or none is found."""
+    if _is_phone_number(line):
+        yield 0, len(line)
+        return
+    first, *others = numbers = _NEXT_NUMBER.split(line)
+    if not others or not all(map(_is_phone_number, others)):
+        return
+    if not _is_phone_number(first) and len(first.translate(_WITHOUT_SIGNS)) >= _MIN_DIGITS:
+        return
     start = 0
-    for number in _NEXT_NUMBER.split(candidate):
-        if number != candidate and _is_phone_number(number):
+    for number in numbers:
+        if number is not first or _is_phone_number(number):
             yield start, start + len(number)
         start += len(number) + 1
 

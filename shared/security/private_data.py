@@ -12,7 +12,10 @@ from typing import Final, Literal
 from shared.domain.value import positional_value
 from shared.security import secrets
 from shared.security.national_ids import find_national_ids
-from shared.security.phone_numbers import find_phone_numbers
+from shared.security.phone_numbers import find_phone_numbers, find_spoken_numbers
+from shared.security.plain_form import PlainForm, read_plain
+from shared.security.spelled_emails import find_spelled_emails
+from shared.security.spoken_secrets import find_spoken_secrets
 
 Kind = Literal["email", "phone", "iban", "card", "id", "secret", "text"]
 """`text` is what a caller adds: find_private() finds none."""
@@ -31,10 +34,10 @@ _EMAIL = re.compile(
     r"(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}"
 )
 """JSON may write the at sign as an escape."""
-_FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
-_FULL_WIDTH = {
-    ord(wide): narrow for wide, narrow in zip("＠＋－．（）／　", "@+-.()/ ", strict=True)
-}
+_TRACKING = re.compile(r"(?<!\w)1[Zz](?: ?[0-9A-Za-z]){16}(?!\w)")
+"""A parcel's number: a part of it may look like a phone number."""
+_BARE_ACCOUNT = re.compile(r"(?<![\w.-])[0-9]{2}(?:[ ._-]?[0-9]{4}){6}(?![\w-])")
+"""A Polish account, mostly written without the country's code."""
 
 
 @positional_value
@@ -48,20 +51,35 @@ class PrivateSpan:
 
 def find_private(text: str) -> list[PrivateSpan]:
     """Find private data, in the order of the text. Spans do not overlap."""
-    return list(join_overlaps(_find_all(_to_ascii_digits(text))))
+    plain = read_plain(text)
+    spans = join_overlaps(_find_all(plain))
+    return [PrivateSpan(*plain.locate(span.start, span.end), span.kind) for span in spans]
 
 
-def _find_all(text: str) -> Iterator[PrivateSpan]:
+def _find_all(plain: PlainForm) -> Iterator[PrivateSpan]:
+    text = plain.words
     for secret in secrets.find_secrets(text, kinds=_SECRET_KINDS):
         kind = _KIND_BY_SECRET.get(secret.kind, "secret")
         if kind == "secret" and not _is_written_out(text, secret):
             continue
         yield PrivateSpan(secret.start, secret.end, kind)
+    for span in find_spoken_secrets(plain):
+        yield PrivateSpan(*span, "secret")
     for match in _EMAIL.finditer(text):
         yield PrivateSpan(*match.span(), "email")
-    for span in find_national_ids(text):
+    for span in find_spelled_emails(text):
+        yield PrivateSpan(*span, "email")
+    yield from _find_numbers(plain)
+
+
+def _find_numbers(plain: PlainForm) -> Iterator[PrivateSpan]:
+    for match in _BARE_ACCOUNT.finditer(plain.words):
+        if secrets.is_iban(f"PL{match[0]}"):
+            yield PrivateSpan(*match.span(), "iban")
+    for span in find_national_ids(plain.words, plain.text):
         yield PrivateSpan(*span, "id")
-    for span in find_phone_numbers(text):
+    numbers = _TRACKING.sub(lambda tracking: "x" * len(tracking[0]), plain.words)
+    for span in (*find_phone_numbers(numbers), *find_spoken_numbers(numbers)):
         yield PrivateSpan(*span, "phone")
 
 
@@ -74,13 +92,6 @@ def _is_written_out(text: str, secret: secrets.Secret) -> bool:
     if secret.kind == "named_secret":
         return not _ID_NAME.search(before) and not (is_code and _CODE_NAME.search(before))
     return True
-
-
-def _to_ascii_digits(text: str) -> str:
-    """Write the digits and signs of other scripts as ASCII, each in its place."""
-    if text.isascii():
-        return text
-    return _FOREIGN_DIGIT.sub(lambda digit: str(int(digit[0])), text).translate(_FULL_WIDTH)
 
 
 def join_overlaps(spans: Iterable[PrivateSpan]) -> Iterator[PrivateSpan]:

@@ -40,16 +40,29 @@ CREDENTIALS: Final[frozenset[Kind]] = frozenset(
 """Kinds that give access by themselves. An opaque token may as well be the id of a record."""
 
 _NAMES = (
-    r"(?i)(?:pass(?:word|wd|phrase|code)|pwd|secret|api[_-]?token|token"
+    r"(?i)(?:pass(?:word|wd|phrase|code)|_pass|pwd|secret|api[_-]?token|token"
     r"|(?:api|access|account|auth|secret|private|signing|encryption|master|shared|session)[_-]?"
     r"(?:access[_-]?)?(?:key|id|token|secret)|credentials?|[?&](?:key|sig|signature|code|auth))\Z"
 )
 _NAME_ENDS = (
-    *("word", "wd", "phrase", "code", "secret", "token", "key", "id", "credential", "credentials"),
+    *(
+        "word",
+        "wd",
+        "pass",
+        "phrase",
+        "code",
+        "secret",
+        "token",
+        "key",
+        "id",
+        "credential",
+        "credentials",
+    ),
     *("sig", "signature", "auth"),
 )
 """Ends of the names: most separators of a text stand behind another word."""
 _MAX_NAME_CHARS = 48
+_WITHOUT_SEPARATORS = str.maketrans("", "", " ._\n-")
 # Quoted, alone on its line, behind an equals sign, or no mere word: "token: required" is prose.
 _NAMED_VALUE = (
     r"[:=]>?\s{0,3}(?:\"(?P<double>[^\"\r\n]{3,500})\"|'(?P<single>[^'\r\n]{3,500})'"
@@ -86,9 +99,12 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
         r"(?P<secret>[^\s/@:\"'<>]{0,100}:[^\s/@\"'<>]{1,200})@"
     ),
     "named_secret": "[:=]",
-    "card_number": r"(?<![0-9])(?=([2-6](?:[ -]?[0-9]){12,18}))[2-6]",
+    "card_number": (
+        r"(?<![0-9])(?=([2-6](?:[0-9]{3}(?:[._\n -][0-9]{4}){3}(?:[._ -][0-9]{1,3})?(?![0-9])"
+        r"|[0-9]{3}[._\n -][0-9]{6}[._\n -][0-9]{5}(?![0-9])|(?:[ -]?[0-9]){12,18})))[2-6]"
+    ),
     "iban": (
-        r"(?ai)(?<![A-Za-z0-9])(?=([A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?))[A-Z]"
+        r"(?ai)(?<![A-Za-z0-9])(?=([A-Z]{2}[0-9]{2}(?:[._\n -]?[A-Z0-9]{4}){2,7}(?:[._\n -]?[A-Z0-9]{1,3})?))[A-Z]"
     ),
     "opaque_token": (r"(?a)(?<![\w+/-])[\w+/-]{20,}+={0,2}"),
 }
@@ -170,7 +186,13 @@ def _find_card_number(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _find_iban(match: re.Match[str]) -> tuple[int, int] | None:
-    return _find_longest(match, lambda iban: 15 <= len(iban) <= 34 and _passes_mod_97(iban))
+    return _find_longest(match, is_iban)
+
+
+def is_iban(groups: str) -> bool:
+    """Tell whether groups of signs have the length and the check digits of an IBAN."""
+    iban = _join(groups)
+    return 15 <= len(iban) <= 34 and _passes_mod_97(iban)
 
 
 def _find_longest(match: re.Match[str], passes: Callable[[str], bool]) -> tuple[int, int] | None:
@@ -184,7 +206,7 @@ def _find_longest(match: re.Match[str], passes: Callable[[str], bool]) -> tuple[
 
 
 def _join(groups: str) -> str:
-    return groups.replace(" ", "").replace("-", "")
+    return groups.translate(_WITHOUT_SEPARATORS)
 
 
 def _find_named_secret(separator: re.Match[str]) -> tuple[int, int] | None:

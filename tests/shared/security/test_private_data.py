@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infra.local.routing import ROOT
+from shared.security.masking import Masker
 from shared.security.private_data import find_private
+from tests.shared.security.private_texts import DECOYS, VALUES, list_values
 
 
 def find(text: str) -> list[tuple[str, str]]:
@@ -164,3 +166,48 @@ def test_nothing_is_found_in_what_people_say_of_other_things_m101(folder: str):
 
     assert files
     assert [hit for file in files for hit in find(file.read_text())] == []
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_every_value_is_found_as_people_paste_it_and_nothing_beside_it_m101(kind: str):
+    values = [(text, span) for each, text, span in list_values() if each == kind]
+
+    missed = [
+        text
+        for text, span in values
+        if span not in [(found.start, found.end) for found in find_private(text)]
+    ]
+
+    assert len(missed) <= len(values) * 0.07, missed
+
+
+def test_orders_versions_books_and_talk_of_secrets_are_left_m101():
+    masked = [(text, found) for text in DECOYS if (found := find(text))]
+
+    assert len(masked) <= len(DECOYS) * 0.02, masked
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("card 4242\u200b4242\u200b4242\u200b4242 ok", "4242\u200b4242\u200b4242\u200b4242"),
+        ("\u2060\xad＋49 30\u20031234567\u200b!", "＋49 30\u20031234567"),
+        ("私はann@example.orgです", "ann@example.org"),
+        ("İİ, my password is hunter2!", "hunter2!"),
+        ("parolo\u0301 mật khẩu: hoasen88", "hoasen88"),
+    ],
+)
+def test_a_span_is_that_of_the_text_as_it_was_written_m101(text: str, value: str):
+    assert [found for _, found in find(text)] == [value]
+
+
+@given(st.text("0123456789 ._-\n\u200b\xad\u2011\u3000７は是@aB:,パスワード", max_size=60))
+def test_a_span_begins_and_ends_with_what_is_private_m101(text: str):
+    masker = Masker(b"key")
+    spans = find_private(text)
+
+    assert masker.restore(masker.mask(text)) == text
+    assert all(0 <= span.start < span.end <= len(text) for span in spans)
+    assert not any(
+        text[place] in "\u200b\xad" for span in spans for place in (span.start, span.end - 1)
+    )

@@ -1,0 +1,74 @@
+"""The plain form of a text, in which patterns look for private data, and the way back to the text.
+
+Signs of all scripts that look or count alike are one: full-width digits, every space, every dash.
+Format characters are left out. Letters of scripts that write no spaces end a word.
+
+Also called: canonicalization, Unicode normalization.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from shared.domain.value import positional_value
+
+WORD_END = "\0"
+"""Stands for a letter of a script without spaces: patterns take it for no part of a word or number."""
+_FORMAT = re.compile(
+    "[\xad\u0600-\u0605\u061c\u06dd\u070f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0001\U000e0020-\U000e007f]"
+)
+_SPACELESS = re.compile(
+    "[\u0e00-\u0e4f\u0e80-\u0ecf\u1000-\u103f\u1100-\u11ff\u1780-\u17d3\u3005-\u3007\u3040-\u318f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U000323af]"
+)
+
+
+@positional_value
+class PlainForm:
+    """`words` is `text` with WORD_END for letters of scripts without spaces; both have one length."""
+
+    text: str
+    words: str
+    offsets: Sequence[int] | None
+
+    def locate(self, start: int, end: int) -> tuple[int, int]:
+        """Return where a span of the plain form stands in the text itself."""
+        if self.offsets is None:
+            return start, end
+        return self.offsets[start], self.offsets[end - 1] + 1
+
+
+class _Folds(dict[int, str]):
+    """One sign for each, so that places stay; worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        fold = self[code] = _fold(sign)
+        return fold
+
+
+def read_plain(text: str) -> PlainForm:
+    if text.isascii():
+        return PlainForm(text, text, None)
+    offsets = None
+    if _FORMAT.search(text):
+        offsets = [place for place, sign in enumerate(text) if not _FORMAT.match(sign)]
+        text = _FORMAT.sub("", text)
+    plain = text.translate(_FOLDS)
+    return PlainForm(plain, _SPACELESS.sub(WORD_END, plain), offsets)
+
+
+def _fold(sign: str) -> str:
+    category = unicodedata.category(sign)
+    if category == "Nd":
+        return str(unicodedata.decimal(sign))
+    if category in {"Zs", "Pd"} or sign == "\u2212":
+        return " " if category == "Zs" else "-"
+    if sign == "İ":
+        return "I"  # its small letter is two
+    folded = unicodedata.normalize("NFKC", sign)
+    return folded if len(folded) == 1 else sign
+
+
+_FOLDS = _Folds({code: chr(code) for code in range(128)})

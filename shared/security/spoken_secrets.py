@@ -1,0 +1,113 @@
+"""Secrets that people tell: the next word with a digit or a sign behind a name such as "my password is".
+
+The names in many languages are data (secret_names.json).
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from shared.security.plain_form import WORD_END, PlainForm
+
+_FILE: Final = Path(__file__).with_name("secret_names.json")
+_MIN_COMPOUND: Final = 6
+"""Names as long as this may end a longer word: Wlanpasswort, DB_PASSWORD."""
+_MIN_CHARS: Final = 4
+_MIN_BARE_CHARS: Final = 6
+_VALUE: Final = re.compile(rf"[^\s\"'<>,;{WORD_END}]{{3,200}}")
+_STRONG_SIGN: Final = re.compile(r"[!@#$%^&*+=~|\\?][^\W_]")
+"""Inside a word: at its end it ends a sentence."""
+_CODE: Final = re.compile(r"[()\[\]{}`]|://|\A[$%]\w+\Z")
+
+
+def find_spoken_secrets(plain: PlainForm) -> Iterator[tuple[int, int]]:
+    """Yield the spans of values behind the name of a secret."""
+    lowered = plain.text.lower()
+    for name, needs_letter in _load_names().items():
+        start = lowered.find(name)
+        while start >= 0:
+            end = start + len(name)
+            if _is_word(plain, start, end):
+                span = _find_value(plain, lowered, (start, end), needs_letter=needs_letter)
+                if span:
+                    yield span
+            start = lowered.find(name, end)
+
+
+def _is_word(plain: PlainForm, start: int, end: int) -> bool:
+    words = plain.words
+    if words[start] == WORD_END:
+        return True
+    is_compound = end - start >= _MIN_COMPOUND or not start or not _is_letter(words[start - 1])
+    return is_compound and (end == len(words) or not _is_letter(words[end]))
+
+
+def _is_letter(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"
+
+
+def _find_value(
+    plain: PlainForm, lowered: str, name: tuple[int, int], *, needs_letter: bool
+) -> tuple[int, int] | None:
+    between = _compile_between().match(lowered, name[1])
+    value = _VALUE.match(plain.words, between.end()) if between else None
+    if between is None or value is None:
+        return None
+    secret = value[0].rstrip(".:") if plain.text[value.start() - 1] not in "\"'" else value[0]
+    is_linked = bool(between["link"])
+    in_capitals = plain.text[slice(*name)].isupper()
+    if _is_secret(
+        secret, is_linked=is_linked, digits_count=not needs_letter and (is_linked or in_capitals)
+    ):
+        return value.start(), value.start() + len(secret)
+    return None
+
+
+def _is_secret(secret: str, *, is_linked: bool, digits_count: bool) -> bool:
+    if len(secret) < _MIN_CHARS or _CODE.search(secret):
+        return False
+    has_digit = any(map(str.isdigit, secret))
+    if not any(map(str.isalpha, secret)):
+        return has_digit and digits_count
+    if is_linked:
+        return has_digit or bool(_STRONG_SIGN.search(secret))
+    return has_digit and len(secret) >= _MIN_BARE_CHARS
+
+
+@cache
+def _load_names() -> Mapping[str, bool]:
+    """Return the names in small letters, and whether a value needs a letter."""
+    table = _load_table()
+    names = {
+        name: group == "keys"
+        for group in ("keys", "passwords")
+        for each in table[group].values()
+        for name in each
+    }
+    return {
+        unicodedata.normalize(form, name): key
+        for name, key in names.items()
+        for form in ("NFC", "NFD")
+    }
+
+
+@cache
+def _compile_between() -> re.Pattern[str]:
+    """Compile what stands between a name and its value: `for the guests is`, a colon, a quote."""
+    table = _load_table()
+    links = "|".join(re.escape(link) for link in sorted(table["links"], key=len, reverse=True))
+    return re.compile(
+        rf"[\"'\\]{{0,3}}(?:[ ](?:{'|'.join(table['of'])})(?:[ ][^\s:=]{{1,30}}){{1,2}}?)?"
+        rf"[ ]{{0,3}}(?P<link>(?:{links})(?=[\s\"'\\]|(?<=[^a-z]))|)(?:(?<=\W)|(?<=[^\x00-\u02ff])|(?=[\s\"']))"
+        r"\s{0,3}:?[ ]{0,3}[\"'\\]{0,3}"
+    )
+
+
+@cache
+def _load_table() -> Mapping[str, Any]:
+    table: Mapping[str, Any] = json.loads(_FILE.read_text("utf-8"))
+    return table
