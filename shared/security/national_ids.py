@@ -27,22 +27,31 @@ class _Form:
     names: str = ""
 
 
-_FORMS: Final = (
+_LETTER_FORMS: Final = (
+    _Form(
+        pattern=r"(?:[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]|QQ)[ .-]?\d{2}[ .-]?\d{2}[ .-]?\d{2}[ .-]?[A-D]"
+    ),
+    _Form(pattern=r"[XYZ][ -]?\d\.?\d{3}\.?\d{3}[ -]?[A-Z]", modules=("es.nie",)),
+    _Form(
+        pattern=r"[A-Z]{3} ?[A-Z]{3} ?\d{2}[A-Z]\d{2} ?[A-Z]\d{3}[A-Z]",
+        modules=("it.codicefiscale",),
+    ),
+    _Form(pattern=r"[A-Z]{5}\d{4}[A-Z]", modules=("in_.pan",)),
+    _Form(pattern=r"[A-Z]{4}\d{6}[HMX][A-Z]{5}[\dA-Z]\d", modules=("mx.curp",)),
+    _Form(
+        pattern=r"[CFGHJ-NPRTV-Z][CFGHJ-NPRTV-Z\d]{8}\d",
+        modules=("de.id_card",),
+        names=r"ausweis|id.?card|perso\b",
+    ),
+)
+_DIGIT_FORMS: Final = (
     _Form(pattern=r"\d{3}-\d{2}-\d{4}", modules=("us.ssn", "us.itin")),
     _Form(
         pattern=r"\d{3}[ .]?\d{2}[ .]?\d{4}",
         modules=("us.ssn", "us.itin"),
         names=r"ssn|social security|itin",
     ),
-    _Form(
-        pattern=r"(?:[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]|QQ)[ .-]?\d{2}[ .-]?\d{2}[ .-]?\d{2}[ .-]?[A-D]"
-    ),
     _Form(pattern=r"\d{2}\.?\d{3}\.?\d{3}[ -]?[A-Z]", modules=("es.dni",)),
-    _Form(pattern=r"[XYZ][ -]?\d\.?\d{3}\.?\d{3}[ -]?[A-Z]", modules=("es.nie",)),
-    _Form(
-        pattern=r"[A-Z]{3} ?[A-Z]{3} ?\d{2}[A-Z]\d{2} ?[A-Z]\d{3}[A-Z]",
-        modules=("it.codicefiscale",),
-    ),
     _Form(
         pattern=r"[12][ .]?\d{2}[ .]?\d{2}[ .]?\d[\dAB][ .]?\d{3}[ .]?\d{3}[ ./-]?\d{2}",
         modules=("fr.nir",),
@@ -63,9 +72,7 @@ _FORMS: Final = (
         modules=("jp.in_",),
         names=r"マイナンバー|個人番号|my ?number",
     ),
-    _Form(pattern=r"[A-Z]{5}\d{4}[A-Z]", modules=("in_.pan",)),
     _Form(pattern=r"\d{6}-[1-8]\d{6}", modules=("kr.rrn",)),
-    _Form(pattern=r"[A-Z]{4}\d{6}[HMX][A-Z]{5}[\dA-Z]\d", modules=("mx.curp",)),
     _Form(pattern=r"\d{2}\.\d{2}\.\d{2}-\d{3}[. ]\d{2}", modules=("be.nn",)),
     _Form(pattern=r"756[ .]?\d{4}[ .]?\d{4}[ .]?\d{2}", modules=("ch.ssn",)),
     _Form(pattern=r"\d{3} \d{3} \d{4}", modules=("gb.nhs",)),
@@ -74,24 +81,24 @@ _FORMS: Final = (
         modules=("nl.bsn",),
         names=r"bsn|burgerservice|sofi",
     ),
-    _Form(
-        pattern=r"[CFGHJ-NPRTV-Z][CFGHJ-NPRTV-Z\d]{8}\d",
-        modules=("de.id_card",),
-        names=r"ausweis|id.?card|perso\b",
-    ),
 )
 _ANY_FORM: Final = (
-    r"(?i)(?<![\w.-])(?=[A-Z]{0,6}[ -]?(?<!\d )\d|[A-Z]{3} [A-Z]{3} \d)(?:"
-    + "|".join(form.pattern for form in _FORMS)
-    + r")(?![\w-])"
+    r"(?<![\w.-])(?=[\w+ .-]{9})(?:"
+    rf"(?=[0-9](?:[ .-]?[0-9]){{5}})(?i:{'|'.join(form.pattern for form in _DIGIT_FORMS)})"
+    r"|(?=[A-Za-z]{1,6}[ -]?[0-9]|[A-Za-z]{3} [A-Za-z]{3} [0-9])"
+    rf"(?i:{'|'.join(form.pattern for form in _LETTER_FORMS)}))(?![\w-])"
 )
+"""Tells where an id may stand; which form it has, each form tells for itself."""
 
 
 def find_national_ids(text: str, names: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of national ids in a text whose digits are ASCII; their names stand in `names`."""
     for match in _compile(_ANY_FORM).finditer(text):
         start = match.start()
-        ends = (_find_end(form, text, names, start) for form in _FORMS)
+        if _continues_groups(match):
+            continue
+        forms = _DIGIT_FORMS if match[0][0].isdigit() else _LETTER_FORMS
+        ends = (_find_end(form, text, names, start) for form in forms)
         end = max(filter(None, ends), default=None)
         if end is not None:
             yield start, end
@@ -113,12 +120,16 @@ def _find_end(form: _Form, text: str, names: str, start: int) -> int | None:
     return match.end() if is_valid else None
 
 
+def _continues_groups(match: re.Match[str]) -> bool:
+    before = match.string[max(match.start() - 2, 0) : match.start()]
+    is_behind_a_group = before[:1].isdigit() and before[1:] in {" ", "."}
+    return is_behind_a_group and bool(_SEPARATORS.search(match[0]))
+
+
 def _has_more_groups(match: re.Match[str]) -> bool:
-    if not _SEPARATORS.search(match[0]):
-        return False
-    text, (start, end) = match.string, match.span()
-    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
-    return bool(re.fullmatch(r"\d[ .]", before) or re.fullmatch(r"[ .]\d", after))
+    after = match.string[match.end() : match.end() + 2]
+    is_before_a_group = after[:1] in {" ", "."} and after[1:].isdigit()
+    return is_before_a_group and bool(_SEPARATORS.search(match[0]))
 
 
 _compile = cache(re.compile)

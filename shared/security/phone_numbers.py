@@ -21,7 +21,7 @@ _OTHER_NUMBER = re.compile(
 """Dates, addresses of the net and decimals, which may look like groups of a phone number."""
 _OTHER_SIGNS = frozenset("-/.")
 """Each of them has one."""
-_SPOKEN = re.compile(r"(?<![\w.,])\d(?:, ?\d){8,15}+(?!\w|[.,] ?\d)")
+_SPOKEN = re.compile(r"\d(?<![\w.,].)(?:, ?\d){8,15}+(?!\w|[.,] ?\d)")
 """Digits said one by one: shorter rows are as often counts."""
 _NEXT_NUMBER = re.compile(r"[ \u00a0](?=[+(0])")
 _COUNTING = "0123456789012345678"

@@ -34,9 +34,9 @@ _EMAIL = re.compile(
     r"(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}"
 )
 """JSON may write the at sign as an escape."""
-_TRACKING = re.compile(r"(?<!\w)1[Zz](?: ?[0-9A-Za-z]){16}(?!\w)")
+_TRACKING = re.compile(r"1[Zz](?<!\w1.)(?: ?[0-9A-Za-z]){16}(?!\w)")
 """A parcel's number: a part of it may look like a phone number."""
-_BARE_ACCOUNT = re.compile(r"(?<![\w.-])[0-9]{2}(?:[ ._-]?[0-9]{4}){6}(?![\w-])")
+_BARE_ACCOUNT = re.compile(r"[0-9](?<![\w.-].)[0-9](?:[ ._-]?[0-9]{4}){6}(?![\w-])")
 """A Polish account, mostly written without the country's code."""
 
 

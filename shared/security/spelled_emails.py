@@ -10,7 +10,7 @@ from typing import Final
 _AT_WORD: Final = r"(?:at|@|arroba|chiocciola|ät|apenstaartje|małpa|собака)"
 _DOT_WORD: Final = r"(?:dot|punkt|punto|point|ponto|punt|kropka|nokta|точка)"
 _AT: Final = re.compile(
-    rf"(?i)\s?(?P<marked>[\[({{]\s?{_AT_WORD}\s?[\])}}])\s?|(?<=\w)(?:\s{_AT_WORD}\s|@)(?=\w)"
+    rf"(?P<marked>[\[({{]\s?(?i:{_AT_WORD})\s?[\])}}]\s?)|[ \n](?i:{_AT_WORD})\s(?=\w)|@(?=\w)"
 )
 _MARKED_DOT: Final = rf"\s?[\[({{]\s?(?:\.|{_DOT_WORD})\s?[\])}}]\s?|\s{_DOT_WORD}\s"
 _TOP: Final = (
@@ -20,7 +20,7 @@ _TOP: Final = (
 _LABEL: Final = r"[^\W_][\w-]{0,62}"
 _DOMAIN: Final = re.compile(rf"(?i)(?:{_LABEL}(?:{_MARKED_DOT})){{1,4}}{_TOP}")
 _MARKED_DOMAIN: Final = re.compile(rf"(?i)(?:{_LABEL}?(?:\.|{_MARKED_DOT})){{1,4}}{_TOP}")
-_LOCAL: Final = re.compile(rf"(?i)(?<![\w.+-])\w[\w.+-]*(?:(?:{_MARKED_DOT})[\w.+-]+){{0,3}}\Z")
+_LOCAL: Final = re.compile(rf"(?i)(?<![\w.+-])\w[\w.+-]*(?:(?:{_MARKED_DOT})[\w.+-]+){{0,3}} ?\Z")
 _MAX_LOCAL_CHARS: Final = 80
 
 
