@@ -64,7 +64,7 @@ def find_spoken_numbers(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of numbers whose digits stand one by one, with commas between."""
     for row in _SPOKEN.finditer(text):
         digits = re.sub("[, ]", "", row[0])
-        if digits not in _COUNTING and _is_phone_number(f"({digits}"):
+        if len(set(digits)) > 2 and digits not in _COUNTING and _is_phone_number(f"({digits}"):
             yield row.span()
 
 

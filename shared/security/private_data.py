@@ -34,8 +34,10 @@ _EMAIL = re.compile(
     r"(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}"
 )
 """JSON may write the at sign as an escape."""
-_TRACKING = re.compile(r"1[Zz](?<!\w1.)(?: ?[0-9A-Za-z]){16}(?!\w)")
-"""A parcel's number: a part of it may look like a phone number."""
+_GOODS = re.compile(
+    r"1[Zz](?<!\w1.)(?: ?[0-9A-Za-z]){16}(?!\w)|(?:ISBN|ISSN|GTIN|EAN)(?:-1[03])?:? ?[0-9][0-9X -]{6,20}"
+)
+"""Numbers of parcels, books and goods: a part of them may look like a phone number."""
 _BARE_ACCOUNT = re.compile(r"[0-9](?<![\w.-].)[0-9](?:[ ._-]?[0-9]{4}){6}(?![\w-])")
 """A Polish account, mostly written without the country's code."""
 
@@ -78,7 +80,7 @@ def _find_numbers(plain: PlainForm) -> Iterator[PrivateSpan]:
             yield PrivateSpan(*match.span(), "iban")
     for span in find_national_ids(plain.words, plain.text):
         yield PrivateSpan(*span, "id")
-    numbers = _TRACKING.sub(lambda tracking: "x" * len(tracking[0]), plain.words)
+    numbers = _GOODS.sub(lambda goods: "x" * len(goods[0]), plain.words)
     for span in (*find_phone_numbers(numbers), *find_spoken_numbers(numbers)):
         yield PrivateSpan(*span, "phone")
 

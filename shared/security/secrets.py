@@ -76,7 +76,7 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?"
         r"(?:-----END [A-Z0-9 ]{0,50}-----|\Z)"
     ),
-    "jwt": (r"(?a)(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?"),
+    "jwt": (r"(?a)eyJ(?<![\w-]eyJ)[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?"),
     # Slack, Stripe, OpenAI and Anthropic, webhooks, GitHub, GitLab, AWS, Google, and others that
     # document a prefix: their own secret scanners find them by it.
     "api_key": (
@@ -93,7 +93,9 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
         r"(?P<secret>[^\s\"',;]{4,}+)"
         r"|\bbearer\s{1,3}(?P<bearer>(?=[a-z._~+/=-]{0,60}[0-9]|[a-z._~+/=-]{20})[\w.~+/=-]{8,}+)"
     ),
-    "cookie": (r"(?i)\bcookie[\"']?\s{0,3}:\s{0,3}[\"']?(?P<secret>[\w.-]{1,64}=[^\r\n]*+)"),
+    "cookie": (
+        r"[Cc](?<!\w.)(?i:ookie)[\"']?\s{0,3}:\s{0,3}[\"']?(?P<secret>[\w.-]{1,64}=[^\r\n]*+)"
+    ),
     "url_credentials": (
         r"(?i)(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}://"
         r"(?P<secret>[^\s/@:\"'<>]{0,100}:[^\s/@\"'<>]{1,200})@"

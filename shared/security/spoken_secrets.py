@@ -9,10 +9,12 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from shared.security.plain_form import WORD_END, PlainForm
 
+_Group = Literal["passwords", "codes", "keys"]
+"""Digits alone are a code; a password if a word such as `is` leads to them; never a key."""
 _FILE: Final = Path(__file__).with_name("secret_names.json")
 _MIN_COMPOUND: Final = 6
 """Names as long as this may end a longer word: Wlanpasswort, DB_PASSWORD."""
@@ -27,12 +29,12 @@ _CODE: Final = re.compile(r"[()\[\]{}`]|://|\A[$%]\w+\Z")
 def find_spoken_secrets(plain: PlainForm) -> Iterator[tuple[int, int]]:
     """Yield the spans of values behind the name of a secret."""
     lowered = plain.text.lower()
-    for name, needs_letter in _load_names().items():
+    for name, group in _load_names().items():
         start = lowered.find(name)
         while start >= 0:
             end = start + len(name)
             if _is_word(plain, start, end):
-                span = _find_value(plain, lowered, (start, end), needs_letter=needs_letter)
+                span = _find_value(plain, lowered, (start, end), group)
                 if span:
                     yield span
             start = lowered.find(name, end)
@@ -51,7 +53,7 @@ def _is_letter(sign: str) -> bool:
 
 
 def _find_value(
-    plain: PlainForm, lowered: str, name: tuple[int, int], *, needs_letter: bool
+    plain: PlainForm, lowered: str, name: tuple[int, int], group: _Group
 ) -> tuple[int, int] | None:
     between = _compile_between().match(lowered, name[1])
     value = _VALUE.match(plain.words, between.end()) if between else None
@@ -59,10 +61,9 @@ def _find_value(
         return None
     secret = value[0].rstrip(".:") if plain.text[value.start() - 1] not in "\"'" else value[0]
     is_linked = bool(between["link"])
-    in_capitals = plain.text[slice(*name)].isupper()
-    if _is_secret(
-        secret, is_linked=is_linked, digits_count=not needs_letter and (is_linked or in_capitals)
-    ):
+    is_number = group == "codes" or plain.text[slice(*name)].isupper()
+    digits_count = group != "keys" and (is_linked or is_number)
+    if _is_secret(secret, is_linked=is_linked, digits_count=digits_count):
         return value.start(), value.start() + len(secret)
     return None
 
@@ -79,18 +80,14 @@ def _is_secret(secret: str, *, is_linked: bool, digits_count: bool) -> bool:
 
 
 @cache
-def _load_names() -> Mapping[str, bool]:
-    """Return the names in small letters, and whether a value needs a letter."""
+def _load_names() -> Mapping[str, _Group]:
+    """Return the names in small letters, composed and decomposed."""
     table = _load_table()
-    names = {
-        name: group == "keys"
-        for group in ("keys", "passwords")
-        for each in table[group].values()
-        for name in each
-    }
     return {
-        unicodedata.normalize(form, name): key
-        for name, key in names.items()
+        unicodedata.normalize(form, name): group
+        for group in get_args(_Group)
+        for names in table[group].values()
+        for name in names
         for form in ("NFC", "NFD")
     }
 
@@ -99,10 +96,11 @@ def _load_names() -> Mapping[str, bool]:
 def _compile_between() -> re.Pattern[str]:
     """Compile what stands between a name and its value: `for the guests is`, a colon, a quote."""
     table = _load_table()
-    links = "|".join(re.escape(link) for link in sorted(table["links"], key=len, reverse=True))
+    words = "|".join(re.escape(link) for link in sorted(table["links"], key=len, reverse=True))
+    link = rf"(?:{words})(?=[\s\"'\\]|(?<=[^a-z]))"
+    of = rf"[ ](?:{'|'.join(table['of'])})(?:[ ][^\s:=]{{1,30}}){{1,3}}?[ ]{{0,3}}"
     return re.compile(
-        rf"[\"'\\]{{0,3}}(?:[ ](?:{'|'.join(table['of'])})(?:[ ][^\s:=]{{1,30}}){{1,2}}?)?"
-        rf"[ ]{{0,3}}(?P<link>(?:{links})(?=[\s\"'\\]|(?<=[^a-z]))|)(?:(?<=\W)|(?<=[^\x00-\u02ff])|(?=[\s\"']))"
+        rf"[\"'\\]{{0,3}}(?:(?:{of})?[ ]{{0,3}}(?P<link>{link})|(?=[\s\"'])|(?<=[^\x00-\u02ff]))"
         r"\s{0,3}:?[ ]{0,3}[\"'\\]{0,3}"
     )
 

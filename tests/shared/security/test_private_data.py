@@ -211,3 +211,39 @@ def test_a_span_begins_and_ends_with_what_is_private_m101(text: str):
     assert not any(
         text[place] in "\u200b\xad" for span in spans for place in (span.start, span.end - 1)
     )
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *(
+            "password is ",
+            "pin for a ",
+            "パスワードは",
+            "a at b dot ",
+            "@ dot",
+            "[at]",
+            "a[at]b.",
+            "7, ",
+            "0,7",
+        ),
+        *(
+            "4242.",
+            "7\n",
+            "12 ",
+            "AB 12 ",
+            "BNC RSS ",
+            "番",
+            "\u200b",
+            "\u200b7",
+            "1Z ",
+            "ISBN 1",
+            "12 1234 ",
+        ),
+    ],
+)
+def test_the_work_is_linear_in_the_text_m101(part: str):
+    """Work that grew with the square of the length would not end here."""
+    text = (part * 100_000)[:100_000]
+
+    assert len(find_private(text)) <= len(text)
