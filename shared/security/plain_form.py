@@ -8,7 +8,7 @@ Also called: canonicalization, Unicode normalization.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from shared.domain.value import positional_value
 
@@ -42,9 +42,12 @@ class PlainForm:
 class _Folds(dict[int, str]):
     """One sign for each, so that places stay; worked out when it is first met."""
 
+    def __init__(self, fold: Callable[[str], str]) -> None:
+        super().__init__({code: chr(code) for code in range(128)})
+        self._fold = fold
+
     def __missing__(self, code: int) -> str:
-        sign = chr(code)
-        fold = self[code] = _fold(sign)
+        fold = self[code] = self._fold(chr(code))
         return fold
 
 
@@ -56,7 +59,7 @@ def read_plain(text: str) -> PlainForm:
         offsets = [place for place, sign in enumerate(text) if not _FORMAT.match(sign)]
         text = _FORMAT.sub("", text)
     plain = text.translate(_FOLDS)
-    return PlainForm(plain, _SPACELESS.sub(WORD_END, plain), offsets)
+    return PlainForm(plain, plain.translate(_WORD_FOLDS), offsets)
 
 
 def _fold(sign: str) -> str:
@@ -71,4 +74,5 @@ def _fold(sign: str) -> str:
     return folded if len(folded) == 1 else sign
 
 
-_FOLDS = _Folds({code: chr(code) for code in range(128)})
+_FOLDS = _Folds(_fold)
+_WORD_FOLDS = _Folds(lambda sign: WORD_END if _SPACELESS.match(sign) else sign)
