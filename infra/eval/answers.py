@@ -71,6 +71,7 @@ class Result:
     """How a question was answered: `calls` of the model that answers, and what they read and took."""
 
     question: GoldQuestion
+    answer: str
     calls: int
     tokens: int
     seconds: float
@@ -212,6 +213,7 @@ def score(question: GoldQuestion, answer: Message, *, calls: int, tokens: int, s
     cited = {card.id for card in answer.cards}
     return Result(
         question=question,
+        answer=answer.text,
         calls=calls,
         tokens=tokens,
         seconds=s,
@@ -274,7 +276,7 @@ async def main() -> None:
             results.append(result)
             tick()
             if options.show:
-                print(f"{result.calls} {result.holds_gold} {result.cites_evidence} {question}")
+                print(f"{result}\n")
     print("\n".join(render_table(results)))
 
 

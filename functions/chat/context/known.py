@@ -40,6 +40,8 @@ WINDOW_SHARE = 5
 """Of a small window, no more than this part of it."""
 MAX_READING_S = 3
 """What a slow server reads in this time, and no more; its first word waits for it."""
+MIN_TOKENS = 800
+"""Even the slowest is given so much: without it the model searches, and reads the results of that."""
 LIKELY_SHARE = 0.35
 """Share of a kind among the nearest examples from which a question is taken to be of it."""
 CLEAR_SHARE = 0.5
@@ -157,7 +159,9 @@ def pack_excerpts(excerpts: Sequence[Excerpt], tokens: int = MAX_PASSAGE_TOKENS)
 def compute_room(model: ModelFacts) -> int:
     """Return the tokens that a model is given at most, by its window and by how fast it reads."""
     room = min(MAX_TOKENS, model.window_tokens // WINDOW_SHARE)
-    return room if model.reads_per_s is None else min(room, int(model.reads_per_s * MAX_READING_S))
+    if model.reads_per_s is None:
+        return room
+    return min(room, max(MIN_TOKENS, int(model.reads_per_s * MAX_READING_S)))
 
 
 def build_known_text(known: Known, numbering: Numbering, zone: ZoneInfo, model: ModelFacts) -> str:

@@ -208,7 +208,8 @@ async def test_it_is_fitted_to_the_window_and_the_question_stays_e3(
     [
         (ModelFacts(window_tokens=128_000), 1_600),
         (ModelFacts(window_tokens=4_096), 819),
-        (ModelFacts(window_tokens=16_384, reads_per_s=116.0), 348),
+        (ModelFacts(window_tokens=16_384, reads_per_s=116.0), 800),
+        (ModelFacts(window_tokens=16_384, reads_per_s=400.0), 1_200),
         (ModelFacts(window_tokens=16_384, reads_per_s=5_000.0), 1_600),
     ],
 )
