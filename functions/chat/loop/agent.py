@@ -171,9 +171,7 @@ class Agent:
     def _begin(self, context: Context) -> Iterator[RunEvent]:
         """Take what the model is given, and tell which documents are among it."""
         has_known = bool(context.known)
-        self._input = ModelInput(
-            context=context, toolkit=self.toolkit, fit=self.fit, searched=has_known
-        )
+        self._input = ModelInput(context=context, toolkit=self.toolkit, fit=self.fit)
         self._told_number = context.numbering.stored
         if context.numbering.last or has_known:
             yield self._tell_documents(holds_library=has_known, facts=context.known_facts)
