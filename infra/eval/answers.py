@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import json
 import random
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -53,6 +54,7 @@ from tests.fixtures.chat import build_chat_fixture
 
 SEED = 1
 HALF = 0.5
+_KNOWN = re.compile(r"^document (\d+): (.+\n(?:  .*\n?)+)", re.MULTILINE)
 CATEGORIES = {1: "several facts", 2: "dates", 3: "inference", 4: "one fact"}
 
 
@@ -138,11 +140,11 @@ class ScriptedReader:
         gold = self.gold.answer
         given = [m for m in messages if isinstance(m, UserText | ToolResult)]
         documents = [each for message in given for each in _list_documents(message.text)]
-        shares = [measure_gold(gold, str(each)) for each in documents]
+        shares = [measure_gold(gold, document) for _, document in documents]
         found = max(shares, default=0.0) >= HALF
         if found:
-            document = documents[shares.index(max(shares))]
-            yield TextDelta(f"{gold} [{document['document']}].")
+            number, _ = documents[shares.index(max(shares))]
+            yield TextDelta(f"{gold} [{number}].")
         elif self.calls == 1:
             arguments = json.dumps({"query": self.gold.text})
             yield ToolCallRequested(
@@ -153,14 +155,15 @@ class ScriptedReader:
         yield ModelCallFinished(reason="stop" if found else "tool_calls", model="scripted")
 
 
-def _list_documents(text: str) -> list[dict[str, Any]]:
-    """Return the documents of a fenced block or of a result."""
+def _list_documents(text: str) -> list[tuple[int, str]]:
+    """Return the documents of what is known, or of a result of search, by number."""
+    known = [(int(number), document) for number, document in _KNOWN.findall(text)]
     start, end = text.find("{"), text.rfind("}")
     try:
         data = json.loads(text[start : end + 1])
     except ValueError:
-        return []
-    return [*data.get("documents", []), *data.get("results", [])]
+        return known
+    return [*known, *((each["document"], str(each)) for each in data.get("results", []))]
 
 
 @dataclass

@@ -6,8 +6,7 @@ one for an app bring nothing of the library into a turn.
 Also called: RAG, context injection, grounding.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate, takewhile
@@ -50,6 +49,7 @@ NEAR_WEIGHT = 8.0
 FOLLOW_UP_TERMS = 2
 """A question of no more words that mean something by themselves is read with the one before it."""
 MAX_EARLIER_CHARS = 300
+_MARGIN = "  "
 
 Kinds = Mapping[QuestionKind, float]
 KnownReason = Literal["about the library", "advice", "near by words"]
@@ -165,51 +165,56 @@ def compute_room(model: ModelFacts) -> int:
 
 
 def build_known_text(known: Known, numbering: Numbering, zone: ZoneInfo, model: ModelFacts) -> str:
-    """Return what is known as fenced data, each conversation by its number in the chat; empty where nothing is."""
+    """Return what is known as fenced data, each conversation by its number in the chat; empty where nothing is.
+
+    It is written as people write: small models answer JSON with JSON.
+    """
     room = compute_room(model)
-    facts = _fit_facts(known, zone, room * MAX_FACT_TOKENS // MAX_TOKENS)
-    arc = {"last_talk": known.arc.summary} if known.arc is not None and known.arc.summary else {}
     excerpts = known.excerpts
     if room < MAX_TOKENS:
         excerpts = pack_excerpts(excerpts, room * MAX_PASSAGE_TOKENS // MAX_TOKENS)
-    documents = [_describe(each, numbering, zone) for each in excerpts]
-    found = {
-        **({"documents": documents} if documents else {}),
-        **({"facts": facts} if facts else {}),
-        **arc,
-    }
-    if not found:
+    facts = _fit_facts(known, zone, room * MAX_FACT_TOKENS // MAX_TOKENS)
+    talked = known.arc.summary if known.arc is not None else ""
+    lines = [
+        *(line for excerpt in excerpts for line in _describe(excerpt, numbering, zone)),
+        *(["facts:", *facts] if facts else []),
+        *([f"last talk: {_to_line(talked)}"] if talked else []),
+    ]
+    if not lines:
         return ""
-    data = strip_invisible(json.dumps(found, ensure_ascii=False))
+    data = strip_invisible(free_brackets("\n".join(lines)))
     return prompts.render("chat/known", known=fence_untrusted(data, LIBRARY))
 
 
-def _describe(excerpt: Excerpt, numbering: Numbering, zone: ZoneInfo) -> dict[str, object]:
+def _describe(excerpt: Excerpt, numbering: Numbering, zone: ZoneInfo) -> Iterator[str]:
+    """Yield a line that is ours, and those that others said behind a margin, so that none looks like it."""
     conversation = excerpt.conversation
-    return {
-        "document": numbering.assign(build_card(conversation)),
-        "title": free_brackets(conversation.structured.title),
-        "day": write_day(conversation.started_at, zone),
-        "passages": [free_brackets(passage.text) for passage in excerpt.passages],
-        **_name_writer(conversation.app_id),
-    }
+    number = numbering.assign(build_card(conversation))
+    title = _to_line(conversation.structured.title)
+    day = write_day(conversation.started_at, zone)
+    yield f"document {number}: {', '.join(filter(None, [title, day]))}{_name_writer(conversation.app_id)}"
+    for place, passage in enumerate(excerpt.passages):
+        if place:
+            yield f"{_MARGIN}…"
+        yield from (f"{_MARGIN}{line}" for line in passage.text.splitlines())
 
 
-def _fit_facts(known: Known, zone: ZoneInfo, tokens: int) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = [
-        {
-            "fact": free_brackets(fact.content),
-            "since": write_day(fact.created_at, zone),
-            **_name_writer(fact.app_id),
-        }
+def _fit_facts(known: Known, zone: ZoneInfo, tokens: int) -> list[str]:
+    rows = [
+        f"{_MARGIN}{_to_line(fact.content)} (since {write_day(fact.created_at, zone)})"
+        f"{_name_writer(fact.app_id)}"
         for fact in known.facts
     ]
-    sizes = accumulate(estimate_tokens(json.dumps(row, ensure_ascii=False)) for row in rows)
+    sizes = accumulate(map(estimate_tokens, rows))
     return rows[: sum(1 for _ in takewhile(lambda size: size <= tokens, sizes))]
 
 
-def _name_writer(app_id: str | None) -> dict[str, str]:
-    return {"written_by": "an app, not the owner"} if app_id else {}
+def _name_writer(app_id: str | None) -> str:
+    return ", written by an app, not the owner" if app_id else ""
+
+
+def _to_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def write_day(time: datetime, zone: ZoneInfo) -> str:
