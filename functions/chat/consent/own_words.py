@@ -18,20 +18,18 @@ _NAMES_OF_OWNER = frozenset(tokenize("user owner"))
 def stand_in_own_words(
     arguments: Mapping[str, Any], schema: Mapping[str, Any], own_texts: Iterable[str]
 ) -> bool:
-    """Tell whether each word that means something in the texts of a call was written by its owner.
+    """Tell whether each word that means something in a text of a call stands in one message of its owner.
 
-    Ids, choices and times are no texts: they name what is there, or when.
+    Ids, choices and times are no texts: they name what is there, or when. A text that means nothing by its
+    words, such as a sign, is nobody's.
     """
-    wanted = {
-        term
+    own_terms = [frozenset(tokenize(text)) for text in own_texts]
+    wanted = [
+        frozenset(term for term in tokenize(text) if get_term_weight(term) > 0) - _NAMES_OF_OWNER
         for text in _list_texts(arguments, schema.get("properties", {}))
-        for term in tokenize(text)
-        if get_term_weight(term) > 0
-    }
-    wanted -= _NAMES_OF_OWNER
-    for text in own_texts:
-        wanted.difference_update(tokenize(text))
-    return not wanted
+        if text.strip()
+    ]
+    return all(terms and any(terms <= own for own in own_terms) for terms in wanted)
 
 
 def _list_texts(arguments: Mapping[str, Any], properties: Mapping[str, Any]) -> Iterator[str]:

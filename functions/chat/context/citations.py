@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from functions.chat.context.numbering import Numbering, Source, list_cited
 from shared.domain.chats.chat import Message
 
-_NUMBERS = "[0-9]{1,4}(?:, ?[0-9]{1,4}){0,9}"
+_NUMBERS = "[0-9]{1,6}(?:, ?[0-9]{1,6}){0,9}"
 _BRACKETED = re.compile(rf"\[({_NUMBERS})\]")
 _TOKEN = re.compile(rf"(?P<ticks>`{{1,3}})|(?P<newline>\n)| ?\[(?P<numbers>{_NUMBERS})\](?!\()")
 _PARTIAL_MARKER = re.compile(rf"(?: ?\[(?:{_NUMBERS}(?:, ?|\])?)?| )?\Z")
 _MARK, _MARKED = "\ue000{}\ue001", re.compile("\ue000([0-9,]*)\ue001")
 """A marker among words, in characters that no text holds after it was cleaned."""
-_MAX_PENDING_CHARS = 64
+_MAX_PENDING_CHARS = 96
 """At least the length of the longest text that _PARTIAL_MARKER matches."""
 
 Rewrite = Callable[[Sequence[int]], str | None]

@@ -182,7 +182,7 @@ def build_known_text(known: Known, numbering: Numbering, zone: ZoneInfo, model: 
     ]
     if not lines:
         return ""
-    data = strip_invisible(free_brackets("\n".join(lines)))
+    data = free_brackets(strip_invisible("\n".join(lines)))
     return prompts.render("chat/known", known=fence_untrusted(data, LIBRARY))
 
 

@@ -29,6 +29,7 @@ class Numbering:
     last: int = 0
     stored: int = 0
     _numbers: dict[_Name, int] = field(default_factory=dict)
+    _used: set[int] = field(default_factory=set)
 
     def assign(self, source: Source) -> int:
         """Return the number of a document; one that has none gets the next."""
@@ -36,14 +37,16 @@ class Numbering:
         if number is None:
             self.last += 1
             number = self._numbers[_get_name(source)] = self.last
+            self._used.add(number)
         self.sources.setdefault(number, source)
         return number
 
     def reserve(self, document: NumberedDocument) -> None:
         """Keep the number of a document that was given; where two were given it at once, the first keeps it."""
         name = document.kind, document.id, document.page
-        if document.number not in self._numbers.values():
-            self._numbers.setdefault(name, document.number)
+        if document.number not in self._used and name not in self._numbers:
+            self._numbers[name] = document.number
+            self._used.add(document.number)
         self.last = max(self.last, document.number)
 
     def reserve_to(self, last_number: int) -> None:
@@ -55,7 +58,9 @@ class Numbering:
         return [_describe(n, source) for n, source in sorted(self.sources.items()) if n > number]
 
     def copy(self) -> Self:
-        return replace(self, sources=dict(self.sources), _numbers=dict(self._numbers))
+        return replace(
+            self, sources=dict(self.sources), _numbers=dict(self._numbers), _used=set(self._used)
+        )
 
 
 def read_numbering(messages: Iterable[Message]) -> Numbering:

@@ -35,6 +35,7 @@ from shared.languages import translate
 from shared.resilience.retry import retry
 from shared.retrieval.chunking import format_turn
 from shared.retrieval.packing import Passage, pack
+from shared.security.visible_text import strip_invisible
 
 UNTITLED = "Untitled conversation"
 MAX_SEARCH_TOKENS = 4_000
@@ -446,4 +447,4 @@ def _to_iso(time: datetime, zone: ZoneInfo) -> str:
 
 
 def _to_json(value: object) -> str:
-    return free_brackets(json.dumps(value, ensure_ascii=False))
+    return free_brackets(strip_invisible(json.dumps(value, ensure_ascii=False)))

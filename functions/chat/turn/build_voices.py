@@ -153,7 +153,7 @@ class VoiceBuilder:
             tools_offered=len(offered.tools),
             tools_left_out=offered.left_out,
         )
-        if context.known:
+        if context.known and not self.documents.session.is_private:
             telemetry.add_fields(known=_describe_known(self.documents.known))
         policy = self._build_policy(context, offered.tools)
         return self._build_voice(role, fitted, offered, policy)

@@ -3,7 +3,8 @@
 import asyncio
 from asyncio import gather
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import anyio
 
@@ -24,7 +25,6 @@ from shared.data.search.question_meaning import QuestionMeaning
 from shared.domain.account.profile import Profile
 from shared.domain.chats.arc import Arc
 from shared.domain.chats.custom_agent import CustomAgent
-from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.provenance import LIBRARY
@@ -60,7 +60,10 @@ class KnownSearch:
     async def read(self) -> QuestionMeaning | None:
         """Return what the question is like; None where the encoder does not say so in time."""
         with anyio.move_on_after(WAIT_S):
-            return await asyncio.shield(self.reading)
+            try:
+                return await asyncio.shield(self.reading)
+            except Exception as error:  # noqa: BLE001 - a question is answered without it
+                telemetry.warning("question_not_compared", error=type(error).__name__)
         return None
 
     async def find(self, profile: Profile, earlier: Sequence[str]) -> Known:
@@ -70,10 +73,15 @@ class KnownSearch:
         """
         if self.is_extractive or not profile.recalls_memories:
             return NOTHING_KNOWN
-        with anyio.move_on_after(WAIT_S), suppress(Unavailable):
-            meaning = await asyncio.shield(self.reading)
-            kinds = meaning.kinds if meaning else None
-            return await self._find(build_query(self.question, earlier, kinds), kinds)
+        with anyio.move_on_after(WAIT_S):
+            try:
+                meaning = await asyncio.shield(self.reading)
+                kinds = meaning.kinds if meaning else None
+                known = await self._find(build_query(self.question, earlier, kinds), kinds)
+            except Exception as error:  # noqa: BLE001 - as above
+                telemetry.warning("nothing_looked_up", error=type(error).__name__)
+            else:
+                return known if may_tell(known.arc, profile) else replace(known, arc=None)
         telemetry.add_fields(known_search="unavailable")
         return NOTHING_KNOWN
 
@@ -118,6 +126,14 @@ async def _search(deps: ChatDeps, uid: UserId, query: str) -> _Found:
     )
     excerpts = [Excerpt(conversation=hit.conversation, turns=hit.turns) for hit in hits]
     return _Found(excerpts=pack_excerpts(excerpts), facts=facts, arc=next(iter(arcs), None))
+
+
+def may_tell(arc: Arc | None, profile: Profile) -> bool:
+    """Tell whether an answer may be given what another chat came to: never of a crisis, nor what was forgotten."""
+    if arc is None:
+        return True
+    is_forgotten = profile.has_forgotten(arc.started_at)
+    return profile.recalls_chats and not is_forgotten and not arc.crisis_level_max
 
 
 def leave_out_forbidden(known: Known, agent: CustomAgent | None) -> Known:

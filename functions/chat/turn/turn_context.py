@@ -24,6 +24,7 @@ from functions.chat.context.similar_chats import (
 )
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.incognito_chats import check_question
+from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER
 from functions.chat.sealed import cached_chats
 from functions.chat.sessions.chat_sessions import require_visible_app, resolve_session
 from functions.chat.sessions.page_item import find_item
@@ -127,7 +128,7 @@ async def _read_second_round(
         agent,
         files,
         project,
-        (details, results, similar_chats, known),
+        (details, results, similar_chats, (known, meaning)),
     ) = await gather(
         _load_apps(deps, uid, session.app_id, first.installed_ids),
         _load_agent(deps, uid, session),
@@ -137,10 +138,13 @@ async def _read_second_round(
             load_details(deps.stores.memories, uid, first.profile, list_accepted(session.requests)),
             _load_results(deps, uid, read_messages),
             _find_similar(deps, uid, question, session, first.profile),
-            looking.find(first.profile, _list_asked_before(newest_messages)),
+            gather(
+                looking.find(first.profile, _list_asked_before(newest_messages)), looking.read()
+            ),
         ),
     )
-    meaning = await looking.read()
+    danger = meaning.danger if meaning else 0.0
+    is_doubted = danger >= DOUBTFUL_DANGER  # somebody in need is answered for what they say
     return TurnContext(
         profile=_speak_for_client(first.profile, question.client_language),
         session=session,
@@ -158,8 +162,8 @@ async def _read_second_round(
         details=details,
         results=results,
         similar_chats=similar_chats,
-        known=leave_out_forbidden(known, agent),
-        danger=meaning.danger if meaning else 0.0,
+        known=NOTHING_KNOWN if is_doubted else leave_out_forbidden(known, agent),
+        danger=danger,
     )
 
 

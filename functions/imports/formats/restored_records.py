@@ -257,7 +257,7 @@ def _build_message(fields: Fields, now: datetime) -> Message:
     message = _load(
         Message,
         fields,
-        bounded=("cards", "files", "file_citations", "steps", "embeds"),
+        bounded=("cards", "files", "file_citations", "documents", "steps", "embeds"),
     )
     if not is_id(message.session_id):
         raise Invalid("The chat of a message has no valid id.")
@@ -270,6 +270,8 @@ def _build_message(fields: Fields, now: datetime) -> Message:
         created_at=_past(message.created_at, now),
         files=(),  # they would name files of the importer's own
         embeds=(),  # what they refer to is not brought back
+        documents=(),  # the chat here gives its own numbers
+        last_number=0,
         metadata=metadata,
         notes=AnswerNotes() if message.notes else None,  # no file suggests what to ask or change
         links=None,  # no file has addresses looked up

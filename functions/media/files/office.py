@@ -15,7 +15,7 @@ MAX_UNPACKED_BYTES = 268_435_456
 MAX_RATIO = 200
 """Of a member's size to what it takes up in the file; their XML packs to about a tenth."""
 _SMALL_BYTES = 4_194_304
-MAX_GAP = 100
+MAX_GAP = 50
 _BASE = "application/vnd.openxmlformats-officedocument"
 
 
@@ -97,8 +97,12 @@ def _join_words(paragraph: Any) -> str:
         match _get_tag(child):
             case "t":
                 words.append(child.text or "")
-            case "tab" | "br" | "cr":
-                words.append("\t" if _get_tag(child) == "tab" else "\n")
+            case "tab" | "ptab":
+                words.append("\t")
+            case "br" | "cr":
+                words.append("\n")
+            case "noBreakHyphen":
+                words.append("-")
             case "del" | "moveFrom" | "txbxContent" | "Fallback" | "pPr" | "rPr":
                 pass
             case _:
@@ -148,11 +152,11 @@ def _list_rows(book: Any, sheet: Any) -> Iterator[str]:
 def _format_row(cells: Iterable[Mapping[str, Any]]) -> str:
     """Write each value in its column; of empty columns in a row no more than MAX_GAP are written."""
     row, column = "", 1
-    for cell in cells:
+    for cell in sorted(cells, key=lambda each: each["column"]):
         if cell["value"] is not None:
             row += "\t" * min(cell["column"] - column, MAX_GAP) + str(cell["value"])
             column = cell["column"]
-    return row.strip()
+    return row.rstrip()
 
 
 def _read_slides(path: Path) -> Iterator[str]:

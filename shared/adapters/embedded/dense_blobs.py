@@ -5,6 +5,7 @@ Also called: quantization, int8 vectors.
 
 from array import array
 from collections.abc import Sequence
+from math import isfinite
 
 MIN_ROUNDED = 64
 """No embedder has fewer numbers; rounded, a short vector would lose its direction."""
@@ -20,7 +21,10 @@ def encode_dense(vector: Sequence[float]) -> bytes:
     """
     if not is_rounded(len(vector)):
         return array("f", vector).tobytes()
-    factor = HIGHEST / max(map(abs, vector))
+    highest = max(map(abs, vector))
+    factor = HIGHEST / highest if highest else 0.0
+    if not (isfinite(factor) and all(map(isfinite, vector))):
+        factor, vector = 0.0, [0.0] * len(vector)  # without a direction nothing is near to it
     return array("b", [round(number * factor) for number in vector]).tobytes() + _END
 
 

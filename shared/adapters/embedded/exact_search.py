@@ -126,8 +126,9 @@ def read_vectors(blobs: bytes | bytearray, count: int) -> Vectors | RoundedVecto
 
 
 def _round(vectors: Vectors) -> RoundedVectors:
-    """Round those that were stored before vectors were rounded."""
-    factors = HIGHEST / np.abs(vectors).max(axis=1, keepdims=True)
+    """Round those that were stored before vectors were rounded; one without a direction stays so."""
+    highest = np.abs(vectors).max(axis=1, keepdims=True)
+    factors = HIGHEST / np.where(highest > 0, highest, 1.0)
     rounded: RoundedVectors = np.rint(vectors * factors).astype(np.int8)
     return rounded
 

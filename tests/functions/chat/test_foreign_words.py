@@ -119,6 +119,9 @@ async def test_what_the_owner_says_is_written_at_once_also_after_reading_s1(
         ({"memory_id": "eve-bank", "fact": "coffee"}, True),
         ({"tags": ["coffee", "eve"]}, False),
         ({}, True),
+        ({"fact": "-"}, False),
+        ({"fact": "User is not"}, False),
+        ({"fact": "User likes strong cats"}, False),
     ],
 )
 def test_each_word_that_means_something_has_to_be_the_owners_s1(

@@ -54,3 +54,11 @@ def test_scores_are_cosines_in_every_block_of_rows():
     exact = vectors @ question / np.linalg.norm(vectors, axis=1) / np.linalg.norm(question)
     assert np.abs(scores - exact).max() < 0.005
     assert scores.argmax() == exact.argmax()
+
+
+@pytest.mark.parametrize("number", [0.0, float("nan"), float("inf"), 1e-320])
+def test_a_vector_without_a_direction_is_near_to_nothing_and_stops_no_search(number: float):
+    blob = encode_dense([number] * MIN_ROUNDED)
+
+    assert set(decode_dense(blob)) == {0.0}
+    assert not np.asarray(read_vectors(blob, 1)).any()

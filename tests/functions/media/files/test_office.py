@@ -46,7 +46,8 @@ def test_cells_are_walked_as_they_stand_whatever_their_spans_claim_p21(
     [
         (("<row ", '<row spans="1:16384" '), "Wood\noak\t12\nash"),
         (('r="2"', 'r="99999999999"'), "Wood\noak\t12\nash"),
-        (('r="B1"', 'r="XFD1"'), "Wood\noak" + "\t" * 100 + "12\nash"),
+        (('r="B1"', 'r="XFD1"'), "Wood\noak" + "\t" * 50 + "12\nash"),
+        (('r="A2"', 'r="C2"'), "Wood\noak\t12\n\t\tash"),
     ],
 )
 def test_rows_and_columns_that_a_file_leaves_out_are_not_filled_p21(
@@ -74,6 +75,7 @@ def test_thousands_of_rows_with_their_only_value_far_right_are_read_p21(tmp_path
         (f"<w:sdt><w:sdtContent>{RUN}</w:sdtContent></w:sdt>", "Keel of oak"),
         (f"<w:hyperlink>{RUN}</w:hyperlink>", "Keel of oak"),
         (f"<w:moveFrom>{RUN}</w:moveFrom>", "Keel"),
+        ("<w:r><w:noBreakHyphen/><w:t>7</w:t></w:r>", "Keel-7"),
         ("<w:del><w:r><w:delText>{}</w:delText></w:r></w:del>", "Keel"),
         (
             f"<w:r><w:pict><w:txbxContent><w:p>{RUN}</w:p></w:txbxContent></w:pict></w:r>",
