@@ -6,6 +6,7 @@ model read, an image does so as soon as it is shown, and invisible characters hi
 Also called: output sanitization.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,8 @@ from shared.security.link_filter import extract_urls, filter_links
 from shared.security.visible_text import strip_invisible
 
 _IMAGE = "!["
+_MAY_BE_LIVE = re.compile(r"\]\s*[(:]|!\[|(?:https?|ftp):|www\.|<[a-z/!?][^>]*=", re.IGNORECASE)
+"""Links, images and tags with attributes; a text that has none is shown as it is written."""
 
 
 def clean_output(content: Any, data: Mapping[str, Any]) -> Any:
@@ -28,7 +31,8 @@ def clean_output(content: Any, data: Mapping[str, Any]) -> Any:
             case str():
                 if _IMAGE not in part and part in given:
                     return part
-                return filter_links(strip_invisible(part), urls)
+                text = strip_invisible(part)
+                return filter_links(text, urls) if _MAY_BE_LIVE.search(text) else text
             case dict():
                 return {key: clean(value) for key, value in part.items()}
             case list():

@@ -15,7 +15,9 @@ from shared.security.plain_form import WORD_END, PlainForm
 
 _Group = Literal["passwords", "codes", "keys"]
 """Digits alone are a code; a password if a word such as `is` leads to them; never a key."""
-_FILE: Final = Path(__file__).with_name("secret_names.json")
+_NAMES: Final[Mapping[str, Any]] = json.loads(
+    Path(__file__).with_name("secret_names.json").read_text("utf-8")
+)
 _MIN_COMPOUND: Final = 6
 """Names as long as this may end a longer word: Wlanpasswort, DB_PASSWORD."""
 _MIN_CHARS: Final = 4
@@ -82,11 +84,10 @@ def _is_secret(secret: str, *, is_linked: bool, digits_count: bool) -> bool:
 @cache
 def _load_names() -> Mapping[str, _Group]:
     """Return the names in small letters, composed and decomposed."""
-    table = _load_table()
     return {
         unicodedata.normalize(form, name): group
         for group in get_args(_Group)
-        for names in table[group].values()
+        for names in _NAMES[group].values()
         for name in names
         for form in ("NFC", "NFD")
     }
@@ -95,17 +96,10 @@ def _load_names() -> Mapping[str, _Group]:
 @cache
 def _compile_between() -> re.Pattern[str]:
     """Compile what stands between a name and its value: `for the guests is`, a colon, a quote."""
-    table = _load_table()
-    words = "|".join(re.escape(link) for link in sorted(table["links"], key=len, reverse=True))
+    words = "|".join(re.escape(link) for link in sorted(_NAMES["links"], key=len, reverse=True))
     link = rf"(?:{words})(?=[\s\"'\\]|(?<=[^a-z]))"
-    of = rf"[ ](?:{'|'.join(table['of'])})(?:[ ][^\s:=]{{1,30}}){{1,3}}?[ ]{{0,3}}"
+    of = rf"[ ](?:{'|'.join(_NAMES['of'])})(?:[ ][^\s:=]{{1,30}}){{1,3}}?[ ]{{0,3}}"
     return re.compile(
         rf"[\"'\\]{{0,3}}(?:(?:{of})?[ ]{{0,3}}(?P<link>{link})|(?=[\s\"'])|(?<=[^\x00-\u02ff]))"
         r"\s{0,3}:?[ ]{0,3}[\"'\\]{0,3}"
     )
-
-
-@cache
-def _load_table() -> Mapping[str, Any]:
-    table: Mapping[str, Any] = json.loads(_FILE.read_text("utf-8"))
-    return table

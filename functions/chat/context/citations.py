@@ -133,7 +133,7 @@ def restore_markers(words: str, answer: Message, numbering: Numbering) -> str:
     cited = list_cited(answer)
     if not cited or not answer.marked_text:
         return words
-    numbers = {at: numbering.assign(source) for at, source in enumerate(cited, 1)}
+    numbers = {at: numbering.number(source) for at, source in enumerate(cited, 1)}
     rewriter = CitationRewriter(
         lambda shown: (
             _MARK.format(",".join(str(numbers[at]) for at in shown))

@@ -19,10 +19,10 @@ _Name = tuple[DocumentKind, str, int | None]
 
 @dataclass(slots=True)
 class Numbering:
-    """The numbers of a chat's documents, from 1; `sources` are those that may be cited.
+    """The numbers of a chat's documents, from 1; `sources` are those that may be cited: what this turn is given.
 
-    Others were given earlier in the chat: each keeps its number until it is given again. Numbers up to
-    `stored` stand in its messages.
+    Others were given earlier: each keeps its number until it is given again, for it may be deleted by now. Numbers
+    up to `stored` stand in the chat's messages.
     """
 
     sources: dict[int, Source] = field(default_factory=dict)
@@ -32,13 +32,18 @@ class Numbering:
     _used: set[int] = field(default_factory=set)
 
     def assign(self, source: Source) -> int:
+        """Return the number of a document that is given, by which it may be cited."""
+        number = self.number(source)
+        self.sources.setdefault(number, source)
+        return number
+
+    def number(self, source: Source) -> int:
         """Return the number of a document; one that has none gets the next."""
         number = self._numbers.get(_get_name(source))
         if number is None:
             self.last += 1
             number = self._numbers[_get_name(source)] = self.last
             self._used.add(number)
-        self.sources.setdefault(number, source)
         return number
 
     def reserve(self, document: NumberedDocument) -> None:
@@ -55,7 +60,14 @@ class Numbering:
 
     def list_after(self, number: int) -> list[NumberedDocument]:
         """Return the documents with greater numbers."""
-        return [_describe(n, source) for n, source in sorted(self.sources.items()) if n > number]
+        return sorted(
+            (
+                NumberedDocument(number=n, kind=kind, id=name, page=page)
+                for (kind, name, page), n in self._numbers.items()
+                if n > number
+            ),
+            key=lambda document: document.number,
+        )
 
     def copy(self) -> Self:
         return replace(
@@ -64,7 +76,7 @@ class Numbering:
 
 
 def read_numbering(messages: Iterable[Message]) -> Numbering:
-    """Return the numbers that documents have in a chat, in which the answers' own may be cited again."""
+    """Return the numbers that documents have in a chat, those that its answers cite among them."""
     numbering = Numbering()
     answers = [
         message for message in messages if message.sender == "ai" and not message.is_imported
@@ -76,7 +88,7 @@ def read_numbering(messages: Iterable[Message]) -> Numbering:
     numbering.stored = numbering.last
     for answer in answers:
         for source in list_cited(answer):
-            numbering.assign(source)
+            numbering.number(source)
     return numbering
 
 
@@ -111,8 +123,3 @@ def _get_name(source: Source) -> _Name:
     if isinstance(source, FilePage):
         return "file", source.id, source.page
     return "conversation", source.id, None
-
-
-def _describe(number: int, source: Source) -> NumberedDocument:
-    kind, name, page = _get_name(source)
-    return NumberedDocument(number=number, kind=kind, id=name, page=page)

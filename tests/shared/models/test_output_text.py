@@ -26,6 +26,8 @@ DATA = {
         ("![p](https://oak.example/plan)", "[p](https://oak.example/plan)"),
         ("Buy\u200b milk\U000e0041", "Buy milk"),
         ("Buy milk & bread < 3 euros", "Buy milk & bread < 3 euros"),
+        ("Ferry <b>home</b> &amp; back", "Ferry <b>home</b> &amp; back"),
+        ("<img src=//evil.example/4471>", "< img src=//evil.example/4471>"),
     ],
 )
 def test_addresses_that_nobody_gave_images_and_invisible_signs_are_dead_g6(

@@ -202,4 +202,8 @@ def test_two_answers_at_once_that_gave_one_number_are_told_apart_e4() -> None:
 
     said = [m.text for m in context.for_cycle(1) if isinstance(m, AssistantTurn)]
     assert said == ["So it is[1].", "So it is[2]."]
-    assert {n: each.id for n, each in context.numbering.sources.items()} == {1: "u", 2: "v"}
+    assert [(each.number, each.id) for each in context.numbering.list_after(0)] == [
+        (1, "u"),
+        (2, "v"),
+    ]
+    assert context.numbering.sources == {}, "what is not given again may be deleted by now"
