@@ -1,7 +1,6 @@
 """Chat tool: find what was said in earlier chats, however long ago."""
 
 import heapq
-import json
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
@@ -10,7 +9,7 @@ from zoneinfo import ZoneInfo
 from anyio import to_thread
 from pydantic import Field
 
-from functions.chat.context.citations import Citations
+from functions.chat.context.citations import Citations, dump_without_markers
 from functions.chat.context.model_words import select_model_words
 from functions.chat.context.word_match import WantedWord, build_excerpt, count_words, parse_words
 from functions.chat.deps import ChatDeps
@@ -114,7 +113,7 @@ def _render(
         }
         for message in messages
     ]
-    text = json.dumps({"messages": rows}, ensure_ascii=False)
+    text = dump_without_markers({"messages": rows})
     shown = [
         f"- {message.created_at.astimezone(zone):%Y-%m-%d}: {row['text']}"
         for message, row in zip(messages, rows, strict=True)

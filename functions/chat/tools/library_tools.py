@@ -4,7 +4,6 @@ Also called: RAG, retrieval-augmented generation.
 """
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
@@ -13,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from functions.chat.context.citations import Citations, free_brackets
+from functions.chat.context.citations import Citations, dump_without_markers
 from functions.chat.context.numbering import build_card
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
@@ -35,7 +34,6 @@ from shared.languages import translate
 from shared.resilience.retry import retry
 from shared.retrieval.chunking import format_turn
 from shared.retrieval.packing import Passage, pack
-from shared.security.visible_text import strip_invisible
 
 UNTITLED = "Untitled conversation"
 MAX_SEARCH_TOKENS = 4_000
@@ -387,8 +385,8 @@ def _render_conversations(
             for conversation, passages in hits
         ]
         if not results:
-            return _to_json({"results": [], "note": "Nothing was found."})
-        return _to_json({"results": results, **({"note": note} if note else {})})
+            return dump_without_markers({"results": [], "note": "Nothing was found."})
+        return dump_without_markers({"results": results, **({"note": note} if note else {})})
 
     shown = [
         f"- {conversation.structured.title or translate(UNTITLED, reader.language)},"
@@ -402,7 +400,7 @@ def _render_memories(
     memories: Sequence[Memory], zone: ZoneInfo, *, note: str | None = None
 ) -> ResultRenderer:
     rows = [_to_dict(memory, zone) for memory in memories]
-    text = _to_json({"memories": rows, **({"note": note} if note else {})})
+    text = dump_without_markers({"memories": rows, **({"note": note} if note else {})})
     shown = [f"- {address_owner(memory.content)}" for memory in memories]
     return WordedResult(render=lambda _: text, shown_text="\n".join(shown) or "Nothing was found.")
 
@@ -444,7 +442,3 @@ def _to_transcript_lines(conversation: Conversation) -> list[str]:
 
 def _to_iso(time: datetime, zone: ZoneInfo) -> str:
     return time.astimezone(zone).isoformat(timespec="seconds")
-
-
-def _to_json(value: object) -> str:
-    return free_brackets(strip_invisible(json.dumps(value, ensure_ascii=False)))

@@ -1,6 +1,5 @@
 """People tool: who speaks or is spoken of in the owner's conversations, and the events that these announce."""
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -9,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from functions.chat.context.citations import Citations
+from functions.chat.context.citations import Citations, dump_without_markers
 from functions.chat.context.numbering import build_card
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
@@ -104,7 +103,7 @@ async def _get_people_and_events(
     def render(citations: Citations) -> str:
         rows = [_to_fields(row, citations, zone) for row in listed]
         content = {arguments.kind: rows, **({"note": " ".join(notes)} if notes else {})}
-        return json.dumps(content, ensure_ascii=False)
+        return dump_without_markers(content)
 
     shown = [f"- {row.name}{_describe_time(row, zone, language)}" for row in listed]
     return WordedResult(render=render, shown_text="\n".join(shown) or "Nothing was found.")
@@ -154,9 +153,9 @@ async def _list_people(
     names: dict[str, str] = {}
     for conversation in conversations:
         called = {build_name_key(name): name for name in _name_people(conversation)}
-        for key in called:
+        for key, name in called.items():
             met.setdefault(key, []).append(conversation)
-        names = {**called, **names}
+            names.setdefault(key, name)
     names |= {build_name_key(person.name): person.name for person in known}
     in_order = list_others(dict.fromkeys([*met, *names]), profile.all_names)
     return [_build_person(names[key], met.get(key, ())) for key in in_order]
