@@ -27,6 +27,8 @@ TEXTS = {
     "harbour": ("The harbour is lovely in spring.", "I will bring the map on Friday."),
     "kitchen": ("The kitchen table goes to the window.", "Ann pays for the lamp."),
 }
+OF_THIS_CHAT = ("documents", "last_number")
+"""Fields of a message that number its chat's documents: the chat that it comes to gives its own."""
 
 
 def run_command(product: Product, uid: str, module: str, *arguments: str) -> str:
@@ -79,10 +81,14 @@ def export_settled(http: httpx.Client) -> Export:
 
 def normalise(exported: Mapping[str, Any]) -> Export:
     """Return an export in an order, without what docs/import.md says is not brought back."""
+    messages = [
+        {name: found for name, found in message.items() if name not in OF_THIS_CHAT}
+        for message in exported["chat_messages"]
+    ]
     profile = {name: exported["profile"].get(name) for name in TAKEN_SETTINGS}
     lists = {
         name: sorted(json.dumps(item, sort_keys=True) for item in found)
-        for name, found in exported.items()
+        for name, found in {**exported, "chat_messages": messages}.items()
         if name not in ("profile", "folders", *NOT_TAKEN)
     }
     folders = [listed["folders"] for listed in exported["folders"]]
