@@ -66,8 +66,8 @@ sound and files, backups, and the load balancer.
 def _render_breaks(today: Scale, scaled: Scale) -> str:
     return f"""## What breaks first
 
-How many users meet a limit at their peak: as the repository deploys it, and with both
-[scale.tfvars](../infra/terraform/services/scale.tfvars) and the contracts below.
+How many users meet a limit at their peak as the repository deploys it, and with both
+[scale.tfvars](../infra/terraform/services/scale.tfvars) and the contracts below:
 
 {_table(("limit", "users", "with both", "moved by"), _list_break_rows(today, scaled))}
 
@@ -84,7 +84,9 @@ Contracts that this assumes:
 def _render_rates(scaled: Scale) -> str:
     return f"""## Rates at the peak, a second
 
-{_table(("", *(f"{size:,}" for size in SIZES)), _list_rate_rows(scaled))}
+Of a million users; they grow in proportion.
+
+{_list(_list_rates(scaled))}
 
 Firestore sustains about one write a second on a document. What is written often belongs to one user: the day of usage, whose
 quota a burst reserves for many turns at once, the chat and the run. Users share only the log of calls of an app: if all called one
@@ -95,7 +97,9 @@ app, {_find(scaled, "app_calls").users:,.0f} users would meet its limit of 500 a
 def _render_instances(scaled: Scale) -> str:
     return f"""## Instances at the peak
 
-{_table(("function", *(f"{size:,}" for size in SIZES)), _list_instance_rows(scaled))}
+At least one each.
+
+{_table(("function", *(f"{size:,}" for size in SIZES[2:])), _list_instance_rows(scaled))}
 """
 
 
@@ -190,14 +194,13 @@ def _list_contracts() -> Iterable[str]:
         yield f"{fact.name}: {amount:,.0f} in place of {fact.amount:,.0f} {fact.unit}"
 
 
-def _list_rate_rows(scale: Scale) -> Iterable[Sequence[str]]:
-    rates = [scale.compute_peak_rates(size) for size in SIZES]
-    for name in rates[0]:
-        yield (name, *(f"{each[name]:,.4g}" for each in rates))
+def _list_rates(scale: Scale) -> Iterable[str]:
+    for name, rate in scale.compute_peak_rates(1_000_000).items():
+        yield f"{name}: {rate:,.4g}"
 
 
 def _list_instance_rows(scale: Scale) -> Iterable[Sequence[str]]:
-    instances = [scale.compute_instances(size) for size in SIZES]
+    instances = [scale.compute_instances(size) for size in SIZES[2:]]
     for function in instances[0]:
         yield (function, *(f"{math.ceil(each[function]):,}" for each in instances))
 
