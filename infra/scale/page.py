@@ -7,7 +7,7 @@ from dataclasses import fields
 from infra.scale.deployment import load_deployment
 from infra.scale.model import Break, Scale
 from infra.scale.usage import USAGE, Usage
-from infra.scale.vendors import ASSUMED, CONTRACTS, LIMITS, PRICES, READ_ON, Fact
+from infra.scale.vendors import CONTRACTS, LIMITS, READ_ON
 from infra.scale.work import Counters, Work
 
 SIZES = (1, 10_000, 100_000, 1_000_000, 10_000_000)
@@ -35,7 +35,6 @@ def render_page(counters: Counters) -> str:
         _render_instances(scaled),
         _render_work(counters),
         _render_assumptions(),
-        _render_facts(),
     )
     return "\n".join(sections)
 
@@ -45,7 +44,8 @@ def _render_usage(counters: Counters) -> str:
     return f"""# Growth
 
 Written by `make scale` from `infra/scale/`: counters of the embedded product, assumptions about users (`infra/scale/usage.py`),
-limits and list prices of vendors. Nothing of it was measured in a cloud.
+limits and list prices of vendors as read on {READ_ON}, with their sources (`infra/scale/vendors.py`). Nothing of it was measured in a
+cloud.
 
 A user asks {USAGE.turns_a_day:g} questions a day, records {USAGE.conversations_a_day:g} conversations, which is {minutes:.0f} minutes of speech, and gets {USAGE.notifications_a_day:g} notifications.
 At the peak everything comes {USAGE.peak_factor:g} times as often. A library holds {USAGE.months_stored:g} months. Every question searches once; the provider's
@@ -116,15 +116,6 @@ def _render_assumptions() -> str:
     return f"""## Assumptions
 
 {", ".join(f"`{each.name}` {getattr(USAGE, each.name):g}" for each in fields(Usage))}.
-"""
-
-
-def _render_facts() -> str:
-    return f"""## Limits and prices
-
-Read on {READ_ON}. What no page was found for is an assumption.
-
-{_list(map(_describe_fact, [*LIMITS.values(), *PRICES.values()]))}
 """
 
 
@@ -220,11 +211,6 @@ def _list_work_rows(counters: Counters) -> Iterable[Sequence[str]]:
 def _describe_tokens(work: Work, model: str) -> str:
     tokens = work.tokens.get(model)
     return f"{tokens.input:,.0f}, {tokens.cached:,.0f}, {tokens.output:,.0f}" if tokens else ""
-
-
-def _describe_fact(fact: Fact) -> str:
-    source = fact.source if fact.source == ASSUMED else f"<{fact.source}>"
-    return f"{fact.name}: {fact.amount:,.10g} {fact.unit}, {source}"
 
 
 def _find(scale: Scale, limit: str) -> Break:
