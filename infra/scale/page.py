@@ -6,7 +6,7 @@ from dataclasses import fields
 
 from infra.scale.deployment import load_deployment
 from infra.scale.model import Break, Scale
-from infra.scale.usage import USAGE, Usage
+from infra.scale.usage import USAGE
 from infra.scale.vendors import CONTRACTS, LIMITS, READ_ON
 from infra.scale.work import Counters, Work
 
@@ -34,7 +34,6 @@ def render_page(counters: Counters) -> str:
         _render_rates(scaled),
         _render_instances(scaled),
         _render_work(counters),
-        _render_assumptions(),
     )
     return "\n".join(sections)
 
@@ -109,13 +108,6 @@ def _render_work(counters: Counters) -> str:
 Measured on the embedded product by `make scale`; a test measures again and fails where a counter has moved by a quarter.
 
 {_table(("", "turn", "conversation", "notification"), _list_work_rows(counters))}
-"""
-
-
-def _render_assumptions() -> str:
-    return f"""## Assumptions
-
-{", ".join(f"`{each.name}` {getattr(USAGE, each.name):g}" for each in fields(Usage))}.
 """
 
 
