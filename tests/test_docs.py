@@ -42,9 +42,9 @@ def test_the_architecture_is_read_in_ten_minutes():
     assert count_words(ROOT / "docs/architecture.md") <= 2_500
 
 
-def test_all_documents_together_grow_no_longer():
-    """The aim is 40,000, as `wc -w` counts: lower the bound with each page that gets shorter."""
-    assert count_words(*(ROOT / "docs").rglob("*.md")) <= 56_700
+def test_all_documents_together_are_read_in_an_afternoon():
+    """As `wc -w` counts: a page that grows has another one cut."""
+    assert count_words(*(ROOT / "docs").rglob("*.md")) <= 40_000
 
 
 @pytest.mark.parametrize("decision", DECISIONS, ids=lambda decision: decision.name)
