@@ -38,12 +38,8 @@ POSTSCRIPT = """
 
 ## Third-party apps and other programs
 
-| who | what works | more |
-|---|---|---|
-| apps with chat tools | manifests, calls, results, setup check | [apps.md](apps.md), R3 and T1 to T18 of [features.md](features.md) |
-| apps with webhooks | new and changed conversations, with an answer in the chat | [apps.md](apps.md), R4 |
-| apps that post | notifications, conversations, memories, tasks | [apps.md](apps.md) |
-| Omi's public MCP server, scripts with developer keys, MCP clients | memories, conversations, tasks, goals | [programs.md](programs.md), R7 |
+Apps work with their chat tools, webhooks and posts ([apps.md](apps.md)); so do Omi's public MCP server, scripts with developer keys and
+MCP clients ([programs.md](programs.md)).
 """
 
 
