@@ -7,7 +7,7 @@ from dataclasses import fields
 from infra.scale.deployment import load_deployment
 from infra.scale.model import Break, Scale
 from infra.scale.usage import USAGE
-from infra.scale.vendors import CONTRACTS, LIMITS, READ_ON
+from infra.scale.vendors import LIMITS, READ_ON
 from infra.scale.work import Counters, Work
 
 SIZES = (1, 10_000, 100_000, 1_000_000, 10_000_000)
@@ -66,17 +66,13 @@ def _render_breaks(today: Scale, scaled: Scale) -> str:
     return f"""## What breaks first
 
 How many users meet a limit at their peak as the repository deploys it, and with both
-[scale.tfvars](../infra/terraform/services/scale.tfvars) and the contracts below:
+[scale.tfvars](../infra/terraform/services/scale.tfvars) and the contracts that `infra/scale/vendors.py` lists:
 
 {_table(("limit", "users", "with both", "moved by"), _list_break_rows(today, scaled))}
 
 ![Users that meet each limit, on a logarithmic scale: grey as deployed, blue with scale.tfvars and contracts](scale.svg)
 
 {_describe_left(scaled)}
-
-Contracts that this assumes:
-
-{_list(_list_contracts())}
 """
 
 
@@ -169,12 +165,6 @@ def _describe_left(scaled: Scale) -> str:
         return "With both, none is left below ten million users."
     names = "; ".join(f"{each.name} ({each.users:,.0f} users)" for each in left)
     return f"**Left below ten million users, and moved by no setting or contract:** {names}."
-
-
-def _list_contracts() -> Iterable[str]:
-    for name, (amount, _) in CONTRACTS.items():
-        fact = LIMITS[name]
-        yield f"{fact.name}: {amount:,.0f} in place of {fact.amount:,.0f} {fact.unit}"
 
 
 def _list_rates(scale: Scale) -> Iterable[str]:
