@@ -42,18 +42,17 @@ def test_the_architecture_is_read_in_ten_minutes():
     assert count_words(ROOT / "docs/architecture.md") <= 2_500
 
 
-def test_all_documents_together_grow_no_longer():
-    """The aim is 40,000, as `wc -w` counts: lower the bound with each page that gets shorter."""
-    assert count_words(*(ROOT / "docs").rglob("*.md")) <= 56_700
+def test_all_documents_together_are_read_in_an_afternoon():
+    """As `wc -w` counts: a page that grows has another one cut."""
+    assert count_words(*(ROOT / "docs").rglob("*.md")) <= 40_000
 
 
 @pytest.mark.parametrize("decision", DECISIONS, ids=lambda decision: decision.name)
-def test_a_decision_is_a_page_that_is_listed_and_that_the_architecture_explains_itself_by(
+def test_a_decision_is_a_page_with_its_number_by_which_the_architecture_explains_itself(
     decision: Path,
 ):
-    index = (ROOT / "docs/decisions/README.md").read_text()
-    number, title = decision.read_text().split("\n")[0].removeprefix("# ").split(": ", 1)
+    title = decision.read_text().split("\n")[0]
 
     assert count_words(decision) <= 250
-    assert f"[{number}]({decision.name}) {title}\n" in index
+    assert title.startswith(f"# {decision.stem}: ")
     assert f"](decisions/{decision.name})" in (ROOT / "docs/architecture.md").read_text()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROW = re.compile(r"^\| ([A-Z]\d+) \| .+ \| `(tests/[\w/]+\.py)` \| (?:works|in part: .+) \|$")
+ROW = re.compile(r"^- ([A-Z]\d+): .+ `(tests/[\w/]+\.py)`$")
 ID = r"[PTXCMRSUDNEG]\d{1,3}"
 ID_IN_NAME = re.compile(rf"_({ID})(?=_|$)", re.IGNORECASE)
 ID_IN_DOCSTRING = re.compile(rf"(?<![\w.])({ID})(?![\w.]*\w)")

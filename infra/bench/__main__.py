@@ -16,7 +16,7 @@ from infra.bench.crowds import measure_crowds
 from infra.bench.cycles import measure_tool_cycle
 from infra.bench.disclosures import measure_disclosures
 from infra.bench.encoder import measure_encoder
-from infra.bench.figures import Figure, describe_machine, render_table
+from infra.bench.figures import Figure, describe_machine, render_list, render_table
 from infra.bench.files import measure_files
 from infra.bench.imports import measure_import_times
 from infra.bench.intruders import measure_intruders
@@ -34,14 +34,15 @@ from infra.bench.tools import measure_tools
 
 _PAGE_TEMPLATE = """# Figures
 
-Measured by `make bench` on {machine}; the servers, the scripted model and the client share it.
-"Bare" is the same work with nothing of ours in it. Ratios travel between machines, times do not.
-"Over it" is beside the raw client, the OpenAI SDK's own stream; it may be below zero, because our
-adapter reads the same bytes without building the SDK's objects.
-"Another's request" is a small one of a second user, sent all the while; the CPU that the server uses
-while it waits is what it waits for where nothing else runs.
+Measured by `make bench` on {machine}; servers, scripted model and client share it. In brackets is what is wanted. Ratios travel
+between machines, times do not.
 
-{table}
+- *Bare* is the same work with nothing of ours in it.
+- *Over it* is beside the raw client, the OpenAI SDK's own stream. Our adapter does not build the SDK's objects, so it may be
+  below zero.
+- *Another's request* is a small one of a second user, sent all the while. It waits for the CPU that the server uses meanwhile.
+
+{figures}
 """
 
 
@@ -54,7 +55,7 @@ def main() -> int:
     figures = [figure for name in only or MEASURED for figure in _measure(name)]
     print(render_table(figures))
     if not only:
-        page = _PAGE_TEMPLATE.format(machine=describe_machine(), table=render_table(figures))
+        page = _PAGE_TEMPLATE.format(machine=describe_machine(), figures=render_list(figures))
         (ROOT / "docs/bench.md").write_text(page)
     return 0 if all(figure.is_ok for figure in figures if figure.target is not None) else 1
 

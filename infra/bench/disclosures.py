@@ -31,8 +31,8 @@ def measure_disclosures() -> list[Figure]:
     beyond = {name: _measure_ms(call, SHORT_MESSAGE) for name, call in _list_calls(words).items()}
     worst = max(beyond, key=lambda name: beyond[name])
     return [
-        Figure("disclosure, 16 KB copied from the message", copied, "ms", target=5),
-        Figure(f"disclosure, 16 KB beyond the budget, {worst}", beyond[worst], "ms", target=1),
+        Figure("disclosure: 16 KB copied from the message", copied, "ms", target=5),
+        Figure(f"disclosure: 16 KB beyond the budget, {worst}", beyond[worst], "ms", target=1),
     ]
 
 

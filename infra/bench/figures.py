@@ -1,4 +1,4 @@
-"""Figures: a measured value with its bound, and the table of all of them."""
+"""Figures: a measured value with its bound, the table of all of them, and their page."""
 
 import os
 import platform
@@ -42,6 +42,18 @@ def render_table(figures: Sequence[Figure]) -> str:
     head = ("figure", "value", "wanted", "")
     rows = [head, ("---",) * 4, *(figure.row for figure in figures)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def render_list(figures: Sequence[Figure]) -> str:
+    """Write a Markdown list with an entry for each group: what stands before a colon in their names."""
+    groups: dict[str, list[str]] = {}
+    for figure in figures:
+        group, _, part = figure.name.partition(": ")
+        _, value, wanted, mark = figure.row
+        bound = f" ({wanted})" if wanted else ""
+        missed = " **NOT OK**" if mark == "NOT OK" else ""
+        groups.setdefault(group, []).append(f"{part} {value}{bound}{missed}".strip())
+    return "\n".join(f"- {group}: {'; '.join(parts)}" for group, parts in groups.items())
 
 
 def describe_machine() -> str:

@@ -136,7 +136,7 @@ def measure_import_times() -> list[Figure]:
 def _build_figure(times: Mapping[Loading, float], loading: Loading) -> Figure:
     if loading.bare is None:
         return Figure(f"import {loading.name}", times[loading] * 1000, "ms")
-    name = f"load {loading.name}, to {loading.bare.name}"
+    name = f"load {loading.name}: to {loading.bare.name}"
     return Figure(name, times[loading] / times[loading.bare], target=loading.limit)
 
 

@@ -84,7 +84,7 @@ async def _measure_delay(server: ServerProcess, name: str, work: Work) -> list[F
     title = f"another's request beside {name}"
     return [
         Figure(f"{title}: slowest", slowest_ms, "ms", target=MAX_DELAY_MS),
-        Figure(f"{title}: most CPU of the server meanwhile", most_cpu_ms, "ms"),
+        Figure(f"{title}: CPU meanwhile", most_cpu_ms, "ms"),
     ]
 
 

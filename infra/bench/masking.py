@@ -36,14 +36,14 @@ def measure_masking() -> list[Figure]:
     }
     times = {name: _measure_text_ms(text) for name, text in texts.items()}
     return [
-        Figure("masking, 16 KB as people talk", times["as people talk"], "ms", target=10),
-        Figure("masking, 16 KB of digits", times["of digits"], "ms", target=10),
-        Figure("masking, 16 KB of contacts", times["of contacts"], "ms", target=10),
+        Figure("masking: 16 KB as people talk", times["as people talk"], "ms", target=10),
+        Figure("masking: 16 KB of digits", times["of digits"], "ms", target=10),
+        Figure("masking: 16 KB of contacts", times["of contacts"], "ms", target=10),
         Figure(
-            "masking, 16 KB of near phone numbers", times["of near phone numbers"], "ms", target=10
+            "masking: 16 KB of near phone numbers", times["of near phone numbers"], "ms", target=10
         ),
-        Figure("masking, restoring a streamed token", _measure_token_us(), "µs", target=50),
-        Figure("masking, tokens of masked contacts to original", _compare_tokens(texts)),
+        Figure("masking: restoring a streamed token", _measure_token_us(), "µs", target=50),
+        Figure("masking: tokens of masked contacts to original", _compare_tokens(texts)),
     ]
 
 

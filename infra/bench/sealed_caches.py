@@ -31,7 +31,7 @@ async def measure_sealed_cache() -> list[Figure]:
     names = ("put a turn", "get a message", f"get {MAX_READ} messages: over those in clear")
     put_ms, get_ms, history_ms = sealed
     return [
-        Figure(f"sealed cache, {name}", value, "ms", target=MAX_MS)
+        Figure(f"sealed cache: {name}", value, "ms", target=MAX_MS)
         for name, value in zip(names, (put_ms, get_ms, history_ms - clear[2]), strict=True)
     ]
 

@@ -162,7 +162,7 @@ class Scale:
             yield Break(
                 name=f"Cloud Run: instances of {function}",
                 users=capacity / load,
-                moved_by=f"`sizes` → {function} → `max_instances`",
+                moved_by="its `max_instances`",
             )
 
     def _list_function_loads(self) -> Iterator[tuple[str, float, Size]]:

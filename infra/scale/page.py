@@ -6,8 +6,8 @@ from dataclasses import fields
 
 from infra.scale.deployment import load_deployment
 from infra.scale.model import Break, Scale
-from infra.scale.usage import USAGE, Usage
-from infra.scale.vendors import ASSUMED, CONTRACTS, LIMITS, PRICES, READ_ON, Fact
+from infra.scale.usage import USAGE
+from infra.scale.vendors import LIMITS, READ_ON
 from infra.scale.work import Counters, Work
 
 SIZES = (1, 10_000, 100_000, 1_000_000, 10_000_000)
@@ -34,8 +34,6 @@ def render_page(counters: Counters) -> str:
         _render_rates(scaled),
         _render_instances(scaled),
         _render_work(counters),
-        _render_assumptions(),
-        _render_facts(),
     )
     return "\n".join(sections)
 
@@ -44,21 +42,21 @@ def _render_usage(counters: Counters) -> str:
     minutes = USAGE.conversations_a_day * counters.words / USAGE.words_a_minute
     return f"""# Growth
 
-Written by `make scale` from `infra/scale/`: counters of the embedded product, assumptions about users, and limits and list
-prices of vendors. Nothing of it was measured in a cloud. Change an assumption in `infra/scale/usage.py` and run it again.
+Written by `make scale` from `infra/scale/`: counters of the embedded product, assumptions about users (`infra/scale/usage.py`),
+limits and list prices of vendors as read on {READ_ON}, with their sources (`infra/scale/vendors.py`). Nothing of it was measured in a
+cloud.
 
-A user asks {USAGE.turns_a_day:g} questions a day and records {USAGE.conversations_a_day:g} conversations, which is {minutes:.0f} minutes of speech; {USAGE.notifications_a_day:g}
-notifications arrive. At the peak, everything comes {USAGE.peak_factor:g} times as often. A library holds {USAGE.months_stored:g} months. Every
-question searches once, beginnings of prompts that were sent before are still in the cache of the model's provider, which keeps
-them for half an hour, and both indexes of Pinecone are in use.
+A user asks {USAGE.turns_a_day:g} questions a day, records {USAGE.conversations_a_day:g} conversations, which is {minutes:.0f} minutes of speech, and gets {USAGE.notifications_a_day:g} notifications.
+At the peak everything comes {USAGE.peak_factor:g} times as often. A library holds {USAGE.months_stored:g} months. Every question searches once; the provider's
+cache still holds beginnings of prompts for half an hour; both indexes of Pinecone are in use.
 """
 
 
 def _render_money(scaled: Scale) -> str:
     return f"""## Money
 
-US dollars a month by list prices, without discounts and free tiers. Transcription of uploaded sound, speech with a model,
-stored sound and files, backups, and the load balancer are left out.
+US dollars a month by list prices, without discounts and free tiers. Left out are transcription, speech with a model, stored
+sound and files, backups, and the load balancer.
 
 {_table(("users", *(f"{size:,}" for size in SIZES)), _list_cost_rows(scaled))}
 """
@@ -67,37 +65,36 @@ stored sound and files, backups, and the load balancer are left out.
 def _render_breaks(today: Scale, scaled: Scale) -> str:
     return f"""## What breaks first
 
-The number of users that meet a limit at their peak: as the repository deploys it, and with
-[scale.tfvars](../infra/terraform/services/scale.tfvars) and the contracts below.
+How many users meet a limit at their peak as the repository deploys it, and with both
+[scale.tfvars](../infra/terraform/services/scale.tfvars) and the contracts that `infra/scale/vendors.py` lists:
 
 {_table(("limit", "users", "with both", "moved by"), _list_break_rows(today, scaled))}
 
 ![Users that meet each limit, on a logarithmic scale: grey as deployed, blue with scale.tfvars and contracts](scale.svg)
 
 {_describe_left(scaled)}
-
-Contracts that this assumes, and the amounts to ask for:
-
-{_table(("limit", "published", "asked for", "with whom"), _list_contract_rows())}
 """
 
 
 def _render_rates(scaled: Scale) -> str:
     return f"""## Rates at the peak, a second
 
-{_table(("", *(f"{size:,}" for size in SIZES)), _list_rate_rows(scaled))}
+Of a million users; they grow in proportion.
 
-Hot documents: what is written often belongs to one user (the day of usage, the chat, the run), and Firestore sustains about
-one write a second on a document; a burst of one user reserves quotas for many turns at once. Shared by users is only the log
-of calls of an app, whose times stand in one range of the index: if all calls went to one app, {_find(scaled, "app_calls").users:,.0f} users would meet
-the limit of 500 a second.
+{_list(_list_rates(scaled))}
+
+Firestore sustains about one write a second on a document. What is written often belongs to one user: the day of usage, whose
+quota a burst reserves for many turns at once, the chat and the run. Users share only the log of calls of an app: if all called one
+app, {_find(scaled, "app_calls").users:,.0f} users would meet its limit of 500 a second.
 """
 
 
 def _render_instances(scaled: Scale) -> str:
     return f"""## Instances at the peak
 
-{_table(("function", *(f"{size:,}" for size in SIZES)), _list_instance_rows(scaled))}
+At least one each.
+
+{_table(("function", *(f"{size:,}" for size in SIZES[2:])), _list_instance_rows(scaled))}
 """
 
 
@@ -107,22 +104,6 @@ def _render_work(counters: Counters) -> str:
 Measured on the embedded product by `make scale`; a test measures again and fails where a counter has moved by a quarter.
 
 {_table(("", "turn", "conversation", "notification"), _list_work_rows(counters))}
-"""
-
-
-def _render_assumptions() -> str:
-    return f"""## Assumptions
-
-{_table(("assumption", "amount"), ((f"`{each.name}`", f"{getattr(USAGE, each.name):g}") for each in fields(Usage)))}
-"""
-
-
-def _render_facts() -> str:
-    return f"""## Limits and prices
-
-Read on {READ_ON}. What no page was found for is an assumption.
-
-{_table(("fact", "amount", "source"), map(_to_fact_row, [*LIMITS.values(), *PRICES.values()]))}
 """
 
 
@@ -186,20 +167,13 @@ def _describe_left(scaled: Scale) -> str:
     return f"**Left below ten million users, and moved by no setting or contract:** {names}."
 
 
-def _list_contract_rows() -> Iterable[Sequence[str]]:
-    for name, (amount, whom) in CONTRACTS.items():
-        fact = LIMITS[name]
-        yield fact.name, f"{fact.amount:,.0f} {fact.unit}", f"{amount:,.0f}", whom
-
-
-def _list_rate_rows(scale: Scale) -> Iterable[Sequence[str]]:
-    rates = [scale.compute_peak_rates(size) for size in SIZES]
-    for name in rates[0]:
-        yield (name, *(f"{each[name]:,.4g}" for each in rates))
+def _list_rates(scale: Scale) -> Iterable[str]:
+    for name, rate in scale.compute_peak_rates(1_000_000).items():
+        yield f"{name}: {rate:,.4g}"
 
 
 def _list_instance_rows(scale: Scale) -> Iterable[Sequence[str]]:
-    instances = [scale.compute_instances(size) for size in SIZES]
+    instances = [scale.compute_instances(size) for size in SIZES[2:]]
     for function in instances[0]:
         yield (function, *(f"{math.ceil(each[function]):,}" for each in instances))
 
@@ -221,17 +195,16 @@ def _describe_tokens(work: Work, model: str) -> str:
     return f"{tokens.input:,.0f}, {tokens.cached:,.0f}, {tokens.output:,.0f}" if tokens else ""
 
 
-def _to_fact_row(fact: Fact) -> Sequence[str]:
-    source = fact.source if fact.source == ASSUMED else f"<{fact.source}>"
-    return fact.name, f"{fact.amount:,.10g} {fact.unit}", source
-
-
 def _find(scale: Scale, limit: str) -> Break:
     return next(each for each in scale.list_breaks() if each.name == LIMITS[limit].name)
 
 
 def _dollars(amount: float) -> str:
     return f"${amount:,.0f}" if amount >= 10 else f"${amount:,.2f}"
+
+
+def _list(entries: Iterable[str]) -> str:
+    return "\n".join(f"- {entry}" for entry in entries)
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -65,17 +65,17 @@ LIMITS: Mapping[str, Fact] = {
 CONTRACTS: Mapping[str, tuple[float, str]] = {
     "namespaces": (
         10_000_000,
-        "PINECONE_SPARSE_HOSTS, PINECONE_DENSE_HOSTS: an index pair for each 100,000 users (a contract for 200 indexes)",
+        "PINECONE_SPARSE_HOSTS, PINECONE_DENSE_HOSTS: an index pair for each 100,000 users",
     ),
     "fetches": (2_000, "Pinecone support: higher rate limits"),
     "query_units": (20_000, "Pinecone support: higher rate limits"),
-    "vcpus": (20_000, "Google Cloud: a higher quota of vCPUs in the region"),
-    "gpt-6-sol": (2_000_000_000, "OpenAI: a contract for throughput (or a second provider)"),
-    "gpt-6-luna": (2_000_000_000, "OpenAI: a contract for throughput (or a second provider)"),
+    "vcpus": (20_000, "Google Cloud: a higher quota"),
+    "gpt-6-sol": (2_000_000_000, "OpenAI: a contract for throughput"),
+    "gpt-6-luna": (2_000_000_000, "OpenAI: a contract for throughput"),
     "embeddings": (500_000_000, "OpenAI: a contract for throughput"),
     "firestore_writes": (
         100_000,
-        "Google Cloud support: told before growing, ramped by 50 % in 5 minutes",
+        "Google Cloud support, ramped by 50 % in 5 minutes",
     ),
 }
 """What has to be agreed with a vendor for 10 million users; the amounts are what would be asked for."""

@@ -56,7 +56,7 @@ def test_every_fence_of_commands_is_one_that_is_read_u12() -> None:
 
 def test_every_message_that_troubleshooting_explains_is_said_by_the_code_u12() -> None:
     page = find_page("troubleshoot").read_text()
-    messages = re.findall(r"^\| `(.+?)` \|", page, re.MULTILINE)
+    messages = re.findall(r"^- `(.+?)`: ", page, re.MULTILINE)
     pieces = {piece.strip() for message in messages for piece in message.split("…")} - {""}
     code = read_code()
 

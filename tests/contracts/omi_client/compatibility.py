@@ -18,35 +18,28 @@ TestsByCall = Mapping[str, list[tuple[str, str]]]
 
 PREFACE = """# Compatibility
 
-What works with the released Omi app (version 1.0.530, April 2026), with its third-party apps and with the
-programs that call its public interfaces. `python -m tests.contracts.omi_client.compatibility` writes this
-page from the tests in [tests/contracts/omi_client](../tests/contracts/omi_client), and a test keeps it true.
-Each test sends a call to a started server as the app sends it, and reads the answer with the app's types.
-
-{served} of {total} calls are served. {empty} more, for things that are not Keepsake's, are answered well-formed
-and empty, so that no page fails.
+What works with the released Omi app (version 1.0.530, April 2026), its third-party apps and the programs that call its public
+interfaces: {served} of {total} calls are served, and {empty} more, for things that are not Keepsake's, are answered well-formed and empty, so
+that no page fails. `python -m tests.contracts.omi_client.compatibility` writes this page from tests that send each call to a
+started server as the app sends it, and read the answer with the app's types; `grep -rn getFolders tests/contracts` finds those of
+a call.
 """
 POSTSCRIPT = """
 ## Not Keepsake's
 
-- Live transcription (`/v4/listen`): recordings arrive as transcripts. Apps can declare the triggers
-  `transcript_processed` and `audio_bytes`, and users can store a webhook for `realtime_transcript` or
-  `audio_bytes`; they never fire.
+- Live transcription (`/v4/listen`): recordings arrive as transcripts. Apps may declare the triggers `transcript_processed` and
+  `audio_bytes`, and users a webhook for `realtime_transcript` or `audio_bytes`; they never fire.
 - Sign-in: the app signs in with Firebase; Keepsake verifies its tokens.
 - Links that the app makes to Omi's own website lead there. Keepsake's own link is in the answer of the call.
 - Plans, payments, firmware, phone calls, speech profiles and device audio: answered empty.
 - Paid apps: they are refused with a reason.
-- Sign-in of MCP clients by `/authorize` with a fixed code: it would give a library to whoever asks
-  ([programs.md](programs.md)). A key in the header works.
+- Sign-in of MCP clients by `/authorize` with a fixed code: it would give a library to whoever asks. A key in the header works
+  ([programs.md](programs.md)).
 
 ## Third-party apps and other programs
 
-| who | what works | more |
-|---|---|---|
-| apps with chat tools | manifests, calls, results, setup check | [apps.md](apps.md), rows R3 and T1 to T18 of [features.md](features.md) |
-| apps with webhooks | new and changed conversations, with an answer in the chat | [apps.md](apps.md), row R4 |
-| apps that post | notifications, conversations, memories, tasks | [apps.md](apps.md) |
-| Omi's public MCP server, scripts with developer keys, MCP clients | memories, conversations, tasks, goals | [programs.md](programs.md), row R7 |
+Apps work with their chat tools, webhooks and posts ([apps.md](apps.md)); so do Omi's public MCP server, scripts with developer keys and
+MCP clients ([programs.md](programs.md)).
 """
 
 
@@ -73,19 +66,15 @@ def render(tests: TestsByCall) -> str:
 
 def _render_area(area: str, calls: Mapping[str, str], tests: TestsByCall) -> str:
     rows = "".join(
-        f"| {name} | `{request}` | {_render_state(name, tests)} |\n"
-        for name, request in calls.items()
+        f"- {name}: `{request}`{_render_state(name)}\n" for name, request in calls.items()
     )
-    return f"\n## {area}\n\n| the app's call | request | shown by |\n|---|---|---|\n{rows}"
+    files = sorted({file for call in calls for file, _ in tests[call]})
+    links = ", ".join(f"[{file}](../tests/contracts/omi_client/{file})" for file in files)
+    return f"\n## {area}\n\nShown by {links}.\n\n{rows}"
 
 
-def _render_state(call: str, tests: TestsByCall) -> str:
-    if call in NOT_SERVED:
-        return f"not served: {NOT_SERVED[call]}"
-    files = dict.fromkeys(file for file, _ in tests[call])
-    links = [f"[{file}](../tests/contracts/omi_client/{file})" for file in files]
-    count = len(tests[call])
-    return f"{', '.join(links)}: {count} test{'s' if count > 1 else ''}"
+def _render_state(call: str) -> str:
+    return f", not served: {NOT_SERVED[call]}" if call in NOT_SERVED else ""
 
 
 def _list_marked_calls(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:

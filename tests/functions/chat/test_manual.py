@@ -12,7 +12,7 @@ from functions.chat.tools.manual import FOLDER, MAX_PASSAGE_CHARS, PAGES, load_m
         ("ollama on my machine", "models", "Ollama, on your own machine"),
         ("How do I back up?", "operate", "Back up"),
         ("MCP client", "programs", "MCP"),
-        ("WEB_SEARCH", "settings", ""),
+        ("WEB_SEARCH", "settings", "What users may do"),
     ],
 )
 def test_a_question_finds_its_page_p8(question, page, section):
