@@ -4,7 +4,7 @@ import numpy as np
 
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.data.search.question_meaning import load_crisis_table
-from shared.retrieval import question_kinds
+from shared.retrieval import asked_tools, question_kinds
 from shared.safety import crisis_examples
 
 MAX_INT8 = 127
@@ -15,6 +15,7 @@ def main() -> None:
     encoder = load_encoder(threads=1)
     for table, examples in (
         (question_kinds.load_table(), question_kinds.list_examples()),
+        (asked_tools.load_table(), asked_tools.list_examples()),
         (load_crisis_table(), crisis_examples.list_examples()),
     ):
         vectors = np.asarray(encoder.query([text for _, text in examples]))

@@ -11,6 +11,8 @@ from shared.domain.models.tokens import estimate_tokens
 
 SMALL_SHARE = 3
 """A window is small where our rules and tools would take more than this part of it."""
+ASKED_SHARE = 4
+"""The same where it is known which tools the question asks for: a small model is better off with few."""
 MAX_SMALL_TOOLS = 6
 SMALL_WINDOW_TOOLS: Mapping[str, Sequence[str]] = {
     "search_conversations": ("query", "start_date", "end_date", "people"),
@@ -28,9 +30,9 @@ The first that a turn may use are offered, so that one stands in for another tha
 """
 
 
-def is_small(window_tokens: int, rules: str, tools: Sequence[Tool]) -> bool:
+def is_small(window_tokens: int, rules: str, tools: Sequence[Tool], *, knows_asked: bool) -> bool:
     taken = estimate_tokens(rules) + sum(count_tool_tokens(tool.spec) for tool in tools)
-    return taken * SMALL_SHARE > window_tokens
+    return taken * (ASKED_SHARE if knows_asked else SMALL_SHARE) > window_tokens
 
 
 def choose_for_small_window(tools: Sequence[Tool], needed: Collection[str]) -> list[Tool]:

@@ -86,7 +86,8 @@ class QuestionTools:
         services = self._build_service_tools(consent)
         apps = self._build_app_tools(consent)
         choose = partial(self._choose, max_tokens=compute_offered_tokens(facts.window_tokens))
-        if not is_small(facts.window_tokens, rules, own):
+        knows_asked = self.documents.asked_tools is not None
+        if not is_small(facts.window_tokens, rules, own, knows_asked=knows_asked):
             return OfferedTools(tools=[*own, *services, *choose(apps)])
         offered = choose_for_small_window(own, self._list_needed())
         names = {tool.spec.name for tool in offered}
@@ -104,10 +105,11 @@ class QuestionTools:
         return choose_tools(tools, self.text, earlier, required=required, max_tokens=max_tokens)
 
     def _list_needed(self) -> set[str]:
-        """Name the tools without which this chat cannot go on."""
+        """Name the tools that the question asks for, and those without which this chat cannot go on."""
         documents = self.documents
         has_files = documents.files.texts or documents.files.forgotten or documents.project.files
         return {
+            *(documents.asked_tools or ()),
             *(FILE_TOOLS if has_files else ()),
             *EXERCISE_TOOLS,
             *([self.decided.model_name] if self.decided else []),

@@ -59,6 +59,7 @@ class TurnContext:
     """The documents that an answer is prepared from; of the newest messages the model reads the `window`.
 
     `danger` is how much the question is like those of people in a serious crisis, from 0 to 1.
+    `asked_tools` are those that it asks for beside the usual ones; None where nothing tells.
     """
 
     profile: Profile
@@ -79,6 +80,7 @@ class TurnContext:
     similar_chats: Sequence[SimilarChat] = ()
     known: Known = NOTHING_KNOWN
     danger: float = 0.0
+    asked_tools: Sequence[str] | None = None
 
     @property
     def persona(self) -> App | None:
@@ -164,6 +166,7 @@ async def _read_second_round(
         similar_chats=similar_chats,
         known=NOTHING_KNOWN if is_doubted else leave_out_forbidden(known, agent),
         danger=danger,
+        asked_tools=meaning.tools if meaning else None,
     )
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from shared.domain.chats.crisis import CrisisLevel
 from shared.domain.value import value
 from shared.retrieval import question_kinds
+from shared.retrieval.asked_tools import find_asked_tools
 from shared.retrieval.examples import ExampleTable
 from shared.retrieval.question_kinds import QuestionKind
 from shared.safety import crisis_examples
@@ -18,15 +19,21 @@ SERIOUS_LEVEL = 2
 
 @value
 class QuestionMeaning:
-    """Shares of kinds, which add up to 1, and the share of serious crises, `danger`, from 0 to 1."""
+    """Shares of kinds, which add up to 1, and the share of serious crises, `danger`, from 0 to 1.
+
+    `tools` are those that it asks for, beside those that most questions use.
+    """
 
     kinds: Mapping[QuestionKind, float]
     danger: float
+    tools: Sequence[str] = ()
 
 
 def compare_with_examples(vector: Sequence[float]) -> QuestionMeaning:
     return QuestionMeaning(
-        kinds=question_kinds.load_table().weigh(vector), danger=measure_danger(vector)
+        kinds=question_kinds.load_table().weigh(vector),
+        danger=measure_danger(vector),
+        tools=find_asked_tools(vector),
     )
 
 
