@@ -145,6 +145,8 @@ async def _build_turn(
         command=command,
         zone=documents.profile.zone,
         masks_private_data=documents.profile.masks_private_data,
+        summarises_results=documents.profile.summarises_results
+        and not documents.session.is_private,
         missing_embeds=documents.results.missing,
         model_reason=choice.reason,
     )

@@ -84,6 +84,8 @@ class ToolStarted:
 class ToolEnded:
     """A tool call ended; every ToolStarted has one. `output` is capped, for display only.
 
+    `found` is the beginning of what the model read, where its summary is wanted.
+
     `skipped` tells that the call was not made, because the owner did not allow it.
 
     `source` is the source of the text it brought into the turn; None: only our own. `connect_url`
@@ -92,6 +94,7 @@ class ToolEnded:
 
     call_id: str
     output: str
+    found: str = ""
     failed: bool = False
     skipped: bool = False
     source: Source | None = None
