@@ -94,11 +94,11 @@ class ToolEnded:
 
     call_id: str
     output: str
-    found: str = ""
     failed: bool = False
     skipped: bool = False
     source: Source | None = None
     connect_url: str | None = None
+    found: str = ""
 
 
 @positional_value
