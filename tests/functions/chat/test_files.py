@@ -12,7 +12,13 @@ from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.files.file import File, FileStatus, Page
 from shared.domain.files.upload import BlobPart
 from shared.domain.ids import FileId
-from shared.domain.models.model import ModelFacts, ModelMessage, ToolResult, UserText
+from shared.domain.models.model import (
+    SAFE_WINDOW_TOKENS,
+    ModelFacts,
+    ModelMessage,
+    ToolResult,
+    UserText,
+)
 from shared.library.files import PICTURE_TYPE, picture_path, store_pages
 from shared.retrieval.page_passages import split_into_passages
 from tests.fakes import ScriptedModel, script_answer, script_calls
@@ -190,7 +196,9 @@ async def test_a_file_whose_message_a_summary_covers_is_named_and_can_be_read_x2
     await store_messages(world, *number_texts(later))
     summaries = script_summaries(*["About a boat."] * (later // 20))
     with ScriptedModel(answers=summaries) as model:
-        await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER)
+        await after_turn(
+            build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER, SAFE_WINDOW_TOKENS
+        )
     assert (await load_session(world)).summary == "About a boat."
 
     turn = await prepare_turn(world.deps(), ADA, Question("And what was it of?"))

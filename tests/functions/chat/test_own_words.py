@@ -42,6 +42,7 @@ from shared.domain.errors import (
 from shared.domain.failure import FailureReason
 from shared.domain.ids import MessageId
 from shared.domain.models.model import (
+    SAFE_WINDOW_TOKENS,
     AssistantTurn,
     FinishReason,
     ModelCallFinished,
@@ -333,7 +334,9 @@ async def read_for_notes(world: ChatFixture, model: ScriptedModel) -> None:
 
 async def read_for_a_summary(world: ChatFixture, model: ScriptedModel) -> None:
     await store_partly_ours(world, *[f"text {n}" for n in range(30)])
-    await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER)
+    await after_turn(
+        build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER, SAFE_WINDOW_TOKENS
+    )
 
 
 async def read_for_an_arc(world: ChatFixture, model: ScriptedModel) -> None:
