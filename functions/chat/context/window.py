@@ -23,7 +23,7 @@ _SHARE = 2
 """The chat gets this part of what messages may have in a window."""
 _TOKENS_PER_MESSAGE = 320
 """More than most have, so that hardly more is read than fits."""
-_LEAST_READ, _MOST_READ = 28, 400
+_LEAST_READ, _MOST_READ = 36, 400
 """Messages: the first word waits for what is read."""
 _CALL_TOKENS = 20
 """Of a call beside its arguments and its summary, with the sentence in the place of its result."""

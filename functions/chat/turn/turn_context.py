@@ -6,6 +6,7 @@ from dataclasses import field, replace
 
 from functions.chat.consent.allowed_details import Details, load_details
 from functions.chat.context import window
+from functions.chat.context.budget import compute_budget
 from functions.chat.context.earlier_results import (
     NO_RESULTS,
     EarlierResults,
@@ -52,6 +53,7 @@ from shared.domain.chats.storage_mode import is_private, is_sealed
 from shared.domain.errors import Conflict
 from shared.domain.files.file import File
 from shared.domain.ids import AppId, FileId, UserId
+from shared.domain.models.model import ModelFacts
 from shared.domain.value import value
 
 
@@ -133,7 +135,14 @@ async def _read_second_round(
     ) = await gather(
         _load_apps(deps, uid, session.app_id, first.installed_ids),
         _load_agent(deps, uid, session),
-        load_files(deps, uid, first.files_of_question, read_messages, earlier_files),
+        load_files(
+            deps,
+            uid,
+            first.files_of_question,
+            read_messages,
+            earlier_files,
+            max_tokens=compute_budget(_describe_reader(deps, question).window_tokens, ()),
+        ),
         load_project(deps, uid, session.project_id),
         gather(
             load_details(deps.stores.memories, uid, first.profile, list_accepted(session.requests)),
@@ -222,7 +231,12 @@ async def _read_first_round(
 
 def _measure_room(deps: ChatDeps, question: Question) -> window.HistoryRoom:
     """Return what the model that is expected to answer can read of the chat."""
-    return window.compute_room(deps.model.describe(expect_role(question.models)).window_tokens)
+    return window.compute_room(_describe_reader(deps, question).window_tokens)
+
+
+def _describe_reader(deps: ChatDeps, question: Question) -> ModelFacts:
+    """Describe the model that is expected to answer."""
+    return deps.model.describe(expect_role(question.models))
 
 
 def _speak_for_client(profile: Profile, client_language: str | None) -> Profile:

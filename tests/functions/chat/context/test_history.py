@@ -135,8 +135,8 @@ def test_a_summary_leaves_a_quarter_of_the_room_and_at_least_ten_messages_p15() 
 @pytest.mark.parametrize(
     ("window_tokens", "messages", "tokens"),
     [
-        (4_096, 28, 1_542),
-        (8_000, 28, 3_250),
+        (4_096, 36, 1_542),
+        (8_000, 36, 3_250),
         (32_000, 40, 13_200),
         (128_000, 164, 52_800),
         (272_000, 376, 121_200),
