@@ -1,6 +1,6 @@
 """Window of a chat: the messages that a turn reads, and those that a summary replaces; pure.
 
-How many they are says the window of the model that answers.
+The window of the model that answers says how many they are.
 
 Also called: sliding window.
 """
@@ -33,8 +33,8 @@ _CALL_TOKENS = 20
 class HistoryRoom:
     """What a window holds of a chat: so many `messages`, of so many `tokens` together.
 
-    Of either, more than three quarters make a summary due, which leaves about one. The prompt begins with what is
-    verbatim: the rarer a summary moves it, the more of it a provider's cache knows.
+    More than three quarters of either make a summary due, which leaves about one quarter: the more it takes at
+    once, the longer the prompt's beginning stays the same, which a provider's cache needs.
     """
 
     messages: int
@@ -67,14 +67,13 @@ def select_window(
 ) -> list[Message]:
     """Return the messages that the summary does not cover, oldest first.
 
-    `newest_first` are at most as many as there is room for. The window begins where the summary ends. While that is late, it is
-    shortened in steps, because a window that slides message by message would change the prompt's
-    prefix every turn and lose the provider's cache.
+    `newest_first` are at most as many as there is room for. The window begins where the summary ends. While
+    that is late, it is shortened in steps, because a window that slides message by message would change the
+    prompt's prefix every turn and lose the provider's cache.
     """
     unsummarised = _list_unsummarised(newest_first, session)
-    if (
-        len(unsummarised) == room.messages
-    ):  # the summary may end earlier: count from the first message
+    is_late = len(unsummarised) == room.messages
+    if is_late:  # the summary may end earlier: count from the first message
         unsummarised = unsummarised[(room.messages - session.message_count) % room.batch :]
     while _is_heavy(unsummarised, room.tokens):
         unsummarised = unsummarised[MIN_VERBATIM:]
