@@ -33,10 +33,10 @@ async def test_most_of_ten_turns_with_tools_is_read_from_the_cache(world: ChatFi
 
 
 def leave_out_known(call: ModelCall) -> ModelCall:
-    messages = [
+    messages = tuple(
         replace(message, text=KNOWN.sub("", message.text))
         if isinstance(message, UserText)
         else message
         for message in call.messages
-    ]
+    )
     return replace(call, messages=messages)
