@@ -26,6 +26,7 @@ from infra.progress import create_progress_bar
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.chats.chat import Message, build_session
 from shared.domain.ids import MessageId, SessionId
+from shared.domain.models.model import SAFE_WINDOW_TOKENS
 from tests.fakes import CountingDocuments, UnmaskedModels
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
 
@@ -85,7 +86,7 @@ async def _fill(world: ChatFixture, deps: ChatDeps, session_id: SessionId, count
         stores=deps.stores,
         quotas=deps.quotas,
     )
-    await after_turn(after_turn_deps, ADA, session_id, newest.id)
+    await after_turn(after_turn_deps, ADA, session_id, newest.id, SAFE_WINDOW_TOKENS)
 
 
 def _generate_messages(world: ChatFixture, session_id: SessionId, count: int) -> Iterator[Message]:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import timedelta
 from statistics import median
 
-from functions.chat.context.window import MAX_READ
 from infra.bench.figures import Figure
 from infra.bench.processes import open_folder
 from shared.adapters.system_clock import SystemClock
@@ -20,6 +19,7 @@ from tests.fixtures.storage import open_documents
 
 UID = UserId("ada")
 TURNS = 100
+READ = 40
 MAX_MS = 3.0
 TEXT = "The offsite moves to Friday, because the train on Thursday is full. " * 8
 
@@ -28,7 +28,7 @@ async def measure_sealed_cache() -> list[Figure]:
     with open_folder() as folder, open_documents(folder) as documents:
         clear = await _measure(documents, SessionId("chat"))
         sealed = await _measure(seal(documents, SystemClock()), SessionId("sealed-chat"))
-    names = ("put a turn", "get a message", f"get {MAX_READ} messages: over those in clear")
+    names = ("put a turn", "get a message", f"get {READ} messages: over those in clear")
     put_ms, get_ms, history_ms = sealed
     return [
         Figure(f"sealed cache: {name}", value, "ms", target=MAX_MS)
@@ -48,8 +48,7 @@ async def _measure(documents: Documents, session_id: SessionId) -> list[float]:
     name = MessageId(f"{session_id}-a1")
     gets = [await _time(lambda: messages.get(UID, name)) for _ in range(TURNS)]
     lists = [
-        await _time(lambda: messages.list_newest(UID, session_id, limit=MAX_READ))
-        for _ in range(TURNS)
+        await _time(lambda: messages.list_newest(UID, session_id, limit=READ)) for _ in range(TURNS)
     ]
     return [median(puts), median(gets), median(lists)]
 

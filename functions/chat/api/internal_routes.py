@@ -39,11 +39,12 @@ class CloseOut(Wire):
 
 
 class TurnEndedIn(Wire):
-    """The event `turn.ended`."""
+    """The event `turn.ended`; its chat's older messages are to be summarised for a window of `summarise_for` tokens."""
 
     uid: str
     session_id: str
     run_id: str
+    summarise_for: int | None = None
 
 
 @route("POST", "/", "A turn ended", access="service", status=204)
@@ -55,7 +56,7 @@ async def on_turn_ended(deps: AfterTurnDeps, call: Call[bytes]) -> None:
     uid = UserId(event.uid)
     async with count_model_usage(deps.quotas, deps.clock, uid):
         answer_id = MessageId(event.run_id)
-        await after_turn(deps, uid, SessionId(event.session_id), answer_id)
+        await after_turn(deps, uid, SessionId(event.session_id), answer_id, event.summarise_for)
         await correct_answer(deps, uid, answer_id)
 
 

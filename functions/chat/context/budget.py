@@ -17,7 +17,6 @@ from functions.chat.context.blocks import (
     GivenDocument,
     build_earlier_message,
 )
-from functions.chat.context.window import MIN_VERBATIM
 from shared.domain.models.model import ToolSpec
 from shared.domain.models.tokens import estimate_tokens
 from shared.domain.store.sizes import truncate
@@ -32,6 +31,8 @@ ANSWER_SHARE = 8
 """An answer gets this part of a small window."""
 HISTORY_SHARE = 4
 """Results of tools are cut before less than this part of the budget is left for the history."""
+_STEP = 10
+"""Messages of the history that are left out at once."""
 _MAX_COUNTED = 2_000
 NOTE_TOKENS = 20
 """Room for the note that says what was left out of a text."""
@@ -90,8 +91,8 @@ def select_newest(history: Sequence[EarlierMessage], room: int) -> Sequence[Earl
     while tokens > room and dropped < len(history):
         tokens -= history[dropped].tokens
         dropped += 1
-    stepped = -(-dropped // MIN_VERBATIM) * MIN_VERBATIM
-    return history[stepped if len(history) - stepped >= MIN_VERBATIM else dropped :]
+    stepped = -(-dropped // _STEP) * _STEP
+    return history[stepped if len(history) - stepped >= _STEP else dropped :]
 
 
 def cut_results(

@@ -6,14 +6,12 @@ that `[1]` is the first source from the first word on; the answer is stored as i
 Also called: grounding, source attribution, footnotes.
 """
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from functions.chat.context.numbering import Numbering, Source, list_cited
 from shared.domain.chats.chat import Message
-from shared.security.visible_text import strip_invisible
 
 _NUMBERS = "[0-9]{1,6}(?:, ?[0-9]{1,6}){0,9}"
 _BRACKETED = re.compile(rf"\[({_NUMBERS})\]")
@@ -125,11 +123,6 @@ def strip_markers(marked_text: str, source_count: int) -> str:
 def free_brackets(text: str) -> str:
     """Write numbers in brackets otherwise where others wrote them: a model that quotes them would seem to cite."""
     return _BRACKETED.sub(r"(\1)", text)
-
-
-def dump_without_markers(value: object) -> str:
-    """Return JSON of what others wrote, with nothing in it that is a marker once invisible characters are gone."""
-    return free_brackets(strip_invisible(json.dumps(value, ensure_ascii=False)))
 
 
 def restore_markers(words: str, answer: Message, numbering: Numbering) -> str:

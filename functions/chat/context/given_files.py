@@ -29,7 +29,7 @@ from shared.security.fencing import fence_untrusted
 MAX_FILES = 10
 """Of one question."""
 MAX_EARLIER_TOKENS = 100_000
-"""Of the files of earlier messages that a turn reads; others are named, and read by a tool."""
+"""Of the files of earlier messages that a turn reads, however large the window; others are named, and read by a tool."""
 MAX_EARLIER_FILES = 50
 UNSEEN = "[You cannot see the pictures of this message; say so if they matter.]"
 
@@ -55,11 +55,11 @@ def build_note(file: File) -> FileNote:
     return FileNote(id=file.id, name=file.name, chars=file.char_count)
 
 
-def select_given(newest_first: Iterable[File]) -> tuple[list[File], list[File]]:
-    """Return the newest MAX_EARLIER_FILES that fit MAX_EARLIER_TOKENS together, and the others."""
+def select_given(newest_first: Iterable[File], max_tokens: int) -> tuple[list[File], list[File]]:
+    """Return the newest MAX_EARLIER_FILES that fit `max_tokens` together, and the others."""
     files = list(newest_first)
     totals = accumulate(file.token_count for file in files[:MAX_EARLIER_FILES])
-    fitting = sum(1 for total in totals if total <= MAX_EARLIER_TOKENS)
+    fitting = sum(1 for total in totals if total <= min(max_tokens, MAX_EARLIER_TOKENS))
     return files[:fitting], files[fitting:]
 
 

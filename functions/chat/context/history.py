@@ -147,7 +147,7 @@ def _replay_cycle(
     for call in calls:
         result = results.get(call.call_id)
         text = result.text if result else call.summary or RESULT_TEXTS[call.state]
-        source = result.source if result else None
+        source = result.source if result else call.source if call.summary else None
         yield ToolResult(call_id=call.call_id, text=text, source=source)
 
 

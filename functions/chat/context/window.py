@@ -1,66 +1,114 @@
-"""Window of a chat: the messages that a turn reads, and those that a summary replaces.
+"""Window of a chat: the messages that a turn reads, and those that a summary replaces; pure.
+
+The window of the model that answers says how many they are.
 
 Also called: sliding window.
 """
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import accumulate, islice, takewhile
 
+from functions.chat.context.blocks import MESSAGE_TOKENS
+from functions.chat.context.budget import compute_budget
 from shared.domain.chats.chat import Message, Session
+from shared.domain.chats.steps import CallStep
 from shared.domain.models.tokens import estimate_tokens
+from shared.domain.value import value
 
 MIN_VERBATIM = 10
 """This many of the last messages are never summarised."""
-SUMMARY_BATCH = 20
-"""Maximum of messages that one summary call adds."""
-MAX_VERBATIM = MIN_VERBATIM + SUMMARY_BATCH
-"""Maximum of messages that stay verbatim; one more makes a summary due."""
-MAX_READ = MAX_VERBATIM + MIN_VERBATIM
-"""Messages read for a turn: the verbatim ones, and some more in case a summary is late."""
 MAX_OWNER_MESSAGES = 3
 """Earlier messages of the owner that a question is read with."""
-VERBATIM_BUDGET_TOKENS = 16_000
-"""Size of the verbatim messages that makes a summary due early."""
+_SHARE = 2
+"""The chat gets this part of what messages may have in a window."""
+_TOKENS_PER_MESSAGE = 320
+"""More than most have, so that hardly more is read than fits."""
+_LEAST_READ, _MOST_READ = 36, 400
+"""Messages: the first word waits for what is read."""
+_CALL_TOKENS = 20
+"""Of a call beside its arguments and its summary, with the sentence in the place of its result."""
 
 
-def select_window(newest_first: Sequence[Message], session: Session) -> list[Message]:
+@value
+class HistoryRoom:
+    """What a window holds of a chat: so many `messages`, of so many `tokens` together.
+
+    More than three quarters of either make a summary due, which leaves about one quarter: the more it takes at
+    once, the longer the prompt's beginning stays the same, which a provider's cache needs.
+    """
+
+    messages: int
+    tokens: int
+
+    @property
+    def max_verbatim(self) -> int:
+        """Return the messages that stay verbatim; one more makes a summary due."""
+        return self.messages * 3 // 4
+
+    @property
+    def max_verbatim_tokens(self) -> int:
+        return self.tokens * 3 // 4
+
+    @property
+    def batch(self) -> int:
+        """Return how many messages are summarised at once, at most."""
+        return self.messages // 2
+
+
+def compute_room(window_tokens: int) -> HistoryRoom:
+    """Return what a window of so many tokens holds of a chat."""
+    tokens = max(compute_budget(window_tokens, ()) // _SHARE, 0)
+    messages = tokens // _TOKENS_PER_MESSAGE // 4 * 4
+    return HistoryRoom(messages=min(max(messages, _LEAST_READ), _MOST_READ), tokens=tokens)
+
+
+def select_window(
+    newest_first: Sequence[Message], session: Session, room: HistoryRoom
+) -> list[Message]:
     """Return the messages that the summary does not cover, oldest first.
 
-    `newest_first` holds at most MAX_READ messages. The window begins where the summary ends and is
-    shortened in steps, because a window that slides message by message would change the prompt's
-    prefix every turn and lose the provider's cache. While a summary is late, a window that is too
-    large is shortened in steps as well.
+    `newest_first` are at most as many as there is room for. The window begins where the summary ends. While
+    that is late, it is shortened in steps, because a window that slides message by message would change the
+    prompt's prefix every turn and lose the provider's cache.
     """
     unsummarised = _list_unsummarised(newest_first, session)
-    if len(unsummarised) == MAX_READ:  # the summary may end earlier: count from the first message
-        unsummarised = unsummarised[(MAX_READ - session.message_count) % SUMMARY_BATCH :]
-    while _is_heavy(unsummarised, 2 * VERBATIM_BUDGET_TOKENS):
+    is_late = len(unsummarised) == room.messages
+    if is_late:  # the summary may end earlier: count from the first message
+        unsummarised = unsummarised[(room.messages - session.message_count) % room.batch :]
+    while _is_heavy(unsummarised, room.tokens):
         unsummarised = unsummarised[MIN_VERBATIM:]
     return unsummarised
 
 
-def is_summary_due(newest_first: Sequence[Message], session: Session) -> bool:
-    """Tell whether messages are to be summarised now, of which these are the newest MAX_VERBATIM + 1."""
-    return bool(select_for_summary(_list_unsummarised(newest_first, session)))
+def is_summary_due(newest_first: Sequence[Message], session: Session, room: HistoryRoom) -> bool:
+    """Tell whether messages are to be summarised, of which these are the newest for which there is room."""
+    return bool(select_for_summary(_list_unsummarised(newest_first, session), room))
 
 
-def select_for_summary(unsummarised: Sequence[Message]) -> Sequence[Message]:
+def select_for_summary(unsummarised: Sequence[Message], room: HistoryRoom) -> Sequence[Message]:
     """Return the messages to summarise now, of those that no summary covers, oldest first."""
-    if len(unsummarised) <= MAX_VERBATIM and not _is_heavy(unsummarised, VERBATIM_BUDGET_TOKENS):
+    is_long = len(unsummarised) > room.max_verbatim
+    if not is_long and not _is_heavy(unsummarised, room.max_verbatim_tokens):
         return ()
-    return unsummarised[: min(SUMMARY_BATCH, len(unsummarised) - MIN_VERBATIM)]
+    sizes = accumulate(map(_count_tokens, reversed(unsummarised)))
+    fitting = sum(1 for _ in takewhile(lambda size: size <= room.tokens // 4, sizes))
+    kept = max(min(fitting, room.messages // 4), MIN_VERBATIM)
+    return unsummarised[: min(room.batch, len(unsummarised) - kept)]
 
 
 def _list_unsummarised(newest_first: Sequence[Message], session: Session) -> list[Message]:
     return [message for message in reversed(newest_first) if not session.is_summarised(message)]
 
 
-def _is_heavy(messages: Sequence[Message], budget_tokens: int) -> bool:
+def _is_heavy(messages: Sequence[Message], max_tokens: int) -> bool:
     """Tell whether messages are too large; never with few of them, else every turn would cut."""
-    return (
-        len(messages) >= 2 * MIN_VERBATIM
-        and sum(estimate_tokens(m.text) for m in messages) > budget_tokens
-    )
+    return len(messages) >= 2 * MIN_VERBATIM and sum(map(_count_tokens, messages)) > max_tokens
+
+
+def _count_tokens(message: Message) -> int:
+    calls = [step for step in message.steps if isinstance(step, CallStep)]
+    called = sum(_CALL_TOKENS + estimate_tokens(call.arguments + call.summary) for call in calls)
+    return MESSAGE_TOKENS + estimate_tokens(message.text) + called
 
 
 def list_owner_texts(newest_first: Sequence[Message]) -> list[str]:

@@ -5,7 +5,7 @@ Also called: agentic loop, tool loop.
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Protocol
 
@@ -60,6 +60,8 @@ from shared.model_meter import count_model_call
 from shared.ports import ChatModel
 
 MAX_SHOWN_ARGUMENTS_CHARS = 20_000
+MAX_FOUND_CHARS = 4_000
+"""Of a result that is to be summarised."""
 """Maximum that ToolStarted shows; the tool gets all of them."""
 MAX_SHRINKS = 3
 """So often a model call that is too long is made again for a smaller window."""
@@ -99,7 +101,7 @@ class Agent:
     """Agent of one turn. `calls`, `cycles` and `usage` count what it used.
 
     `fit` fits its input to the window that a refusal tells; None where that is fixed.
-    `language` is that of our own texts. `decided` is a call of the answer before, which the owner's message decides.
+    `language` is that of our own texts. It `keeps_found` what tools returned, to be summarised. `decided` is a call of the answer before, which the owner's message decides.
     `cut_short` is how the latest model call ended where it did not end itself.
     """
 
@@ -114,6 +116,7 @@ class Agent:
     fit: FitToWindow | None = None
     report_refused_tool: ReportRefusedTool | None = None
     language: str | None = None
+    keeps_found: bool = False
     decided: Confirmation | None = None
     calls: list[ParsedCall] = field(default_factory=list)
     cycles: int = 0
@@ -294,7 +297,10 @@ class Agent:
             self._input.leave_out_known()
         for position, outcome in enumerate(outcomes):
             skipped = position in cycle.reviewed.skip_reasons
-            yield _to_tool_ended(outcome, self.language, skipped=skipped)
+            ended = _to_tool_ended(outcome, self.language, skipped=skipped)
+            yield (
+                replace(ended, found=outcome.text[:MAX_FOUND_CHARS]) if self.keeps_found else ended
+            )
             if outcome.change:
                 yield LibraryChanged(outcome.change)
             if outcome.chart:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from functions.chat.context import window
 from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.notes.build_notes import (
@@ -38,6 +37,8 @@ from shared.domain.value import value
 from shared.models.data_room import fit_prompt
 from shared.ports import ChatModel
 
+MAX_READ = 31
+"""Messages: the answer, and what came before it."""
 MAX_TEXT_CHARS = 8_000
 """Maximum that the call reads of the question and of the answer."""
 MAX_KNOWN = 100
@@ -97,7 +98,7 @@ async def _read_until(
     earlier = await deps.stores.messages.list_newest(
         uid,
         session.id,
-        limit=window.MAX_VERBATIM,
+        limit=MAX_READ - 1,
         before=answer.position,
         path=build_path_to(session.forks, answer.branch),
     )

@@ -38,6 +38,7 @@ def _build_call(started: ToolStarted, ended: ToolEnded | None, cycle: int) -> Ca
         arguments=started.arguments,
         cycle=cycle,
         output=ended.output if ended else "",
+        found=ended.found if ended else "",
         state=_find_state(ended),
         source=ended.source if ended else None,
     )

@@ -3,7 +3,6 @@
 from asyncio import gather
 from collections.abc import Sequence
 
-from functions.chat.context import window
 from functions.chat.deps import ChatDeps, OpeningDeps
 from functions.chat.runs.drop_messages import drop_messages
 from shared.domain.chats.chat import Message, Session, build_session
@@ -40,9 +39,9 @@ async def find_cached(deps: OpeningDeps, uid: UserId, session_id: SessionId) -> 
     return session
 
 
-def require_complete(session: Session, newest: Sequence[Message]) -> None:
-    """Raise HistoryMissing where a turn would read fewer messages of a sealed chat than it has."""
-    if session.is_sealed and len(newest) < min(session.message_count, window.MAX_READ):
+def require_complete(session: Session, newest: Sequence[Message], *, limit: int) -> None:
+    """Raise HistoryMissing where a turn that reads at most `limit` messages has fewer of a sealed chat than there are."""
+    if session.is_sealed and len(newest) < min(session.message_count, limit):
         raise HistoryMissing(reason="insufficient_history")
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-from functions.chat.context import window
 from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import StretchDeps
 from functions.chat.stretches.build_arc import build_arc, build_arc_id
@@ -47,6 +46,7 @@ from shared.models.windows import (
 from shared.retrieval.term_weights import RARE_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
+MAX_MESSAGES = 40
 MIN_OWNER_CHARS = 40
 """Who says less in a stretch, and no rare word, made small talk: "I'm vegan" is none."""
 MAX_MESSAGE_CHARS = 4_000
@@ -77,7 +77,7 @@ async def end_stretch(
     if session is None or session.is_private or await _is_with_persona(deps, session):
         return
     newest_first = await deps.stores.messages.list_newest(
-        uid, session_id, limit=window.MAX_READ, path=build_shown_path(session.forks)
+        uid, session_id, limit=MAX_MESSAGES, path=build_shown_path(session.forks)
     )
     taken = take_stretch(newest_first, until, is_asked=is_asked)
     stretch = await _leave_out_forgotten(deps, uid, await _leave_out_ended(deps, uid, taken))

@@ -1,6 +1,7 @@
 """Chat tool: find what was said in earlier chats, however long ago."""
 
 import heapq
+import json
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
@@ -9,7 +10,7 @@ from zoneinfo import ZoneInfo
 from anyio import to_thread
 from pydantic import Field
 
-from functions.chat.context.citations import Citations, dump_without_markers
+from functions.chat.context.citations import Citations
 from functions.chat.context.model_words import select_model_words
 from functions.chat.context.word_match import WantedWord, build_excerpt, count_words, parse_words
 from functions.chat.deps import ChatDeps
@@ -113,7 +114,7 @@ def _render(
         }
         for message in messages
     ]
-    text = dump_without_markers({"messages": rows})
+    text = json.dumps({"messages": rows}, ensure_ascii=False)
     shown = [
         f"- {message.created_at.astimezone(zone):%Y-%m-%d}: {row['text']}"
         for message, row in zip(messages, rows, strict=True)

@@ -4,6 +4,7 @@ Also called: RAG, retrieval-augmented generation.
 """
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
@@ -12,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from functions.chat.context.citations import Citations, dump_without_markers
+from functions.chat.context.citations import Citations
 from functions.chat.context.numbering import build_card
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
@@ -384,9 +385,8 @@ def _render_conversations(
             }
             for conversation, passages in hits
         ]
-        if not results:
-            return dump_without_markers({"results": [], "note": "Nothing was found."})
-        return dump_without_markers({"results": results, **({"note": note} if note else {})})
+        found_note = note if results else "Nothing was found."
+        return _to_json({"results": results, **({"note": found_note} if found_note else {})})
 
     shown = [
         f"- {conversation.structured.title or translate(UNTITLED, reader.language)},"
@@ -400,9 +400,13 @@ def _render_memories(
     memories: Sequence[Memory], zone: ZoneInfo, *, note: str | None = None
 ) -> ResultRenderer:
     rows = [_to_dict(memory, zone) for memory in memories]
-    text = dump_without_markers({"memories": rows, **({"note": note} if note else {})})
+    text = _to_json({"memories": rows, **({"note": note} if note else {})})
     shown = [f"- {address_owner(memory.content)}" for memory in memories]
     return WordedResult(render=lambda _: text, shown_text="\n".join(shown) or "Nothing was found.")
+
+
+def _to_json(result: object) -> str:
+    return json.dumps(result, ensure_ascii=False)
 
 
 def _to_dict(memory: Memory, zone: ZoneInfo) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """People tool: who speaks or is spoken of in the owner's conversations, and the events that these announce."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -8,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from functions.chat.context.citations import Citations, dump_without_markers
+from functions.chat.context.citations import Citations
 from functions.chat.context.numbering import build_card
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
@@ -103,7 +104,7 @@ async def _get_people_and_events(
     def render(citations: Citations) -> str:
         rows = [_to_fields(row, citations, zone) for row in listed]
         content = {arguments.kind: rows, **({"note": " ".join(notes)} if notes else {})}
-        return dump_without_markers(content)
+        return json.dumps(content, ensure_ascii=False)
 
     shown = [f"- {row.name}{_describe_time(row, zone, language)}" for row in listed]
     return WordedResult(render=render, shown_text="\n".join(shown) or "Nothing was found.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 
-from functions.chat.context.citations import Citations
+from functions.chat.context.citations import Citations, free_brackets
 from functions.chat.context.numbering import Numbering
 from functions.chat.context.result_text import write_for_model
 from functions.chat.tools.parsed_call import ParsedCall
@@ -21,7 +21,7 @@ from shared.domain.chats.library_change import LibraryChange
 from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
 from shared.domain.models.model import ToolSpec
-from shared.domain.provenance import Source
+from shared.domain.provenance import LIBRARY, Source
 from shared.domain.store.sizes import truncate
 from shared.domain.value import value
 from shared.security.tool_class import ToolClass
@@ -243,13 +243,15 @@ class Toolkit:
         return [self._to_outcome(call, results[position]) for position, call in enumerate(calls)]
 
     def _to_outcome(self, call: ParsedCall, result: "_CallResult") -> ToolOutcome:
-        text = _truncate(strip_invisible(result.render(self.citations)), MAX_RESULT_CHARS)
         source = None if result.is_skipped else self._find_source(call, result)
+        text = strip_invisible(result.render(self.citations))
+        if source == LIBRARY:  # brackets in the data of others may be arrays
+            text = free_brackets(text)
         if isinstance(result.render, ToolSearchResult):
             self._tools |= {tool.spec.name: tool for tool in result.render.tools}
         return ToolOutcome(
             call_id=call.id,
-            text=text,
+            text=_truncate(text, MAX_RESULT_CHARS),
             failed=result.failed,
             source=source,
             connect_url=result.connect_url,

@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from functions.chat.context import window
 from functions.chat.context.history import pair_answers
 from functions.chat.context.model_words import select_model_words
+from functions.chat.context.window import HistoryRoom
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.notes.model_outputs import SummaryOutput
-from functions.chat.notes.note_answer import note_answer
+from functions.chat.notes.note_answer import MAX_READ, note_answer
 from functions.chat.stretches.schedule_stretch import schedule_stretch
 from functions.chat.turn.result_summaries import summarise_results
 from shared import prompts, telemetry
@@ -28,6 +29,8 @@ from shared.library.user_model import load_model
 from shared.models.windows import compute_data_tokens, count_data_tokens, cut_texts
 from shared.security.visible_text import strip_invisible
 
+MAX_PART = 20
+"""Messages that one call adds to a summary."""
 MAX_SUMMARY_PARAGRAPHS = 3
 MAX_SUMMARY_CHARS = 4_000
 SUMMARY_PROMPT = "chat/summary"
@@ -40,9 +43,13 @@ MAX_MESSAGE_CHARS = 8_000
 
 
 async def after_turn(
-    deps: AfterTurnDeps, uid: UserId, session_id: SessionId, answer_id: MessageId
+    deps: AfterTurnDeps,
+    uid: UserId,
+    session_id: SessionId,
+    answer_id: MessageId,
+    summarise_for: int | None = None,
 ) -> None:
-    """Note what follows from an answer, and update the summary of its chat's older messages.
+    """Note what follows from an answer, and summarise its chat's older messages for a window of so many tokens.
 
     Raises Unavailable when a retry may help. Where the model fails, the next turn tries again.
     """
@@ -51,28 +58,34 @@ async def after_turn(
         return
     path = build_shown_path(session.forks)
     newest_first, profile = await asyncio.gather(
-        deps.stores.messages.list_newest(uid, session_id, limit=window.MAX_VERBATIM + 1, path=path),
+        deps.stores.messages.list_newest(uid, session_id, limit=MAX_READ, path=path),
         deps.stores.profiles.get(uid),
     )
     await note_answer(deps, uid, session, profile, answer_id, newest_first)
     await schedule_stretch(deps.tasks, uid, session_id, session.updated_at)
     await summarise_results(deps, uid, profile, newest_first)
-    if window.is_summary_due(newest_first, omit_foreign_summary(session, path)):
-        await _summarise_history(deps, uid, session, path)
+    if summarise_for is not None:
+        await _summarise_history(deps, uid, session, path, window.compute_room(summarise_for))
 
 
 async def _summarise_history(
-    deps: AfterTurnDeps, uid: UserId, session: Session, path: Path
+    deps: AfterTurnDeps, uid: UserId, session: Session, path: Path, room: HistoryRoom
 ) -> None:
     """Summarise batch after batch, until none is due; of several versions, what is shown."""
     current: Session | None = session
     while current is not None:
         until = omit_foreign_summary(current, path).summarised_until
         unsummarised = await deps.stores.messages.list_after(
-            uid, current.id, until, limit=window.MAX_VERBATIM + 1, path=path
+            uid, current.id, until, limit=room.max_verbatim + 1, path=path
         )
-        batch = window.select_for_summary(unsummarised)
-        current = await _summarise_batch(deps, uid, current, path, batch) if batch else None
+        due = window.select_for_summary(unsummarised, room)
+        if not due:
+            return
+        for first in range(0, len(due), MAX_PART):
+            part = due[first : first + MAX_PART]
+            current = await _summarise_batch(deps, uid, current, path, part)
+            if current is None:
+                return
 
 
 async def _summarise_batch(

@@ -103,6 +103,7 @@ class AgentRun:
             fit=voice.fit,
             report_refused_tool=partial(_report_refused_tool, deps),
             language=turn.language,
+            keeps_found=turn.summarises_results,
             decided=turn.decided,
         )
 

@@ -92,8 +92,10 @@ async def load_files(
     of_question: Sequence[File],
     window: Sequence[Message],
     before_window: Sequence[FileId],
+    *,
+    max_tokens: int,
 ) -> TurnFiles:
-    """Read the texts of a question's files, and of the newest that came with messages of the window.
+    """Read the texts of a question's files, and, up to `max_tokens`, of the newest that came with messages of the window.
 
     The others are named: those that are too many, and those that came `before_window`, the latest last.
     A file that was deleted is neither.
@@ -104,7 +106,7 @@ async def load_files(
     ids = dict.fromkeys(each for each in newest_first if each not in known)
     found = await deps.stores.files.find_all(uid, list(ids)) if ids else []
     ready = [file for file in found if file and file.status == "ready"]
-    given, too_many = select_given(file for file in ready if file.id in in_window)
+    given, too_many = select_given((f for f in ready if f.id in in_window), max_tokens)
     forgotten = [*too_many, *(file for file in ready if file.id not in in_window)]
     texts = await gather(*(_load_text(deps, uid, file) for file in (*of_question, *given)))
     return TurnFiles(

@@ -92,8 +92,14 @@ class TurnEnd:
 
     async def _publish_end(self, answer: Message) -> None:
         """Let those hear of it who do what follows an answer; where they do not, the next turn repeats the work."""
-        ids = {"uid": self.turn.uid, "session_id": answer.session_id, "run_id": self.turn.run_id}
-        publish = self.deps.events.publish(TURN_ENDED_TOPIC, ids)
+        window = self.turn.summarise_for
+        event = {
+            "uid": self.turn.uid,
+            "session_id": answer.session_id,
+            "run_id": self.turn.run_id,
+            **({"summarise_for": window} if window is not None else {}),
+        }
+        publish = self.deps.events.publish(TURN_ENDED_TOPIC, event)
         await _log_failure("turn_ended_unheard", publish)
 
     async def _free_slot(self) -> None:

@@ -37,6 +37,11 @@ class AskedInput:
     has_pictures: bool = False
 
 
+def expect_role(named: Sequence[AgentRole]) -> AgentRole:
+    """Return who answers in most cases, before anything is read."""
+    return named[0] if named else ORDER[0]
+
+
 def choose_by_owner(
     named: Sequence[AgentRole], agent: AgentRole | None, preferred: PreferredModel
 ) -> ModelChoice | None:

@@ -7,7 +7,7 @@ from functools import partial
 
 from functions.chat.commands.command import Command, read_command
 from functions.chat.consent.consent_reply import Reply, parse_reply_to
-from functions.chat.context.window import list_owner_texts
+from functions.chat.context.window import compute_room, is_summary_due, list_owner_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
 from functions.chat.safety.crisis_verdict import DOUBTED, DOUBTFUL_DANGER, judge_alone
@@ -18,6 +18,7 @@ from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
 from functions.chat.turn.build_voices import VoiceBuilder, choose_model
 from functions.chat.turn.files import build_card
 from functions.chat.turn.idempotency import QuestionKey, check_unused
+from functions.chat.turn.model_choice import expect_role
 from functions.chat.turn.prepared_turn import PreparedTurn, Voice
 from functions.chat.turn.question import Question
 from functions.chat.turn.question_tools import QuestionTools
@@ -145,6 +146,9 @@ async def _build_turn(
         command=command,
         zone=documents.profile.zone,
         masks_private_data=documents.profile.masks_private_data,
+        summarises_results=documents.profile.summarises_results
+        and not documents.session.is_private,
+        summarise_for=_find_full_window(deps, asked, documents, roles),
         missing_embeds=documents.results.missing,
         model_reason=choice.reason,
     )
@@ -201,6 +205,17 @@ async def _accept_reply(
         answered_in=asked.run_id,
         now=deps.clock.now(),
     )
+
+
+def _find_full_window(
+    deps: ChatDeps, asked: _Asked, documents: TurnContext, roles: Sequence[ModelRole]
+) -> int | None:
+    """Return the smallest window of those that read the chat, where its older messages are to be summarised."""
+    reading = (*roles, expect_role(asked.question.models))
+    window_tokens = min(deps.model.describe(role).window_tokens for role in reading)
+    room = compute_room(window_tokens)
+    is_due = is_summary_due(documents.newest_messages, documents.session, room)
+    return window_tokens if is_due else None
 
 
 def _read_command(

@@ -43,7 +43,8 @@ class PreparedTurn:
     """An accepted question with everything its answer needs.
 
     `voices` are the models that answer at once; the answer of the first is the main one. `model_reason` is why it is that one.
-    With `masks_private_data` they read placeholders for what is private of their owner.
+    With `masks_private_data` they read placeholders for what is private of their owner. With
+    `summarises_results` what tools found is kept for that. `summarise_for` is a window, in tokens, in which its older messages have to be summarised.
     `finding` is what the crisis rules found in the question, which `earlier_texts` of its owner precede.
     `language` is that of our own texts in the answer, None for English.
     `command` is what the question is where it is for no model, and `zone` the owner's time zone.
@@ -70,6 +71,8 @@ class PreparedTurn:
     command: Command | None = None
     zone: ZoneInfo = UTC
     masks_private_data: bool = True
+    summarises_results: bool = False
+    summarise_for: int | None = None
     model_reason: ModelReason = "usual"
     missing_embeds: tuple[EmbedId, ...] = ()
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from functions.chat.context import window
 from functions.chat.context.budget import cut_text
+from functions.chat.context.citations import free_brackets
 from functions.chat.context.history import pair_answers
 from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
@@ -28,7 +29,7 @@ from shared.security.visible_text import strip_invisible
 
 MAX_SUMMARY_TOKENS = 60
 MAX_TEXT_CHARS = 4_000
-"""Of the question, of the answer, and of what each call found."""
+"""Of the question, and of the answer."""
 MAX_ARGUMENTS_CHARS = 500
 PROMPT_NAME = "chat/result_summaries"
 ANSWER_TOKENS = 2_000
@@ -81,7 +82,7 @@ async def _summarise(deps: AfterTurnDeps, uid: UserId, question: Message, answer
 
 def _add_summaries(steps: Sequence[Step], summaries: Mapping[str, str]) -> list[Step]:
     return [
-        replace(step, summary=summaries.get(step.call_id, ""))
+        replace(step, summary=summaries.get(step.call_id, ""), found="")
         if isinstance(step, CallStep)
         else step
         for step in steps
@@ -89,8 +90,9 @@ def _add_summaries(steps: Sequence[Step], summaries: Mapping[str, str]) -> list[
 
 
 def trim_summary(summary: str) -> str:
-    """Fit a summary to its limit, in one line."""
-    return cut_text(" ".join(strip_invisible(summary).split()), MAX_SUMMARY_TOKENS)
+    """Fit a summary to its limit, in one line that cites nothing."""
+    line = " ".join(strip_invisible(summary).split())
+    return cut_text(free_brackets(line), MAX_SUMMARY_TOKENS)
 
 
 def _build_prompt(question: Message, answer: Message, calls: Sequence[CallStep]) -> Prompt:
@@ -112,5 +114,5 @@ def _describe(number: int, call: CallStep) -> Mapping[str, Any]:
         "number": number,
         "tool": call.tool,
         "arguments": call.arguments[:MAX_ARGUMENTS_CHARS],
-        "found": call.output[:MAX_TEXT_CHARS],
+        "found": call.found or call.output,
     }

@@ -6,6 +6,7 @@ from dataclasses import field, replace
 
 from functions.chat.consent.allowed_details import Details, load_details
 from functions.chat.context import window
+from functions.chat.context.budget import compute_budget
 from functions.chat.context.earlier_results import (
     NO_RESULTS,
     EarlierResults,
@@ -30,6 +31,7 @@ from functions.chat.sessions.chat_sessions import require_visible_app, resolve_s
 from functions.chat.sessions.page_item import find_item
 from functions.chat.turn.files import TurnFiles, find_files, load_files, load_project
 from functions.chat.turn.find_known import KnownSearch, leave_out_forbidden, look_for_known
+from functions.chat.turn.model_choice import expect_role
 from functions.chat.turn.question import Question
 from shared.data.apps.cached_apps import PinnedApp
 from shared.domain.account.profile import Profile
@@ -51,6 +53,7 @@ from shared.domain.chats.storage_mode import is_private, is_sealed
 from shared.domain.errors import Conflict
 from shared.domain.files.file import File
 from shared.domain.ids import AppId, FileId, UserId
+from shared.domain.models.model import ModelFacts
 from shared.domain.value import value
 
 
@@ -123,7 +126,7 @@ async def _read_second_round(
 ) -> TurnContext:
     """Read what the first documents name."""
     session, newest_messages = first.session, first.newest_messages
-    read_messages = window.select_window(newest_messages, session)
+    read_messages = window.select_window(newest_messages, session, _measure_room(deps, question))
     earlier_files = _list_files_before(read_messages, newest_messages, session)
     (
         (app, offered_apps),
@@ -134,7 +137,14 @@ async def _read_second_round(
     ) = await gather(
         _load_apps(deps, uid, session.app_id, first.installed_ids),
         _load_agent(deps, uid, session),
-        load_files(deps, uid, first.files_of_question, read_messages, earlier_files),
+        load_files(
+            deps,
+            uid,
+            first.files_of_question,
+            read_messages,
+            earlier_files,
+            max_tokens=compute_budget(_describe_reader(deps, question).window_tokens, ()),
+        ),
         load_project(deps, uid, session.project_id),
         gather(
             load_details(deps.stores.memories, uid, first.profile, list_accepted(session.requests)),
@@ -222,6 +232,16 @@ async def _read_first_round(
     )
 
 
+def _measure_room(deps: ChatDeps, question: Question) -> window.HistoryRoom:
+    """Return what the model that is expected to answer can read of the chat."""
+    return window.compute_room(_describe_reader(deps, question).window_tokens)
+
+
+def _describe_reader(deps: ChatDeps, question: Question) -> ModelFacts:
+    """Describe the model that is expected to answer."""
+    return deps.model.describe(expect_role(question.models))
+
+
 def _speak_for_client(profile: Profile, client_language: str | None) -> Profile:
     """Let the client's language hold where the owner chose none."""
     return profile if profile.language else replace(profile, language=client_language)
@@ -246,12 +266,12 @@ async def _load_history(
 
     A chat without versions costs one round. Raises NotFound and Conflict.
     """
-    messages = deps.stores.messages
+    messages, limit = deps.stores.messages, _measure_room(deps, question).messages
     session, newest = await gather(
         _resolve(deps, uid, question),
-        messages.list_newest(uid, question.chat_id, limit=window.MAX_READ),
+        messages.list_newest(uid, question.chat_id, limit=limit),
     )
-    cached_chats.require_complete(session, newest)
+    cached_chats.require_complete(session, newest, limit=limit)
     path = build_shown_path(session.forks)
     if fork is not None:
         path = build_path_to([*session.forks, fork], fork.id)
@@ -259,7 +279,7 @@ async def _load_history(
         newest = await messages.list_newest(
             uid,
             question.chat_id,
-            limit=window.MAX_READ,
+            limit=limit,
             before=fork.question if fork else None,
             path=path,
         )

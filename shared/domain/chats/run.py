@@ -84,6 +84,8 @@ class ToolStarted:
 class ToolEnded:
     """A tool call ended; every ToolStarted has one. `output` is capped, for display only.
 
+    `found` is the beginning of what the model read, where its summary is wanted.
+
     `skipped` tells that the call was not made, because the owner did not allow it.
 
     `source` is the source of the text it brought into the turn; None: only our own. `connect_url`
@@ -96,6 +98,7 @@ class ToolEnded:
     skipped: bool = False
     source: Source | None = None
     connect_url: str | None = None
+    found: str = ""
 
 
 @positional_value

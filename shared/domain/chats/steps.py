@@ -34,7 +34,7 @@ class CallStep:
 
     `arguments` is JSON text as the model wrote it, perhaps broken or cut; `output` is what people
     were shown; `source` is the source of the text it brought into the turn. `summary` says what was
-    found, for later turns, where the owner wants that.
+    found, for later turns, where the owner wants that; until it is made, `found` is the beginning of the result.
     """
 
     call_id: str
@@ -44,6 +44,7 @@ class CallStep:
     output: str = ""
     state: CallState = "abandoned"
     source: Source | None = None
+    found: str = ""
     summary: str = ""
     kind: Literal["call"] = "call"
 
@@ -52,14 +53,15 @@ Step = ReasoningStep | CallStep
 
 
 def shorten_steps(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Cut texts to what is stored: arguments have precedence over outputs, and both over reasoning."""
+    """Cut texts to what is stored: arguments come before outputs, these before what was found, reasoning last."""
     room = _Room()
     calls = [step for step in steps if isinstance(step, CallStep)]
     arguments = [room.take(call.arguments, most=MAX_ARGUMENTS_CHARS) for call in calls]
     outputs = [room.take(call.output) for call in calls]
+    found = [room.take(call.found) for call in calls]
     shortened = iter(
-        replace(call, arguments=text, output=output)
-        for call, text, output in zip(calls, arguments, outputs, strict=True)
+        replace(call, arguments=text, output=output, found=result)
+        for call, text, output, result in zip(calls, arguments, outputs, found, strict=True)
     )
     return tuple(
         next(shortened) if isinstance(step, CallStep) else replace(step, text=room.take(step.text))

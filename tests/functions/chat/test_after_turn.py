@@ -12,6 +12,7 @@ from functions.chat.turn.after_turn import after_turn
 from shared import telemetry
 from shared.domain.chats.chat import MAIN_SESSION
 from shared.domain.errors import Unavailable
+from shared.domain.models.model import ModelFacts
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.callers import build_service_headers, open_client
 from tests.fixtures.chat import ADA, ChatFixture
@@ -20,6 +21,7 @@ from tests.functions.chat.chats import (
     load_session,
     number_texts,
     script_notes,
+    script_summaries,
     store_messages,
 )
 from tests.functions.chat.test_turn import ask, require_end
@@ -31,6 +33,21 @@ async def test_a_turn_publishes_its_end_once_its_answer_is_stored_p16(world: Cha
 
     ids = {"uid": ADA, "session_id": MAIN_SESSION, "run_id": end.message.id}
     assert world.events.published == [("turn.ended", ids)]
+
+
+@pytest.mark.parametrize(
+    ("window_tokens", "due"), [(32_000, {"summarise_for": 32_000}), (128_000, {})]
+)
+async def test_the_end_of_a_turn_says_for_which_window_a_summary_is_due_x26(
+    world: ChatFixture, window_tokens: int, due: dict[str, int]
+) -> None:
+    await store_messages(world, *number_texts(31))
+    facts = ModelFacts(window_tokens=window_tokens)
+    with ScriptedModel(script_answer("Hi"), facts=facts) as model:
+        end = require_end(await ask(world.deps(model)))
+
+    event = {"uid": ADA, "session_id": MAIN_SESSION, "run_id": end.message.id, **due}
+    assert world.events.published == [("turn.ended", event)]
 
 
 async def test_an_answer_completes_when_its_event_cannot_be_published(world: ChatFixture) -> None:
@@ -60,9 +77,11 @@ async def post_event(deps: AfterTurnDeps, body: bytes, *, audience: str = "after
 async def test_the_after_turn_entry_point_accepts_events_from_our_services_only(
     world: ChatFixture,
 ) -> None:
-    _, answer = await store_messages(world, "When?", "Friday.")
-    event = build_push_body({"uid": ADA, "session_id": MAIN_SESSION, "run_id": answer.id})
-    with ScriptedModel(answers=script_notes({"title": "Time"})) as model:
+    *_, answer = await store_messages(world, *number_texts(32))
+    ids = {"uid": ADA, "session_id": MAIN_SESSION, "run_id": answer.id}
+    event = build_push_body({**ids, "summarise_for": 32_000})
+    answers = {**script_notes({"title": "Time"}), **script_summaries("Numbers.")}
+    with ScriptedModel(answers=answers) as model:
         deps = build_after_turn_deps(world, model)
         statuses = [
             await post_event(deps, event, audience="close_run"),
@@ -71,7 +90,8 @@ async def test_the_after_turn_entry_point_accepts_events_from_our_services_only(
         ]
 
     assert statuses == [401, 422, 204]
-    assert (await load_session(world)).title == "Time"
+    session = await load_session(world)
+    assert (session.title, session.summary) == ("Time", "Numbers.")
 
 
 @pytest.mark.parametrize("count", [2, 24, 30])

@@ -513,7 +513,7 @@ TWO_CALLS = script_calls(("a", {"n": 1}), ("breaks", {}))
                 USING_TOOLS,
                 Status("Using find"),
                 build_tool_started("find", 0),
-                build_tool_ended(0, "[1, 2, 3]"),
+                build_tool_ended(0, "(1, 2, 3)"),
                 DocumentsGiven(
                     documents=tuple(
                         NumberedDocument(number=number, kind="conversation", id=card.id)

@@ -12,7 +12,13 @@ from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.files.file import File, FileStatus, Page
 from shared.domain.files.upload import BlobPart
 from shared.domain.ids import FileId
-from shared.domain.models.model import ModelFacts, ModelMessage, ToolResult, UserText
+from shared.domain.models.model import (
+    SAFE_WINDOW_TOKENS,
+    ModelFacts,
+    ModelMessage,
+    ToolResult,
+    UserText,
+)
 from shared.library.files import PICTURE_TYPE, picture_path, store_pages
 from shared.retrieval.page_passages import split_into_passages
 from tests.fakes import ScriptedModel, script_answer, script_calls
@@ -148,17 +154,21 @@ async def test_another_version_of_a_question_goes_on_without_a_file_that_is_gone
             assert (await chat.list_shown())[-1]["text"] == "I cannot say."
 
 
-async def test_large_files_of_long_ago_are_named_and_not_read_x28(world: ChatFixture) -> None:
+@pytest.mark.parametrize(("window_tokens", "tokens"), [(128_000, 60_000), (16_000, 8_000)])
+async def test_large_files_of_long_ago_are_named_and_not_read_x28(
+    world: ChatFixture, window_tokens: int, tokens: int
+) -> None:
     names = [
-        await store_file(world, name, f"About {name}.", tokens=60_000) for name in ("old", "new")
+        await store_file(world, name, f"About {name}.", tokens=tokens) for name in ("old", "new")
     ]
-    with ScriptedModel(script_answer("Yes."), script_answer("Yes.")) as model:
+    facts = ModelFacts(window_tokens=window_tokens)
+    with ScriptedModel(script_answer("Yes."), script_answer("Yes."), facts=facts) as model:
         async with open_chat(world, model) as chat:
             for name in names:
                 world.clock.advance(seconds=1)
                 await chat.ask("Is it here?", file_ids=[name])
 
-    turn = await prepare_turn(world.deps(), ADA, Question("And now?"))
+        turn = await prepare_turn(world.deps(model), ADA, Question("And now?"))
 
     texts = list_texts(turn.context.for_cycle(1))
     [notice] = [text for text in texts if "read_file reads it by its id" in text]
@@ -190,7 +200,9 @@ async def test_a_file_whose_message_a_summary_covers_is_named_and_can_be_read_x2
     await store_messages(world, *number_texts(later))
     summaries = script_summaries(*["About a boat."] * (later // 20))
     with ScriptedModel(answers=summaries) as model:
-        await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER)
+        await after_turn(
+            build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER, SAFE_WINDOW_TOKENS
+        )
     assert (await load_session(world)).summary == "About a boat."
 
     turn = await prepare_turn(world.deps(), ADA, Question("And what was it of?"))

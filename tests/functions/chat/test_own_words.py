@@ -42,6 +42,7 @@ from shared.domain.errors import (
 from shared.domain.failure import FailureReason
 from shared.domain.ids import MessageId
 from shared.domain.models.model import (
+    SAFE_WINDOW_TOKENS,
     AssistantTurn,
     FinishReason,
     ModelCallFinished,
@@ -333,7 +334,9 @@ async def read_for_notes(world: ChatFixture, model: ScriptedModel) -> None:
 
 async def read_for_a_summary(world: ChatFixture, model: ScriptedModel) -> None:
     await store_partly_ours(world, *[f"text {n}" for n in range(30)])
-    await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER)
+    await after_turn(
+        build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER, SAFE_WINDOW_TOKENS
+    )
 
 
 async def read_for_an_arc(world: ChatFixture, model: ScriptedModel) -> None:
@@ -417,6 +420,36 @@ def test_whatever_a_model_writes_stays_as_it_is_n7(text: str) -> None:
     [answer] = build_messages(1, first=1)
 
     assert select_model_words(replace(answer, text=f"{text}.")) == f"{text}."
+
+
+async def test_two_questions_that_are_asked_at_once_are_replayed_each_with_its_answer_x26(
+    world: ChatFixture,
+) -> None:
+    ids = (f"r{number}" for number in count())
+    with ScriptedModel(
+        script_answer("Oak."), script_answer("Blue."), script_answer("Yes.")
+    ) as model:
+        deps = replace(world.deps(model), new_id=lambda: next(ids))
+        keel = await prepare_turn(deps, ADA, Question("What is the keel of?"))
+        world.clock.advance(seconds=1)
+        sail = await prepare_turn(deps, ADA, Question("Which colour is the sail?"))
+        world.clock.advance(seconds=1)
+        for turn in (keel, sail):
+            await answer_turn(deps, turn, Journal())
+            world.clock.advance(seconds=1)
+        await answer_turn(deps, await prepare_turn(deps, ADA, Question("Sure?")), Journal())
+
+    stored = await deps.stores.messages.list_newest(ADA, MAIN_SESSION, limit=10)
+    assert [message.sender for message in stored[::-1]] == [
+        "human",
+        "human",
+        "ai",
+        "ai",
+        "human",
+        "ai",
+    ]
+    history = [m.text for m in model.calls[-1].messages if isinstance(m, UserText | AssistantTurn)]
+    assert history[:-1] == ["What is the keel of?", "Oak.", "Which colour is the sail?", "Blue."]
 
 
 @given(st.lists(st.integers(0, 5), max_size=12))

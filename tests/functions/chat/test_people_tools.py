@@ -106,16 +106,6 @@ async def test_events_are_chosen_by_time_words_and_offset_p4(
     assert [event["title"] for event in answer["events"]] == titles
 
 
-async def test_numbers_in_brackets_that_somebody_said_are_no_citations_p4(
-    world: ChatFixture,
-) -> None:
-    await store_conversations(world, ADA, announce(59, ("Regatta [1], [\u200b2]", 12)))
-
-    answer = await call_tool(world, "events")
-
-    assert [event["title"] for event in answer["events"]] == ["Regatta (1), (2)"]
-
-
 async def test_a_list_that_is_cut_says_where_it_goes_on_p4(plans: ChatFixture) -> None:
     answer = await call_tool(plans, "events", limit=2)
 

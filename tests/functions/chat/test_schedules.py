@@ -10,7 +10,7 @@ from functions.chat.context import window
 from functions.chat.turn.after_turn import after_turn
 from shared.domain.chats.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.models.model import ModelFacts, Prompt
+from shared.domain.models.model import SAFE_WINDOW_TOKENS, ModelFacts, Prompt
 from tests.fixtures.chat import ADA, ChatFixture, build_chat_fixture
 from tests.fixtures.storage import MemoryDatabase
 from tests.functions.chat.chats import GONE_ANSWER, build_after_turn_deps, store_messages
@@ -64,14 +64,19 @@ async def check_steps(world: ChatFixture, steps: list[tuple[str, int]]) -> None:
         await check_session(world, expected_texts)
     if expected_texts:
         await deliver_event(world, JoiningModel())
-        assert await check_session(world, expected_texts) <= window.MAX_VERBATIM
+        assert (
+            await check_session(world, expected_texts)
+            <= window.compute_room(SAFE_WINDOW_TOKENS).max_verbatim
+        )
 
 
 async def deliver_event(world: ChatFixture, model: Any) -> None:
     newest = await world.deps().stores.messages.list_newest(ADA, MAIN_SESSION, limit=2)
     answer_id = next((m.id for m in newest if m.sender == "ai"), GONE_ANSWER)
     try:
-        await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, answer_id)
+        await after_turn(
+            build_after_turn_deps(world, model), ADA, MAIN_SESSION, answer_id, SAFE_WINDOW_TOKENS
+        )
     except Unavailable:
         return
 

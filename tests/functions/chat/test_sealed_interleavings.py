@@ -9,7 +9,6 @@ import anyio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.context.window import MAX_READ
 from functions.chat.deps import ChatDeps
 from functions.chat.sealed import cached_chats
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
@@ -24,6 +23,7 @@ from tests.fakes import FixedClock
 from tests.fixtures.chat import ADA, ChatFixture, build_chat_fixture
 from tests.fixtures.storage import INDEXES
 
+LIMIT = 40
 CHATS = tuple(SessionId(f"sealed-{name}") for name in "abcde")
 LENGTHS = {chat: length for length, chat in enumerate(CHATS, 1)}
 Step = tuple[str, int, int]
@@ -53,8 +53,8 @@ async def read_texts(deps: ChatDeps, chat: SessionId) -> list[str] | None:
     """Return what a turn would read of a chat; None where the client is asked."""
     try:
         session = await cached_chats.find_cached(deps, ADA, chat)
-        newest = await deps.stores.messages.list_newest(ADA, chat, limit=MAX_READ)
-        cached_chats.require_complete(session, newest)
+        newest = await deps.stores.messages.list_newest(ADA, chat, limit=LIMIT)
+        cached_chats.require_complete(session, newest, limit=LIMIT)
     except HistoryMissing:
         return None
     return [message.text for message in reversed(newest)]

@@ -19,7 +19,7 @@ from functions.chat.turn.question import Question
 from shared.domain.chats.chat import MAIN_SESSION, Message, build_session
 from shared.domain.chats.run import LEASE_TTL
 from shared.domain.ids import MessageId
-from shared.domain.models.model import AssistantTurn, ModelMessage, UserText
+from shared.domain.models.model import SAFE_WINDOW_TOKENS, AssistantTurn, ModelMessage, UserText
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.callers import build_auth_headers, open_client
 from tests.fixtures.chat import ADA, EVE, ChatFixture
@@ -304,12 +304,12 @@ async def test_a_summary_of_another_version_is_not_read_and_made_anew(world: Cha
     )
     async with open_chat(world, model) as chat:
         ids = [(await chat.ask(f"Q{n}")).headers["x-run-id"] for n in range(turns)]
-        await after_turn(world.deps(model), ADA, MAIN_SESSION, GONE_ANSWER)  # type: ignore[arg-type]
+        await after_turn(world.deps(model), ADA, MAIN_SESSION, GONE_ANSWER, SAFE_WINDOW_TOKENS)  # type: ignore[arg-type]
         await chat.add_version(f"{ids[1]}-q", "Another")
         read = read_conversation(model.calls[-1].messages)
         for n in range(turns - 2):
             await chat.ask(f"B{n}")
-        await after_turn(world.deps(model), ADA, MAIN_SESSION, GONE_ANSWER)  # type: ignore[arg-type]
+        await after_turn(world.deps(model), ADA, MAIN_SESSION, GONE_ANSWER, SAFE_WINDOW_TOKENS)  # type: ignore[arg-type]
         session = await world.deps().stores.sessions.get(ADA, MAIN_SESSION)
 
     assert read == ["Q0", "A0", "Another"]
@@ -330,7 +330,7 @@ async def test_a_summary_from_before_the_edit_stays(world: ChatFixture) -> None:
     )
     async with open_chat(world, model) as chat:
         ids = [(await chat.ask(f"Q{n}")).headers["x-run-id"] for n in range(turns)]
-        await after_turn(world.deps(model), ADA, MAIN_SESSION, GONE_ANSWER)  # type: ignore[arg-type]
+        await after_turn(world.deps(model), ADA, MAIN_SESSION, GONE_ANSWER, SAFE_WINDOW_TOKENS)  # type: ignore[arg-type]
         world.clock.advance(seconds=timedelta(minutes=1).total_seconds())
         await chat.add_version(ids[-1])
 

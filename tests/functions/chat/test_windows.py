@@ -63,7 +63,7 @@ async def test_older_messages_are_summarised_n2(world: ChatFixture, window: int,
     await store_messages(world, *[f"{n} {text}" for n in range(31)])
     model = WindowedModel({"chat/summary": lambda _: {"summary": "猫" * 4_000}}, window=window)
 
-    await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER)
+    await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION, GONE_ANSWER, window)
 
     check(model, window)
     session = await load_session(world)

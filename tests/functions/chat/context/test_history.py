@@ -10,20 +10,19 @@ from hypothesis import strategies as st
 
 from functions.chat.context.history import to_model_messages
 from functions.chat.context.window import (
-    MAX_READ,
-    MAX_VERBATIM,
     MIN_VERBATIM,
-    SUMMARY_BATCH,
-    VERBATIM_BUDGET_TOKENS,
+    HistoryRoom,
+    compute_room,
     select_for_summary,
     select_window,
 )
 from shared.domain.chats.chat import MAIN_SESSION, Message, Session, build_session
 from shared.domain.ids import MessageId
-from shared.domain.models.model import AssistantTurn, UserText
+from shared.domain.models.model import SAFE_WINDOW_TOKENS, AssistantTurn, UserText
 from shared.domain.models.tokens import estimate_tokens
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
+ROOM = compute_room(SAFE_WINDOW_TOKENS)
 
 
 def build_messages(count: int, *, first: int = 0) -> list[Message]:
@@ -43,6 +42,7 @@ def build_messages(count: int, *, first: int = 0) -> list[Message]:
 class GrowingChat:
     """A growing chat, whose summary may be late."""
 
+    room: HistoryRoom = ROOM
     messages: list[Message] = field(default_factory=list)
     session: Session = field(
         default_factory=lambda: build_session(MAIN_SESSION, app_id=None, now=T0)
@@ -55,11 +55,12 @@ class GrowingChat:
         self.session = replace(self.session, message_count=len(self.messages))
 
     def select_window(self) -> list[Message]:
-        return select_window(self.messages[: -MAX_READ - 1 : -1], self.session)
+        return select_window(self.messages[: -self.room.messages - 1 : -1], self.session, self.room)
 
     def summarise(self) -> None:
         """Summarise batch after batch, until none is due."""
-        while step := select_for_summary(self.list_unsummarised()[: MAX_VERBATIM + 1]):
+        most = self.room.max_verbatim + 1
+        while step := select_for_summary(self.list_unsummarised()[:most], self.room):
             self.session = replace(self.session, summarised_until=step[-1].position)
 
     def list_unsummarised(self) -> list[Message]:
@@ -68,13 +69,14 @@ class GrowingChat:
 
 WEIGHTS = st.sampled_from([1, 50, 400, 2_000, 5_000])
 TURNS = st.lists(st.tuples(WEIGHTS, WEIGHTS, st.booleans()), max_size=120)
+ROOMS = st.sampled_from([4_096, 32_000, 128_000]).map(compute_room)
 
 
-@given(TURNS)
+@given(ROOMS, TURNS)
 def test_every_message_is_summarised_or_verbatim_and_the_last_ten_are_verbatim_p15(
-    turns: list[tuple[int, int, bool]],
+    room: HistoryRoom, turns: list[tuple[int, int, bool]]
 ) -> None:
-    chat = GrowingChat()
+    chat = GrowingChat(room=room)
     for question, answer, notified in turns:
         window_messages = chat.select_window()
         assert window_messages == chat.list_unsummarised()
@@ -83,17 +85,17 @@ def test_every_message_is_summarised_or_verbatim_and_the_last_ten_are_verbatim_p
         chat.summarise()
 
 
-@given(TURNS, st.data())
+@given(ROOMS, TURNS, st.data())
 def test_a_late_summary_leaves_the_last_ten_verbatim_and_bounds_the_rest_p15(
-    turns: list[tuple[int, int, bool]], data: st.DataObject
+    room: HistoryRoom, turns: list[tuple[int, int, bool]], data: st.DataObject
 ) -> None:
-    chat = GrowingChat()
+    chat = GrowingChat(room=room)
     for question, answer, notified in turns:
         window_messages = chat.select_window()
         assert window_messages == chat.messages[len(chat.messages) - len(window_messages) :]
-        assert min(len(chat.messages), MIN_VERBATIM) <= len(window_messages) <= MAX_READ
+        assert min(len(chat.messages), MIN_VERBATIM) <= len(window_messages) <= chat.room.messages
         weight = sum(estimate_tokens(message.text) for message in window_messages)
-        assert len(window_messages) < 2 * MIN_VERBATIM or weight <= 2 * VERBATIM_BUDGET_TOKENS
+        assert len(window_messages) < 2 * MIN_VERBATIM or weight <= chat.room.tokens
         chat.add_messages(question, answer, *([50] if notified else []))
         if data.draw(st.booleans()):
             chat.summarise()
@@ -118,16 +120,33 @@ def test_the_window_begins_at_the_same_message_for_several_turns_p15(
     assert min(lengths[:-1]) >= least
 
 
-def test_a_summary_batch_takes_at_most_twenty_messages_and_leaves_ten_p15() -> None:
-    light = build_messages(MAX_VERBATIM + 1)
+def test_a_summary_leaves_a_quarter_of_the_room_and_at_least_ten_messages_p15() -> None:
+    light = build_messages(31)
     heavy = [replace(message, text="x" * 8_000) for message in light[: 2 * MIN_VERBATIM]]
 
-    assert select_for_summary(light[:MAX_VERBATIM]) == ()
-    assert select_for_summary(light) == light[:SUMMARY_BATCH]
-    assert select_for_summary(heavy) == heavy[:MIN_VERBATIM]
-    assert select_for_summary(heavy[:-1]) == (), (
+    assert select_for_summary(light[:30], ROOM) == ()
+    assert select_for_summary(light, ROOM) == light[:20]
+    assert select_for_summary(heavy, ROOM) == heavy[:MIN_VERBATIM]
+    assert select_for_summary(heavy[:-1], ROOM) == (), (
         "of a step of a few messages every turn would make one"
     )
+
+
+@pytest.mark.parametrize(
+    ("window_tokens", "messages", "tokens"),
+    [
+        (4_096, 36, 1_542),
+        (8_000, 36, 3_250),
+        (32_000, 40, 13_200),
+        (128_000, 164, 52_800),
+        (272_000, 376, 121_200),
+        (1_000_000, 400, 467_000),
+    ],
+)
+def test_the_window_says_how_much_of_a_chat_is_read_x26(
+    window_tokens: int, messages: int, tokens: int
+) -> None:
+    assert compute_room(window_tokens) == HistoryRoom(messages=messages, tokens=tokens)
 
 
 def test_human_and_ai_messages_keep_their_roles_in_the_prompt() -> None:
