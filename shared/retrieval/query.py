@@ -5,8 +5,9 @@ Also called: query parsing, relevance scoring.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 
 from shared.domain.store.vectors import Hit, SparseVector
 from shared.domain.value import value
@@ -29,10 +30,14 @@ _OWNER_WORDS = "i me my mine myself"
 
 @value
 class QueryTerm:
-    """A term of a question: its weight by rarity, and the index terms that match it."""
+    """A term of a question: its weight by rarity, and the index terms that match it.
+
+    It does not count in rows of conversations in which somebody of `except_people` speaks.
+    """
 
     weight: float
     shares: Mapping[str, float]
+    except_people: frozenset[str] = frozenset()
 
 
 @value
@@ -51,24 +56,44 @@ class ParsedQuery:
         return build_vector(weights)
 
 
-def parse_query(text: str) -> ParsedQuery:
+def list_name_words(text: str) -> list[str]:
+    """Return the words of a question that may be names, the rarest first."""
+    return sorted(_list_content_terms(text), key=lambda term: -get_term_weight(term))
+
+
+def parse_query(
+    text: str, people: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> ParsedQuery:
     """Ask for each word once: as a word, and as the name of a speaker.
 
-    Words of no weight count only where a question has no others.
+    Words of no weight count only where a question has no others. `people` holds the keys of those who have
+    a word in their name: spoken to them, it only calls for attention.
     """
     question_terms = dict.fromkeys(tokenize(text))
-    content_terms = [term for term in question_terms if get_term_weight(term) > 0]
+    content_terms = _list_content_terms(text)
     word_terms = [
-        QueryTerm(weight=get_term_weight(t), shares=_build_term_shares(t, content_terms))
+        QueryTerm(
+            weight=get_term_weight(t),
+            shares=_build_term_shares(t, content_terms),
+            except_people=frozenset(people.get(t, ())),
+        )
         for t in content_terms
     ]
     plain_terms = [QueryTerm(weight=1.0, shares={term: 1.0}) for term in question_terms]
     speakers = [
-        QueryTerm(weight=get_term_weight(t), shares={speaker_term(t): 1.0}) for t in content_terms
+        QueryTerm(
+            weight=get_term_weight(t),
+            shares={speaker_term(key): 1.0 for key in (t, *people.get(t, ()))},
+        )
+        for t in content_terms
     ]
     return ParsedQuery(
         query_terms=(*(word_terms or plain_terms), *speakers, *_list_implied_terms(question_terms))
     )
+
+
+def _list_content_terms(text: str) -> list[str]:
+    return [term for term in dict.fromkeys(tokenize(text)) if get_term_weight(term) > 0]
 
 
 def asks_when(question: str) -> bool:
@@ -90,7 +115,7 @@ def rescore(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
     )
     totals = [0.0] * len(hits)
     for query_term in query.query_terms:
-        best_weights = _list_best_weights(query_term, columns)
+        best_weights = _list_best_weights(query_term, columns, hits)
         if best_weights:
             matching = len(best_weights) - best_weights.count(0)
             term_weight = query_term.weight + _compute_idf(matching, len(hits))
@@ -103,7 +128,7 @@ def rescore(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _list_best_weights(
-    query_term: QueryTerm, columns: Mapping[int, Sequence[float]]
+    query_term: QueryTerm, columns: Mapping[int, Sequence[float]], hits: Sequence[Hit]
 ) -> list[float]:
     """Return the weight of the best match in each hit; none where no hit matches."""
     matching_columns = [
@@ -111,9 +136,22 @@ def _list_best_weights(
         for term, share in query_term.shares.items()
         if any(column := columns.get(term_id(term), ()))
     ]
-    if len(matching_columns) > 1:
-        return list(map(max, *matching_columns))
-    return matching_columns[0] if matching_columns else []
+    if not matching_columns:
+        return []
+    best_weights = (
+        list(map(max, *matching_columns)) if len(matching_columns) > 1 else matching_columns[0]
+    )
+    if not query_term.except_people:
+        return best_weights
+    return [
+        0.0 if _has_speaker(hit, query_term.except_people) else weight
+        for hit, weight in zip(hits, best_weights, strict=True)
+    ]
+
+
+def _has_speaker(hit: Hit, people: frozenset[str]) -> bool:
+    keys = hit.metadata.get("people")
+    return isinstance(keys, list) and not people.isdisjoint(keys)
 
 
 def _compute_idf(matching: int, count: int) -> float:

@@ -40,22 +40,26 @@ _TIME_WORDS = (
 _IS_UNNAMED_SPEAKER = re.compile(r"speaker[ _]?\d*", re.IGNORECASE).fullmatch
 
 
-def encode_text(text: str, speakers: Iterable[str] = ()) -> SparseVector:
+def encode_text(
+    text: str, speakers: Iterable[str] = (), people: Iterable[str] = ()
+) -> SparseVector:
     """Weigh the words of a text: a repeated one counts less each time, in long texts less still.
 
-    The names of its speakers count as markers alone.
+    The names of its speakers count as markers alone, the ids of `people` as theirs.
     """
     names = {name for speaker in speakers for name in _tokenize_name(speaker)}
     term_counts = Counter(term for term in tokenize(text) if term not in names)
+    marked = [*names, *map(person_key, people)]
     return build_vector(
-        _saturate_bm25(term_counts) | {speaker_term(name): MARKER_WEIGHT for name in names}
+        _saturate_bm25(term_counts) | {speaker_term(key): MARKER_WEIGHT for key in marked}
     )
 
 
 def encode_chunks(chunks: Sequence[Chunk], heading: str) -> list[SparseVector]:
     """Weigh each chunk of a conversation among its neighbours, under the same heading.
 
-    A speaker's name counts as a marker alone: spoken to them, it only calls for attention.
+    A speaker's name counts as a marker alone: spoken to them, it only calls for attention. What a known
+    person is called is left to the question.
     """
     names = {name for chunk in chunks for name in _tokenize_name(chunk.speaker)}
     heading_counts = Counter(tokenize(heading))
@@ -69,14 +73,20 @@ def encode_chunks(chunks: Sequence[Chunk], heading: str) -> list[SparseVector]:
     ]
 
 
-def speaker_term(name: str) -> str:
+def speaker_term(key: str) -> str:
     """Return the marker of a speaker: no word holds a colon, so it differs from a spoken name."""
-    return f"by:{name}"
+    return f"by:{key}"
 
 
-def build_speaker_vector(name: str) -> SparseVector:
-    """Ask for rows of conversations in which somebody speaks."""
-    return build_vector({speaker_term(term): MARKER_WEIGHT for term in _tokenize_name(name)})
+def person_key(person_id: str) -> str:
+    """Return what stands for a person in a row; names, which are folded, have no capitals."""
+    return f"ID:{person_id}"
+
+
+def build_speaker_vector(name: str, people: Iterable[str] = ()) -> SparseVector:
+    """Ask for rows of conversations in which somebody of this name, or one of the people, speaks."""
+    keys = [*_tokenize_name(name), *map(person_key, people)]
+    return build_vector({speaker_term(key): MARKER_WEIGHT for key in keys})
 
 
 def build_vector(weights: Mapping[str, float]) -> SparseVector:
@@ -99,7 +109,8 @@ def _count_terms(chunk: Chunk, names: set[str]) -> Counter[str]:
 
 
 def _list_markers(chunk: Chunk, term_counts: Counter[str]) -> Iterator[tuple[str, float]]:
-    yield from ((speaker_term(name), MARKER_WEIGHT) for name in _tokenize_name(chunk.speaker))
+    keys = [person_key(chunk.person_id)] if chunk.person_id else _tokenize_name(chunk.speaker)
+    yield from ((speaker_term(key), MARKER_WEIGHT) for key in keys)
     if not _list_time_terms().isdisjoint(term_counts):
         yield TIME_MARKER, MARKER_WEIGHT
 

@@ -21,10 +21,10 @@ from shared.retrieval.chunking import split_into_chunks
 from shared.retrieval.dense_windows import WINDOW_CHARS, Window, format_window, split_into_windows
 from shared.retrieval.terms import fold
 
-INDEX_VERSION = 6
+INDEX_VERSION = 7
 """Raised when rows are built differently; `make reindex-all` builds older ones anew."""
-SEARCHED_INDEX_VERSIONS = (3, 4, 5, INDEX_VERSION)
-"""Search skips other rows. In version 5 a dense window was of four turns, up to version 4 each turn had dense
+SEARCHED_INDEX_VERSIONS = (3, 4, 5, 6, INDEX_VERSION)
+"""Search skips other rows. Up to version 6 people stood in rows by the name they had; in version 5 a dense window was of four turns, up to version 4 each turn had dense
 values of its own; in version 3 a few rare words have other stems."""
 MAX_NAMES = 40
 MAX_NAME_CHARS = 60
@@ -72,7 +72,7 @@ class LibraryIndex:
         self, uid: UserId, conversation: Conversation, memories: Sequence[Memory]
     ) -> tuple[list[RowWithText], int]:
         """Return the rows of a conversation and of its memories, and how many chunks they hold."""
-        parts = split_into_chunks(conversation.named_segments)
+        parts = split_into_chunks(conversation.named_segments, conversation.person_names)
         windows = split_into_windows(parts, self._window_chars)
         conversation_rows = _build_conversation_rows(uid, conversation, windows)
         return [*conversation_rows, *_build_memory_rows(uid, memories)], len(parts)
@@ -136,11 +136,12 @@ def _build_conversation_rows(
     uid: UserId, conversation: Conversation, windows: Sequence[Window]
 ) -> Iterator[RowWithText]:
     parts = list(chain.from_iterable(windows))
-    speakers = {part.speaker for part in parts}
-    common_metadata = _build_common_metadata(uid, conversation, speakers)
+    speakers = {part.speaker for part in parts if part.speaker}
+    people = sorted({part.person_id for part in parts if part.person_id})
+    common_metadata = _build_common_metadata(uid, conversation, speakers, people)
     day = _format_day(conversation.started_at)
     overview = build_summary_text(conversation.structured)
-    summary = sparse.encode_text(f"{day}\n{overview}", speakers)
+    summary = sparse.encode_text(f"{day}\n{overview}", speakers, people)
     row = _build_row(
         summary_id(uid, conversation.id), summary, {**common_metadata, "kind": "summary"}
     )
@@ -195,14 +196,17 @@ def name_key(name: str) -> str:
 
 
 def _build_common_metadata(
-    uid: UserId, conversation: Conversation, speakers: Iterable[str]
+    uid: UserId, conversation: Conversation, speakers: Iterable[str], people: Sequence[str]
 ) -> dict[str, MetadataValue]:
     topics = conversation.topics
     return {
         "uid": uid,
         "conversation_id": conversation.id,
         "created_at": int(conversation.started_at.timestamp()),
-        "people": _build_name_keys([*sorted(speakers), *topics.people]),
+        "people": [
+            *map(sparse.person_key, people[:MAX_NAMES]),
+            *_build_name_keys([*sorted(speakers), *topics.people]),
+        ],
         "topics": _build_name_keys(topics.topics),
         "entities": _build_name_keys(topics.entities),
         "dates": [date[:MAX_NAME_CHARS] for date in topics.dates[:MAX_NAMES]],
