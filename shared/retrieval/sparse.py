@@ -5,13 +5,13 @@ Also called: full-text search, keyword search, lexical search.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from shared.domain.store.vectors import SparseVector
 from shared.retrieval.chunking import Chunk
 from shared.retrieval.term_weights import get_term_weight
-from shared.retrieval.terms import term_id, tokenize
+from shared.retrieval.terms import term_id, tokenize, tokenize_in
 
 MAX_TERMS = 1_000
 BM25_K1 = 0.9
@@ -41,33 +41,42 @@ _IS_UNNAMED_SPEAKER = re.compile(r"speaker[ _]?\d*", re.IGNORECASE).fullmatch
 
 
 def encode_text(
-    text: str, speakers: Iterable[str] = (), people: Iterable[str] = ()
+    text: str,
+    heading: str = "",
+    *,
+    speakers: Collection[str] = (),
+    people: Iterable[str] = (),
+    language: str = "",
 ) -> SparseVector:
     """Weigh the words of a text: a repeated one counts less each time, in long texts less still.
 
-    The names of its speakers count as markers alone, the ids of `people` as theirs.
+    The names of its speakers count as markers alone, the ids of `people` as theirs. The heading is in English, the
+    text in `language` (ISO 639-1), where that is known.
     """
-    names = {name for speaker in speakers for name in _tokenize_name(speaker)}
-    term_counts = Counter(term for term in tokenize(text) if term not in names)
-    marked = [*names, *map(person_key, people)]
+    names = _list_names(speakers, language)
+    terms = (term for term in tokenize_in(text, language) if term not in names)
+    term_counts = Counter([*tokenize(heading), *terms])
+    marked = [key for speaker in speakers for key in _tokenize_name(speaker)]
+    marked += map(person_key, people)
     return build_vector(
         _saturate_bm25(term_counts) | {speaker_term(key): MARKER_WEIGHT for key in marked}
     )
 
 
-def encode_chunks(chunks: Sequence[Chunk], heading: str) -> list[SparseVector]:
-    """Weigh each chunk of a conversation among its neighbours, under the same heading.
+def encode_chunks(chunks: Sequence[Chunk], heading: str, language: str = "") -> list[SparseVector]:
+    """Weigh each chunk of a conversation in `language` (ISO 639-1) among its neighbours, under the same heading.
 
     A speaker's name counts as a marker alone: spoken to them, it only calls for attention. What a known
     person is called is left to the question.
     """
-    names = {name for chunk in chunks for name in _tokenize_name(chunk.speaker)}
+    names = _list_names({chunk.speaker for chunk in chunks}, language)
     heading_counts = Counter(tokenize(heading))
-    term_counts = [_count_terms(chunk, names) for chunk in chunks]
+    term_counts = [_count_terms(chunk, names, language) for chunk in chunks]
+    time_terms = _list_time_terms(language)
     return [
         build_vector(
             _saturate_bm25(_add_neighbours(term_counts, n, heading_counts))
-            | dict(_list_markers(chunk, term_counts[n]))
+            | dict(_list_markers(chunk, names_time=not time_terms.isdisjoint(term_counts[n])))
         )
         for n, chunk in enumerate(chunks)
     ]
@@ -104,20 +113,25 @@ def build_vector(weights: Mapping[str, float]) -> SparseVector:
     return SparseVector(indices, tuple(by_id[index] for index in indices))
 
 
-def _count_terms(chunk: Chunk, names: set[str]) -> Counter[str]:
-    return Counter(term for term in tokenize(chunk.text) if term not in names)
+def _count_terms(chunk: Chunk, names: set[str], language: str) -> Counter[str]:
+    return Counter(term for term in tokenize_in(chunk.text, language) if term not in names)
 
 
-def _list_markers(chunk: Chunk, term_counts: Counter[str]) -> Iterator[tuple[str, float]]:
+def _list_names(speakers: Iterable[str], language: str) -> set[str]:
+    named = [speaker for speaker in speakers if not _IS_UNNAMED_SPEAKER(speaker)]
+    return {name for speaker in named for name in tokenize_in(speaker, language)}
+
+
+def _list_markers(chunk: Chunk, *, names_time: bool) -> Iterator[tuple[str, float]]:
     keys = [person_key(chunk.person_id)] if chunk.person_id else _tokenize_name(chunk.speaker)
     yield from ((speaker_term(key), MARKER_WEIGHT) for key in keys)
-    if not _list_time_terms().isdisjoint(term_counts):
+    if names_time:
         yield TIME_MARKER, MARKER_WEIGHT
 
 
-@cache
-def _list_time_terms() -> frozenset[str]:
-    return frozenset(tokenize(_TIME_WORDS))
+@lru_cache
+def _list_time_terms(language: str) -> frozenset[str]:
+    return frozenset(tokenize_in(_TIME_WORDS, language))
 
 
 def _tokenize_name(speaker: str) -> list[str]:

@@ -24,7 +24,8 @@ from shared.retrieval.terms import fold
 INDEX_VERSION = 7
 """Raised when rows are built differently; `make reindex-all` builds older ones anew."""
 SEARCHED_INDEX_VERSIONS = (3, 4, 5, 6, INDEX_VERSION)
-"""Search skips other rows. Up to version 6 people stood in rows by the name they had; in version 5 a dense window was of four turns, up to version 4 each turn had dense
+"""Search skips other rows. Up to version 6 people stood in rows by the name they had,
+and words of other languages as they were written; in version 5 a dense window was of four turns, up to version 4 each turn had dense
 values of its own; in version 3 a few rare words have other stems."""
 MAX_NAMES = 40
 MAX_NAME_CHARS = 60
@@ -141,14 +142,15 @@ def _build_conversation_rows(
     common_metadata = _build_common_metadata(uid, conversation, speakers, people)
     day = _format_day(conversation.started_at)
     overview = build_summary_text(conversation.structured)
-    summary = sparse.encode_text(f"{day}\n{overview}", speakers, people)
+    language = conversation.language
+    summary = sparse.encode_text(overview, day, speakers=speakers, people=people, language=language)
     row = _build_row(
         summary_id(uid, conversation.id), summary, {**common_metadata, "kind": "summary"}
     )
     yield row, overview
     places = chain.from_iterable(map(_describe_window, windows))
     for number, (sparse_vector, (place, text)) in enumerate(
-        zip(sparse.encode_chunks(parts, day), places, strict=True)
+        zip(sparse.encode_chunks(parts, day, language), places, strict=True)
     ):
         metadata = {**common_metadata, "kind": "chunk", **place}
         yield _build_row(chunk_id(uid, conversation.id, number), sparse_vector, metadata), text
@@ -185,7 +187,7 @@ def _build_memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[RowW
             "content_hash": memory_hash(memory),
             "index_version": INDEX_VERSION,
         }
-        sparse_vector = sparse.encode_text(f"{_format_day(memory.created_at)}\n{memory.content}")
+        sparse_vector = sparse.encode_text(memory.content, _format_day(memory.created_at))
         row = _build_row(memory_row_id(uid, memory.id), sparse_vector, metadata)
         yield row, memory.content
 

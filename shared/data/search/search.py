@@ -40,8 +40,7 @@ from shared.retrieval.packing import Passage, TurnScores, build_excerpts
 from shared.retrieval.query import ParsedQuery, list_name_words, parse_query, rescore
 from shared.retrieval.sparse import build_speaker_vector, person_key
 from shared.retrieval.support import add_support
-from shared.retrieval.term_weights import get_term_weight
-from shared.retrieval.terms import tokenize
+from shared.retrieval.terms import tokenize, tokenize_in
 from shared.spans import open_retrieval
 
 MAX_ROWS_PER_QUERY = 200
@@ -426,9 +425,9 @@ def _select_rows(entry: CachedConversation, rows: Sequence[Hit], query: str) -> 
 
 def _find_turns(conversation: Conversation, hit: Hit, query: str) -> Iterator[Hit]:
     """Yield a row for each turn that has a word of the question."""
-    terms = {term for term in tokenize(query) if get_term_weight(term) > 0}
+    terms = {term for asked in parse_query(query).query_terms for term in asked.shares}
     for number, segment in enumerate(conversation.transcript_segments):
-        if not terms.isdisjoint(tokenize(segment.text)):
+        if not terms.isdisjoint(tokenize_in(segment.text, conversation.language)):
             place: dict[str, MetadataValue] = {"segment": number, "window": [str(number)]}
             yield replace(hit, metadata={**hit.metadata, "kind": "chunk", **place})
 
