@@ -25,6 +25,7 @@ from shared.retrieval.word_forms import list_all_forms
 
 SYNONYM_WEIGHT = 0.5
 """Weight of a synonym beside the word of the question."""
+SHORT_FORM_WEIGHT = 0.5
 MAX_WORDS_WITH_FORMS = 50
 """A longer question has enough words to be found by those that are written alike."""
 MAX_ELIDED_CHARS = 2
@@ -79,13 +80,11 @@ def parse_query(
     words = dict(list_question_words(text))
     weights = _weigh_words(words)
     asked_terms = weights or dict.fromkeys(words, 1.0)
-    forms = {
-        term: list_all_forms(words[term]) for term in islice(asked_terms, MAX_WORDS_WITH_FORMS)
-    }
+    forms = {t: _share_forms(words[t]) for t in islice(asked_terms, MAX_WORDS_WITH_FORMS)}
     word_terms = [
         QueryTerm(
             weight=weight,
-            shares=_build_term_shares(term, asked_terms) | dict.fromkeys(forms.get(term, ()), 1.0),
+            shares=_build_term_shares(term, asked_terms) | forms.get(term, {}),
             except_people=frozenset(people.get(term, ())),
         )
         for term, weight in asked_terms.items()
@@ -182,6 +181,14 @@ def _build_term_shares(term: str, question_terms: Collection[str]) -> Mapping[st
     """Share a term with its synonyms, except those that the question asks for itself."""
     others = (other for other in list_synonyms(term) if other not in question_terms)
     return {term: 1.0, **dict.fromkeys(others, SYNONYM_WEIGHT)}
+
+
+def _share_forms(word: str) -> dict[str, float]:
+    """Return the forms of a word; one that keeps less than half of it is likely of another word."""
+    return {
+        form: 1.0 if 2 * len(form) > len(word) + 2 else SHORT_FORM_WEIGHT
+        for form in list_all_forms(word)
+    }
 
 
 def _list_implied_terms(question_terms: Collection[str]) -> Iterator[QueryTerm]:

@@ -19,7 +19,7 @@ CASES = [
     ("fr", "J'ai mal à l’oreille depuis hier.", "oreilles"),
     ("fr", "Les chevaux courent dans le pré.", "un cheval"),
     ("fr", "Elle est arrivée avec ses enfants.", "l'enfant"),
-    ("it", "Ho bevuto dell’acqua fredda.", "acque"),
+    ("it", "Ho bevuto dell’acqua fredda.", "l'acqua"),
     ("it", "Ha portato un’amica alla festa.", "amiche"),
     ("ca", "L’home del mercat ven taronges.", "homes"),
     ("pt", "Bebi um copo d’água.", "águas"),
