@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
 from shared.domain.conversations.conversation import Segment
+from shared.domain.ids import PersonId
 from shared.domain.value import value
 
 MAX_PIECE_CHARS = 1_000
@@ -25,10 +26,12 @@ class Chunk:
     segment: int
     speaker: str
     text: str
-    person_id: str | None = None
+    person_id: PersonId | None = None
 
 
-def split_into_chunks(segments: Sequence[Segment], people: Collection[str] = ()) -> list[Chunk]:
+def split_into_chunks(
+    segments: Sequence[Segment], people: Collection[PersonId] = ()
+) -> list[Chunk]:
     """Split a transcript in which these people are known; every word stands in exactly one chunk."""
     return list(
         chain.from_iterable(_split_turn(n, segment, people) for n, segment in enumerate(segments))
@@ -44,14 +47,15 @@ def get_speaker_label(segment: Segment) -> str:
     return OWNER_LABEL if segment.is_user else segment.speaker
 
 
-def _split_turn(number: int, segment: Segment, people: Collection[str]) -> Iterator[Chunk]:
+def _split_turn(number: int, segment: Segment, people: Collection[PersonId]) -> Iterator[Chunk]:
     turn_text = segment.text.strip()
     pieces = (
         [turn_text]
         if 0 < len(turn_text) <= MAX_PIECE_CHARS
         else textwrap.wrap(turn_text, MAX_PIECE_CHARS)
     )
-    person_id = segment.person_id if segment.person_id in people else None
+    named = PersonId(segment.person_id or "")
+    person_id = named if named in people else None
     speaker = "" if person_id else get_speaker_label(segment)
     for text in pieces:
         yield Chunk(segment=number, speaker=speaker, text=text, person_id=person_id)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from shared.domain.store.vectors import Hit, SparseVector
 from shared.domain.value import value
 from shared.retrieval.chunking import OWNER_LABEL
-from shared.retrieval.sparse import TIME_MARKER, build_vector, speaker_term
+from shared.retrieval.sparse import TIME_MARKER, build_vector, called_term, speaker_term
 from shared.retrieval.synonyms import list_synonyms
 from shared.retrieval.term_weights import (
     EVERYDAY_WEIGHT,
@@ -37,14 +37,10 @@ _OWNER_WORDS = "i me my mine myself"
 
 @value
 class QueryTerm:
-    """A term of a question: its weight by rarity, and the index terms that match it.
-
-    It does not count in rows of conversations in which somebody of `except_people` speaks.
-    """
+    """A term of a question: its weight by rarity, and the index terms that match it."""
 
     weight: float
     shares: Mapping[str, float]
-    except_people: frozenset[str] = frozenset()
 
 
 @value
@@ -75,7 +71,7 @@ def parse_query(
     """Ask for each word once: as a word, also in its forms of other languages, and as the name of a speaker.
 
     Words of no weight count only where a question has no others. `people` holds the keys of those who have
-    a word in their name: spoken to them, it only calls for attention.
+    a word in their name: said to them, it only calls for attention. A name that nobody has now is found there too.
     """
     words = dict(list_question_words(text))
     weights = _weigh_words(words)
@@ -84,8 +80,11 @@ def parse_query(
     word_terms = [
         QueryTerm(
             weight=weight,
-            shares=_build_term_shares(term, asked_terms) | forms.get(term, {}),
-            except_people=frozenset(people.get(term, ())),
+            shares={
+                **_build_term_shares(term, asked_terms),
+                **forms.get(term, {}),
+                **({} if term in people else {called_term(term): 1.0}),
+            },
         )
         for term, weight in asked_terms.items()
     ]
@@ -133,7 +132,7 @@ def rescore(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
     )
     totals = [0.0] * len(hits)
     for query_term in query.query_terms:
-        best_weights = _list_best_weights(query_term, columns, hits)
+        best_weights = _list_best_weights(query_term, columns)
         if best_weights:
             matching = len(best_weights) - best_weights.count(0)
             term_weight = query_term.weight + _compute_idf(matching, len(hits))
@@ -146,7 +145,7 @@ def rescore(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _list_best_weights(
-    query_term: QueryTerm, columns: Mapping[int, Sequence[float]], hits: Sequence[Hit]
+    query_term: QueryTerm, columns: Mapping[int, Sequence[float]]
 ) -> list[float]:
     """Return the weight of the best match in each hit; none where no hit matches."""
     matching_columns = [
@@ -154,22 +153,9 @@ def _list_best_weights(
         for term, share in query_term.shares.items()
         if any(column := columns.get(term_id(term), ()))
     ]
-    if not matching_columns:
-        return []
-    best_weights = (
-        list(map(max, *matching_columns)) if len(matching_columns) > 1 else matching_columns[0]
-    )
-    if not query_term.except_people:
-        return best_weights
-    return [
-        0.0 if _has_speaker(hit, query_term.except_people) else weight
-        for hit, weight in zip(hits, best_weights, strict=True)
-    ]
-
-
-def _has_speaker(hit: Hit, people: frozenset[str]) -> bool:
-    keys = hit.metadata.get("people")
-    return isinstance(keys, list) and not people.isdisjoint(keys)
+    if len(matching_columns) > 1:
+        return list(map(max, *matching_columns))
+    return matching_columns[0] if matching_columns else []
 
 
 def _compute_idf(matching: int, count: int) -> float:

@@ -7,7 +7,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 
+from shared.domain.ids import PersonId
 from shared.domain.store.vectors import SparseVector
 from shared.retrieval.chunking import Chunk
 from shared.retrieval.term_weights import get_term_weight
@@ -23,9 +25,10 @@ NEIGHBOUR_WEIGHTS = ((-3, 0.2), (-2, 0.4), (-1, 0.6), (1, 0.6), (2, 0.4), (3, 0.
 """A turn is also found by its neighbours' words, which count less the farther they stand."""
 
 MARKER_WEIGHT = 1.0
-"""The markers of a speaker and of a time weigh like a word that is said once: a question may be
+"""Markers of a speaker, of their name and of a time weigh like a word that is said once: a question may be
 wrong about who said something."""
 
+NOBODY: Mapping[PersonId, str] = MappingProxyType({})
 TIME_MARKER = "when:"
 """The term of a turn that names a time; no word holds a colon."""
 
@@ -45,46 +48,56 @@ def encode_text(
     heading: str = "",
     *,
     speakers: Collection[str] = (),
-    people: Iterable[str] = (),
+    people: Mapping[PersonId, str] = NOBODY,
     language: str = "",
 ) -> SparseVector:
     """Weigh the words of a text: a repeated one counts less each time, in long texts less still.
 
-    The names of its speakers count as markers alone, the ids of `people` as theirs. The heading is in English, the
-    text in `language` (ISO 639-1), where that is known.
+    The names of its speakers count as markers alone; `people` speak too, by id, with their present names. The
+    heading is in English, the text in `language` (ISO 639-1), where that is known.
     """
+    keys = [key for speaker in speakers for key in _tokenize_name(speaker)]
     names = _list_names(speakers, language)
-    terms = (term for term in tokenize_in(text, language) if term not in names)
-    term_counts = Counter([*tokenize(heading), *terms])
-    marked = [key for speaker in speakers for key in _tokenize_name(speaker)]
-    marked += map(person_key, people)
-    return build_vector(
-        _saturate_bm25(term_counts) | {speaker_term(key): MARKER_WEIGHT for key in marked}
-    )
+    counts, called = _count_terms(text, names, _list_calls(people, language), language)
+    markers = [*map(speaker_term, [*keys, *map(person_key, people)]), *map(called_term, called)]
+    term_counts = Counter(tokenize(heading)) + counts
+    return build_vector(_saturate_bm25(term_counts) | dict.fromkeys(markers, MARKER_WEIGHT))
 
 
-def encode_chunks(chunks: Sequence[Chunk], heading: str, language: str = "") -> list[SparseVector]:
+def encode_chunks(
+    chunks: Sequence[Chunk],
+    heading: str,
+    *,
+    people: Mapping[PersonId, str] = NOBODY,
+    language: str = "",
+) -> list[SparseVector]:
     """Weigh each chunk of a conversation in `language` (ISO 639-1) among its neighbours, under the same heading.
 
-    A speaker's name counts as a marker alone: spoken to them, it only calls for attention. What a known
-    person is called is left to the question.
+    A speaker's name counts as a marker alone: said to them, it only calls for attention. Those of `people`, by
+    id, have a marker of their own for that: they may be called otherwise one day.
     """
     names = _list_names({chunk.speaker for chunk in chunks}, language)
+    calls = _list_calls(people, language)
     heading_counts = Counter(tokenize(heading))
-    term_counts = [_count_terms(chunk, names, language) for chunk in chunks]
-    time_terms = _list_time_terms(language)
+    counted = [_count_terms(chunk.text, names, calls, language) for chunk in chunks]
+    term_counts = [counts for counts, _ in counted]
     return [
         build_vector(
             _saturate_bm25(_add_neighbours(term_counts, n, heading_counts))
-            | dict(_list_markers(chunk, names_time=not time_terms.isdisjoint(term_counts[n])))
+            | dict.fromkeys(_list_markers(chunk, counts, called, language), MARKER_WEIGHT)
         )
-        for n, chunk in enumerate(chunks)
+        for n, (chunk, (counts, called)) in enumerate(zip(chunks, counted, strict=True))
     ]
 
 
 def speaker_term(key: str) -> str:
     """Return the marker of a speaker: no word holds a colon, so it differs from a spoken name."""
     return f"by:{key}"
+
+
+def called_term(key: str) -> str:
+    """Return the marker of a name that is said to a speaker who has it."""
+    return f"called:{key}"
 
 
 def person_key(person_id: str) -> str:
@@ -113,20 +126,36 @@ def build_vector(weights: Mapping[str, float]) -> SparseVector:
     return SparseVector(indices, tuple(by_id[index] for index in indices))
 
 
-def _count_terms(chunk: Chunk, names: set[str], language: str) -> Counter[str]:
-    return Counter(term for term in tokenize_in(chunk.text, language) if term not in names)
+def _count_terms(
+    text: str, names: Collection[str], calls: Mapping[str, Sequence[str]], language: str
+) -> tuple[Counter[str], list[str]]:
+    """Count the words of a text without its speakers' names, and return which of `calls` were said."""
+    counts = Counter(term for term in tokenize_in(text, language) if term not in names)
+    said = calls.keys() & counts.keys()
+    words = Counter({term: n for term, n in counts.items() if term not in said}) if said else counts
+    return words, [key for term in said for key in calls[term]]
 
 
 def _list_names(speakers: Iterable[str], language: str) -> set[str]:
+    """Return the terms of speakers' names as a language has them."""
     named = [speaker for speaker in speakers if not _IS_UNNAMED_SPEAKER(speaker)]
-    return {name for speaker in named for name in tokenize_in(speaker, language)}
+    return {term for speaker in named for term in tokenize_in(speaker, language)}
 
 
-def _list_markers(chunk: Chunk, *, names_time: bool) -> Iterator[tuple[str, float]]:
+def _list_calls(people: Mapping[PersonId, str], language: str) -> dict[str, list[str]]:
+    """Return the terms of people's names as a language has them, with those by which a question asks for them."""
+    words = [word for name in people.values() for word in name.split()]
+    return {term: tokenize(word) for word in words for term in tokenize_in(word, language)}
+
+
+def _list_markers(
+    chunk: Chunk, counts: Mapping[str, int], called: Iterable[str], language: str
+) -> Iterator[str]:
     keys = [person_key(chunk.person_id)] if chunk.person_id else _tokenize_name(chunk.speaker)
-    yield from ((speaker_term(key), MARKER_WEIGHT) for key in keys)
-    if names_time:
-        yield TIME_MARKER, MARKER_WEIGHT
+    yield from map(speaker_term, keys)
+    yield from map(called_term, called)
+    if not _list_time_terms(language).isdisjoint(counts):
+        yield TIME_MARKER
 
 
 @lru_cache

@@ -15,6 +15,7 @@ from Stemmer import Stemmer
 from shared.domain.scripts import find_script
 from shared.retrieval.stemming import MAX_CACHED_WORDS, MAX_STEMMED_CHARS
 
+MAX_CACHED_QUESTION_WORDS = 4_096
 FORM_MARK = "~"
 """Before a form, so that it is no word of English: "matt" is what German leaves of "matter"."""
 _LATIN = "LATIN"
@@ -53,7 +54,7 @@ def list_forms(word: str, language: str) -> tuple[str, ...]:
     return _mark(_stem(word, languages[0])) if is_told_by_script else ()
 
 
-@lru_cache(maxsize=MAX_CACHED_WORDS)
+@lru_cache(maxsize=MAX_CACHED_QUESTION_WORDS)
 def list_all_forms(word: str) -> tuple[str, ...]:
     """Return the forms of a casefolded word in every language that it may be of."""
     languages = _list_languages(word)

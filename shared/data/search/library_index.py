@@ -138,8 +138,9 @@ def _build_conversation_rows(
 ) -> Iterator[RowWithText]:
     parts = list(chain.from_iterable(windows))
     speakers = {part.speaker for part in parts if part.speaker}
-    people = sorted({part.person_id for part in parts if part.person_id})
-    common_metadata = _build_common_metadata(uid, conversation, speakers, people)
+    speaking = sorted({part.person_id for part in parts if part.person_id})
+    people = {name: conversation.person_names[name] for name in speaking}
+    common_metadata = _build_common_metadata(uid, conversation, speakers, speaking)
     day = _format_day(conversation.started_at)
     overview = build_summary_text(conversation.structured)
     language = conversation.language
@@ -148,10 +149,9 @@ def _build_conversation_rows(
         summary_id(uid, conversation.id), summary, {**common_metadata, "kind": "summary"}
     )
     yield row, overview
+    encoded = sparse.encode_chunks(parts, day, people=people, language=language)
     places = chain.from_iterable(map(_describe_window, windows))
-    for number, (sparse_vector, (place, text)) in enumerate(
-        zip(sparse.encode_chunks(parts, day, language), places, strict=True)
-    ):
+    for number, (sparse_vector, (place, text)) in enumerate(zip(encoded, places, strict=True)):
         metadata = {**common_metadata, "kind": "chunk", **place}
         yield _build_row(chunk_id(uid, conversation.id, number), sparse_vector, metadata), text
 

@@ -55,8 +55,9 @@ class Library:
         for n in range(0, len(writes), 100):
             await self.documents.write(*writes[n : n + 100])
         index = LibraryIndex(self.vectors)
-        for whole in await self.stores.conversations.load_transcripts(ALICE, conversations):
-            await index.put(ALICE, whole)
+        whole = await self.stores.conversations.load_transcripts(ALICE, conversations)
+        for conversation in filter(None, whole):
+            await index.put(ALICE, conversation)
 
     async def rename(self, name: str) -> None:
         await self.stores.people.change(ALICE, BOB.id, name=name)
@@ -118,7 +119,7 @@ async def test_an_old_name_is_found_where_it_was_said_and_a_present_one_only_by_
     await library.rename("Robert")
 
     assert set(turns_of) == {"hears", "speaks_of", "speaks"}
-    assert turns_of["hears"][0] > turns_of["hears"].get(1, 0.0)
+    assert turns_of["hears"].keys() == {0}
     assert sorted(await library.find("Bob")) == ["hears", "speaks_of"]
     assert sorted(await library.find("Robert")) == ["hears", "speaks"]
 
