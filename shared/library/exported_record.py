@@ -1,7 +1,7 @@
 """Exported record: what an export tells of a conversation beyond what HTTP returns."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime
 
 from shared.domain.conversations.conversation import (
@@ -73,13 +73,14 @@ class ExportedConversationOut(ConversationOut):
 def build_record(
     conversation: Conversation, forgotten: Mapping[str, str], rating: SummaryRating | None
 ) -> ExportedRecord:
-    """Build the record of a conversation whose segments are loaded."""
+    """Build the record of a conversation whose segments are loaded, with the present names of its people."""
+    call = conversation.call_by_name
     return ExportedRecord(
         structured=conversation.structured,
         topics=conversation.topics,
         edits=conversation.edits,
-        speakers=conversation.speakers,
-        assignments=conversation.assignments,
+        speakers={label: call(who) for label, who in conversation.speakers.items()},
+        assignments=tuple(replace(a, speaker=call(a.speaker)) for a in conversation.assignments),
         recorded=_list_recorded(conversation),
         summary_app=conversation.summary_app,
         merged_from=conversation.merged_from,

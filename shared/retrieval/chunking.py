@@ -4,10 +4,11 @@ Also called: text splitter.
 """
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
 from shared.domain.conversations.conversation import Segment
+from shared.domain.ids import PersonId
 from shared.domain.value import value
 
 MAX_PIECE_CHARS = 1_000
@@ -17,16 +18,24 @@ OWNER_LABEL = "User"
 
 @value
 class Chunk:
-    """A turn, or a piece of a long one; segments are counted from 0."""
+    """A turn, or a piece of a long one; segments are counted from 0.
+
+    A person who is known speaks by id alone: the name may change.
+    """
 
     segment: int
     speaker: str
     text: str
+    person_id: PersonId | None = None
 
 
-def split_into_chunks(segments: Sequence[Segment]) -> list[Chunk]:
-    """Split a transcript into chunks; every word stands in exactly one."""
-    return list(chain.from_iterable(_split_turn(n, segment) for n, segment in enumerate(segments)))
+def split_into_chunks(
+    segments: Sequence[Segment], people: Collection[PersonId] = ()
+) -> list[Chunk]:
+    """Split a transcript in which these people are known; every word stands in exactly one chunk."""
+    return list(
+        chain.from_iterable(_split_turn(n, segment, people) for n, segment in enumerate(segments))
+    )
 
 
 def format_turn(segment: Segment) -> str:
@@ -38,12 +47,15 @@ def get_speaker_label(segment: Segment) -> str:
     return OWNER_LABEL if segment.is_user else segment.speaker
 
 
-def _split_turn(number: int, segment: Segment) -> Iterator[Chunk]:
+def _split_turn(number: int, segment: Segment, people: Collection[PersonId]) -> Iterator[Chunk]:
     turn_text = segment.text.strip()
     pieces = (
         [turn_text]
         if 0 < len(turn_text) <= MAX_PIECE_CHARS
         else textwrap.wrap(turn_text, MAX_PIECE_CHARS)
     )
+    named = PersonId(segment.person_id or "")
+    person_id = named if named in people else None
+    speaker = "" if person_id else get_speaker_label(segment)
     for text in pieces:
-        yield Chunk(segment=number, speaker=get_speaker_label(segment), text=text)
+        yield Chunk(segment=number, speaker=speaker, text=text, person_id=person_id)

@@ -27,5 +27,7 @@ def split_into_windows(chunks: Sequence[Chunk], chars: int = WINDOW_CHARS) -> li
 
 
 def format_window(window: Window) -> str:
-    """Write a line for each chunk: the speaker, then the text."""
-    return "\n".join(f"{chunk.speaker}: {chunk.text}" for chunk in window)
+    """Write a line for each chunk: the speaker, where they have no other name later, then the text."""
+    return "\n".join(
+        f"{chunk.speaker}: {chunk.text}" if chunk.speaker else chunk.text for chunk in window
+    )

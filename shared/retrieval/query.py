@@ -5,23 +5,31 @@ Also called: query parsing, relevance scoring.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
+from types import MappingProxyType
 
 from shared.domain.store.vectors import Hit, SparseVector
 from shared.domain.value import value
 from shared.retrieval.chunking import OWNER_LABEL
-from shared.retrieval.sparse import TIME_MARKER, build_vector, speaker_term
+from shared.retrieval.sparse import TIME_MARKER, build_vector, called_term, speaker_term
 from shared.retrieval.synonyms import list_synonyms
 from shared.retrieval.term_weights import (
     EVERYDAY_WEIGHT,
     FREQUENT_WEIGHT,
     get_term_weight,
 )
-from shared.retrieval.terms import term_id, tokenize
+from shared.retrieval.terms import list_question_words, term_id, tokenize
+from shared.retrieval.word_forms import list_all_forms
 
 SYNONYM_WEIGHT = 0.5
 """Weight of a synonym beside the word of the question."""
+SHORT_FORM_WEIGHT = 0.5
+MAX_WORDS_WITH_FORMS = 50
+"""A longer question has enough words to be found by those that are written alike."""
+MAX_ELIDED_CHARS = 2
+"""c'est, qu'on."""
 
 _WHEN_WORDS = "when wann quand cuando quando"
 _OWNER_WORDS = "i me my mine myself"
@@ -51,23 +59,57 @@ class ParsedQuery:
         return build_vector(weights)
 
 
-def parse_query(text: str) -> ParsedQuery:
-    """Ask for each word once: as a word, and as the name of a speaker.
+def list_name_words(text: str) -> list[str]:
+    """Return the words of a question that may be names, the rarest first."""
+    weights = _weigh_words(dict(list_question_words(text)))
+    return sorted(weights, key=lambda term: -weights[term])
 
-    Words of no weight count only where a question has no others.
+
+def parse_query(
+    text: str, people: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> ParsedQuery:
+    """Ask for each word once: as a word, also in its forms of other languages, and as the name of a speaker.
+
+    Words of no weight count only where a question has no others. `people` holds the keys of those who have
+    a word in their name: said to them, it only calls for attention. A name that nobody has now is found there too.
     """
-    question_terms = dict.fromkeys(tokenize(text))
-    content_terms = [term for term in question_terms if get_term_weight(term) > 0]
+    words = dict(list_question_words(text))
+    weights = _weigh_words(words)
+    asked_terms = weights or dict.fromkeys(words, 1.0)
+    forms = {t: _share_forms(words[t]) for t in islice(asked_terms, MAX_WORDS_WITH_FORMS)}
     word_terms = [
-        QueryTerm(weight=get_term_weight(t), shares=_build_term_shares(t, content_terms))
-        for t in content_terms
+        QueryTerm(
+            weight=weight,
+            shares={
+                **_build_term_shares(term, asked_terms),
+                **forms.get(term, {}),
+                **({} if term in people else {called_term(term): 1.0}),
+            },
+        )
+        for term, weight in asked_terms.items()
     ]
-    plain_terms = [QueryTerm(weight=1.0, shares={term: 1.0}) for term in question_terms]
     speakers = [
-        QueryTerm(weight=get_term_weight(t), shares={speaker_term(t): 1.0}) for t in content_terms
+        QueryTerm(
+            weight=weight,
+            shares={speaker_term(key): 1.0 for key in (term, *people.get(term, ()))},
+        )
+        for term, weight in weights.items()
     ]
-    return ParsedQuery(
-        query_terms=(*(word_terms or plain_terms), *speakers, *_list_implied_terms(question_terms))
+    return ParsedQuery(query_terms=(*word_terms, *speakers, *_list_implied_terms(words)))
+
+
+def _weigh_words(words: Mapping[str, str]) -> dict[str, float]:
+    """Return the weights of the terms that have one, by the words of the question they stand for."""
+    weights = {term: _weigh(term, word) for term, word in words.items()}
+    return {term: weight for term, weight in weights.items() if weight > 0}
+
+
+def _weigh(term: str, word: str) -> float:
+    """Weigh a word; behind an article or a pronoun, which is left out before a vowel, as what follows it."""
+    head, _, rest = word.rpartition("'")
+    is_elided = 0 < len(head) <= MAX_ELIDED_CHARS
+    return (
+        min(map(get_term_weight, [term, *tokenize(rest)])) if is_elided else get_term_weight(term)
     )
 
 
@@ -121,13 +163,21 @@ def _compute_idf(matching: int, count: int) -> float:
     return math.log(1 + (count - matching + 0.5) / (matching + 0.5))
 
 
-def _build_term_shares(term: str, question_terms: Sequence[str]) -> Mapping[str, float]:
+def _build_term_shares(term: str, question_terms: Collection[str]) -> Mapping[str, float]:
     """Share a term with its synonyms, except those that the question asks for itself."""
     others = (other for other in list_synonyms(term) if other not in question_terms)
     return {term: 1.0, **dict.fromkeys(others, SYNONYM_WEIGHT)}
 
 
-def _list_implied_terms(question_terms: Mapping[str, None]) -> Iterator[QueryTerm]:
+def _share_forms(word: str) -> dict[str, float]:
+    """Return the forms of a word; one that keeps less than half of it is likely of another word."""
+    return {
+        form: 1.0 if 2 * len(form) > len(word) + 2 else SHORT_FORM_WEIGHT
+        for form in list_all_forms(word)
+    }
+
+
+def _list_implied_terms(question_terms: Collection[str]) -> Iterator[QueryTerm]:
     if not _tokenize_once(_OWNER_WORDS).isdisjoint(question_terms):
         yield QueryTerm(
             weight=FREQUENT_WEIGHT,

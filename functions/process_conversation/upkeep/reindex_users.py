@@ -91,10 +91,11 @@ async def _build_rows(deps: ReindexDeps, step: ReindexStep) -> str | None:
 
 
 async def _build_conversations(deps: ReindexDeps, step: ReindexStep) -> str | None:
-    conversations = deps.stores.conversations
-    page = await conversations.list_page(step.uid, limit=ITEMS_A_STEP, after=step.cursor)
+    page = await deps.stores.conversations.list_page(
+        step.uid, limit=ITEMS_A_STEP, after=step.cursor
+    )
     for conversation in filter(has_rows, page.items):
-        await reindex_conversation(step.uid, conversation.id, conversations, deps.index)
+        await reindex_conversation(step.uid, conversation.id, deps.stores, deps.index)
     return page.next
 
 

@@ -1,6 +1,6 @@
 """Conversation store: a user's conversations and their transcripts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,11 +20,13 @@ from shared.data.conversations.transcripts import (
     read_part,
     split_transcript,
 )
+from shared.data.people.people import person_path
 from shared.data.store.codec import dump, load_all
 from shared.data.store.paging import Page, build_page, parse_cursor, query_from
 from shared.domain.conversations.conversation import Conversation, apply_edits, transcript_hash
 from shared.domain.errors import AlreadyExists, Conflict, NotFound, Unavailable
-from shared.domain.ids import AppId, ConversationId, UserId, is_id
+from shared.domain.ids import AppId, ConversationId, PersonId, UserId, is_id
+from shared.domain.people.person import Person
 from shared.domain.store.documents import (
     Create,
     Delete,
@@ -51,7 +53,7 @@ _NEWEST_FIRST = (Order("created_at", "desc"),)
 _WITHOUT_TRANSCRIPT = tuple(
     each.name
     for each in fields(Conversation)
-    if each.name not in {"id", "transcript_segments", "photos", "held_by"}
+    if each.name not in {"id", "transcript_segments", "photos", "held_by", "person_names"}
 )
 
 
@@ -114,7 +116,7 @@ class Conversations:
         return load_all(Conversation, await self._documents.get_many(paths))
 
     async def load_transcript(self, uid: UserId, conversation: Conversation) -> Conversation:
-        """Read the parts. Raises IncompleteTranscript while one of them is missing."""
+        """Read the parts and what its people are called now. Raises IncompleteTranscript while a part is missing."""
         [whole] = await self.load_transcripts(uid, [conversation])
         if whole is None:
             raise IncompleteTranscript("A part of the transcript is not there yet")
@@ -123,14 +125,21 @@ class Conversations:
     async def load_transcripts(
         self, uid: UserId, conversations: Sequence[Conversation]
     ) -> list[Conversation | None]:
-        """Read the parts of all in one round; None for one of which a part is missing."""
+        """Read the parts and the people of all in one round; None for one of which a part is missing."""
         paths = [
             part_path(conversation_path(uid, c.id), n)
             for c in conversations
             for n in range(len(c.parts))
         ]
-        documents = await self._documents.get_many(paths) if paths else []
-        merge = partial(_merge_all, conversations, documents)
+        spoken = [c for c in conversations if c.transcript_segments or c.parts]
+        people = [
+            person_path(uid, name) for name in sorted({n for c in spoken for n in c.person_ids})
+        ]
+        if not paths and not people:
+            return [*conversations]
+        documents = await self._documents.get_many([*paths, *people])
+        names = {person.id: person.name for person in load_all(Person, documents[len(paths) :])}
+        merge = partial(_merge_all, conversations, documents, names)
         return await to_thread.run_sync(merge) if paths else merge()
 
     async def load_photos(
@@ -397,10 +406,15 @@ def split_conversation(path: str, conversation: Conversation) -> tuple[Conversat
 
 
 def _merge_all(
-    conversations: Sequence[Conversation], documents: Sequence[Document | None]
+    conversations: Sequence[Conversation],
+    documents: Sequence[Document | None],
+    names: Mapping[PersonId, str],
 ) -> list[Conversation | None]:
     remaining = iter(documents)
-    return [_merge_parts(c, [next(remaining) for _ in c.parts]) for c in conversations]
+    return [
+        _merge_parts(replace(c, person_names=names), [next(remaining) for _ in c.parts])
+        for c in conversations
+    ]
 
 
 def _merge_parts(

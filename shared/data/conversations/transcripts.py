@@ -30,7 +30,8 @@ def split_transcript(conversation: Conversation) -> tuple[Conversation, list[Par
 def dump_conversation(conversation: Conversation) -> dict[str, Any]:
     """Return the fields of a conversation, its segments as parts hold them."""
     segments = [segment.to_fields() for segment in conversation.transcript_segments]
-    fields = dump(replace(conversation, transcript_segments=()))
+    fields = dump(replace(conversation, transcript_segments=(), person_names={}))
+    del fields["person_names"]
     return {**fields, "transcript_segments": segments}
 
 

@@ -1,40 +1,60 @@
-"""People that a user talks with, and their names in conversations."""
+"""People that a user talks with, and who of them speaks in a conversation."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from shared.data.store.codec import load_all
 from shared.data.store.records import Records
-from shared.domain.errors import PreconditionFailed
+from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import PersonId, UserId
 from shared.domain.people.person import Person
 from shared.domain.store.documents import Document, Fields, Query, Update, Where
+from shared.retrieval.terms import tokenize
 
 _BATCH_SIZE = 25
 """Conversations at once: each may name the speakers of 2,000 segments, and a commit holds 7 MB."""
+MAX_WORDS = 30
+"""Limit of Firestore's `array-contains-any`."""
+_MAX_FOUND = 100
 
 
 class People(Records[Person]):
-    """A user's people. Their names stand in the conversations too, where search reads them."""
+    """A user's people. Conversations and rows of the index name them by id: a new name is one write."""
 
     kind = Person
     collection = "people"
     noun = "Person"
+
+    def prepare(self, record: Person) -> Person:
+        return replace(record, name_words=_list_words(record))
 
     def is_same(self, stored: Person, record: Person) -> bool:
         return stored.name == record.name
 
     async def load_names(self, uid: UserId, ids: Sequence[PersonId]) -> dict[PersonId, str]:
         """Return the names of those who exist."""
-        documents = await self._documents.get_many([self.document_path(uid, name) for name in ids])
+        documents = await self._documents.get_many([person_path(uid, name) for name in ids])
         return {person.id: person.name for person in load_all(Person, documents)}
 
-    async def propagate_name(self, uid: UserId, person: Person) -> None:
-        """Write a person's name into every conversation they speak in; idempotent."""
-        await self._rewrite(
-            uid, person.id, lambda document: _build_renamed_speakers(document, person)
+    async def list_by_words(self, uid: UserId, words: Sequence[str]) -> list[Person]:
+        """Return those who have one of the first MAX_WORDS words in their name, as terms of a search."""
+        if not words:
+            return []
+        query = Query(
+            collection=f"users/{uid}/{self.collection}",
+            where=(Where("name_words", "array_contains_any", list(words[:MAX_WORDS])),),
+            limit=_MAX_FOUND,
         )
+        return load_all(Person, await self._documents.query(query))
+
+    async def make_findable(self, uid: UserId, ids: Sequence[PersonId]) -> None:
+        """Store the words of names that were stored without; rows that name these people may follow."""
+        documents = await self._documents.get_many([person_path(uid, name) for name in ids])
+        for person in load_all(Person, documents):
+            if person.name_words != _list_words(person):
+                with suppress(NotFound):  # deleted meanwhile
+                    await self.change(uid, person.id)
 
     async def unassign(self, uid: UserId, person_id: PersonId) -> None:
         """Leave a person's speakers unnamed in every conversation."""
@@ -62,15 +82,12 @@ class People(Records[Person]):
             query = replace(query, start_after=(documents[-1].id,))
 
 
-def _build_renamed_speakers(document: Document, person: Person) -> Fields:
-    def rename(who: dict[str, Any]) -> dict[str, Any]:
-        return {**who, "name": person.name} if who["person_id"] == person.id else who
+def person_path(uid: UserId, person_id: PersonId) -> str:
+    return f"users/{uid}/people/{person_id}"
 
-    assignments = document.fields.get("assignments", ())
-    return {
-        "speakers": {label: rename(who) for label, who in document.fields["speakers"].items()},
-        "assignments": [{**each, "speaker": rename(each["speaker"])} for each in assignments],
-    }
+
+def _list_words(person: Person) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tokenize(person.name)))
 
 
 def _build_remaining_speakers(document: Document, person_id: PersonId) -> Fields:

@@ -21,10 +21,11 @@ from shared.retrieval.chunking import split_into_chunks
 from shared.retrieval.dense_windows import WINDOW_CHARS, Window, format_window, split_into_windows
 from shared.retrieval.terms import fold
 
-INDEX_VERSION = 6
+INDEX_VERSION = 7
 """Raised when rows are built differently; `make reindex-all` builds older ones anew."""
-SEARCHED_INDEX_VERSIONS = (3, 4, 5, INDEX_VERSION)
-"""Search skips other rows. In version 5 a dense window was of four turns, up to version 4 each turn had dense
+SEARCHED_INDEX_VERSIONS = (3, 4, 5, 6, INDEX_VERSION)
+"""Search skips other rows. Up to version 6 people stood in rows by the name they had,
+and words of other languages as they were written; in version 5 a dense window was of four turns, up to version 4 each turn had dense
 values of its own; in version 3 a few rare words have other stems."""
 MAX_NAMES = 40
 MAX_NAME_CHARS = 60
@@ -72,7 +73,7 @@ class LibraryIndex:
         self, uid: UserId, conversation: Conversation, memories: Sequence[Memory]
     ) -> tuple[list[RowWithText], int]:
         """Return the rows of a conversation and of its memories, and how many chunks they hold."""
-        parts = split_into_chunks(conversation.named_segments)
+        parts = split_into_chunks(conversation.named_segments, conversation.person_names)
         windows = split_into_windows(parts, self._window_chars)
         conversation_rows = _build_conversation_rows(uid, conversation, windows)
         return [*conversation_rows, *_build_memory_rows(uid, memories)], len(parts)
@@ -136,19 +137,21 @@ def _build_conversation_rows(
     uid: UserId, conversation: Conversation, windows: Sequence[Window]
 ) -> Iterator[RowWithText]:
     parts = list(chain.from_iterable(windows))
-    speakers = {part.speaker for part in parts}
-    common_metadata = _build_common_metadata(uid, conversation, speakers)
+    speakers = {part.speaker for part in parts if part.speaker}
+    speaking = sorted({part.person_id for part in parts if part.person_id})
+    people = {name: conversation.person_names[name] for name in speaking}
+    common_metadata = _build_common_metadata(uid, conversation, speakers, speaking)
     day = _format_day(conversation.started_at)
     overview = build_summary_text(conversation.structured)
-    summary = sparse.encode_text(f"{day}\n{overview}", speakers)
+    language = conversation.language
+    summary = sparse.encode_text(overview, day, speakers=speakers, people=people, language=language)
     row = _build_row(
         summary_id(uid, conversation.id), summary, {**common_metadata, "kind": "summary"}
     )
     yield row, overview
+    encoded = sparse.encode_chunks(parts, day, people=people, language=language)
     places = chain.from_iterable(map(_describe_window, windows))
-    for number, (sparse_vector, (place, text)) in enumerate(
-        zip(sparse.encode_chunks(parts, day), places, strict=True)
-    ):
+    for number, (sparse_vector, (place, text)) in enumerate(zip(encoded, places, strict=True)):
         metadata = {**common_metadata, "kind": "chunk", **place}
         yield _build_row(chunk_id(uid, conversation.id, number), sparse_vector, metadata), text
 
@@ -184,7 +187,7 @@ def _build_memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[RowW
             "content_hash": memory_hash(memory),
             "index_version": INDEX_VERSION,
         }
-        sparse_vector = sparse.encode_text(f"{_format_day(memory.created_at)}\n{memory.content}")
+        sparse_vector = sparse.encode_text(memory.content, _format_day(memory.created_at))
         row = _build_row(memory_row_id(uid, memory.id), sparse_vector, metadata)
         yield row, memory.content
 
@@ -195,14 +198,17 @@ def name_key(name: str) -> str:
 
 
 def _build_common_metadata(
-    uid: UserId, conversation: Conversation, speakers: Iterable[str]
+    uid: UserId, conversation: Conversation, speakers: Iterable[str], people: Sequence[str]
 ) -> dict[str, MetadataValue]:
     topics = conversation.topics
     return {
         "uid": uid,
         "conversation_id": conversation.id,
         "created_at": int(conversation.started_at.timestamp()),
-        "people": _build_name_keys([*sorted(speakers), *topics.people]),
+        "people": [
+            *map(sparse.person_key, people[:MAX_NAMES]),
+            *_build_name_keys([*sorted(speakers), *topics.people]),
+        ],
         "topics": _build_name_keys(topics.topics),
         "entities": _build_name_keys(topics.entities),
         "dates": [date[:MAX_NAME_CHARS] for date in topics.dates[:MAX_NAMES]],

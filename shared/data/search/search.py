@@ -17,6 +17,7 @@ from shared.data.conversations.conversation_cache import CachedConversation, Con
 from shared.data.conversations.conversation_lists import MAX_TEXT_BYTES
 from shared.data.conversations.conversations import Conversations, conversation_path
 from shared.data.memories.memories import memory_path
+from shared.data.people.people import People
 from shared.data.search.dense_vectors import DenseVectors
 from shared.data.search.library_index import (
     SEARCHED_INDEX_VERSIONS,
@@ -28,7 +29,7 @@ from shared.data.search.library_index import (
 from shared.data.search.question_meaning import QuestionMeaning, compare_with_examples
 from shared.data.store.codec import load_all
 from shared.domain.conversations.conversation import Conversation
-from shared.domain.ids import ConversationId, MemoryId, UserId
+from shared.domain.ids import ConversationId, MemoryId, PersonId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.store.vectors import Filter, Hit, MetadataValue, SparseVector
 from shared.domain.value import value
@@ -36,11 +37,10 @@ from shared.ports import Documents, Embedder, Vectors
 from shared.retrieval.examples import ENCODER
 from shared.retrieval.fusion import fuse_ranks, fuse_scores
 from shared.retrieval.packing import Passage, TurnScores, build_excerpts
-from shared.retrieval.query import ParsedQuery, parse_query, rescore
-from shared.retrieval.sparse import build_speaker_vector
+from shared.retrieval.query import ParsedQuery, list_name_words, parse_query, rescore
+from shared.retrieval.sparse import build_speaker_vector, person_key
 from shared.retrieval.support import add_support
-from shared.retrieval.term_weights import get_term_weight
-from shared.retrieval.terms import tokenize
+from shared.retrieval.terms import tokenize, tokenize_in
 from shared.spans import open_retrieval
 
 MAX_ROWS_PER_QUERY = 200
@@ -101,7 +101,7 @@ class SearchResult:
 
 
 class Search:
-    """Makes one vector query, then one read of the documents; rarely a second of each.
+    """Makes one query of the people, one of the vectors, then one read of the documents; rarely a second.
 
     A row counts only while the document it was made from is unchanged. A conversation that is being
     processed anew, after an edit, is found by the words of the question that stand in it now.
@@ -113,6 +113,7 @@ class Search:
         self._dense_vectors = DenseVectors(vectors, embedder)
         self._documents = documents
         self._conversations = Conversations(documents)
+        self._people = People(documents)
         self._cache = ConversationCache()
         self._vectors = vectors
 
@@ -167,7 +168,9 @@ class Search:
         """
         filters = Filters(start=start, end=end, people=(speaker,))
         with open_retrieval("conversations"):
-            hits = await self._query_newest(uid, build_speaker_vector(speaker), limit, filters)
+            names = await self._build_name_filter(uid, filters)
+            vector = build_speaker_vector(speaker, await self._list_people(uid, speaker))
+            hits = await self._query_newest(uid, vector, limit, filters, names)
         rows = _group_by_conversation(sorted(hits, key=_get_start, reverse=True))
         candidates = await self._load_with_overfetch(uid, speaker, rows, limit)
         newest = [stored for stored, _ in candidates[:limit]]
@@ -176,7 +179,7 @@ class Search:
         return [*filter(None, await self._conversations.load_transcripts(uid, newest))]
 
     async def _query_newest(
-        self, uid: UserId, query: SparseVector, limit: int, filters: Filters
+        self, uid: UserId, query: SparseVector, limit: int, filters: Filters, names: Filter
     ) -> list[Hit]:
         """Return rows of summaries, the newest `limit` among them.
 
@@ -184,7 +187,7 @@ class Search:
         """
         hits: list[Hit] = []
         for _ in range(MAX_QUERIES):
-            where: Filter = {"kind": {"$eq": "summary"}, **_build_filter(filters)}
+            where: Filter = {"kind": {"$eq": "summary"}, **_build_time_filter(filters), **names}
             hits = await self._vectors.query_sparse(
                 uid, query, limit=MAX_ROWS_PER_QUERY, where=where
             )
@@ -201,13 +204,14 @@ class Search:
 
         A greater limit adds conversations behind the others and changes no order.
         """
-        parsed_query = parse_query(query)
-        where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_build_filter(filters)}
         with open_retrieval("conversations"):
-            by_words, by_vector = await asyncio.gather(
-                self._vectors.query_sparse(
-                    uid, parsed_query.vector, limit=MAX_ROWS_PER_QUERY, where=where
-                ),
+            where: Filter = {
+                "kind": {"$in": ["summary", "chunk"]},
+                **_build_time_filter(filters),
+                **await self._build_name_filter(uid, filters),
+            }
+            (parsed_query, by_words), by_vector = await asyncio.gather(
+                self._query_words(uid, query, where),
                 self._dense_vectors.query_nearest(
                     uid, query, limit=MAX_ROWS_PER_QUERY, where=where
                 ),
@@ -221,6 +225,36 @@ class Search:
             if len(by_words) == MAX_ROWS_PER_QUERY:
                 await self._add_crowded_out(uid, parsed_query, limit, where, rows)
         return rows
+
+    async def _query_words(
+        self, uid: UserId, query: str, where: Filter
+    ) -> tuple[ParsedQuery, list[Hit]]:
+        """Return the question, in which people are known by their present names, and the rows that it finds."""
+        people = await self._people.list_by_words(uid, list_name_words(query))
+        keys: dict[str, list[str]] = {}
+        for person in people:
+            for word in person.name_words:
+                keys.setdefault(word, []).append(person_key(person.id))
+        parsed_query = parse_query(query, keys)
+        hits = await self._vectors.query_sparse(
+            uid, parsed_query.vector, limit=MAX_ROWS_PER_QUERY, where=where
+        )
+        return parsed_query, hits
+
+    async def _list_people(self, uid: UserId, name: str) -> list[PersonId]:
+        """Return the people who have all words of a name in theirs."""
+        words = tokenize(name)
+        people = await self._people.list_by_words(uid, words)
+        return [person.id for person in people if set(words) <= set(person.name_words)]
+
+    async def _build_name_filter(self, uid: UserId, filters: Filters) -> Filter:
+        people = [
+            key
+            for name in filters.people
+            for key in (name_key(name), *map(person_key, await self._list_people(uid, name)))
+        ]
+        keys = {"people": people, "topics": [*map(name_key, filters.topics)]}
+        return {field: {"$in": values} for field, values in keys.items() if values}
 
     async def _add_crowded_out(
         self,
@@ -347,14 +381,6 @@ def _get_start(hit: Hit) -> int:
     return int(str(hit.metadata["created_at"]))
 
 
-def _build_filter(filters: Filters) -> Filter:
-    names = {"people": filters.people, "topics": filters.topics}
-    name_filters = {
-        field: {"$in": [name_key(n) for n in values]} for field, values in names.items() if values
-    }
-    return {**_build_time_filter(filters), **name_filters}
-
-
 def _build_time_filter(filters: Filters) -> Filter:
     bounds: dict[str, int] = {}
     if filters.start:
@@ -399,9 +425,9 @@ def _select_rows(entry: CachedConversation, rows: Sequence[Hit], query: str) -> 
 
 def _find_turns(conversation: Conversation, hit: Hit, query: str) -> Iterator[Hit]:
     """Yield a row for each turn that has a word of the question."""
-    terms = {term for term in tokenize(query) if get_term_weight(term) > 0}
+    terms = {term for asked in parse_query(query).query_terms for term in asked.shares}
     for number, segment in enumerate(conversation.transcript_segments):
-        if not terms.isdisjoint(tokenize(segment.text)):
+        if not terms.isdisjoint(tokenize_in(segment.text, conversation.language)):
             place: dict[str, MetadataValue] = {"segment": number, "window": [str(number)]}
             yield replace(hit, metadata={**hit.metadata, "kind": "chunk", **place})
 

@@ -198,7 +198,8 @@ class Edits:
 class Speaker:
     """The identity of a speaker: a person the user named, or the user.
 
-    `is_own_name`: they are the user because transcripts call the user by that name.
+    `is_own_name`: they are the user because transcripts call the user by that name. A person's name is
+    the one they had when they were named here; what they are called now stands with the person.
     """
 
     name: str = ""
@@ -221,7 +222,8 @@ class Conversation:
 
     `parts` holds the SHA-256 of each part of a transcript that is too long to stand inline; then
     `transcript_segments` is empty until the parts are read.
-    `held_by` is set while somebody works on it and never stored: the claim stands beside.
+    `held_by` is set while somebody works on it and never stored: the claim stands beside. Nor are `person_names`,
+    what its people are called now: they come with its transcript.
     `processed_hash` is the content that `structured`, the memories and the vectors were made from;
     `chunk_count` the number of vector chunks written for it. `speakers` says by label who spoke,
     `assignments` who spoke single segments; `person_ids` names the people among them. What an app handed in carries its `app_id`.
@@ -267,6 +269,7 @@ class Conversation:
     speakers: Mapping[str, Speaker] = field(default_factory=dict)
     assignments: tuple[Assignment, ...] = ()
     person_ids: tuple[PersonId, ...] = ()
+    person_names: Mapping[PersonId, str] = field(default_factory=dict)
     starred: bool = False
     app_id: AppId | None = None
     text_bytes: int = 0
@@ -299,9 +302,14 @@ class Conversation:
     @property
     def named_segments(self) -> tuple[Segment, ...]:
         """The transcript for models and search: speakers by name, as the user or recorder gave it."""
-        segments, speakers = self.transcript_segments, self.speakers
+        segments = self.transcript_segments
+        speakers = {label: self.call_by_name(who) for label, who in self.speakers.items()}
         if self.assignments:
-            assigned = {name: a.speaker for a in self.assignments for name in a.segment_ids}
+            assigned = {
+                name: self.call_by_name(a.speaker)
+                for a in self.assignments
+                for name in a.segment_ids
+            }
             return tuple(
                 _apply_speaker(segment, assigned.get(name, speakers.get(segment.speaker)))
                 for name, segment in zip(self.segment_ids, segments, strict=True)
@@ -309,6 +317,11 @@ class Conversation:
         if not speakers:
             return segments
         return tuple(_apply_speaker(segment, speakers.get(segment.speaker)) for segment in segments)
+
+    def call_by_name(self, speaker: Speaker) -> Speaker:
+        """Return a speaker by the name that they have now, as far as it is known."""
+        name = self.person_names.get(speaker.person_id) if speaker.person_id else None
+        return replace(speaker, name=name) if name else speaker
 
     @property
     def segment_ids(self) -> list[str]:

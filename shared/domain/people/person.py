@@ -8,9 +8,10 @@ from shared.domain.value import value
 
 @value
 class Person:
-    """Known by the name the owner gave; times in UTC."""
+    """Known by the name the owner gave; times in UTC. Search finds them by `name_words`."""
 
     id: PersonId
     name: str
     created_at: datetime
     updated_at: datetime
+    name_words: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""People in conversations: a renamed or deleted person changes all of them, however much stands in each."""
+"""People in conversations: a deleted person leaves all of them, however much stands in each."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.data.conversations.conversations import conversation_path
 from shared.data.conversations.transcripts import dump_conversation
+from shared.data.people.people import person_path
+from shared.data.store.codec import dump
 from shared.data.stores import Stores
 from shared.domain.conversations.assignments import MAX_ASSIGNED_SEGMENTS
 from shared.domain.conversations.conversation import Assignment, Conversation, Speaker
@@ -20,7 +22,7 @@ ANN = Person(id=PersonId("ann"), name="Ann", created_at=START, updated_at=START)
 COUNT = 60
 
 
-async def test_a_person_is_renamed_and_deleted_in_many_conversations_of_many_words(database):
+async def test_a_deleted_person_leaves_many_conversations_of_many_words(database):
     documents = SqliteDocuments(database, INDEXES)
     people = Stores(documents).people
     segments = tuple(f"{n:064}" for n in range(MAX_ASSIGNED_SEGMENTS))
@@ -37,18 +39,39 @@ async def test_a_person_is_renamed_and_deleted_in_many_conversations_of_many_wor
         path = conversation_path(ALICE, conversation.id)
         await documents.write(Set(path, dump_conversation(conversation)))
 
-    await people.propagate_name(ALICE, replace(ANN, name="Anna"))
-    names = [ConversationId(f"c{n}") for n in range(COUNT)]
-    renamed = await Stores(documents).conversations.find_many(ALICE, names)
     await people.unassign(ALICE, ANN.id)
+    names = [ConversationId(f"c{n}") for n in range(COUNT)]
     unnamed = await Stores(documents).conversations.find_many(ALICE, names)
 
-    assert [c.assignments[0].speaker.name for c in renamed] == ["Anna"] * COUNT
     assert [(c.assignments, c.person_ids) for c in unnamed] == [((), ())] * COUNT
 
 
 async def test_a_name_too_long_for_a_query_is_nobodys(any_documents):
     people = Stores(any_documents).people
+    stored = await people.add(ALICE, ANN)
+
+    assert await people.list_by_values(ALICE, "name", ["x" * 2_000, "Ann"]) == [stored]
+
+
+async def test_people_are_listed_by_any_word_of_their_name(any_documents):
+    people = Stores(any_documents).people
+    zoe = await people.add(ALICE, replace(ANN, id=PersonId("zoe"), name="Zoë  KRÜGER-Lee"))
     await people.add(ALICE, ANN)
 
-    assert await people.list_by_values(ALICE, "name", ["x" * 2_000, "Ann"]) == [ANN]
+    for word in ("zoe", "kruger", "lee"):
+        assert await people.list_by_words(ALICE, [word, "nobody"]) == [zoe]
+    assert await people.list_by_words(ALICE, ["zo", "krug"]) == []
+    assert await people.list_by_words(ALICE, []) == []
+
+
+async def test_names_that_were_stored_without_their_words_are_made_findable(any_documents):
+    people = Stores(any_documents).people
+    fields = {name: field for name, field in dump(ANN).items() if name not in ("id", "name_words")}
+    await any_documents.write(Set(person_path(ALICE, ANN.id), fields))
+    unknown = PersonId("gone")
+
+    before = await people.list_by_words(ALICE, ["ann"])
+    await people.make_findable(ALICE, [ANN.id, unknown])
+
+    assert before == []
+    assert [person.id for person in await people.list_by_words(ALICE, ["ann"])] == [ANN.id]

@@ -113,9 +113,9 @@ def test_a_first_person_question_prefers_the_owners_turns():
 
 
 def test_a_speakers_name_in_a_summary_counts_only_as_a_marker():
-    assert dot("Ann", encode_text("Ann likes herons", ["Ann"])) == MARKER_WEIGHT * get_term_weight(
-        "ann"
-    )
+    assert dot(
+        "Ann", encode_text("Ann likes herons", speakers=["Ann"])
+    ) == MARKER_WEIGHT * get_term_weight("ann")
     assert dot("Ann", encode_text("Ann likes herons")) > MARKER_WEIGHT * get_term_weight("ann")
 
 

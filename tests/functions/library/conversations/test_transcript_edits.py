@@ -167,8 +167,9 @@ async def test_a_speaker_of_a_label_takes_the_place_of_single_assignments(alice)
 async def test_a_person_who_spoke_one_segment_is_renamed_and_deleted(processed_world, alice):
     await assign(alice, "s1")
 
-    await alice.patch("/v1/users/people/ann/name", params={"value": "Anneliese"})
     await processed_world.deliver_all()
+
+    await alice.patch("/v1/users/people/ann/name", params={"value": "Anneliese"})
     assert [name for _, name, _ in await list_speakers(alice)][1] == "Anneliese"
     assert await processed_world.search_ids("Anneliese") == ["talk"]
 

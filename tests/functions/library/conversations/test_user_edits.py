@@ -228,11 +228,12 @@ async def test_a_renamed_person_has_the_new_name_everywhere(world, alice):
     await add_named_conversation(world, alice)
 
     response = await alice.patch("/v1/users/people/ann/name", params={"value": "Anneliese"})
-    await world.deliver_all()
 
     assert response.json()["name"] == "Anneliese"
     assert await list_speakers(alice) == [("SPEAKER_00", None), ("SPEAKER_01", "Anneliese")]
     assert await world.search_ids("Anneliese") == ["talk"]
+    assert await world.search_ids("Ann") == []
+    assert await world.run_trigger() == []
 
 
 async def test_a_deleted_person_leaves_the_speaker_unnamed(world, alice):
