@@ -159,7 +159,7 @@ def _change_session(
     previous = _get_previous(session, path, profile)
     changes: dict[str, Any] = {}
     if not session.title:
-        changes["title"] = choose_title(output, exchange.question)
+        changes["title"], changes["title_kinds"] = choose_title(output, exchange)
     if previous.noted_until is None or previous.noted_until < answer.position:
         branch = path.find_branch(answer.position)
         changes["notes"] = (

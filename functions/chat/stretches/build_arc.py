@@ -19,6 +19,7 @@ from shared.domain.chats.rule import MAX_WORDS as MAX_RULE_WORDS
 from shared.domain.conversations.derived_ids import build_derived_id
 from shared.domain.ids import ArcId, MemoryId
 from shared.domain.memories.memory import MAX_WORDS, Memory
+from shared.domain.provenance import join_kinds
 from shared.domain.words import count_words, normalise
 from shared.library.write_policy import decide_timing
 from shared.security.visible_text import strip_invisible
@@ -54,6 +55,7 @@ def build_arc(
         resolved_threads=_clean_all(output.resolved_threads, MAX_LINES),
         crisis_level_max=crisis_level,
         statements=tuple(_select(output.statements, messages, known_memories)),
+        read_kinds=join_kinds(*(message.text_kinds for message in messages)),
     )
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from functions.chat.consent.reading import Reading
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.memory_tools import Remember, remember_fact
@@ -32,7 +33,7 @@ def build_spoken_memory_tools(deps: ChatDeps, uid: UserId, spoken: Sequence[str]
     async def remember(arguments: RememberSpoken) -> ResultRenderer:
         if not any(stands_in(arguments.user_quote, text) for text in spoken):
             raise ToolRefused(NOT_SAID)
-        return await remember_fact(deps, uid, arguments)
+        return await remember_fact(deps, uid, Reading(spoken), arguments)
 
     return [
         build_builtin_tool(
