@@ -22,7 +22,7 @@ MIN_SHARE = 0.6
 """Of the words that mean something; a rare one, a name or an amount never lacks."""
 MIN_BEGINNING = 4
 """So many letters two forms of a word share, and MIN_SHARE of the longer one."""
-_NEGATIONS = Path(__file__).with_name("negations.json")
+_NEGATIONS = Path(__file__).with_name("negations.json").read_text(encoding="utf-8")
 _SIGNS = "signs"
 """The row of scripts that are written without spaces."""
 _FREQUENT_AMOUNTS = frozenset(tokenize("one two three four five six ten few several first second"))
@@ -138,13 +138,13 @@ def _list_signs_of_amounts(text: str) -> set[str]:
 
 @cache
 def _load_negations() -> frozenset[str]:
-    rows = json.loads(_NEGATIONS.read_text(encoding="utf-8"))
+    rows = json.loads(_NEGATIONS)
     return frozenset(fold(" ".join(row for name, row in rows.items() if name != _SIGNS)).split())
 
 
 @cache
 def _load_signs() -> tuple[str, ...]:
-    rows = json.loads(_NEGATIONS.read_text(encoding="utf-8"))
+    rows = json.loads(_NEGATIONS)
     return tuple(fold(rows[_SIGNS]).split())
 
 

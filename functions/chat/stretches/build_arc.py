@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from functions.chat.consent.nobodys_words import is_owners_word
 from functions.chat.stretches.model_outputs import StatementOutput, StretchOutput
 from shared.domain.chats.arc import (
     MAX_LINE_CHARS,
@@ -91,7 +92,7 @@ def _is_proved(output: StatementOutput, messages: Sequence[Message]) -> bool:
         return False
     source = messages[output.message]
     is_said = (
-        source.is_owners
+        is_owners_word(source)
         and output.quote in source.text
         and stands_in_words(output.quote, source.text)
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from functions.chat.consent.nobodys_words import find_writers, is_owners_word
 from functions.chat.consent.reading import Reading
 from functions.chat.context.known import Known
 from functions.chat.context.page import Page
@@ -13,8 +14,10 @@ _LIBRARY_KINDS: TextKinds = (LIBRARY.text_kind,)
 
 def build_reading(text: str, documents: TurnContext, page: Page | None) -> Reading:
     """Return what a turn has read before its first call of a model."""
-    own_texts = [message.text for message in documents.window if message.is_owners]
-    return Reading([text, *own_texts], join_kinds(*_list_kinds(documents, page)))
+    writers = find_writers(text, is_offered=documents.is_offered)
+    own_texts = [message.text for message in documents.window if is_owners_word(message)]
+    kinds = join_kinds(writers, *_list_kinds(documents, page))
+    return Reading([*([] if writers else [text]), *own_texts], kinds)
 
 
 def _list_kinds(documents: TurnContext, page: Page | None) -> Iterator[TextKinds]:

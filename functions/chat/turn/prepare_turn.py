@@ -7,6 +7,7 @@ from functools import partial
 
 from functions.chat.commands.command import Command, read_command
 from functions.chat.consent.consent_reply import Reply, parse_reply_to
+from functions.chat.consent.nobodys_words import find_writers
 from functions.chat.context.window import list_owner_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
@@ -274,5 +275,6 @@ def _build_message(asked: _Asked, documents: TurnContext) -> Message:
         created_at=asked.at,
         branch=documents.path.tip,
         app_id=documents.session.app_id,
+        read_kinds=find_writers(asked.text, is_offered=documents.is_offered),
         files=tuple(build_card(file, asked.uid) for file in documents.files.of_question),
     )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from functions.chat.consent.nobodys_words import find_writers, is_owners_word
 from functions.chat.consent.reading import Reading
 from functions.chat.context.window import list_owner_texts, select_owner_messages
 from functions.chat.deps import ChatDeps
@@ -163,6 +164,10 @@ class QuestionTools:
         return [*filter(self._is_allowed, tools)]
 
     def _list_quotable_texts(self) -> dict[MessageId, str]:
-        """Return the owner's latest texts by message, this question first."""
+        """Return the owner's latest texts by message, this question first; none that nobody worded."""
         earlier = select_owner_messages(self.documents.newest_messages)
-        return {build_question_id(self.run_id): self.text, **{m.id: m.text for m in earlier}}
+        is_own = not find_writers(self.text, is_offered=self.documents.is_offered)
+        return {
+            **({build_question_id(self.run_id): self.text} if is_own else {}),
+            **{message.id: message.text for message in earlier if is_owners_word(message)},
+        }

@@ -58,7 +58,8 @@ from shared.domain.value import value
 class TurnContext:
     """The documents that an answer is prepared from; of the newest messages the model reads the `window`.
 
-    `danger` is how much the question is like those of people in a serious crisis, from 0 to 1.
+    `danger` is how much the question is like those of people in a serious crisis, from 0 to 1. It `is_offered` where
+    it equals a suggestion that its owner was offered of late.
     """
 
     profile: Profile
@@ -79,6 +80,7 @@ class TurnContext:
     similar_chats: Sequence[SimilarChat] = ()
     known: Known = NOTHING_KNOWN
     danger: float = 0.0
+    is_offered: bool = False
 
     @property
     def persona(self) -> App | None:
@@ -164,6 +166,7 @@ async def _read_second_round(
         similar_chats=similar_chats,
         known=NOTHING_KNOWN if is_doubted else leave_out_forbidden(known, agent),
         danger=danger,
+        is_offered=first.is_offered,
     )
 
 
@@ -180,6 +183,7 @@ class _FirstRound:
     consent: Consent
     page_item: PageItem | None
     files_of_question: Sequence[File]
+    is_offered: bool
 
 
 async def _read_first_round(
@@ -199,12 +203,14 @@ async def _read_first_round(
             deps.stores.grants.load(uid),
             find_item(deps.stores, uid, question.page),
             find_files(deps, uid, question.file_ids, may_be_gone=question.version is not None),
+            deps.stores.offered_suggestions.has(uid, question.text, deps.clock.now()),
         ),
     )
     refusal, _ = await gather(check(), reads, return_exceptions=True)
     if isinstance(refusal, BaseException):
         raise refusal
-    profile, history_read, installed_apps, (connections, consent, page_item, files) = await reads
+    profile, history_read, installed_apps, (connections, consent, *named) = await reads
+    page_item, files, is_offered = named
     session, path, newest_messages = history_read
     return _FirstRound(
         profile=profile,
@@ -216,6 +222,7 @@ async def _read_first_round(
         consent=consent,
         page_item=page_item,
         files_of_question=files,
+        is_offered=is_offered,
     )
 
 

@@ -131,7 +131,7 @@ class Message:
     whoever it names as its sender, it counts as nobody's words. `notes` of an answer are made after its
     turn; None until then. `documents` are those that an answer's model was given, by the numbers that they keep in
     the chat, whose greatest so far is `last_number`. `read_kinds` are the kinds of text of others that the model of
-    an answer had read, None where nobody knows.
+    an answer had read, and those that a message of the owner may be, None where nobody knows.
     """
 
     id: MessageId
