@@ -104,6 +104,7 @@ class AgentRun:
             report_refused_tool=partial(_report_refused_tool, deps),
             language=turn.language,
             decided=turn.decided,
+            tells_changes=not turn.can_confirm,
         )
 
     async def run(self) -> Outcome:
@@ -165,6 +166,8 @@ class AgentRun:
         self.journal.append_notice(notice)
         if self.agent.output_gate.addition:
             self.journal.append_notice(self.agent.output_gate.addition)
+        for event in self.agent.tell_changes():
+            self.journal.append(event)
         return outcome
 
 
