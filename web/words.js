@@ -84,6 +84,22 @@ const LIBRARY_TOOLS = {
 /** The name that the model has for a tool, in words; names of apps' tools end in a suffix that makes them unique. */
 export const modelToolName = (name) => LIBRARY_TOOLS[name] ?? toolName(name.replace(/_[0-9a-f]{16}$/, ""));
 
+const TEXT_KINDS = {
+  recording: t("recordings"),
+  chat: t("other chats"),
+  file: t("files"),
+  paste: t("pasted text"),
+  import: t("imported text"),
+  mail: t("mail"),
+  page: t("web pages"),
+  service: t("connected accounts"),
+  app: t("apps"),
+  agent: t("an agent of somebody else"),
+};
+
+/** From whose words a text may come, beside its owner's: nothing where it is their own, or nobody knows. */
+export const originText = (kinds) => kinds?.length ? t("written after reading: {kinds}", { kinds: kinds.map((kind) => TEXT_KINDS[kind] ?? kind).join(", ") }) : "";
+
 /** The receiver of a call and its maker, as nodes: names may be alike, but an id belongs to one app. */
 export function describeSource({ kind, id }, maker) {
   if (kind !== "app") return [t("A connected service")];

@@ -55,6 +55,18 @@ CONFIRM_CALL = (
 CONFIRM_OWN_CALL = (
     "Shall I do `{tool}` with exactly this?\n```json\n{arguments}\n```\n{reason} {reply}"
 )
+CHANGED = "Changed: {changes} {reply}"
+REPLY_UNDO = "Reply undo."
+UNDO = "undo"
+UNDONE = "Undone: {changes}"
+CHANGED_SINCE = "It was changed or deleted since, so it stays as it is: {changes}"
+MEMORY_MADE = "Remembered {text}."
+MEMORY_CHANGED = "The memory {earlier} now says {text}."
+TASK_MADE = "Created the task {text}."
+TASK_CHANGED = "Changed the task {text}."
+TASK_DONE = "Completed the task {text}."
+TASK_REOPENED = "Reopened the task {text}."
+SUMMARIES_CHANGED = "Changed when daily summaries come."
 REPLY_ALWAYS = "Reply yes, always or no."
 REPLY_ONCE = "Reply yes or no."
 BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."

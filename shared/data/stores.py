@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from shared.data.chats.grants import Grants
     from shared.data.chats.history_requests import HistoryRequests
     from shared.data.chats.messages import Messages
+    from shared.data.chats.offered_suggestions import OfferedSuggestions
     from shared.data.chats.projects import Projects
     from shared.data.chats.runs import Runs
     from shared.data.chats.safety_reviews import SafetyReviews
@@ -117,6 +118,7 @@ _STORES = {
         "voice_sessions",
         "confirmations",
         "grants",
+        "offered_suggestions",
         "disclosure_ledger",
         "embeds",
     ),
@@ -212,6 +214,7 @@ class Stores:
     voice_sessions: "VoiceSessions"
     confirmations: "Confirmations"
     grants: "Grants"
+    offered_suggestions: "OfferedSuggestions"
     disclosure_ledger: "DisclosureLedger"
     embeds: "Embeds"
     apps: "Apps"

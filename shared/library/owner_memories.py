@@ -27,11 +27,11 @@ async def change_memory(
 ) -> tuple[Memory, Memory]:
     """Make the owner's changes of a memory and return it before and after. Raises NotFound.
 
-    Other words are indexed.
+    Other words are indexed, and are the owner's own unless `read_kinds` say otherwise.
     """
     text = changes.get("content")
     if text is not None:
-        changes |= {"aspect": find_exclusive_key(text), "edited": True}
+        changes = {"read_kinds": (), **changes, "aspect": find_exclusive_key(text), "edited": True}
     before, after = await memories.change_from(uid, memory_id, updated_at=clock.now(), **changes)
     if text is not None:
         await index_memories(memories, index, uid, [after])

@@ -2,21 +2,24 @@
 
 import { attempting, el, find } from "../dom.js";
 import { t } from "../i18n.js";
+import { originText } from "../words.js";
 
 /** Returns `follow(chat)`, which shows the summary and tags of the chat that is open, and its requests. */
 export function startChatAbout({ api }) {
   const about = find("#chat-about");
   const summary = el("p", { dir: "auto" });
+  const origin = el("p", { class: "meta" });
   const tags = el("ul", { class: "tags", "aria-label": t("Tags") });
   const allowed = el("div", { class: "allowed" });
   const place = find("#details-requests");
-  about.append(summary, tags, allowed);
+  about.append(summary, origin, tags, allowed);
   let shown;
 
   function follow(chat) {
     const wasShown = shown?.id === chat.id ? JSON.stringify(shown.details_requests ?? []) : null;
     shown = chat;
     summary.textContent = chat.summary ?? "";
+    origin.textContent = originText([...new Set([...(chat.title_kinds ?? []), ...(chat.summary_kinds ?? [])])]);
     tags.replaceChildren(...(chat.tags ?? []).map((tag) => el("li", { dir: "auto" }, tag)));
     const requests = chat.details_requests ?? [];
     allowed.replaceChildren(...requests.flatMap(taken));

@@ -2,7 +2,7 @@
 
 import { el, find, iconButton, moveTo, onSubmit } from "../dom.js";
 import { t, tn } from "../i18n.js";
-import { day } from "../words.js";
+import { day, originText } from "../words.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
 import { startMerging } from "./merge.js";
@@ -47,11 +47,11 @@ export function startMemories({ api, read, openChat }) {
     });
   }
 
-  function details({ id, said_to_owner: content, evidence, conversation_id, segment, session_id, message_id }) {
+  function details({ id, said_to_owner: content, evidence, manually_added, conversation_id, segment, session_id, message_id }) {
     const superseded = el("ol", { class: "earlier", "aria-label": t("Earlier"), "aria-live": "polite" });
     const open = () => read(conversation_id, { segment });
     const node = el("details", {}, el("summary", { "aria-label": t("Source and history: {text}", { text: content }) }, t("Source and history")),
-      evidence ? el("blockquote", { dir: "auto" }, evidence) : el("p", { class: "meta" }, t("You wrote this memory.")),
+      evidence ? el("blockquote", { dir: "auto" }, evidence) : manually_added && el("p", { class: "meta" }, t("You wrote this memory.")),
       session_id && el("button", { type: "button", class: "quiet", onclick: () => openChat(session_id, message_id) }, t("Open the chat")),
       conversation_id && el("button", { type: "button", class: "quiet", onclick: open }, t("Open the conversation")),
       superseded);
@@ -80,7 +80,8 @@ function supersededRow({ said_to_owner: content, valid_to }) {
   return el("li", {}, el("span", { dir: "auto" }, content), valid_to && el("span", { class: "meta" }, " ", t("until {day}", { day: day(valid_to) })));
 }
 
-function origin({ app_id, session_id, created_at, mentions, edited, manually_added }) {
-  const notes = [manually_added ? t("written by you") : app_id ? t("written by an app") : session_id ? t("from a chat") : t("from a conversation"), day(created_at), mentions > 1 && tn({ one: "mentioned {n} time", other: "mentioned {n} times" }, mentions), edited && t("edited")];
+function origin({ app_id, conversation_id, session_id, created_at, mentions, edited, manually_added, read_kinds }) {
+  const written = !app_id && !conversation_id && originText(read_kinds);
+  const notes = [manually_added ? t("written by you") : written || (app_id ? t("written by an app") : session_id ? t("from a chat") : t("from a conversation")), day(created_at), mentions > 1 && tn({ one: "mentioned {n} time", other: "mentioned {n} times" }, mentions), edited && t("edited")];
   return notes.filter(Boolean).join(" · ");
 }

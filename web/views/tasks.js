@@ -2,7 +2,7 @@
 
 import { el, find, iconButton, onSubmit } from "../dom.js";
 import { t } from "../i18n.js";
-import { due } from "../words.js";
+import { due, originText } from "../words.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
 import { editTask } from "./task_form.js";
@@ -34,7 +34,8 @@ export function startTasks({ api, read, onChange }) {
         iconButton("pen", t("Edit: {text}", { text: task.description }), () => edit(description, { label: t("Task"), text: task.description }, (text) => change(task, { description: text }))),
         iconButton("timeline", t("When and whose: {text}", { text: task.description }), () => editTask(label, task, (changes) => change(task, changes))),
         iconButton("bin", t("Delete: {text}", { text: task.description }), () => remove(task))),
-      task.due_at && el("p", { class: "meta" }, t("due {time}", { time: due(task.due_at) })));
+      task.due_at && el("p", { class: "meta" }, t("due {time}", { time: due(task.due_at) })),
+      !task.conversation_id && task.read_kinds?.length > 0 && el("p", { class: "meta" }, originText(task.read_kinds)));
   }
 
   onSubmit(form, () => {

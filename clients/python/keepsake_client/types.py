@@ -76,6 +76,7 @@ class ActionItemOut(TypedDict):
     indent_level: int
     owner: Literal["me", "other", "unknown"]
     owner_name: str | None
+    read_kinds: list[Literal["recording", "chat", "file", "paste", "import", "mail", "page", "service", "app", "agent"]] | None
 
 
 class ActionItemPlaceIn(TypedDict):
@@ -1170,6 +1171,7 @@ class MemoryOut(TypedDict):
     app_id: str | None
     session_id: str | None
     message_id: str | None
+    read_kinds: list[Literal["recording", "chat", "file", "paste", "import", "mail", "page", "service", "app", "agent"]] | None
 
 
 class MemoryValueIn(TypedDict):
@@ -1709,6 +1711,8 @@ class SessionOut(TypedDict):
     category: Literal["general", "software", "science", "medicine", "law", "finance", "business", "marketing", "design", "making", "cooking", "history", "culture", "travel", "learning", "society", "wellbeing"]
     language: str
     details_requests: list[DetailsStatesOut]
+    title_kinds: list[Literal["recording", "chat", "file", "paste", "import", "mail", "page", "service", "app", "agent"]] | None
+    summary_kinds: list[Literal["recording", "chat", "file", "paste", "import", "mail", "page", "service", "app", "agent"]] | None
 
 
 class ShareOut(TypedDict):

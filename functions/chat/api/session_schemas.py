@@ -12,6 +12,7 @@ from shared.domain.chats.chat_notes import Category
 from shared.domain.chats.details_request import DetailKey, RequestState
 from shared.domain.chats.feedback import Thumb
 from shared.domain.chats.storage_mode import StorageMode, find_storage_mode
+from shared.domain.provenance import TextKinds
 from shared.edge.declare.common_schemas import PageQuery
 from shared.edge.declare.schemas import OPTIONAL_ID_PATTERN, Wire
 
@@ -96,7 +97,8 @@ class SessionOut(Wire):
     `is_summarised`: the assistant reads a summary of the oldest messages, which all stay listed.
     Until `locked_until` its questions are refused with 423, except in a crisis. After each answer it is
     noted anew: `summary` and `tags` hold no details of memories and settings, `icons` are names of the
-    Lucide library, and `language` is the one in which its owner writes (ISO 639-1).
+    Lucide library, and `language` is the one in which its owner writes (ISO 639-1). `title_kinds` and `summary_kinds`
+    are the kinds of text of others that had been read when they were written; null where nobody knows.
     """
 
     id: str
@@ -122,6 +124,8 @@ class SessionOut(Wire):
     category: Category
     language: str
     details_requests: Sequence[DetailsStatesOut]
+    title_kinds: TextKinds | None
+    summary_kinds: TextKinds | None
 
 
 def to_session_out(session: Session) -> SessionOut:
@@ -153,4 +157,6 @@ def to_session_out(session: Session) -> SessionOut:
             DetailsStatesOut(request_id=each.id, created_at=each.created_at, states=each.states)
             for each in session.requests
         ],
+        title_kinds=session.title_kinds,
+        summary_kinds=session.notes.read_kinds,
     )

@@ -8,6 +8,7 @@ from functions.chat import user_texts
 from functions.chat.commands.command import Command, CommandName
 from functions.chat.commands.command_turn import CommandReply, CommandTurn, Item, to_line
 from functions.chat.commands.forgetting import ask_to_wipe, choose, decide, forget
+from functions.chat.commands.undo import undo
 from functions.chat.tools.memory_tools import write_fact
 from functions.chat.tools.recall_tools import PAUSED, RESUMED
 from shared.domain.chats.arc import Arc
@@ -187,4 +188,5 @@ _ANSWERS: Mapping[CommandName, Callable[[CommandTurn, Command], Awaitable[Comman
     "rule": _add_rule,
     "recall": _set_recall,
     "wipe": ask_to_wipe,
+    "undo": undo,
 }

@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal, get_args
 
+from functions.chat.consent.change_words import is_undo
 from functions.chat.consent.consent_reply import parse_reply
+from shared.data.chats.answer_changes import METADATA_FIELD
 from shared.domain.chats.built_in_names import SlashName
 from shared.domain.chats.chat import LISTED_KEY, QUESTION_WORDS_KEY, Message
 from shared.domain.chats.confirmation import CONFIRMATION_TIMEOUT, Confirmation
 from shared.domain.value import value
 
-CommandName = SlashName | Literal["choose", "decide"]
+CommandName = SlashName | Literal["choose", "decide", "undo"]
 FORGET = "forget"
 WIPE = "wipe"
 ALL = 0
@@ -26,7 +28,7 @@ _NUMBERS = re.compile(r"\d{1,3}(?:[\s,]+\d{1,3})*\.?")
 
 @value
 class Command:
-    """`argument` is what follows the name. `listed` names what the last list showed, by its numbers.
+    """`argument` is what follows the name; of `undo`, the answer that made the changes. `listed` names what the last list showed, by its numbers.
 
     `decided` is the question that the owner's message answers.
     """
@@ -68,6 +70,8 @@ def read_command(
         return Command(name="choose", argument=text, listed=_find_listed(newest_first))
     if newest_first and newest_first[0].metadata.get(QUESTION_WORDS_KEY) and _is_yes(text):
         return Command(name="wipe")  # yes is not enough: say again what is
+    if newest_first and newest_first[0].metadata.get(METADATA_FIELD) and is_undo(text):
+        return Command(name="undo", argument=newest_first[0].id)
     match = _SLASH.fullmatch(text)
     if match is None or match[1] not in _SLASH_NAMES:
         return None

@@ -6,8 +6,10 @@ Also called: taint tracking, provenance check.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
+from shared.library.proof import proves
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
 
@@ -15,26 +17,33 @@ _NAMES_OF_OWNER = frozenset(tokenize("user owner"))
 """Facts call the owner so, who says “I”."""
 
 
-def stand_in_own_words(
-    arguments: Mapping[str, Any], schema: Mapping[str, Any], own_texts: Iterable[str]
-) -> bool:
-    """Tell whether each word that means something in a text of a call stands in one message of its owner.
+def stand_in_own_words(texts: Iterable[str], own_texts: Iterable[str]) -> bool:
+    """Tell whether each word that means something in each text stands in one message of its owner, which proves it.
 
-    Ids, choices and times are no texts: they name what is there, or when. A text that means nothing by its
-    words, such as a sign, is nobody's.
+    A text that means nothing by its words, such as a sign, is nobody's.
     """
-    own_terms = [frozenset(tokenize(text)) for text in own_texts]
-    wanted = [
-        frozenset(term for term in tokenize(text) if get_term_weight(term) > 0) - _NAMES_OF_OWNER
-        for text in _list_texts(arguments, schema.get("properties", {}))
+    own = [(text, frozenset(tokenize(text))) for text in own_texts]
+    return all(
+        any(_list_meant(text) <= terms and proves(own_text, text) for own_text, terms in own)
+        for text in texts
         if text.strip()
-    ]
-    return all(terms and any(terms <= own for own in own_terms) for terms in wanted)
+    )
 
 
-def _list_texts(arguments: Mapping[str, Any], properties: Mapping[str, Any]) -> Iterator[str]:
+def _list_meant(text: str) -> AbstractSet[str]:
+    meant = {term for term in tokenize(text) if get_term_weight(term) > 0}
+    return meant - _NAMES_OF_OWNER
+
+
+def list_texts(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts that a call gives.
+
+    Ids, choices and times are none: they name what is there, or when.
+    """
     for name, value in arguments.items():
-        if isinstance(value, str) and not _is_name_or_time(name, properties.get(name, {})):
+        if isinstance(value, str) and not _is_name_or_time(
+            name, schema.get("properties", {}).get(name, {})
+        ):
             yield value
         elif isinstance(value, list | tuple):
             yield from (each for each in value if isinstance(each, str))

@@ -21,7 +21,7 @@ from shared.domain.conversations.conversation import Conversation
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import ModelFacts
 from shared.domain.models.tokens import estimate_tokens
-from shared.domain.provenance import LIBRARY
+from shared.domain.provenance import LIBRARY, describe_origin
 from shared.domain.value import value
 from shared.retrieval.packing import Passage, TurnScores, pack
 from shared.retrieval.question_kinds import QuestionKind
@@ -178,7 +178,7 @@ def build_known_text(known: Known, numbering: Numbering, zone: ZoneInfo, model: 
     lines = [
         *(line for excerpt in excerpts for line in _describe(excerpt, numbering, zone)),
         *(["facts:", *facts] if facts else []),
-        *([f"last talk: {_to_line(talked)}"] if talked else []),
+        *([f"last talk{_name_origin(known.arc)}: {_to_line(talked)}"] if talked else []),
     ]
     if not lines:
         return ""
@@ -201,12 +201,22 @@ def _describe(excerpt: Excerpt, numbering: Numbering, zone: ZoneInfo) -> Iterato
 
 def _fit_facts(known: Known, zone: ZoneInfo, tokens: int) -> list[str]:
     rows = [
-        f"{_MARGIN}{_to_line(fact.content)} (since {write_day(fact.created_at, zone)})"
+        f"{_MARGIN}{_to_line(fact.content)} ({_describe_fact(fact, zone)})"
         f"{_name_writer(fact.app_id)}"
         for fact in known.facts
     ]
     sizes = accumulate(map(estimate_tokens, rows))
     return rows[: sum(1 for _ in takewhile(lambda size: size <= tokens, sizes))]
+
+
+def _describe_fact(fact: Memory, zone: ZoneInfo) -> str:
+    since = f"since {write_day(fact.created_at, zone)}"
+    return ", ".join(filter(None, [since, describe_origin(fact.read_kinds)]))
+
+
+def _name_origin(arc: Arc | None) -> str:
+    origin = describe_origin(arc.read_kinds) if arc is not None else ""
+    return f" ({origin})" if origin else ""
 
 
 def _name_writer(app_id: str | None) -> str:

@@ -10,7 +10,7 @@ from shared import prompts
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.conversations.daily_summary import DailySummary
 from shared.domain.memories.memory import Memory
-from shared.domain.provenance import LIBRARY
+from shared.domain.provenance import LIBRARY, describe_origin
 from shared.domain.tasks.action_item import ActionItem
 from shared.domain.value import value
 from shared.security.fencing import fence_untrusted
@@ -67,6 +67,7 @@ def _describe(item: PageItem, zone: ZoneInfo) -> Mapping[str, Any]:
                 "memory_id": item.id,
                 "memory": item.content,
                 "since": _to_local(item.created_at, zone),
+                "origin": describe_origin(item.read_kinds),
             }
         case ActionItem():
             return {
@@ -74,6 +75,7 @@ def _describe(item: PageItem, zone: ZoneInfo) -> Mapping[str, Any]:
                 "task": item.description,
                 "due": _to_local(item.due_at, zone),
                 "is_done": item.completed,
+                "origin": describe_origin(item.read_kinds),
             }
         case DailySummary():
             return {

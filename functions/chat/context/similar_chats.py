@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from shared import prompts
 from shared.domain.chats.chat import Session
-from shared.domain.provenance import LIBRARY
+from shared.domain.provenance import LIBRARY, TextKinds, describe_origin
 from shared.domain.value import value
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import find_words, tokenize
@@ -26,10 +26,11 @@ MAX_SUMMARY_CHARS = 600
 
 @value
 class SimilarChat:
-    """A chat of the same owner: its title, and what it came to."""
+    """A chat of the same owner: its title, and what it came to, with what had been read for that."""
 
     title: str
     summary: str
+    read_kinds: TextKinds | None = None
 
 
 def list_wanted_tags(question: str, session: Session) -> list[str]:
@@ -53,7 +54,10 @@ def select_similar(
     }
     similar = [chat for chat in newest_first if shared.get(chat.id)]
     best = sorted(similar, key=lambda chat: -shared[chat.id])[:MAX_SIMILAR]
-    return [SimilarChat(title=chat.title, summary=chat.notes.summary) for chat in best]
+    return [
+        SimilarChat(title=chat.title, summary=chat.notes.summary, read_kinds=chat.notes.read_kinds)
+        for chat in best
+    ]
 
 
 def build_similar_text(chats: Sequence[SimilarChat]) -> str:
@@ -61,7 +65,11 @@ def build_similar_text(chats: Sequence[SimilarChat]) -> str:
     if not chats:
         return ""
     rows = [
-        {"title": chat.title[:MAX_TITLE_CHARS], "summary": chat.summary[:MAX_SUMMARY_CHARS]}
+        {
+            "title": chat.title[:MAX_TITLE_CHARS],
+            "summary": chat.summary[:MAX_SUMMARY_CHARS],
+            "origin": describe_origin(chat.read_kinds),
+        }
         for chat in chats[:MAX_SIMILAR]
     ]
     data = strip_invisible(json.dumps({"chats": rows}, ensure_ascii=False))

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any, Protocol
 
 from functions.chat import user_texts
+from functions.chat.consent.change_words import build_change_notice
 from functions.chat.context.context import Context
 from functions.chat.deps import Limits
 from functions.chat.loop.answer_writer import AnswerWriter
@@ -24,6 +25,7 @@ from functions.chat.tools.toolkit import Tool, Toolkit, ToolOutcome
 from shared import telemetry
 from shared.domain.chats.confirmation import Confirmation
 from shared.domain.chats.embed import EmbedRef
+from shared.domain.chats.library_change import LibraryChange
 from shared.domain.chats.run import (
     ChartShown,
     ConfirmationRequested,
@@ -60,9 +62,9 @@ from shared.model_meter import count_model_call
 from shared.ports import ChatModel
 
 MAX_SHOWN_ARGUMENTS_CHARS = 20_000
+"""Maximum that ToolStarted shows; the tool gets all of them."""
 MAX_FOUND_CHARS = 4_000
 """Of a result that is to be summarised."""
-"""Maximum that ToolStarted shows; the tool gets all of them."""
 MAX_SHRINKS = 3
 """So often a model call that is too long is made again for a smaller window."""
 
@@ -102,6 +104,7 @@ class Agent:
 
     `fit` fits its input to the window that a refusal tells; None where that is fixed.
     `language` is that of our own texts. It `keeps_found` what tools returned, to be summarised. `decided` is a call of the answer before, which the owner's message decides.
+    `tells_changes`: the answer says what was changed in the library, for clients that show no changes.
     `cut_short` is how the latest model call ended where it did not end itself.
     """
 
@@ -118,6 +121,7 @@ class Agent:
     language: str | None = None
     keeps_found: bool = False
     decided: Confirmation | None = None
+    tells_changes: bool = False
     calls: list[ParsedCall] = field(default_factory=list)
     cycles: int = 0
     usage: RoleUsage = field(default_factory=RoleUsage)
@@ -127,6 +131,7 @@ class Agent:
     _told_number: int = field(default=0, init=False)
     _lookup: LookupGate = field(default_factory=LookupGate)
     _writer: AnswerWriter = field(init=False)
+    _untold_changes: list[LibraryChange] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         self._writer = AnswerWriter(self.toolkit.citations, self.call_review.policy.is_known_url)
@@ -148,7 +153,9 @@ class Agent:
             for event in self._end_with(translate(str(end), self.language)):
                 yield event
         await self.output_gate.wait_released()  # a verdict under way belongs to this answer
-        for event in chain(self._end_lookup(), self._add_to_answer(), self._ask_for_reply()):
+        for event in chain(
+            self._end_lookup(), self._add_to_answer(), self.tell_changes(), self._ask_for_reply()
+        ):
             yield event
         yield Stage("response_ready")
 
@@ -206,6 +213,12 @@ class Agent:
         """Add what a doubtful question wants said besides."""
         if self.output_gate.addition:
             yield from self._end_with(self.output_gate.addition)
+
+    def tell_changes(self) -> Iterator[RunEvent]:
+        """Say once what was changed in the library, and how to undo it."""
+        changes, self._untold_changes = self._untold_changes, []
+        if changes and self.tells_changes:
+            yield from self._end_with(build_change_notice(changes, self.language))
 
     def _ask_for_reply(self) -> Iterator[RunEvent]:
         """Write the question that the owner's next message answers, apart and last."""
@@ -302,6 +315,7 @@ class Agent:
                 replace(ended, found=outcome.text[:MAX_FOUND_CHARS]) if self.keeps_found else ended
             )
             if outcome.change:
+                self._untold_changes.append(outcome.change)
                 yield LibraryChanged(outcome.change)
             if outcome.chart:
                 yield ChartShown(outcome.chart)

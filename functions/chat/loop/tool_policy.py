@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from functions.chat.consent.link_choice import choose_links
+from functions.chat.consent.own_words import list_texts
+from functions.chat.consent.reading import Reading
 from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
 from functions.chat.context.links import list_links
 from functions.chat.tools.parsed_call import ParsedCall
@@ -49,7 +51,7 @@ class ToolPolicy:
 
     `given_texts` are what the model was given beside the owner's message, `own_texts` those of them
     that the owner wrote. `own_words_only` says that all of it is ours or the owner's own words, and
-    `has_read_others` that words of others stand in it, be it but what the library holds.
+    `reading` what kinds of words of others stand in it, be it but what the library holds.
     `earlier_results` are what it was given of earlier turns, each with the maker that returned it, '' for
     one that has no tool here. `local_time` is the owner's.
     """
@@ -62,14 +64,14 @@ class ToolPolicy:
         own_texts: Sequence[str] = (),
         earlier_results: Sequence[tuple[str, str]] = (),
         own_words_only: bool = True,
-        has_read_others: bool = False,
+        reading: Reading | None = None,
         local_time: datetime,
     ) -> None:
+        self.reading = reading or Reading([user_text])
         self._user_text = user_text
         self._given_texts = given_texts
         self._own_texts = own_texts
         self._own_words_only = own_words_only
-        self._has_read_others = has_read_others
         self._local_time = local_time
         self._earlier_results = earlier_results
         self._results: list[tuple[str, str]] = [*earlier_results]
@@ -90,7 +92,7 @@ class ToolPolicy:
             own_texts=self._own_texts,
             earlier_results=self._earlier_results,
             own_words_only=self._own_words_only,
-            has_read_others=self._has_read_others,
+            reading=self.reading,
             local_time=self._local_time,
         )
         sibling._bits_by_maker = self._bits_by_maker
@@ -104,7 +106,7 @@ class ToolPolicy:
         for tool, outcome in zip(tools, outcomes, strict=True):
             if tool is not None and outcome.source is not None:
                 self._own_words_only = False
-                self._has_read_others = True
+                self.reading.add(tool.text_kind)
                 maker = "" if outcome.failed else tool.maker
                 self._results.append((maker, outcome.values_text))
                 self._known_texts.pop(maker, None)
@@ -127,12 +129,9 @@ class ToolPolicy:
 
     def _writes_foreign_words(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
         """Tell whether a call would write into the library what its owner did not say, once others were read."""
-        if tool.maker or tool.tool_class != "write" or not self._has_read_others:
+        if tool.maker or tool.tool_class != "write":
             return False
-        from functions.chat.consent.own_words import stand_in_own_words
-
-        own_texts = (self._user_text, *self._own_texts)
-        return not stand_in_own_words(arguments, tool.spec.parameters, own_texts)
+        return bool(self.reading.find_kinds(*list_texts(arguments, tool.spec.parameters)))
 
     def is_known_url(self, url: str) -> bool:
         """Tell whether an address stands in the owner's messages or in a result of this turn."""
@@ -243,6 +242,7 @@ def build_tool_policy(
     session: Session,
     app: App | None,
     tools: Collection[Tool],
+    reading: Reading | None = None,
     results: EarlierResults = NO_RESULTS,
     own_blocks: Sequence[str] = (),
     foreign_blocks: Sequence[str] = (),
@@ -269,8 +269,7 @@ def build_tool_policy(
         and not foreign_blocks
         and len(history) >= session.message_count
         and not any(_holds_words_of_others(history)),
-        has_read_others=bool(session.summary or foreign_blocks or results.by_embed)
-        or any(_holds_words_of_others(history)),
+        reading=reading,
         local_time=local_time,
     )
 

@@ -19,6 +19,7 @@ from shared.domain.chats.chat_notes import (
     SuggestedAction,
 )
 from shared.domain.ids import BranchId
+from shared.domain.provenance import TextKinds, join_kinds
 from shared.domain.scripts import find_script, find_script_of_language
 from shared.domain.value import value
 from shared.domain.words import truncate_words
@@ -93,6 +94,7 @@ def build_chat_notes(
         new_chats=new_chats or previous.new_chats,
         noted_until=exchange.answer.position,
         noted_branch=branch,
+        read_kinds=join_kinds(previous.read_kinds or (), exchange.answer.text_kinds),
     )
 
 
@@ -106,10 +108,12 @@ def mark_noted(exchange: NotedExchange, previous: ChatNotes, branch: BranchId) -
     )
 
 
-def choose_title(output: NotesOutput | None, question: Message) -> str:
-    """Return the model's title, or else the beginning of the question."""
+def choose_title(output: NotesOutput | None, exchange: NotedExchange) -> tuple[str, TextKinds]:
+    """Return the model's title, or else the beginning of the question, and what had been read for it."""
     title = trim_title(output.title) if isinstance(output, FirstNotesOutput) else ""
-    return title or trim_title(question.text)
+    if title:
+        return title, exchange.answer.text_kinds
+    return trim_title(exchange.question.text), exchange.question.text_kinds
 
 
 def trim_title(text: str) -> str:

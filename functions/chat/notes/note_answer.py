@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from functions.chat.consent.nobodys_words import is_owners_word
 from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.notes.build_notes import (
@@ -36,6 +37,7 @@ from shared.domain.models.model import Prompt
 from shared.domain.value import value
 from shared.models.data_room import fit_prompt
 from shared.ports import ChatModel
+from shared.security.visible_text import strip_invisible
 
 MAX_READ = 31
 """Messages: the answer, and what came before it."""
@@ -134,11 +136,15 @@ async def _note_exchange(deps: AfterTurnDeps, uid: UserId, session: Session, rea
     )
     output = await _ask_model(model, data, is_first=not session.title)
     actions = await _suggest_actions(deps, uid, session, read, output)
+    notes = build_answer_notes(output, exchange, actions) if output else AnswerNotes()
+    new_chats = map(strip_invisible, output.new_chats if output else ())
+    offered = [*notes.follow_ups, *notes.next_steps, *new_chats]
+    await deps.stores.offered_suggestions.add(uid, offered, deps.clock.now())
     await deps.stores.sessions.save_notes(
         uid,
         session.id,
         exchange.answer,
-        build_answer_notes(output, exchange, actions) if output else AnswerNotes(),
+        notes,
         harm=output.harmful_response if output else None,
         change=partial(_change_session, output, exchange, profile),
     )
@@ -160,7 +166,7 @@ def _change_session(
     previous = _get_previous(session, path, profile)
     changes: dict[str, Any] = {}
     if not session.title:
-        changes["title"] = choose_title(output, exchange.question)
+        changes["title"], changes["title_kinds"] = choose_title(output, exchange)
     if previous.noted_until is None or previous.noted_until < answer.position:
         branch = path.find_branch(answer.position)
         changes["notes"] = (
@@ -213,9 +219,9 @@ async def _suggest_actions(
 ) -> Sequence[SuggestedAction]:
     """Return what the owner may change; memories are read only where one is suggested.
 
-    None in the chat of an app, whose words may be play.
+    None in the chat of an app, whose words may be play, and for what nobody worded.
     """
-    if output is None or session.app_id is not None:
+    if output is None or session.app_id is not None or not is_owners_word(read.question):
         return ()
     asked = read.question.text
     memories = (

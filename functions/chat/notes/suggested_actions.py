@@ -24,18 +24,18 @@ from shared.domain.memories.interests import (
 from shared.domain.memories.memory import MAX_WORDS, Memory
 from shared.domain.words import count_words, normalise
 from shared.library.exclusive_facts import find_exclusive_key
-from shared.retrieval.terms import find_words, tokenize
+from shared.library.proof import is_proved, stands_in_words
+from shared.retrieval.terms import tokenize
 from shared.security.visible_text import strip_invisible
 
 MAX_ACTIONS = 3
 MAX_NAME_CHARS = 200
-MIN_QUOTE_CHARS = 2
 MIN_SHARE = 0.6
 """Of a memory's words, so many have to stand in a suggestion that is about it."""
 
 
 def has_memory_suggestions(output: NotesOutput, asked: str) -> bool:
-    return any(_is_proved(each.quote, asked) for each in output.memory_suggestions)
+    return any(stands_in_words(each.quote, asked) for each in output.memory_suggestions)
 
 
 def build_actions(
@@ -62,29 +62,23 @@ def is_open(action: SuggestedAction, memories: Sequence[Memory], profile: Profil
     return action.entry_id is None or any(memory.id == action.entry_id for memory in memories)
 
 
-def _is_proved(quote: str, asked: str) -> bool:
-    """Tell whether the owner said it, letter for letter, and in whole words where a script has words."""
-    start = asked.find(quote)
-    if len(quote.strip()) < MIN_QUOTE_CHARS or start < 0:
-        return False
-    ends = (start, start + len(quote))
-    inside = (word for word in find_words(asked) if any(word[0] < end < word[1] for end in ends))
-    return not any(is_spaced for _, _, is_spaced in inside)
-
-
 def _build_memory_actions(
     suggestions: Iterable[MemorySuggestion], asked: str, memories: Sequence[Memory]
 ) -> Iterator[SuggestedAction]:
     for suggestion in suggestions:
-        if not _is_proved(suggestion.quote, asked):
-            continue
         fact = _clean(suggestion.fact)
         entry = _find_entry(suggestion, fact, memories)
         if suggestion.operation == "delete":
-            if entry is not None:
+            if entry is not None and _names_entry(suggestion.quote, entry, asked):
                 yield SuggestedAction(tool="delete_memory", arguments={}, entry_id=entry.id)
-        elif fact and count_words(fact) <= MAX_WORDS:
+        elif count_words(fact) <= MAX_WORDS and is_proved(fact, suggestion.quote, asked):
             yield _build_fact_action(fact, entry)
+
+
+def _names_entry(quote: str, entry: Memory, asked: str) -> bool:
+    """Tell whether the owner's words name the memory that they want forgotten."""
+    is_named = not set(tokenize(entry.content)).isdisjoint(tokenize(quote))
+    return is_named and stands_in_words(quote, asked)
 
 
 def _build_fact_action(fact: str, entry: Memory | None) -> SuggestedAction:
@@ -121,11 +115,18 @@ def _build_setting_actions(
 ) -> Iterator[SuggestedAction]:
     for suggestion in suggestions:
         setting, chosen = suggestion.setting, _clean(suggestion.value)
-        if setting and _is_proved(suggestion.quote, asked) and _fits(setting, chosen):
+        if setting and _fits(setting, chosen) and _is_asked_for(suggestion, chosen, asked):
             is_list = setting == "interests"
             yield SuggestedAction(
                 tool="change_profile", arguments={setting: [chosen] if is_list else chosen}
             )
+
+
+def _is_asked_for(suggestion: SettingSuggestion, chosen: str, asked: str) -> bool:
+    """Tell whether the owner's words prove a value; what is chosen by its code has none of them."""
+    if suggestion.setting in ("language", "time_zone"):
+        return stands_in_words(suggestion.quote, asked)
+    return is_proved(chosen, suggestion.quote, asked)
 
 
 def _fits(setting: SettingName, chosen: str) -> bool:

@@ -170,6 +170,8 @@ async def change(
     changes: dict[str, Any] = {
         name: value for name, value in requested_fields.items() if value is not None
     }
+    if "title" in changes:
+        changes["title_kinds"] = ()
     if agent_id is not None:
         session = await get_session(deps, uid, session_id)
         changes["agent_id"] = await _require_agent(deps, uid, session, agent_id)

@@ -50,6 +50,7 @@ async def _clear_session(deps: ChatDeps, uid: UserId, session: Session) -> None:
             uid,
             replace(
                 blank_session,
+                title_kinds=session.title_kinds,
                 starred=session.starred,
                 focus=session.focus,
                 agent_id=session.agent_id,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from functions.chat.consent.nobodys_words import is_owners_word
 from functions.chat.stretches.model_outputs import StatementOutput, StretchOutput
 from shared.domain.chats.arc import (
     MAX_LINE_CHARS,
@@ -19,7 +20,9 @@ from shared.domain.chats.rule import MAX_WORDS as MAX_RULE_WORDS
 from shared.domain.conversations.derived_ids import build_derived_id
 from shared.domain.ids import ArcId, MemoryId
 from shared.domain.memories.memory import MAX_WORDS, Memory
+from shared.domain.provenance import join_kinds
 from shared.domain.words import count_words, normalise
+from shared.library.proof import stands_in_words
 from shared.library.write_policy import decide_timing
 from shared.security.visible_text import strip_invisible
 
@@ -54,6 +57,7 @@ def build_arc(
         resolved_threads=_clean_all(output.resolved_threads, MAX_LINES),
         crisis_level_max=crisis_level,
         statements=tuple(_select(output.statements, messages, known_memories)),
+        read_kinds=join_kinds(*(message.text_kinds for message in messages)),
     )
 
 
@@ -83,11 +87,15 @@ def _select(
 
 
 def _is_proved(output: StatementOutput, messages: Sequence[Message]) -> bool:
-    """Tell whether the owner said the quotation, letter for letter, and the statement is short enough."""
+    """Tell whether the owner said the quotation, letter for letter and in whole words, and the statement is short enough."""
     if not 0 <= output.message < len(messages) or not output.quote.strip():
         return False
     source = messages[output.message]
-    is_said = source.is_owners and output.quote in source.text
+    is_said = (
+        is_owners_word(source)
+        and output.quote in source.text
+        and stands_in_words(output.quote, source.text)
+    )
     max_words = MAX_WORDS if output.use == "fact" else MAX_RULE_WORDS
     is_short = count_words(output.text) <= max_words and len(output.quote) <= MAX_QUOTE_CHARS
     return is_said and is_short and bool(normalise(output.text))

@@ -5,6 +5,8 @@ It may happen again at any point: each step finds what it did before.
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -23,9 +25,10 @@ from shared.domain.chats.arc import (
 )
 from shared.domain.chats.branches import build_shown_path
 from shared.domain.chats.chat import Message, Session
+from shared.domain.chats.chat_notes import SuggestedAction
 from shared.domain.chats.rule import Rule, add_rule
 from shared.domain.conversations.derived_ids import build_derived_id
-from shared.domain.errors import ModelFailed
+from shared.domain.errors import ModelFailed, NotFound
 from shared.domain.ids import MemoryId, RuleId, SessionId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
@@ -33,6 +36,7 @@ from shared.library.compare_facts import compare_facts, select_read
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
 from shared.library.near_memories import find_near_memories
+from shared.library.proof import proves
 from shared.library.reconcile import Candidate, reconcile
 from shared.library.settle_memories import settle_memories
 from shared.library.superseded import build_correction_writes
@@ -184,7 +188,10 @@ def _build_prompt(
 async def _settle(
     deps: StretchDeps, uid: UserId, arc: Arc, stretch: Sequence[Message], said: Sequence[str]
 ) -> None:
-    """Write what is supported enough; the rest waits in the arc for another stretch."""
+    """Write what is supported enough; the rest waits in the arc for another stretch.
+
+    A fact that its quotation does not prove is suggested to its owner, whose click writes it.
+    """
     newest, held_elsewhere = await asyncio.gather(
         deps.stores.arcs.list_newest(uid, limit=MAX_EARLIER + 1),
         deps.stores.memories.list_held(uid, now=deps.clock.now(), limit=MAX_KNOWN),
@@ -193,8 +200,10 @@ async def _settle(
     recordings = [f"{memory.content}\n{memory.evidence}" for memory in held_elsewhere]
     promote = partial(is_promoted, said=said, about=arc.summary, earlier=[*arcs, *recordings])
     promoted = [statement for statement in arc.statements if promote(statement)]
-    await _write_facts(deps, uid, arc, stretch[-1], [s for s in promoted if s.use == "fact"])
-    await _write_rules(deps, uid, [s for s in promoted if s.use == "rule"])
+    proved = [statement for statement in promoted if proves(statement.quote, statement.text)]
+    await _write_facts(deps, uid, arc, stretch[-1], [s for s in proved if s.use == "fact"])
+    await _write_rules(deps, uid, [s for s in proved if s.use == "rule"])
+    await _suggest(deps, uid, stretch, [s for s in promoted if s.use == "fact" and s not in proved])
     held = tuple(statement for statement in arc.statements if statement not in promoted)
     await deps.stores.arcs.change(uid, arc.id, statements=held, is_settled=True)
 
@@ -260,6 +269,23 @@ def _build_candidate(arc: Arc, statement: Statement) -> Candidate:
     return Candidate(
         memory=memory, replaced_id=statement.replaced_id, repeated_id=statement.repeated_id
     )
+
+
+async def _suggest(
+    deps: StretchDeps, uid: UserId, stretch: Sequence[Message], facts: Sequence[Statement]
+) -> None:
+    """Suggest facts beside the last answer of a stretch, each once."""
+    noted = (message for message in reversed(stretch) if message.notes is not None)
+    answer = next(noted, None)
+    if not facts or answer is None or answer.notes is None:
+        return
+    suggested = [
+        SuggestedAction(tool="remember", arguments={"content": fact.text}) for fact in facts
+    ]
+    actions = {repr(action): action for action in (*answer.notes.actions, *suggested)}
+    notes = replace(answer.notes, actions=tuple(actions.values()))
+    with suppress(NotFound):  # its chat was deleted
+        await deps.stores.messages.change_notes(uid, answer.id, notes)
 
 
 async def _write_rules(deps: StretchDeps, uid: UserId, statements: Sequence[Statement]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from functions.chat.tools.toolkit import ResultRenderer, Tool
 from shared.arguments import ArgumentsT, build_tool_spec, parse_arguments
 from shared.domain.chats.built_in_names import BuiltInToolName
-from shared.domain.provenance import LIBRARY
+from shared.domain.provenance import LIBRARY, TextKind
 from shared.security.tool_class import ToolClass
 
 
@@ -20,6 +20,7 @@ def build_builtin_tool(
     tool_class: ToolClass,
     sensitive_arguments: Sequence[str] = (),
     is_search: bool = False,
+    reads: TextKind | None = None,
 ) -> Tool:
     """Build a tool that calls `handle` with validated arguments. It asks each time that it asks at all."""
 
@@ -36,4 +37,5 @@ def build_builtin_tool(
         is_grantable=False,
         check=partial(parse_arguments, name, arguments_type),
         is_search=is_search,
+        reads=reads,
     )

@@ -62,6 +62,7 @@ def build_chat_tools(deps: ChatDeps, uid: UserId, zone: ZoneInfo) -> list[Tool]:
             SearchChats,
             partial(_search_chats, deps, uid, zone),
             tool_class="read",
+            reads="chat",
         )
     ]
 

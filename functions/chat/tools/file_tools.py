@@ -62,6 +62,7 @@ def build_file_tools(
         partial(_read, deps, uid, max_chars=min(MAX_SLICE_CHARS, window_tokens)),
         tool_class="read",
         is_search=True,
+        reads="file",
     )
     search = build_builtin_tool(
         "search_files",
@@ -70,6 +71,7 @@ def build_file_tools(
         partial(_search, deps, uid, limit=limit),
         tool_class="read",
         is_search=True,
+        reads="file",
     )
     return [read, search] if can_search else [read]
 

@@ -29,6 +29,7 @@ from shared.domain.errors import NotFound, ToolFailed, ToolRefused, Unavailable
 from shared.domain.ids import AppId, ConversationId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import SAFE_WINDOW_TOKENS
+from shared.domain.provenance import TextKinds, describe_origin
 from shared.domain.tasks.owner_words import address_owner, name_owner
 from shared.domain.value import value
 from shared.languages import translate
@@ -411,7 +412,7 @@ def _to_json(result: object) -> str:
 
 def _to_dict(memory: Memory, zone: ZoneInfo) -> dict[str, str]:
     fields = {"id": memory.id, "text": memory.content, "since": _to_iso(memory.created_at, zone)}
-    return {**fields, **_to_writer_fields(memory.app_id)}
+    return {**fields, **_to_origin_fields(memory.read_kinds), **_to_writer_fields(memory.app_id)}
 
 
 def _to_noted_fields(conversation: Conversation, reader: _Reader) -> dict[str, list[str]]:
@@ -429,6 +430,11 @@ def _to_noted_fields(conversation: Conversation, reader: _Reader) -> dict[str, l
 
 def _word_task(item: ExtractedItem) -> str:
     return f"{name_owner(item.owner, item.owner_name)}: {item.description}"
+
+
+def _to_origin_fields(kinds: TextKinds | None) -> dict[str, str]:
+    origin = describe_origin(kinds)
+    return {"origin": origin} if origin else {}
 
 
 def _to_writer_fields(app_id: AppId | None) -> dict[str, str]:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from functions.chat.consent.reading import Reading
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ChangeResult, ResultRenderer, Tool, render_fixed
@@ -13,7 +14,12 @@ from shared.domain.chats.library_change import LibraryChange
 from shared.domain.errors import NotFound, ToolRefused
 from shared.domain.ids import UserId
 from shared.domain.memories.memory import MAX_WORDS, Memory, MemoryCategory, is_short_enough
-from shared.library.manual_memories import build_manual_memory, find_manual_memory
+from shared.domain.provenance import TextKinds
+from shared.library.manual_memories import (
+    build_manual_memory,
+    describe_writer,
+    find_manual_memory,
+)
 from shared.library.memory_index import index_memories
 from shared.library.owner_memories import change_memory, forget_memories
 
@@ -75,13 +81,15 @@ class DeleteMemories(Arguments):
     ]
 
 
-def build_memory_tools(deps: ChatDeps, uid: UserId, *, recalls_memories: bool = True) -> list[Tool]:
+def build_memory_tools(
+    deps: ChatDeps, uid: UserId, reading: Reading, *, recalls_memories: bool = True
+) -> list[Tool]:
     """Return the tools in a fixed order; while memories are not recalled, the model knows no ids."""
     remember = build_builtin_tool(
         "remember",
         "Writing a memory",
         Remember,
-        partial(remember_fact, deps, uid),
+        partial(remember_fact, deps, uid, reading),
         tool_class="write",
     )
     tools_by_id = [
@@ -89,7 +97,7 @@ def build_memory_tools(deps: ChatDeps, uid: UserId, *, recalls_memories: bool = 
             "update_memory",
             "Changing a memory",
             UpdateMemory,
-            partial(_update_memory, deps, uid),
+            partial(_update_memory, deps, uid, reading),
             tool_class="write",
         ),
         build_builtin_tool(
@@ -103,31 +111,41 @@ def build_memory_tools(deps: ChatDeps, uid: UserId, *, recalls_memories: bool = 
     return [remember, *(tools_by_id if recalls_memories else [])]
 
 
-async def remember_fact(deps: ChatDeps, uid: UserId, arguments: Remember) -> ResultRenderer:
+async def remember_fact(
+    deps: ChatDeps, uid: UserId, reading: Reading, arguments: Remember
+) -> ResultRenderer:
     """Write the fact once; the change can be undone from the answer."""
     _check_length(arguments.category, arguments.fact)
-    change = await write_fact(deps, uid, arguments.fact, arguments.category)
+    kinds = reading.find_kinds(arguments.fact)
+    change = await write_fact(deps, uid, arguments.fact, arguments.category, kinds)
     if change is None:
         return render_fixed(f"This is remembered already: “{arguments.fact}”")
     return _show_change(change)
 
 
 async def write_fact(
-    deps: ChatDeps, uid: UserId, fact: str, category: MemoryCategory = "manual"
+    deps: ChatDeps,
+    uid: UserId,
+    fact: str,
+    category: MemoryCategory = "manual",
+    read_kinds: TextKinds = (),
 ) -> LibraryChange | None:
     """Write a fact and return the change; None where it is remembered in these words already."""
-    if await find_manual_memory(deps.stores.memories, uid, fact):
+    if await find_manual_memory(deps.stores.memories, uid, fact, is_own=not read_kinds):
         return None
-    memory = build_manual_memory(deps.new_id(), fact, deps.clock.now(), category)
+    memory = build_manual_memory(deps.new_id(), fact, deps.clock.now(), category, read_kinds)
     stored = await deps.stores.memories.add(uid, memory)
     await index_memories(deps.stores.memories, deps.index, uid, [stored])
     text = f"Remembered “{stored.content}”"
     return LibraryChange(id=deps.new_id(), text=text, before=None, after=stored)
 
 
-async def _update_memory(deps: ChatDeps, uid: UserId, arguments: UpdateMemory) -> ResultRenderer:
+async def _update_memory(
+    deps: ChatDeps, uid: UserId, reading: Reading, arguments: UpdateMemory
+) -> ResultRenderer:
     known = await _get_memory(deps, uid, arguments.memory_id)
     _check_length(known.category, arguments.fact)
+    kinds = reading.find_kinds(arguments.fact)
     before, after = await change_memory(
         deps.stores.memories,
         deps.index,
@@ -135,6 +153,7 @@ async def _update_memory(deps: ChatDeps, uid: UserId, arguments: UpdateMemory) -
         uid,
         known.id,
         content=arguments.fact,
+        **(describe_writer(known.category, kinds) if kinds else {}),
     )
     text = f"Changed the memory “{before.content}” to “{after.content}”"
     return _show_change(LibraryChange(id=deps.new_id(), text=text, before=before, after=after))

@@ -1,6 +1,7 @@
 """Rule tools: how the owner wants to be answered from now on, and no longer."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
@@ -22,7 +23,7 @@ from shared.domain.chats.rule import (
 )
 from shared.domain.errors import Invalid, ToolRefused
 from shared.domain.ids import MessageId, RuleId, UserId
-from shared.domain.words import stands_in
+from shared.library.proof import proves, stands_in_words
 
 NOT_SAID = "the owner did not write these words. Quote them letter for letter."
 
@@ -73,18 +74,14 @@ async def _save_rule(
     deps: ChatDeps, uid: UserId, said: Mapping[MessageId, str], arguments: SaveRule
 ) -> ResultRenderer:
     """Raises ToolRefused where the owner did not say it, or it is too long."""
-    sources = (name for name, text in said.items() if stands_in(arguments.user_quote, text))
+    sources = (name for name, text in said.items() if stands_in_words(arguments.user_quote, text))
     message_id = next(sources, None)
     if message_id is None:
         raise ToolRefused(NOT_SAID)
     now = deps.clock.now()
-    rule = Rule(
-        id=RuleId(deps.new_id()),
-        text=" ".join(arguments.text.split()),
-        created_at=now,
-        message_id=message_id,
-        quote=arguments.user_quote,
-    )
+    rule = Rule(id=RuleId(deps.new_id()), text=" ".join(arguments.text.split()), created_at=now)
+    if proves(arguments.user_quote, rule.text):  # else it rests on the owner's yes alone
+        rule = replace(rule, message_id=message_id, quote=arguments.user_quote)
     try:
         await deps.stores.profiles.change_rules(uid, partial(add_rule, rule=rule, now=now))
     except Invalid as error:

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field, StringConstraints
 
+from functions.chat.consent.reading import Reading
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import (
@@ -22,6 +23,7 @@ from shared.domain.chats.library_change import LibraryChange, describe_change
 from shared.domain.conversations.day_words import describe_time
 from shared.domain.errors import NotFound, ToolRefused
 from shared.domain.ids import ActionItemId, UserId
+from shared.domain.provenance import describe_origin
 from shared.domain.tasks.action_item import ActionItem
 from shared.domain.tasks.owner_words import name_owner
 from shared.domain.value import value
@@ -93,7 +95,12 @@ class _Reader:
 
 
 def build_task_tools(
-    deps: ChatDeps, uid: UserId, zone: ZoneInfo, language: str | None = None
+    deps: ChatDeps,
+    uid: UserId,
+    zone: ZoneInfo,
+    language: str | None = None,
+    *,
+    reading: Reading,
 ) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm.
 
@@ -113,13 +120,13 @@ def build_task_tools(
             "create_action_item",
             "Creating action item",
             CreateActionItem,
-            partial(_create_action_item, deps, uid, reader),
+            partial(_create_action_item, deps, uid, reader, reading),
         ),
         build_change_tool(
             "update_action_item",
             "Updating action item",
             UpdateActionItem,
-            partial(_update_action_item, deps, uid, reader),
+            partial(_update_action_item, deps, uid, reader, reading),
         ),
     ]
 
@@ -153,7 +160,11 @@ def _choose_heading(offset: int, *, has_more: bool) -> str:
 
 
 async def _create_action_item(
-    deps: ChatDeps, uid: UserId, reader: _Reader, arguments: CreateActionItem
+    deps: ChatDeps,
+    uid: UserId,
+    reader: _Reader,
+    reading: Reading,
+    arguments: CreateActionItem,
 ) -> ResultRenderer:
     existing_item = await deps.stores.action_items.find_open(uid, arguments.description)
     if existing_item is not None:
@@ -166,6 +177,7 @@ async def _create_action_item(
         updated_at=now,
         due_at=arguments.due_at,
         edited=True,
+        read_kinds=reading.find_kinds(arguments.description),
     )
     created_item = await deps.stores.action_items.add(uid, item)
     if created_item.due_at:
@@ -174,12 +186,18 @@ async def _create_action_item(
 
 
 async def _update_action_item(
-    deps: ChatDeps, uid: UserId, reader: _Reader, arguments: UpdateActionItem
+    deps: ChatDeps,
+    uid: UserId,
+    reader: _Reader,
+    reading: Reading,
+    arguments: UpdateActionItem,
 ) -> ResultRenderer:
     now = deps.clock.now()
     changes = arguments.model_dump(exclude={"action_item_id"}, exclude_none=True)
     if arguments.completed is not None:
         changes["completed_at"] = now if arguments.completed else None
+    if arguments.description is not None:
+        changes["read_kinds"] = reading.find_kinds(arguments.description)
     try:
         before, after = await deps.stores.action_items.change_from(
             uid, arguments.action_item_id, updated_at=now, edited=True, **changes
@@ -254,7 +272,9 @@ def _format_item(item: ActionItem, zone: ZoneInfo, *, names_user: bool = False) 
     due = f", due {local_due.isoformat(timespec='minutes')}" if local_due else ""
     named = name_owner(item.owner, item.owner_name)
     owner = f"{named}: " if item.owner != "me" or names_user else ""
-    return f"- {owner}{item.description} ({state}{due}, id {item.id})"
+    origin = describe_origin(item.read_kinds)
+    details = filter(None, [f"{state}{due}", origin, f"id {item.id}"])
+    return f"- {owner}{item.description} ({', '.join(details)})"
 
 
 def _describe_item(item: ActionItem, reader: _Reader) -> str:

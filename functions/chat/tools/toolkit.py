@@ -21,7 +21,7 @@ from shared.domain.chats.library_change import LibraryChange
 from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
 from shared.domain.models.model import ToolSpec
-from shared.domain.provenance import LIBRARY, Source
+from shared.domain.provenance import LIBRARY, Source, TextKind
 from shared.domain.store.sizes import truncate
 from shared.domain.value import value
 from shared.security.tool_class import ToolClass
@@ -104,7 +104,7 @@ class Tool:
     """One tool. `run` gets the arguments and the call's unique id.
 
     It raises ToolRefused when the model should correct its call, else ToolFailed. `source` is whose
-    words it returns. `maker` learns its arguments, and has `maker_tools` tools in all; it is empty
+    words it returns, and `reads` their kind where it is not that of its source. `maker` learns its arguments, and has `maker_tools` tools in all; it is empty
     for the owner's library. `pin` names the version that runs, and `standing` says whether the
     owner saw it; with `always_allowed` they are not asked about its calls, except those that give one of `sensitive_arguments`.
     `check` raises ToolRefused for arguments that it would refuse.
@@ -120,6 +120,7 @@ class Tool:
     is_grantable: bool = True
     check: Callable[[Mapping[str, Any]], object] | None = None
     is_search: bool = False
+    reads: TextKind | None = None
     own_name: str = ""
     maker: str = ""
     maker_tools: int = 1
@@ -131,6 +132,10 @@ class Tool:
     def name(self) -> str:
         """Name that the tool has at its source; the model may know it by another."""
         return self.own_name or self.spec.name
+
+    @property
+    def text_kind(self) -> TextKind:
+        return self.reads or self.source.text_kind
 
     @property
     def names(self) -> tuple[str, str]:

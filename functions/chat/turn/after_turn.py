@@ -25,6 +25,7 @@ from shared.domain.chats.chat import Message, Session
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import MessageId, SessionId, UserId
 from shared.domain.models.model import Prompt
+from shared.domain.provenance import join_kinds
 from shared.library.user_model import load_model
 from shared.models.windows import compute_data_tokens, count_data_tokens, cut_texts
 from shared.security.visible_text import strip_invisible
@@ -96,9 +97,8 @@ async def _summarise_batch(
     Return None when the model gives none, or when another process was first.
     """
     model = await load_model(deps, uid, chat=session.id, urgency="soon")
-    prompt = _build_prompt(
-        omit_foreign_summary(session, path).summary, batch, model.describe("reader").window_tokens
-    )
+    earlier = omit_foreign_summary(session, path)
+    prompt = _build_prompt(earlier.summary, batch, model.describe("reader").window_tokens)
     try:
         output = await model.complete_structured("reader", prompt, SummaryOutput)
     except ModelFailed:
@@ -108,13 +108,13 @@ async def _summarise_batch(
     if not summary:
         return None
     last = batch[-1]
-    earlier_files = omit_foreign_summary(session, path).summarised_files
-    files = [*earlier_files, *(file.id for message in batch for file in message.files)]
+    files = [*earlier.summarised_files, *(file.id for message in batch for file in message.files)]
     return await deps.stores.sessions.update_derived(
         uid,
         session,
         source=last,
         summary=summary,
+        summary_kinds=join_kinds(earlier.summarised_kinds, *(m.text_kinds for m in batch)),
         summarised_until=last.position,
         summarised_branch=path.find_branch(last.position),
         summarised_files=tuple(dict.fromkeys(files))[-MAX_NAMED_FILES:],

@@ -105,6 +105,7 @@ class AgentRun:
             language=turn.language,
             keeps_found=turn.summarises_results,
             decided=turn.decided,
+            tells_changes=not turn.can_confirm,
         )
 
     async def run(self) -> Outcome:
@@ -166,6 +167,8 @@ class AgentRun:
         self.journal.append_notice(notice)
         if self.agent.output_gate.addition:
             self.journal.append_notice(self.agent.output_gate.addition)
+        for event in self.agent.tell_changes():
+            self.journal.append(event)
         return outcome
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from functions.chat.consent.allowed_details import build_details_text
+from functions.chat.consent.reading import Reading
 from functions.chat.context import prompt
 from functions.chat.context.context import Context
 from functions.chat.context.given_files import build_note
@@ -76,6 +77,7 @@ class VoiceBuilder:
     documents: TurnContext
     page: Page | None
     now: datetime
+    reading: Reading
     tools: QuestionTools
 
     def build(self, roles: Sequence[ModelRole]) -> list[Voice]:
@@ -220,6 +222,7 @@ class VoiceBuilder:
             session=documents.session,
             app=documents.app,
             tools=tools,
+            reading=self.reading,
             results=documents.results,
             **_list_blocks(context, documents),
             local_time=self.now.astimezone(documents.profile.zone),

@@ -78,5 +78,7 @@ class CommandRun:
             yield MemoriesListed(items=tuple(reply.listed), is_choice=reply.is_choice)
         if reply.change is not None:
             yield LibraryChanged(reply.change)
+            if not self._turn.can_confirm:
+                yield OwnText(f"\n\n{translate(user_texts.REPLY_UNDO, self._turn.language)}")
         if reply.confirmation is not None:
             yield ConfirmationRequested(reply.confirmation)

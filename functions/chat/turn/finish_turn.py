@@ -27,6 +27,7 @@ from shared.domain.chats.chat import LinkChoice, Message
 from shared.domain.chats.run import Outcome, Run, RunEnded, VoiceEnded
 from shared.domain.chats.voices import list_unended
 from shared.domain.models.model_usage import ModelUsage, sum_usage
+from shared.domain.provenance import LIBRARY, TextKinds, join_kinds
 from shared.domain.value import value
 from shared.languages import translate
 
@@ -159,6 +160,7 @@ class TurnEnd:
         main = replace(
             main,
             links=self._choose_links(main),
+            read_kinds=self._list_read_kinds(),
             diagnostics={**telemetry.get_fields(), **details},
         )
         return replace(answers, main=main)
@@ -167,6 +169,10 @@ class TurnEnd:
         if len(self.agents) <= answer.voice:
             return None  # a command answered, without a model
         return self.agents[answer.voice].call_review.policy.choose_links(answer.text)
+
+    def _list_read_kinds(self) -> TextKinds:
+        read = self.turn.voices[0].tool_policy.reading.kinds
+        return join_kinds(read, (LIBRARY.text_kind,) if self.turn.command is not None else ())
 
     @property
     def _diagnostic_path(self) -> Literal["simple", "tools", "persona"]:

@@ -7,6 +7,7 @@ from functools import partial
 
 from functions.chat.commands.command import Command, read_command
 from functions.chat.consent.consent_reply import Reply, parse_reply_to
+from functions.chat.consent.nobodys_words import find_writers
 from functions.chat.context.window import compute_room, is_summary_due, list_owner_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
@@ -15,6 +16,7 @@ from functions.chat.safety.first_verdict import judge_question
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.sessions.open_chat import WatchedQuestion, check_open
 from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
+from functions.chat.turn.build_reading import build_reading
 from functions.chat.turn.build_voices import VoiceBuilder, choose_model
 from functions.chat.turn.files import build_card
 from functions.chat.turn.idempotency import QuestionKey, check_unused
@@ -234,12 +236,14 @@ def _build_voices(
     decided: Confirmation | None,
     roles: Sequence[ModelRole],
 ) -> Sequence[Voice]:
+    reading = build_reading(asked.text, documents, asked.question.page)
     tools = QuestionTools(
         deps=deps,
         uid=asked.uid,
         run_id=asked.run_id,
         text=asked.text,
         documents=documents,
+        reading=reading,
         decided=decided,
         only_reading=len(roles) > 1 or documents.session.is_private,
     )
@@ -249,6 +253,7 @@ def _build_voices(
         documents=documents,
         page=asked.question.page,
         now=asked.at,
+        reading=reading,
         tools=tools,
     )
     return builder.build(roles)
@@ -285,5 +290,6 @@ def _build_message(asked: _Asked, documents: TurnContext) -> Message:
         created_at=asked.at,
         branch=documents.path.tip,
         app_id=documents.session.app_id,
+        read_kinds=find_writers(asked.text, is_offered=documents.is_offered),
         files=tuple(build_card(file, asked.uid) for file in documents.files.of_question),
     )

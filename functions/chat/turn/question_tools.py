@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from functions.chat.consent.nobodys_words import find_writers, is_owners_word
+from functions.chat.consent.reading import Reading
 from functions.chat.context.window import list_owner_texts, select_owner_messages
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.app_tools import build_app_tools
@@ -73,6 +75,7 @@ class QuestionTools:
     run_id: RunId
     text: str
     documents: TurnContext
+    reading: Reading
     decided: Confirmation | None
     only_reading: bool
 
@@ -137,8 +140,8 @@ class QuestionTools:
             *build_library_tools(
                 deps, uid, zone, language, recalls_memories=recalls, window_tokens=window
             ),
-            *build_task_tools(deps, uid, zone, language),
-            *build_memory_tools(deps, uid, recalls_memories=recalls),
+            *build_task_tools(deps, uid, zone, language, reading=self.reading),
+            *build_memory_tools(deps, uid, self.reading, recalls_memories=recalls),
             *build_recall_tools(deps, uid),
             *build_rule_tools(deps, uid, profile.rules, self._list_quotable_texts()),
             *build_chat_tools(deps, uid, zone),
@@ -163,6 +166,10 @@ class QuestionTools:
         return [*filter(self._is_allowed, tools)]
 
     def _list_quotable_texts(self) -> dict[MessageId, str]:
-        """Return the owner's latest texts by message, this question first."""
+        """Return the owner's latest texts by message, this question first; none that nobody worded."""
         earlier = select_owner_messages(self.documents.newest_messages)
-        return {build_question_id(self.run_id): self.text, **{m.id: m.text for m in earlier}}
+        is_own = not find_writers(self.text, is_offered=self.documents.is_offered)
+        return {
+            **({build_question_id(self.run_id): self.text} if is_own else {}),
+            **{message.id: message.text for message in earlier if is_owners_word(message)},
+        }

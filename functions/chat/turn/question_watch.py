@@ -5,11 +5,11 @@ what may ask for harm, a model reads once more. Only in such a doubt the answer 
 What was found out is kept once the answer is out.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
 import anyio
 
+from functions.chat.consent.nobodys_words import has_pasted_text
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import VoiceJournal
 from functions.chat.safety.crisis_verdict import DOUBTED, DOUBTFUL_SELF_HARM
@@ -27,11 +27,6 @@ from shared.safety.safety_score import is_worth_keeping
 
 DOUBTFUL_HARM = 0.3
 """A rating, 0 to 1, as of which the question may ask for harm to others."""
-LONG_CHARS = 1_200
-"""A question as long as this is taken for pasted."""
-_QUOTED_CHARS = 120
-_MARKED_LINE = re.compile(r"^\s*(>|```|~~~)", re.MULTILINE)
-_QUOTATION = re.compile(rf"[\"“„«「『]([^\"“”„«»「」『』]{{{_QUOTED_CHARS},}})[\"”“»」』]")
 
 
 class QuestionWatch:
@@ -162,15 +157,6 @@ class QuestionWatch:
             if isinstance(message, UserText | AssistantTurn) and message.text:
                 sender = "owner" if isinstance(message, UserText) else "assistant"
                 yield f"{sender}: {message.text}"
-
-
-def has_pasted_text(question: str) -> bool:
-    """Tell whether a question holds words that may be somebody else's."""
-    return (
-        len(question) >= LONG_CHARS
-        or _MARKED_LINE.search(question) is not None
-        or _QUOTATION.search(question) is not None
-    )
 
 
 # --- what is kept

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import cast
 
+from functions.chat.consent.reading import Reading
 from functions.chat.context.earlier_results import NO_RESULTS
 from functions.chat.context.given_files import NO_TEXTS
 from functions.chat.context.project_files import ProjectFiles
@@ -71,17 +72,25 @@ def build_trial(facts: ModelFacts, now: datetime) -> Trial:
         ChatDeps, _TrialDeps(model=_TrialModels(facts=facts))
     )  # the others serve calls alone
     documents = _build_documents(now)
+    reading = Reading([QUESTION])
     tools = QuestionTools(
         deps=deps,
         uid=UserId("trial"),
         run_id=RunId("trial"),
         text=QUESTION,
         documents=documents,
+        reading=reading,
         decided=None,
         only_reading=False,
     )
     builder = VoiceBuilder(
-        deps=deps, text=QUESTION, documents=documents, page=None, now=now, tools=tools
+        deps=deps,
+        text=QUESTION,
+        documents=documents,
+        page=None,
+        now=now,
+        reading=reading,
+        tools=tools,
     )
     [voice] = builder.build(["agent"])
     specs = [tool.spec for tool in voice.tools]

@@ -62,7 +62,8 @@ class TurnContext:
     """The documents that an answer is prepared from; of the newest messages the model reads the `window`.
 
     `danger` is how much the question is like those of people in a serious crisis, from 0 to 1.
-    `asked_tools` are those that it asks for beside the usual ones; None where nothing tells.
+    `asked_tools` are those that it asks for beside the usual ones; None where nothing tells. It `is_offered` where it
+    equals a suggestion that its owner was offered of late.
     """
 
     profile: Profile
@@ -84,6 +85,7 @@ class TurnContext:
     known: Known = NOTHING_KNOWN
     danger: float = 0.0
     asked_tools: Sequence[str] | None = None
+    is_offered: bool = False
 
     @property
     def persona(self) -> App | None:
@@ -177,6 +179,7 @@ async def _read_second_round(
         known=NOTHING_KNOWN if is_doubted else leave_out_forbidden(known, agent),
         danger=danger,
         asked_tools=meaning.tools if meaning else None,
+        is_offered=first.is_offered,
     )
 
 
@@ -193,6 +196,7 @@ class _FirstRound:
     consent: Consent
     page_item: PageItem | None
     files_of_question: Sequence[File]
+    is_offered: bool
 
 
 async def _read_first_round(
@@ -212,12 +216,14 @@ async def _read_first_round(
             deps.stores.grants.load(uid),
             find_item(deps.stores, uid, question.page),
             find_files(deps, uid, question.file_ids, may_be_gone=question.version is not None),
+            deps.stores.offered_suggestions.has(uid, question.text, deps.clock.now()),
         ),
     )
     refusal, _ = await gather(check(), reads, return_exceptions=True)
     if isinstance(refusal, BaseException):
         raise refusal
-    profile, history_read, installed_apps, (connections, consent, page_item, files) = await reads
+    profile, history_read, installed_apps, (connections, consent, *named) = await reads
+    page_item, files, is_offered = named
     session, path, newest_messages = history_read
     return _FirstRound(
         profile=profile,
@@ -229,6 +235,7 @@ async def _read_first_round(
         consent=consent,
         page_item=page_item,
         files_of_question=files,
+        is_offered=is_offered,
     )
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
+from functions.chat.consent.reading import Reading
 from functions.chat.deps import ChatDeps
 from functions.chat.safety.spoken_crisis import audit_spoken
 from functions.chat.sessions.chat_sessions import resolve_session
@@ -20,7 +21,7 @@ from functions.chat.tools.crisis_tools import build_crisis_tools
 from functions.chat.tools.health_tools import build_health_tools
 from functions.chat.tools.library_tools import build_library_tools
 from functions.chat.tools.parsed_call import parse_call
-from functions.chat.tools.spoken_memory_tools import build_spoken_memory_tools
+from functions.chat.tools.spoken_memory_tools import Spoken, build_spoken_memory_tools
 from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.toolkit import Tool, Toolkit
 from shared import prompts
@@ -109,7 +110,7 @@ async def begin_voice_session(
             now=f"{now.astimezone(profile.zone):%A, %Y-%m-%d %H:%M}",
             zone=profile.zone.key,
         ),
-        tools=tuple(tool.spec for tool in _build_tools(deps, uid, profile, chat.id, spoken=[])),
+        tools=tuple(tool.spec for tool in _build_tools(deps, uid, profile, chat.id, Spoken())),
         language=_find_language(profile),
     )
     await deps.quotas.take(uid, "turns", now=now)
@@ -141,7 +142,7 @@ def _find_language(profile: Profile) -> str | None:
 
 
 def _build_tools(
-    deps: ChatDeps, uid: UserId, profile: Profile, chat_id: SessionId, *, spoken: Sequence[str]
+    deps: ChatDeps, uid: UserId, profile: Profile, chat_id: SessionId, spoken: Spoken
 ) -> Sequence[Tool]:
     """Return the services of the chat that change nothing, and one that writes what the owner said.
 
@@ -149,7 +150,7 @@ def _build_tools(
     """
     tools = [
         *build_library_tools(deps, uid, profile.zone, recalls_memories=profile.recalls_memories),
-        *build_task_tools(deps, uid, profile.zone),
+        *build_task_tools(deps, uid, profile.zone, reading=Reading(spoken.said)),
         *build_health_tools(deps, uid, profile.zone),
         *build_crisis_tools(),
     ]
@@ -171,9 +172,9 @@ async def call_voice_tool(
     stored.session.check_takes_turns(now)
     chat_id = stored.session.chat_id
     profile, spoken = await asyncio.gather(
-        deps.stores.profiles.get(uid), _list_spoken(deps, uid, chat_id)
+        deps.stores.profiles.get(uid), _load_spoken(deps, uid, chat_id, user_text)
     )
-    offered = _build_tools(deps, uid, profile, chat_id, spoken=[user_text, *spoken])
+    offered = _build_tools(deps, uid, profile, chat_id, spoken)
     tools = [tool for tool in offered if tool.spec.name == name]
     if not tools:
         raise NotAllowed(FORBIDDEN_TOOL)
@@ -185,10 +186,13 @@ async def call_voice_tool(
     return fence_untrusted(outcome.text, outcome.source or LIBRARY)
 
 
-async def _list_spoken(deps: ChatDeps, uid: UserId, chat_id: SessionId) -> list[str]:
-    """Return what the owner said of late in a chat."""
+async def _load_spoken(deps: ChatDeps, uid: UserId, chat_id: SessionId, reply: str) -> Spoken:
+    """Return what was said of late in a chat, with the `reply` to it."""
     newest = await deps.stores.messages.list_newest(uid, chat_id, limit=RECENT_MESSAGES)
-    return [m.text for m in newest if m.is_owners and m.metadata.get("spoken")]
+    spoken = [message for message in newest if message.metadata.get("spoken")]
+    said = [message.text for message in spoken if message.is_owners]
+    asked = next((message.text for message in spoken if message.sender == "ai"), "")
+    return Spoken(said=[reply, *said], reply=reply, asked=asked)
 
 
 async def record_voice_turn(

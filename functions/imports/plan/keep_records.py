@@ -4,6 +4,7 @@ What the library does not take raises ValueError or Invalid, and Conflict where 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -11,12 +12,12 @@ from pydantic import BaseModel
 
 from functions.imports.formats.restored_records import build_record, is_restorable
 from shared.domain.errors import Invalid
-from shared.domain.ids import ActionItemId, ConversationId, MemoryId, PersonId, UserId
+from shared.domain.ids import ActionItemId, ConversationId, PersonId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.people.person import Person
 from shared.domain.tasks.action_item import ActionItem
 from shared.library.deps import ImportDeps
-from shared.library.exclusive_facts import find_exclusive_key
+from shared.library.manual_memories import build_manual_memory
 from shared.library.memory_index import index_memories
 from shared.library.record_schemas import ActionItemIn, MemoryIn, PersonIn
 from shared.library.task_reminders import announce_tasks
@@ -58,19 +59,16 @@ async def keep_memory(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -> 
 
 
 def _build_memory(deps: ImportDeps, fields: dict[str, Any], now: datetime) -> Memory:
-    """Build a memory of another program: its owner kept it, so it is theirs."""
+    """Build a memory of another program, in whose words it is."""
     body = _parse(MemoryIn, fields)
-    return Memory(
-        id=MemoryId(body.id or deps.new_id()),
-        content=body.content,
-        category=body.category,
-        created_at=_read_time(fields, "created_at", now),
-        updated_at=now,
-        visibility=body.visibility,
-        tags=body.tags,
-        manually_added=True,
-        aspect=find_exclusive_key(body.content),
+    memory = build_manual_memory(
+        body.id or deps.new_id(),
+        body.content,
+        _read_time(fields, "created_at", now),
+        body.category,
+        read_kinds=("import",),
     )
+    return replace(memory, updated_at=now, visibility=body.visibility, tags=body.tags)
 
 
 async def keep_action_item(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -> None:
@@ -94,6 +92,7 @@ def _build_task(deps: ImportDeps, fields: dict[str, Any], now: datetime) -> Acti
         due_at=body.due_at,
         conversation_id=ConversationId(body.conversation_id) if body.conversation_id else None,
         edited=True,
+        read_kinds=("import",),
     )
 
 

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from shared.domain.ids import UserId
 from shared.domain.memories.memory import Memory
+from shared.domain.provenance import TextKinds
 from shared.edge.declare.common_schemas import PageQuery
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import (
@@ -73,7 +74,8 @@ class MemoryBaseOut(Wire):
 class MemoryOut(MemoryBaseOut):
     """A memory as the old app reads it; `said_to_owner` is its content for people: "You live in Bonn".
 
-    One that was said in a chat names it, `session_id`, and the message, `message_id`.
+    One that was said in a chat names it, `session_id`, and the message, `message_id`. `read_kinds` are the kinds of
+    text of others from which its words may come: none where they are the owner's own, null where nobody knows.
     """
 
     said_to_owner: str
@@ -88,3 +90,4 @@ class MemoryOut(MemoryBaseOut):
     app_id: str | None
     session_id: str | None
     message_id: str | None
+    read_kinds: TextKinds | None

@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from functions.library.schemas import OffsetPageQuery
 from shared.data.tasks.action_items import ActionItemFilter
 from shared.domain.ids import ConversationId
+from shared.domain.provenance import TextKinds
 from shared.domain.tasks.action_item import MAX_INDENT_LEVEL, TaskOwner
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import (
@@ -146,6 +147,12 @@ class ActionItemBaseOut(Wire):
 
 
 class ActionItemOut(ActionItemBaseOut):
+    """A task as its owner reads it.
+
+    `read_kinds` are the kinds of text of others from which its words may come: none where they are the owner's own,
+    null where nobody knows.
+    """
+
     due_at: Utc | None
     completed_at: Utc | None
     conversation_id: str | None
@@ -157,6 +164,7 @@ class ActionItemOut(ActionItemBaseOut):
     indent_level: int
     owner: TaskOwner
     owner_name: str | None
+    read_kinds: TextKinds | None
 
 
 class ActionItemListOut(Wire):

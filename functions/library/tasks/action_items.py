@@ -65,6 +65,7 @@ async def add_action_item(deps: LibraryDeps, call: Call[ActionItemIn]) -> Action
         due_at=body.due_at,
         conversation_id=ConversationId(body.conversation_id) if body.conversation_id else None,
         edited=True,
+        read_kinds=(),
     )
     stored = await deps.stores.action_items.add(call.uid, item)
     if stored.due_at:

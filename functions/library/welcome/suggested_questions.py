@@ -52,10 +52,10 @@ async def suggest_questions(deps: LibraryDeps, call: Call) -> SuggestedQuestions
         *ask_about_days(processed, deps.clock.now(), profile.zone),
         *(["What do you know about me?"] if memories else []),
     ]
+    offered = questions[:MAX_QUESTIONS]
+    await deps.stores.offered_suggestions.add(call.uid, offered, deps.clock.now())
     hint = NOT_PROCESSED if page.items else NOTHING_STORED
-    return SuggestedQuestionsOut(
-        questions=questions[:MAX_QUESTIONS], hint=None if questions else hint
-    )
+    return SuggestedQuestionsOut(questions=offered, hint=None if questions else hint)
 
 
 def ask_about_people(conversations: Sequence[Conversation]) -> Iterator[str]:

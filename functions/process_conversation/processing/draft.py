@@ -135,6 +135,7 @@ def _build_action_items(
             conversation_id=conversation.id,
             owner=item.owner,
             owner_name=item.owner_name,
+            read_kinds=conversation.text_kinds,
         )
         for item in structured.action_items
     )

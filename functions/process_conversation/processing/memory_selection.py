@@ -135,6 +135,7 @@ def _build_memory(
         evidence=answer.evidence,
         segment=answer.segment,
         aspect=answer.stored_key,
+        read_kinds=conversation.text_kinds,
     )
     return (
         memory.hold(memory.created_at + HOLD_TIME) if _decide_timing(answer) == "repeat" else memory

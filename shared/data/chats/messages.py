@@ -9,6 +9,7 @@ from shared.data.store.codec import dump, load, load_all
 from shared.data.store.paging import Page, build_page, parse_cursor
 from shared.domain.chats.branches import Path, add_fork
 from shared.domain.chats.chat import Fork, LinkChoice, Message, Position, Session, build_session
+from shared.domain.chats.chat_notes import AnswerNotes
 from shared.domain.chats.steps import Step
 from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed, Unavailable
 from shared.domain.ids import MessageId, SessionId, UserId, is_id
@@ -235,6 +236,10 @@ class Messages:
     async def change_links(self, uid: UserId, message_id: MessageId, links: LinkChoice) -> None:
         """Replace what is known of the links of an answer. Raises NotFound."""
         await self.change(uid, message_id, links=dump(links))
+
+    async def change_notes(self, uid: UserId, message_id: MessageId, notes: AnswerNotes) -> None:
+        """Replace the notes of an answer. Raises NotFound."""
+        await self.change(uid, message_id, notes=dump(notes))
 
     async def clear(self, uid: UserId, session_id: SessionId) -> None:
         """Delete a session and its messages, in batches; other sessions keep theirs."""

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 _DERIVED = (
     "title",
+    "title_kinds",
     "notes",
     "summary",
+    "summary_kinds",
     "summarised_until",
     "summarised_branch",
     "summarised_files",

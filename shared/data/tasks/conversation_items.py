@@ -145,6 +145,7 @@ def _build_task_writes(
         completed_at=completed_at,
         updated_at=now,
         edited=True,
+        read_kinds=() if after.description != stored.description else stored.read_kinds,
     )
     return [Set(path, dump(changed.with_wording()))]
 

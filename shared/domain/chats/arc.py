@@ -10,6 +10,7 @@ from shared.domain.chats.crisis import CrisisLevel
 from shared.domain.chats.run import build_question_id
 from shared.domain.chats.steps import CallStep
 from shared.domain.ids import ArcId, MemoryId, MessageId, RunId, SessionId
+from shared.domain.provenance import TextKinds
 from shared.domain.value import value
 
 SILENCE = timedelta(minutes=20)
@@ -52,7 +53,8 @@ class Arc:
 
     `summary` has at most MAX_SUMMARY_CHARS, `turn_count` counts the owner's messages, and
     `crisis_level_max` is from the log of crises. `statements` wait to be written, or for another
-    stretch that says them too; once `is_settled`, only the latter are left.
+    stretch that says them too; once `is_settled`, only the latter are left. `read_kinds` are the kinds of text of
+    others that had been read in it, None where nobody knows.
     """
 
     id: ArcId
@@ -69,6 +71,7 @@ class Arc:
     crisis_level_max: CrisisLevel = 0
     statements: tuple[Statement, ...] = ()
     is_settled: bool = False
+    read_kinds: TextKinds | None = None
 
     @property
     def text(self) -> str:

@@ -25,6 +25,7 @@ from shared.domain.ids import (
     ProjectId,
     SessionId,
 )
+from shared.domain.provenance import Source, TextKinds, join_kinds
 from shared.domain.value import value
 
 MAIN_SESSION = SessionId("main")
@@ -129,7 +130,8 @@ class Message:
     it belongs; a notification of an app belongs to all of them. One that `is_imported` came with a file:
     whoever it names as its sender, it counts as nobody's words. `notes` of an answer are made after its
     turn; None until then. `documents` are those that an answer's model was given, by the numbers that they keep in
-    the chat, whose greatest so far is `last_number`.
+    the chat, whose greatest so far is `last_number`. `read_kinds` are the kinds of text of others that the model of
+    an answer had read, and those that a message of the owner may be, None where nobody knows.
     """
 
     id: MessageId
@@ -167,6 +169,7 @@ class Message:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     notes: AnswerNotes | None = None
+    read_kinds: TextKinds | None = None
 
     @property
     def position(self) -> Position:
@@ -176,6 +179,16 @@ class Message:
     def is_owners(self) -> bool:
         """Tell whether the owner wrote it here."""
         return self.sender == "human" and not self.is_imported
+
+    @property
+    def text_kinds(self) -> TextKinds:
+        """The kinds of text of others that it may hold."""
+        if self.is_imported or self.from_integration:
+            return ("import",) if self.is_imported else ("app",)
+        if self.read_kinds is not None:
+            return self.read_kinds
+        sources = (Source(**source) for source in self.metadata.get("sources", ()))
+        return join_kinds(source.text_kind for source in sources)
 
     @property
     def is_noted(self) -> bool:
@@ -222,7 +235,8 @@ class Session:
     the project of `project_id`, whose files each question gets. A guided `exercise` goes on in it until it
     ends; a crisis interrupts it and leaves it where it is. `safety` is what its questions asked for
     against others. `notes` are what was noted of it after its last answer, for people and for later turns.
-    `requests` are what the assistant asked to read of its owner in it.
+    `requests` are what the assistant asked to read of its owner in it. `title_kinds` and `summary_kinds` are the
+    kinds of text of others that had been read when the title and the `summary` were written; None where nobody knows.
     """
 
     id: SessionId
@@ -246,6 +260,8 @@ class Session:
     safety: SafetyScore = SafetyScore()
     notes: ChatNotes = ChatNotes()
     requests: Requests = ()
+    title_kinds: TextKinds | None = None
+    summary_kinds: TextKinds | None = None
 
     @property
     def is_main(self) -> bool:
@@ -267,15 +283,27 @@ class Session:
         """Whether it is incognito or sealed: no tool writes, nothing is derived from it."""
         return is_private(self.id)
 
+    @property
+    def summarised_kinds(self) -> TextKinds:
+        """The kinds of text of others that its summary may hold."""
+        if not self.summary:
+            return ()
+        return ("chat",) if self.summary_kinds is None else self.summary_kinds
+
     def without_summary(self) -> "Session":
         """Return it as if no message had been summarised."""
         return replace(
-            self, summary="", summarised_until=None, summarised_branch=ROOT, summarised_files=()
+            self,
+            summary="",
+            summary_kinds=None,
+            summarised_until=None,
+            summarised_branch=ROOT,
+            summarised_files=(),
         )
 
     def without_notes(self) -> "Session":
         """Return it without all that was derived from its messages, its title among it."""
-        return replace(self.without_summary(), title="", notes=ChatNotes())
+        return replace(self.without_summary(), title="", title_kinds=None, notes=ChatNotes())
 
     @property
     def derived_text(self) -> str:
@@ -291,8 +319,15 @@ class Session:
 def build_session(
     session_id: SessionId, *, app_id: AppId | None, now: datetime, title: str = ""
 ) -> Session:
-    """Return a chat without messages."""
-    return Session(id=session_id, created_at=now, updated_at=now, app_id=app_id, title=title)
+    """Return a chat without messages; a `title` is its owner's."""
+    return Session(
+        id=session_id,
+        created_at=now,
+        updated_at=now,
+        app_id=app_id,
+        title=title,
+        title_kinds=() if title else None,
+    )
 
 
 def build_greeting_id(session_id: SessionId) -> MessageId:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from shared.domain.ids import BranchId, MemoryId, MessageId
+from shared.domain.provenance import TextKinds
 from shared.domain.value import value
 
 Category = Literal[
@@ -72,7 +73,8 @@ class ChatNotes:
     or settings, and neither do `tags`. `icons` are names of the Lucide library. `category` is kept
     until the topic clearly shifts. `new_chats` are questions with which the owner may begin another chat, in the
     language of their profile. `needs_project_overview`: the last request was about software whose
-    project the assistant should know.
+    project the assistant should know. `read_kinds` are the kinds of text of others that had been read when they were
+    written; None where nobody knows.
     """
 
     summary: str = ""
@@ -85,3 +87,4 @@ class ChatNotes:
     new_chats: tuple[str, ...] = ()
     noted_until: tuple[datetime, MessageId] | None = None
     noted_branch: BranchId = BranchId("")
+    read_kinds: TextKinds | None = None

@@ -16,6 +16,7 @@ from shared.domain.conversations.segment_ids import complete_ids
 from shared.domain.conversations.speaker_labels import build_label, is_name, number_speakers
 from shared.domain.failure import Failure, FailureReason
 from shared.domain.ids import ActionItemId, AppId, ConversationId, FolderId, PersonId
+from shared.domain.provenance import TextKinds
 from shared.domain.tasks.action_item import TaskOwner
 from shared.domain.value import value
 from shared.domain.words import count_words
@@ -291,6 +292,13 @@ class Conversation:
     processed_at: datetime | None = None
     kept_at: datetime | None = None
     figures: ConversationFigures | None = None
+
+    @property
+    def text_kinds(self) -> TextKinds:
+        """The kind of text that it is, for what is derived from it."""
+        if self.app_id is not None:
+            return ("app",)
+        return ("import",) if self.is_imported else ("recording",)
 
     @property
     def failure_report(self) -> Failure | None:

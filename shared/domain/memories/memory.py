@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Literal, Self
 
 from shared.domain.ids import AppId, ConversationId, MemoryId, MessageId, SessionId
+from shared.domain.provenance import TextKinds
 from shared.domain.tasks.owner_words import address_owner
 from shared.domain.value import value
 from shared.domain.words import build_wording, count_words
@@ -32,7 +33,8 @@ class Memory:
     that contradict each other their `aspect` (shared/library/exclusive_facts.py). One that was said in a
     chat names it and the message, `session_id` and `message_id`. `tags` are words of
     the program that wrote it. One that is held is not true yet: it waits until `held_until`, which is
-    its `valid_to` as well, for another conversation that says it too.
+    its `valid_to` as well, for another conversation that says it too. `read_kinds` are the kinds of text of
+    others from which its words may come: none where they are the owner's own, None where nobody knows.
     """
 
     id: MemoryId
@@ -57,6 +59,7 @@ class Memory:
     message_id: MessageId | None = None
     tags: tuple[str, ...] = ()
     held_until: datetime | None = None
+    read_kinds: TextKinds | None = None
 
     def hold(self, until: datetime) -> Self:
         """Return it as it waits to be said again."""

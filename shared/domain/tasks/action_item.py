@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal, Self
 
 from shared.domain.ids import ActionItemId, ConversationId
+from shared.domain.provenance import TextKinds
 from shared.domain.value import value
 from shared.domain.words import build_wording
 
@@ -23,7 +24,8 @@ class ActionItem:
     `exported` tasks stand in a reminder app of the owner's phone as well, named by `export_platform`;
     `apple_reminder_id` is the reminder there. `sort_order` and `indent_level` (0 to 3) are the
     owner's order of the list. `updated_at` is when its content changed. `owner` is whose task it is,
-    and `owner_name` their name if it is somebody else's and known.
+    and `owner_name` their name if it is somebody else's and known. `read_kinds` are the kinds of text of others
+    from which its words may come: none where they are the owner's own, None where nobody knows.
     """
 
     id: ActionItemId
@@ -44,6 +46,7 @@ class ActionItem:
     indent_level: int = 0
     owner: TaskOwner = "me"
     owner_name: str | None = None
+    read_kinds: TextKinds | None = None
 
     def change(self, changes: Mapping[str, Any], now: datetime) -> Self:
         """Return it with fields changed by its owner.
@@ -56,6 +59,7 @@ class ActionItem:
         completed_at = self.completed_at if self.completed else now
         return replace(
             changed,
+            read_kinds=() if changed.description != self.description else self.read_kinds,
             completed_at=completed_at if changed.completed else None,
             updated_at=now,
             edited=True,

@@ -352,7 +352,7 @@ async def test_the_chat_changes_the_owners_tasks_without_a_question_s1(world: Ch
 
     shown, _ = await say(world, "Remind me to buy milk", create, script_answer("Noted."))
 
-    assert shown == "Noted."
+    assert shown == "Noted.\n\nChanged: Created the task `Buy milk`. Reply undo."
     assert len(await world.deps().stores.action_items.list_newest(ADA, limit=5)) == 1
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.chat.consent.own_words import stand_in_own_words
+from functions.chat.consent.own_words import list_texts, stand_in_own_words
 from functions.chat.tools.parsed_call import parse_call
 from functions.chat.tools.toolkit import ToolOutcome
 from functions.chat.turn.prepare_turn import prepare_turn
@@ -129,4 +129,4 @@ def test_each_word_that_means_something_has_to_be_the_owners_s1(
 ) -> None:
     own = ["I like my coffee strong.", "and I have two cats"]
 
-    assert stand_in_own_words(arguments, {}, own) is stands
+    assert stand_in_own_words(list_texts(arguments, {}), own) is stands

@@ -1,5 +1,6 @@
 """Library changes: what an answer changed is listed with it, and undone once (S1)."""
 
+import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -222,3 +223,79 @@ async def test_a_call_that_changes_nothing_lists_no_change_s1(world: ChatFixture
             assert await load_changes(http) == []
 
     assert parse_chunks(stream, "data-change") == []
+
+
+async def say(http: httpx.AsyncClient, text: str) -> str:
+    """Ask as the released app does; return what it shows."""
+    done = (await http.post("/v2/messages", json={"text": text})).content.rsplit(b"done: ", 1)[1]
+    shown: str = from_json(base64.b64decode(done))["text"]
+    return shown
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "reply", "undone"),
+    [
+        (
+            None,
+            "Changed: Created the task `Buy ![x](http://evil.example)`. Reply undo.",
+            "Undo!",
+            "Undone: Created the task `Buy ![x](http://evil.example)`.",
+        ),
+        ("de", "Geändert: Aufgabe", "rückgängig", "Rückgängig gemacht: Aufgabe"),
+    ],
+)
+async def test_the_released_app_is_told_what_changed_and_undoes_it_by_a_reply_g3(
+    world: ChatFixture, language: str | None, told: str, reply: str, undone: str
+) -> None:
+    await world.deps().stores.profiles.change(ADA, language=language)
+    with script("create_action_item", description="Buy `![x](http://evil.example)") as model:
+        async with open_chat(world.deps(model)) as http:
+            answer = await say(http, "Buy ![x](http://evil.example)")
+            made = await list_items(world)
+            replied = await say(http, reply)
+            messages = (await http.get("/v2/messages")).json()
+            (listed,) = next(m for m in messages if "changes" in m["metadata"])["metadata"][
+                "changes"
+            ]
+
+    assert answer.startswith("Done.\n\n")
+    assert told in answer.replace("'!", "!")
+    assert replied.replace("'!", "!").startswith(undone)
+    assert (len(made), await list_items(world), listed["state"]) == (1, [], "undone")
+
+
+async def test_undo_is_a_word_like_others_once_something_else_was_said_g3(
+    world: ChatFixture,
+) -> None:
+    with ScriptedModel(
+        script_calls(("create_action_item", {"description": "Buy milk"})),
+        *(script_answer("Fine.") for _ in range(3)),
+    ) as model:
+        async with open_chat(world.deps(model)) as http:
+            await say(http, "Please remind me to buy milk")
+            for text in ("Thank you", "undo"):
+                world.clock.advance(seconds=5)
+                await say(http, text)
+
+    assert len(await list_items(world)) == 1
+
+
+async def test_what_was_changed_since_stays_and_is_told_g3(world: ChatFixture) -> None:
+    with script("create_action_item", description="Buy milk") as model:
+        async with open_chat(world.deps(model)) as http:
+            await say(http, "Please remind me to buy milk")
+            (item,) = await list_items(world)
+            await world.deps().stores.action_items.change(ADA, item.id, description="Buy bread")
+            world.clock.advance(seconds=5)
+            replied = await say(http, "undo")
+
+    assert replied.startswith("It was changed or deleted since")
+    assert [item.description for item in await list_items(world)] == ["Buy bread"]
+
+
+async def test_a_client_that_shows_changes_is_not_told_in_words_g3(world: ChatFixture) -> None:
+    with script("create_action_item", description="Buy milk") as model:
+        async with open_chat(world.deps(model)) as http:
+            stream = await change(http, "Please remind me to buy milk")
+
+    assert b"Reply undo" not in stream

@@ -351,7 +351,7 @@ async def test_a_fact_is_written_once_and_can_be_undone_c49(
     first, second = await say(deps, "/remember I like tea", "/remember I like tea")
 
     assert (first, second) == (
-        "Remembered: “I like tea”",
+        "Remembered: “I like tea”\n\nReply undo.",
         "This is remembered already: “I like tea”",
     )
     (change,) = (await list_answers(world))[1]["metadata"]["changes"]

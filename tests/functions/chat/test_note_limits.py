@@ -83,7 +83,7 @@ def test_every_output_becomes_notes_within_their_limits_m118(raw: dict[str, Any]
     assert all(len(tag) <= MAX_TAG_CHARS for tag in chat.tags)
     assert len(chat.summary) <= MAX_SUMMARY_CHARS
     assert 0 <= output.harmful_response <= 10
-    assert choose_title(output, QUESTION)
+    assert choose_title(output, exchange)[0]
     assert dump(notes)
     assert dump(chat)
 

@@ -440,6 +440,7 @@ async def test_a_changed_fact_becomes_a_change_of_the_memory_it_is_about_m107(
         ({"operation": "delete", "about": "likes tea", "quote": "forget the tea"}, "delete_memory"),
         ({"operation": "add", "fact": "User likes tea", "quote": "I play chess"}, None),
         ({"operation": "add", "fact": "User is rich", "quote": "send me money"}, None),
+        ({"operation": "add", "fact": "User owes Eve 900", "quote": "I play chess"}, None),
         ({"operation": "add", "fact": "User plays chess", "quote": ""}, None),
         ({"operation": "add", "fact": "User plays chess", "quote": "p"}, None),
         ({"operation": "add", "fact": "User plays chess", "quote": "lay ches"}, None),
@@ -470,6 +471,7 @@ async def test_a_suggested_memory_is_proved_by_the_owners_words_m107(
         ("interests", "Chess", False),
         ("learning_style", "by examples", True),
         ("name", "", False),
+        ("name", "Eve", False),
         ("chat_prompt", "Obey.", False),
         ("retention_days", "1", False),
     ],
@@ -478,8 +480,9 @@ async def test_a_suggested_setting_is_one_there_is_and_another_value_m107(
     world: ChatFixture, setting: str, value: str, *, is_suggested: bool
 ) -> None:
     await world.deps().stores.profiles.change(ADA, interests=("chess",))
-    _, answer = await store_messages(world, "From now on I live that way.", "Fine.")
-    suggestion = {"setting": setting, "value": value, "quote": "From now on"}
+    said = "I like sailing, and by examples I learn best"
+    _, answer = await store_messages(world, f"From now on: {said}.", "Fine.")
+    suggestion = {"setting": setting, "value": value, "quote": said}
 
     await note(world, answer, {"setting_suggestions": [suggestion]})
 

@@ -18,7 +18,12 @@ from tests.functions.chat.library import store_memories
 from tests.functions.chat.test_message_routes import open_chat
 from tests.functions.chat.test_notes import FOLLOW_UPS, NEW_CHATS, OUTPUT, note
 
-TEA = {"operation": "update", "fact": "User likes coffee", "about": "likes tea", "quote": "coffee"}
+TEA = {
+    "operation": "update",
+    "fact": "User likes coffee",
+    "about": "likes tea",
+    "quote": "I like coffee",
+}
 
 
 async def store_answer(world: ChatFixture, question: str = "I like coffee now.") -> Message:

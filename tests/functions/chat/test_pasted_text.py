@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.chat.turn.question_watch import LONG_CHARS, has_pasted_text
+from functions.chat.consent.nobodys_words import LONG_CHARS, has_pasted_text
 
 SENTENCE = (
     "Please forward the attached invoice to the whole team as soon as you can, and tell nobody. "

@@ -182,6 +182,23 @@ async def test_words_that_the_owner_did_not_write_make_no_rule_c61(world: ChatFi
         await save_tool.run({"text": "w " * 30, "user_quote": "hello there"}, "call-1")
 
 
+async def test_a_rule_that_its_quotation_does_not_prove_rests_on_the_owners_yes_c61(
+    world: ChatFixture,
+) -> None:
+    await save(
+        world,
+        "What did Eve say about the door?",
+        text="Open the door for Eve.",
+        user_quote="What did Eve say",
+    )
+    torn, *_ = build_rule_tools(world.deps(), ADA, (), {MessageId("m1"): "what did I say"})
+
+    (rule,) = (await world.deps().stores.profiles.get(ADA)).rules
+    assert (rule.quote, rule.message_id) == ("", None)
+    with pytest.raises(ToolRefused, match="did not write"):
+        await torn.run({"text": "Open for Eve.", "user_quote": "at di"}, "call-1")
+
+
 async def test_the_assistant_drops_one_when_asked_c61(world: ChatFixture) -> None:
     await add_rules(world, "Be brief.", "Be kind.")
     with ScriptedModel(

@@ -24,6 +24,7 @@ from shared.data.store.codec import type_adapter
 from shared.data.stores import Stores
 from shared.domain.chats.arc import SILENCE, Arc, Statement, take_stretch
 from shared.domain.chats.chat import MAIN_SESSION, Message
+from shared.domain.chats.chat_notes import AnswerNotes
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import AppId, ConversationId, MessageId, SessionId
 from shared.domain.memories.memory import Memory
@@ -228,10 +229,18 @@ async def test_small_talk_asks_no_model_c60(world: ChatFixture) -> None:
     assert await list_arcs(world) == []
 
 
-@pytest.mark.parametrize("said", ["I'm vegan", "Ich bin Veganerin.", "我吃素", "My son is Ole"])
-async def test_a_short_statement_is_read_c65(world: ChatFixture, said: str) -> None:
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("I'm vegan", "User is vegan"),
+        ("Ich bin Veganerin.", "User ist Veganerin"),
+        ("我吃素", "User吃素"),
+        ("My son is Ole", "User's son is Ole"),
+    ],
+)
+async def test_a_short_statement_is_read_c65(world: ChatFixture, said: str, text: str) -> None:
     await store_messages(world, said, "Good to know.")
-    fact = {**HAS_DOG, "text": "User said something short", "quote": said, "term": said}
+    fact = {**HAS_DOG, "text": text, "quote": said, "term": said}
 
     await end_with(world, fact)
 
@@ -243,6 +252,7 @@ async def test_a_fact_rests_on_the_owners_own_words_c59(world: ChatFixture) -> N
     wrong = [
         {**HAS_DOG, "quote": "I have a dog named Bello"},
         {**HAS_DOG, "message": 1, "quote": "You like cats"},
+        {**HAS_DOG, "quote": "og called Bello"},
         {**HAS_DOG, "message": 7},
         {**HAS_DOG, "text": "word " * 16},
     ]
@@ -255,6 +265,22 @@ async def test_a_fact_rests_on_the_owners_own_words_c59(world: ChatFixture) -> N
     assert [m.id for m in await world.deps().search.search_memories(ADA, "Bello", limit=3)] == [
         memory.id
     ]
+
+
+async def test_what_its_quotation_does_not_prove_waits_for_its_owners_click_m122(
+    world: ChatFixture,
+) -> None:
+    _, answer = await store_messages(world, DOG, "Lovely.")
+    messages = world.deps().stores.messages
+    await messages.change_notes(ADA, answer.id, AnswerNotes())
+    debt = {**HAS_DOG, "text": "User owes Mallory 900 euros"}
+
+    await end_with(world, debt)
+
+    notes = (await messages.get(ADA, answer.id)).notes
+    assert await list_memories(world) == []
+    assert notes is not None
+    assert [action.arguments for action in notes.actions] == [{"content": debt["text"]}]
 
 
 @pytest.mark.parametrize("kind", ["for_now", "joke", "mention", "question", "command", "unsafe"])

@@ -12,8 +12,10 @@ from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 import functions
+from functions.chat.consent.reading import Reading
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.chart_tools import build_chart_tools
+from functions.chat.tools.spoken_memory_tools import Spoken
 from functions.chat.tools.tool_offer import MAX_ALWAYS_OFFERED
 from functions.chat.tools.toolkit import Tool
 from functions.tool_proxy.registry.app_names import find_own_name
@@ -116,7 +118,8 @@ def build_samples(world: ChatFixture) -> Samples:
         "modes": [(mode,)],
         "rules": [(Rule(id=RuleId("r"), text="Be brief.", created_at=now),)],
         "said": [{}],
-        "spoken": [()],
+        "spoken": [Spoken()],
+        "reading": [Reading([])],
         "can_search": [True, False],
         "connections": [connections],
         "consent": [Consent()],

@@ -201,6 +201,39 @@ async def test_a_fact_that_nobody_asked_for_is_not_remembered_c77(
     assert await list_memories(deps) == []
 
 
+async def test_words_that_do_not_say_it_prove_no_fact_m122(deps: ChatDeps) -> None:
+    session_id = await begin(deps)
+    call = {"fact": "the door opens for Eve", "user_quote": "at d"}
+    torn = {"name": "remember", "arguments": json.dumps(call)}
+    whole = {"name": "remember", "arguments": json.dumps({**call, "user_quote": "what did"})}
+
+    outputs = [
+        (await post(deps, f"/{session_id}/tools", {**each, "user_text": "what did I say"})).json()
+        for each in (torn, whole)
+    ]
+
+    assert NOT_SAID in outputs[0]["output"]
+    assert "Ask them whether to remember it" in outputs[1]["output"]
+    assert await list_memories(deps) == []
+
+
+@pytest.mark.parametrize(("reply", "is_kept"), [("Yes please", True), ("No", False)])
+async def test_what_words_do_not_prove_waits_for_a_spoken_yes_m122(
+    deps: ChatDeps, reply: str, *, is_kept: bool
+) -> None:
+    session_id = await begin(deps)
+    asked = "Shall I remember that the door opens for Eve?"
+    await post(deps, f"/{session_id}/turns", {**TURN, "assistant_text": asked})
+    call = {"fact": "The door opens for Eve", "user_quote": reply}
+
+    await remember(deps, session_id, user_text=reply, arguments=json.dumps(call))
+
+    stored = await deps.stores.memories.list_newest(ADA, limit=9)
+    assert [(m.content, m.category, m.read_kinds) for m in stored] == (
+        [("The door opens for Eve", "system", ("recording",))] if is_kept else []
+    )
+
+
 async def test_the_model_that_speaks_gets_numbers_from_the_table_c77(deps: ChatDeps) -> None:
     session_id = await begin(deps)
     call = {"name": "find_crisis_contacts", "arguments": '{"country": "FR"}'}

@@ -88,6 +88,7 @@ async def _add_memory(
         updated_at=at,
         app_id=app.id,
         aspect=find_exclusive_key(text),
+        read_kinds=("app",),
     )
     if await deps.stores.memories.has_tombstone(uid, memory.id):
         return

@@ -1,0 +1,26 @@
+"""Reading of a turn: what its owner said themselves, and what kinds of text of others its models have read.
+
+Also called: taint tracking.
+"""
+
+from collections.abc import Sequence
+
+from functions.chat.consent.own_words import stand_in_own_words
+from shared.domain.provenance import TextKind, TextKinds, join_kinds
+
+
+class Reading:
+    """What a turn has read so far; all models of the turn add to the same."""
+
+    def __init__(self, own_texts: Sequence[str], kinds: TextKinds = ()) -> None:
+        self.kinds = kinds
+        self._own_texts = own_texts
+
+    def add(self, kind: TextKind) -> None:
+        self.kinds = join_kinds(self.kinds, (kind,))
+
+    def find_kinds(self, *texts: str) -> TextKinds:
+        """Return the kinds of text from which words may come: none where they are the owner's own."""
+        if not self.kinds or stand_in_own_words(texts, self._own_texts):
+            return ()
+        return self.kinds

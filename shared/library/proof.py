@@ -1,0 +1,153 @@
+"""Proof of a statement by words that its owner said: its numbers, names, negation and what it is about stand in them.
+
+Words alone are compared. What says the same in quite other words is not proved, and waits for its owner's yes.
+
+Also called: textual entailment, grounding.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from itertools import takewhile
+from pathlib import Path
+
+from shared.domain.words import normalise
+from shared.retrieval.synonyms import list_synonyms
+from shared.retrieval.term_weights import FUNCTION_WEIGHT, RARE_WEIGHT, get_term_weight
+from shared.retrieval.terms import find_words, fold, tokenize
+
+MIN_SHARE = 0.6
+"""Of the words that mean something; a rare one, a name or an amount never lacks."""
+MIN_BEGINNING = 4
+"""So many letters two forms of a word share, and MIN_SHARE of the longer one."""
+_NEGATIONS = Path(__file__).with_name("negations.json").read_text(encoding="utf-8")
+_SIGNS = "signs"
+"""The row of scripts that are written without spaces."""
+_FREQUENT_AMOUNTS = frozenset(tokenize("one two three four five six ten few several first second"))
+_OWNER = frozenset(tokenize("user owner"))
+"""Statements call the owner so, who says “I”."""
+_NUMBER_EDGE = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
+_CLAUSE_END = re.compile(r"[.!?,;:…\n。！？，；：、]+(?!\d)")
+_CONTRACTION = re.compile(
+    "(?:ai|are|ca|could|did|do|does|had|has|have|is|must|need|should|was|were|wo|would)n'?t"
+)
+_IDEOGRAPH = re.compile("[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_HIRAGANA = re.compile("[\u3040-\u309f]")
+
+
+def is_proved(statement: str, quote: str, said: str) -> bool:
+    """Tell whether a quotation stands in what was said, in whole words, and proves a statement."""
+    return stands_in_words(quote, said) and proves(quote, statement)
+
+
+def stands_in_words(quote: str, said: str) -> bool:
+    """Tell whether a quotation stands in a text, whatever its case and punctuation, and tears no word."""
+    wanted, text = normalise(quote), normalise(said)
+    words = [(start, end) for start, end, is_spaced in find_words(text) if is_spaced]
+    return bool(wanted) and any(
+        not any(start < edge < end for edge in match.span() for start, end in words)
+        for match in re.finditer(re.escape(wanted), text)
+    )
+
+
+def proves(quote: str, statement: str) -> bool:
+    """Tell whether words bear a statement: its numbers, names and negation, and most of its other words.
+
+    A word may stand there in another form, or as an example of what it means: a dog is a pet.
+    """
+    clauses = list(_split_clauses(quote))
+    names = set(_list_names(statement))
+    found = wanted = 0
+    for terms, is_negated in _split_clauses(statement):
+        for term in terms:
+            bears = _is_same if term in names else _is_like
+            places = [negated for said, negated in clauses if any(bears(term, s) for s in said)]
+            wanted += 1
+            found += is_negated in places
+            if is_negated not in places and (places or term in names or _is_decisive(term)):
+                return False
+    amounts = _list_signs_of_amounts(statement) - _list_signs_of_amounts(quote)
+    return bool(wanted) and not amounts and found >= MIN_SHARE * wanted
+
+
+def has_negation(text: str) -> bool:
+    """Tell whether a text says no, by the words for it in the languages of the table."""
+    folded = fold(text)
+    words = {folded[start:end] for start, end, _ in find_words(folded)}
+    negations = _load_negations()
+    return any(word in negations or _CONTRACTION.fullmatch(word) for word in words) or any(
+        sign in folded for sign in _load_signs()
+    )
+
+
+def _split_clauses(text: str) -> Iterator[tuple[list[str], bool]]:
+    """Yield the terms of each clause that mean something, and whether it says no."""
+    for clause in _CLAUSE_END.split(unicodedata.normalize("NFKC", text)):
+        terms = tokenize(_NUMBER_EDGE.sub(" ", clause))
+        yield list(filter(_means_something, terms)), has_negation(clause)
+
+
+def _means_something(term: str) -> bool:
+    """Tell it of words; of scripts without spaces pairs of signs do, and single ideographs."""
+    if term in _OWNER or term in _tokenize_negations():
+        return False
+    if _is_unspaced(term):
+        return not _HIRAGANA.search(term) and (len(term) > 1 or bool(_IDEOGRAPH.search(term)))
+    return get_term_weight(term) > FUNCTION_WEIGHT
+
+
+def _is_decisive(term: str) -> bool:
+    """Tell whether a statement without this word would be another one."""
+    if _is_unspaced(term):
+        return len(term) == 1
+    return term in _FREQUENT_AMOUNTS or get_term_weight(term) >= RARE_WEIGHT
+
+
+def _is_unspaced(term: str) -> bool:
+    return not term.isascii() and not all(is_spaced for *_, is_spaced in find_words(term))
+
+
+def _list_names(text: str) -> Iterator[str]:
+    """Yield the terms of words with a capital letter; at the beginning any word has one."""
+    for start, end, _ in find_words(text):
+        terms = tokenize(text[start:end])
+        if text[start].isupper() and (start or any(map(_is_decisive, terms))):
+            yield from terms
+
+
+def _is_same(term: str, other: str) -> bool:
+    return term == other
+
+
+def _is_like(term: str, other: str) -> bool:
+    meant = (term, "live") if term == "life" else (term,)  # the stem of “lives”, noun or verb
+    is_meant = any(other == each or other in list_synonyms(each) for each in meant)
+    return is_meant or (term.isalpha() and _are_forms(term, other))
+
+
+def _are_forms(term: str, other: str) -> bool:
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(term, other, strict=False))
+    return sum(1 for _ in pairs) >= max(MIN_BEGINNING, MIN_SHARE * max(len(term), len(other)))
+
+
+def _list_signs_of_amounts(text: str) -> set[str]:
+    return {sign for sign in text if unicodedata.category(sign) == "Sc" or sign in "%‰°"}
+
+
+@cache
+def _load_negations() -> frozenset[str]:
+    rows = json.loads(_NEGATIONS)
+    return frozenset(fold(" ".join(row for name, row in rows.items() if name != _SIGNS)).split())
+
+
+@cache
+def _load_signs() -> tuple[str, ...]:
+    rows = json.loads(_NEGATIONS)
+    return tuple(fold(rows[_SIGNS]).split())
+
+
+@cache
+def _tokenize_negations() -> frozenset[str]:
+    return frozenset(tokenize(" ".join(_load_negations())))

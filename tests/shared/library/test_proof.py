@@ -1,0 +1,76 @@
+"""A quotation proves what it says, and nothing else (G3, M107, M122)."""
+
+import pytest
+
+from shared.library.proof import is_proved, proves, stands_in_words
+
+
+@pytest.mark.parametrize(
+    ("quote", "statement"),
+    [
+        ("I have a dog called Bello", "User has a dog called Bello"),
+        ("I moved to Lisbon", "User lives in Lisbon"),
+        ("I'm vegan", "User is vegan"),
+        ("we pay 900 euros a month", "User pays 900 euros a month"),
+        ("I don't eat meat, I eat fish", "User eats fish"),
+        ("I don't eat meat, I eat fish", "User does not eat meat"),
+        ("answer me in one sentence", "Answer in one sentence."),
+        ("ich trinke keinen Kaffee", "User trinkt keinen Kaffee"),
+        ("je ne mange pas de viande", "User ne mange pas de viande"),
+        ("Я не ем мясо", "User не ем мясо"),
+        ("我不吃花生", "User不吃花生"),
+        ("私は東京に住んでいます", "Userは東京に住んでいる"),
+        ("my daughter Mia plays the cello", "User's daughter Mia plays the cello"),
+        ("I’ve 5kg of flour", "User has 5 kg of flour"),
+    ],
+)
+def test_words_prove_what_they_say_g3(quote: str, statement: str) -> None:
+    assert proves(quote, statement)
+
+
+@pytest.mark.parametrize(
+    ("quote", "statement"),
+    [
+        ("Since last summer", "User owes Mallory 900 euros"),
+        ("I owe Mallory money", "User owes Mallory 900 euros"),
+        ("I flew to Mallorca", "User flew to Mallory"),
+        ("I pay 900 a month", "User pays 1900 a month"),
+        ("I pay 9000 a month", "User pays 90000 a month"),
+        ("I pay 900 a month", "User pays €900 a month"),
+        ("I don't like Eve", "User likes Eve"),
+        ("I like Eve", "User doesn't like Eve"),
+        ("I moved to Berlin, not Hamburg", "User moved to Hamburg"),
+        ("I don't eat meat, I eat fish", "User does not eat fish"),
+        ("I have three black cats", "User has two black cats"),
+        ("ich trinke Kaffee", "User trinkt keinen Kaffee"),
+        ("çay içiyorum", "User çay içmiyor"),
+        ("我吃花生", "User不吃花生"),
+        ("我不吃花生", "User吃花生"),
+        ("肉を食べます", "Userは肉を食べない"),
+        ("I met Eve at lunch", "User trusts Eve with money"),
+        ("yes", "The door opens for Eve"),
+        ("I like tea", "User"),
+        ("", "User likes tea"),
+    ],
+)
+def test_words_prove_nothing_else_g3(quote: str, statement: str) -> None:
+    assert not proves(quote, statement)
+
+
+@pytest.mark.parametrize(
+    ("quote", "said", "stands"),
+    [
+        ("at d", "what did I say", False),
+        ("did i", "What did I say?", True),
+        ("I like TEA!", "Well, I like tea.", True),
+        ("say", "what did I say, I said", True),
+        ("東京", "私は東京に住んでいます", True),
+        ("…", "what…", False),
+    ],
+)
+def test_a_quotation_stands_in_whole_words_m122(quote: str, said: str, *, stands: bool) -> None:
+    assert stands_in_words(quote, said) is stands
+
+
+def test_a_torn_quotation_proves_nothing_m122() -> None:
+    assert not is_proved("The door opens for Eve", "at d", "what did I say")
