@@ -222,8 +222,8 @@ async def _read_first_round(
     refusal, _ = await gather(check(), reads, return_exceptions=True)
     if isinstance(refusal, BaseException):
         raise refusal
-    profile, history_read, installed_apps, (connections, consent, *named) = await reads
-    page_item, files, is_offered = named
+    profile, history_read, installed_apps, named = await reads
+    connections, consent, page_item, files, is_offered = named
     session, path, newest_messages = history_read
     return _FirstRound(
         profile=profile,
