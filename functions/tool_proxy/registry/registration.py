@@ -10,7 +10,7 @@ from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.outbound_quota import count_request
 from functions.tool_proxy.ports import WELL_KNOWN_PATH, Manifest, TransportName
 from functions.tool_proxy.registry.access import load_display_name, require_owned
-from functions.tool_proxy.registry.app_names import find_own_name, require_unreserved_name
+from functions.tool_proxy.registry.app_names import find_trusted_name, require_unreserved_name
 from functions.tool_proxy.registry.credentials import create_signing_secret
 from functions.tool_proxy.registry.logos import read_logo
 from shared.domain.apps.app import INTEGRATION_CAPABILITY, App, AppLogo, ExternalIntegration
@@ -141,7 +141,7 @@ async def remove_app(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
 async def _load_author(deps: ToolProxyDeps, owner: UserId) -> str:
     """Return the name under which users see a developer; none that they would take for one of ours."""
     name = await load_display_name(deps, owner)
-    return name if name and not find_own_name(name) else UNKNOWN_AUTHOR
+    return name if name and not find_trusted_name(name) else UNKNOWN_AUTHOR
 
 
 def _apply_logo(app: App, logo: AppLogo | None) -> App:
