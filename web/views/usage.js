@@ -9,6 +9,7 @@ import { DAYS, showModelUsage } from "./model_usage.js";
 const NAMES = {
   turns: t("Questions"),
   tokens: t("Model tokens"),
+  reading_tokens: t("Tokens of recordings"),
   ingested_bytes: t("New recordings"),
   sound_bytes: t("Sound to transcribe"),
   outbound_calls: t("Calls to apps and services"),

@@ -10,9 +10,16 @@ from typing import Literal, get_args
 from shared.domain.errors import QuotaExceeded
 
 DailyQuota = Literal[
-    "turns", "tokens", "ingested_bytes", "sound_bytes", "outbound_calls", "followers"
+    "turns",
+    "tokens",
+    "reading_tokens",
+    "ingested_bytes",
+    "sound_bytes",
+    "outbound_calls",
+    "followers",
 ]
-"""`tokens` are those of the models that answer; `followers` are connections that follow an answer."""
+"""`tokens` are those of the models that answer, `reading_tokens` what models read of conversations; `followers`
+are connections that follow an answer."""
 QuotaName = DailyQuota | Literal["stored_bytes", "quota_answers"]
 """`quota_answers` are refusals that are stored in a chat: they cost writes as well."""
 DAILY_QUOTAS: tuple[DailyQuota, ...] = get_args(DailyQuota)
@@ -20,6 +27,7 @@ DAILY_QUOTAS: tuple[DailyQuota, ...] = get_args(DailyQuota)
 EMBEDDED_LIMITS: Mapping[QuotaName, int] = {
     "turns": 20_000,
     "tokens": 2_000_000_000,
+    "reading_tokens": 2_000_000_000,
     "ingested_bytes": 2_147_483_648,
     "sound_bytes": 21_474_836_480,
     "outbound_calls": 50_000,
@@ -29,6 +37,7 @@ EMBEDDED_LIMITS: Mapping[QuotaName, int] = {
 CLOUD_LIMITS: Mapping[QuotaName, int] = {
     "turns": 500,
     "tokens": 10_000_000,
+    "reading_tokens": 10_000_000,
     "ingested_bytes": 209_715_200,
     "sound_bytes": 1_073_741_824,
     "outbound_calls": 1_000,
@@ -43,6 +52,7 @@ NOUNS: Mapping[QuotaName, str] = {
     "quota_answers": "answers about quotas",
     "turns": "questions",
     "tokens": "tokens of the language model",
+    "reading_tokens": "tokens of recordings to be read",
     "ingested_bytes": "bytes of new recordings",
     "sound_bytes": "bytes of sound to be transcribed",
     "outbound_calls": "calls to apps and services",
