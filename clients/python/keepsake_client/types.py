@@ -740,7 +740,7 @@ class FactIn(TypedDict):
 
 
 class FailureOut(TypedDict):
-    reason: Literal["refused_key", "unknown_model", "no_quota", "no_connection", "busy", "malformed_answer", "too_long", "filtered", "wrong_server", "other"]
+    reason: Literal["refused_key", "unknown_model", "no_quota", "day_used_up", "no_connection", "busy", "malformed_answer", "too_long", "filtered", "wrong_server", "other"]
     detail: str
     can_retry: bool
 
@@ -1515,7 +1515,7 @@ QuietHoursIn = TypedDict(
 
 
 class QuotaOut(TypedDict):
-    name: Literal["turns", "tokens", "ingested_bytes", "sound_bytes", "outbound_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
+    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "outbound_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
     used: int
     limit: int | None
     resets_at: str | None

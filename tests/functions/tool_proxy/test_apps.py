@@ -192,10 +192,10 @@ async def test_an_app_name_must_be_readable_t1(world: NotesFixture, name: str | 
 
 async def test_an_apps_name_is_one_line_t1(world: NotesFixture):
     """It precedes the app's messages in the main chat, where a second line could imitate others."""
-    app = (await world.register(name="Notes]: hi\n\n[\tKeepsake\u2028")).json()
+    app = (await world.register(name="Notes]: hi\n\n[\tDiary\u2028")).json()
     response = await world.request("PATCH", f"/v1/apps/{app['id']}", json={"name": " My \r\nnotes"})
 
-    assert app["name"] == "Notes]: hi [ Keepsake"
+    assert app["name"] == "Notes]: hi [ Diary"
     assert response.json()["name"] == "My notes"
 
 
