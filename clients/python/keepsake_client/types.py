@@ -1777,6 +1777,10 @@ class ShownVersionIn(TypedDict):
     message_id: str
 
 
+class SignOutIn(TypedDict):
+    revokes_keys: NotRequired[bool]
+
+
 class SimilarChatIn(TypedDict):
     title: str
     summary: str
