@@ -2442,6 +2442,7 @@ class DiagnosticsOut(TypedDict):
     known: NotRequired[KnownOut | None]
     app_tools: NotRequired[int]
     app_tools_offered: NotRequired[int]
+    masked: NotRequired[dict[str, int]]
 
 
 class EmbedData(TypedDict, closed=True):

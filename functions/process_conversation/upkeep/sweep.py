@@ -11,10 +11,10 @@ from zlib import crc32
 from functions.process_conversation.deps import SweepDeps
 from functions.process_conversation.processing.sweep_schedule import schedule_sweep
 from shared import telemetry
-from shared.domain.account.quota import find_day_end
 from shared.domain.conversations.claim import ABANDONED_AFTER, DAY_SPREAD, LONGEST_WAIT
 from shared.domain.conversations.conversation import CONVERSATION_CHANGED_TOPIC
 from shared.domain.errors import PreconditionFailed
+from shared.domain.quota_day import find_day_end
 from shared.domain.store.documents import Document, Update
 
 BATCH_SIZE = 200

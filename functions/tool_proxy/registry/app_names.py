@@ -51,7 +51,7 @@ def find_borrowed_trust(name: str) -> str | None:
 
 def _find_words(words: Sequence[str], trusted: Sequence[str]) -> Mapping[int, str]:
     """Return which words look like trusted ones, several of them like one of several words."""
-    found = {}
+    found: dict[int, str] = {}
     for first in range(len(words)):
         for end in range(first + 1, min(first + _MAX_WORDS, len(words)) + 1):
             if name := find_reserved_name(" ".join(words[first:end]), trusted):

@@ -4,10 +4,11 @@ Also called: daily limit.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 from shared.domain.errors import QuotaExceeded
+from shared.domain.quota_day import find_day_end
 
 DailyQuota = Literal[
     "turns",
@@ -62,12 +63,6 @@ NOUNS: Mapping[QuotaName, str] = {
     "outbound_calls": "calls to apps and services",
     "followers": "connections that follow answers",
 }
-
-
-def find_day_end(now: datetime) -> datetime:
-    """Return the next midnight of UTC, when daily quotas begin anew."""
-    tomorrow = now.astimezone(UTC).date() + timedelta(days=1)
-    return datetime.combine(tomorrow, time(), UTC)
 
 
 def build_refusal(quota: QuotaName, limit: int, now: datetime) -> QuotaExceeded:

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from typing import Literal
 from zlib import crc32
 
-from shared.domain.account.quota import find_day_end
 from shared.domain.errors import Unavailable
 from shared.domain.failure import Failure
 from shared.domain.ids import MemoryId
+from shared.domain.quota_day import find_day_end
 from shared.domain.value import value
 
 LEASE_TTL = timedelta(seconds=10)
