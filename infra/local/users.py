@@ -47,7 +47,9 @@ def _set(file: PasswordFile, name: str) -> None:
     file.store(name, hash_password(password), now=SystemClock().now())
     print(f"keepsake: {name} can sign in now" if typed else f"keepsake: {name} · {password}")
     if is_known:
-        print(f"keepsake: the keys of {name}'s programs go on: end them under Your account → Keys")
+        print(
+            f"keepsake: the keys of {name}'s programs go on: Your account → Sign out everywhere ends them too"
+        )
 
 
 def _read_password(name: str) -> str:
