@@ -143,7 +143,7 @@ clients: $(VENV)/ready-dev ## Write the types of the Python client from docs/ope
 	@$(BIN)/python -m infra.client_types
 
 lock: $(VENV)/ready-dev ## Pin and hash what requirements*.in ask for
-	@$(BIN)/pip install -qq uv
+	@$(BIN)/pip install -qq uv==0.13.9
 	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-strip-extras --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" requirements.in -o requirements.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --no-strip-extras --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --no-strip-extras --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/bench/frameworks.in -o infra/bench/frameworks.txt

@@ -373,6 +373,9 @@ class EgressResponse:
 class Egress(Protocol):
     """The one way out to addresses that others chose."""
 
+    def check_url(self, url: str) -> None:
+        """Raise NotAllowed for an address that no call could ever reach; its name is not resolved."""
+
     async def send(self, request: EgressRequest) -> EgressResponse:
         """Return any answer; redirects are returned, not followed.
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from shared.data.account.data_keys import DataKeys
     from shared.data.account.erasures import ErasureCache, Erasures
     from shared.data.account.quotas import Quotas
+    from shared.data.account.sign_outs import SignOutCache
     from shared.data.account.vector_homes import VectorHomeCache, VectorHomes
     from shared.data.chats.crisis_log import CrisisLog
     from shared.domain.account.account import Erasure
@@ -233,6 +234,13 @@ def _erasure_cache() -> ErasureCache:
     return ErasureCache(erasures(), clock(), world().erasure_staleness)
 
 
+@cache
+def _sign_out_cache() -> SignOutCache:
+    from shared.data.account.sign_outs import SignOutCache, SignOuts
+
+    return SignOutCache(SignOuts(_metered_documents()), clock(), world().erasure_staleness)
+
+
 async def _find_erasure(uid: UserId) -> Erasure | None:
     return await _erasure_cache().get(uid)
 
@@ -335,7 +343,7 @@ def web_push_key() -> str:
 
 @cache
 def identity() -> ports.Identity:
-    return GuardedIdentity(world().build_identity(), _find_erasure)
+    return GuardedIdentity(world().build_identity(), _find_erasure, _sign_out_cache().find)
 
 
 @cache

@@ -31,6 +31,7 @@ from shared.domain.models.tokens import estimate_tokens
 from shared.edge.serve import bodies
 from shared.library.decoding import UnreadableFile
 from shared.library.exclusive_facts import find_exclusive_key
+from shared.library.word_text import list_lines
 from shared.outbound.untrusted_text import sanitize_error, sanitize_reason, sanitize_result
 from shared.retrieval.chunking import split_into_chunks
 from shared.retrieval.query import parse_query
@@ -118,6 +119,8 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "read_cues": lambda text: import_text(f"00:01.000 --> 00:02.000\n{text}"),
     "read_chat": lambda text: import_text(f"27.01.26, 17:03 - Ann: hi\n{text}"),
     "find_date": stamps.find_date,
+    "list_lines": lambda text: [*list_lines(text)],
+    "list_tags": lambda text: [*list_lines(f"<w:p><w:t>{text}")],
     **{name: extract(name) for name in EXTRACTORS},
     "answer": lambda text: answer("When is it?", text),
     "answer_long": lambda text: answer(text, "It is on Friday."),

@@ -201,6 +201,7 @@ export function connect(getToken, onSignedOut) {
     createDeveloperKey: (name, mayWrite) => call("POST", "/v1/dev/keys", { body: { name, scopes: mayWrite ? DEVELOPER_SCOPES : null } }),
     revokeDeveloperKey: (id) => call("DELETE", at`/v1/dev/keys/${id}`),
     search: () => call("GET", "/local/search"),
+    signOutEverywhere: (endsKeys) => call("POST", "/v1/users/sign-out", { body: { revokes_keys: endsKeys } }),
     exportAll: () => call("GET", "/v1/users/export?format=zip", { as: (response) => response.blob() }),
     erase: () => call("DELETE", "/v1/users/delete-account"),
     erasure: () => call("GET", "/v1/users/delete-account"),

@@ -22,6 +22,7 @@ from infra.local.attempts import AttemptLimits
 from infra.local.deliver_jobs import open_queue_worker
 from infra.local.every_minute import sweep_every_minute
 from infra.local.gateway import build_internal_app, build_public_app, list_served_hosts
+from infra.local.head_timeout import HEAD_TIMEOUT_S, TimelyProtocol
 from infra.local.local_key import LocalKey, LocalKeyCheck, open_local_key
 from infra.local.local_model import build_environment, run_local_model, watch_local_model
 from infra.local.meanings import Meanings
@@ -254,10 +255,13 @@ async def _offer_ollama() -> None:
             )
 
 
-def _build_server(app: ASGIApp, *, trusted_proxies: Sequence[str] = ()) -> _NoSignalServer:
+def _build_server(
+    app: ASGIApp, *, trusted_proxies: Sequence[str] = (), head_timeout_s: float = HEAD_TIMEOUT_S
+) -> _NoSignalServer:
     return _NoSignalServer(
         uvicorn.Config(
             app,
+            http=type("Protocol", (TimelyProtocol,), {"head_timeout_s": head_timeout_s}),
             lifespan="off",
             log_level="warning",
             access_log=False,

@@ -43,8 +43,13 @@ def _set(file: PasswordFile, name: str) -> None:
         raise Invalid(f"{name!r} is no name: use 1 to 64 letters, digits, _ or -")
     typed = _read_password(name)
     password = typed or generate_password()
+    is_known = file.find_hash(name) is not None
     file.store(name, hash_password(password), now=SystemClock().now())
     print(f"keepsake: {name} can sign in now" if typed else f"keepsake: {name} · {password}")
+    if is_known:
+        print(
+            f"keepsake: the keys of {name}'s programs go on: Your account → Sign out everywhere ends them too"
+        )
 
 
 def _read_password(name: str) -> str:

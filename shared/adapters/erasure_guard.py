@@ -26,22 +26,30 @@ if TYPE_CHECKING:
     from shared.ports import Blobs, Clock, Documents, Events, Identity, Tasks, Transaction, Vectors
 
 T = TypeVar("T")
+FindSignOut = Callable[[UserId], Awaitable["datetime | None"]]
 FindErasure = Callable[[UserId], Awaitable["Erasure | None"]]
 ERASED = "This account was erased"
+SIGNED_OUT = "You signed out everywhere. Sign in again."
 ACCOUNT_ERASED = "This account was erased. Sign in again to start anew."
 _REFRESH_CLAIM = "/claims/refresh"
 """The erasure itself takes these claims: it revokes tokens before it deletes them."""
 
 
 class GuardedIdentity:
-    """Verifies users as `identity` does, and refuses tokens from before an erasure."""
+    """Verifies users as `identity` does, and refuses tokens from before an erasure or a sign-out everywhere."""
 
-    def __init__(self, identity: Identity, find_erasure: FindErasure) -> None:
+    def __init__(
+        self, identity: Identity, find_erasure: FindErasure, find_sign_out: FindSignOut
+    ) -> None:
         self._identity = identity
         self._find_erasure = find_erasure
+        self._find_sign_out = find_sign_out
 
     async def verify(self, token: str, *, check: TokenCheck = "standard") -> VerifiedToken:
         verified_token = await self._identity.verify(token, check=check)
+        ended_at = await self._find_sign_out(verified_token.uid)
+        if ended_at is not None and verified_token.issued_at < ended_at:
+            raise NotAuthenticated(SIGNED_OUT)
         if check == "erasure_status":
             return verified_token
         erasure = await self._find_erasure(verified_token.uid)

@@ -73,6 +73,9 @@ class GuardedEgress:
         self._tls = tls or _build_public_tls
         self._context: ssl.SSLContext | None = None
 
+    def check_url(self, url: str) -> None:
+        self._rules.validate_url(url)
+
     async def send(self, request: EgressRequest) -> EgressResponse:
         target = self._rules.validate_url(request.url)
         if refusal := find_header_refusal(request.headers):

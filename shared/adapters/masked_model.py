@@ -11,7 +11,7 @@ from anyio import to_thread
 from pydantic import BaseModel
 from pydantic_core import to_json, to_jsonable_python
 
-from shared import prompts
+from shared import prompts, telemetry
 from shared.domain.ids import UserId
 from shared.domain.models.masking import Masking
 from shared.domain.models.model import (
@@ -105,6 +105,7 @@ class MaskedModel:
                 yield events
             return
         masked, specs = await to_thread.run_sync(self._mask_input, messages, tools)
+        telemetry.add_fields(masked=self._masker.count_values())
         async with (
             self._model.stream(role, masked, specs) as events,
             aclosing(_restore_events(events, self._masker)) as restored,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shared.data.account.inbox import Digests, Inbox
     from shared.data.account.library_changes import LibraryChanges
     from shared.data.account.profiles import Devices, Profiles
+    from shared.data.account.sign_outs import SignOuts
     from shared.data.apps.app_calls import AppCalls
     from shared.data.apps.app_logos import AppLogos
     from shared.data.apps.app_reviews import AppReviews
@@ -85,6 +86,7 @@ _STORES = {
         "inbox",
         "digests",
         "health",
+        "sign_outs",
     ),
     "apps": (
         "apps",
@@ -233,6 +235,7 @@ class Stores:
     inbox: "Inbox"
     digests: "Digests"
     health: "Health"
+    sign_outs: "SignOuts"
     hourly_limits: "HourlyLimits"
     operations: "Operations"
     daily_summaries: "DailySummaries"

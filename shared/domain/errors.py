@@ -23,6 +23,7 @@ KeepsakeError
 │   ├── ModelSilent          the model ended without a word
 │   ├── RateLimited          tokens are used up: the provider takes no more calls for now
 │   │   └── ModelBusy        so many that the provider would refuse: it was not asked
+│   ├── ReadingUsedUp        what may be read of a user's recordings in a day is used up
 │   ├── TierRefused          a cheaper tier of processing refused; the usual one tells whether the request is at fault
 │   ├── TimedOut             no answer in time; the request may have had its effect
 │   └── Unreadable           the answer is not of a type that was asked for
@@ -189,6 +190,12 @@ class RateLimited(Unavailable):
 
 class ModelBusy(RateLimited):
     """The tokens that our users may use in a minute are used up; the model itself was not asked."""
+
+
+class ReadingUsedUp(Unavailable):
+    """What models may read of a user's recordings in a day is used up; the next day's is there by itself."""
+
+    reason: FailureReason = "day_used_up"
 
 
 class TierRefused(Unavailable):

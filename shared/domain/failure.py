@@ -8,6 +8,7 @@ FailureReason = Literal[
     "refused_key",
     "unknown_model",
     "no_quota",
+    "day_used_up",
     "no_connection",
     "busy",
     "malformed_answer",

@@ -124,6 +124,14 @@ def build_thumbnail_address(file: File, uid: UserId) -> str | None:
     return f"/v2/files/{file.id}/thumbnail?owner={uid}&key={file.thumbnail_key}"
 
 
+def find_thumbnail_file(address: str) -> FileId | None:
+    """Return the file whose thumbnail stands at an address of ours; None for any other."""
+    match address.partition("?")[0].split("/"):
+        case ["", "v2", "files", file_id, "thumbnail"]:
+            return FileId(file_id)
+    return None
+
+
 def build_document_address(file: File, uid: UserId) -> str | None:
     """Return the path where whoever knows it opens a PDF that was read; None for any other file."""
     if file.media_type != PDF_TYPE or file.status != "ready":

@@ -1,4 +1,4 @@
-"""Output text: what a model wrote into a structured answer, made fit to be stored and shown; pure.
+"""Output text: what a model wrote into a structured answer or the library, made fit to be stored and shown; pure.
 
 A title, a task or a summary may hold what a stranger had it write: an address that nobody gave carries away what the
 model read, an image does so as soon as it is shown, and invisible characters hide orders.
@@ -7,10 +7,10 @@ Also called: output sanitization.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from shared.security.link_filter import extract_urls, filter_links
+from shared.security.link_filter import LinkFilter, extract_urls
 from shared.security.visible_text import strip_invisible
 
 _IMAGE = "!["
@@ -26,20 +26,35 @@ def clean_output(content: Any, data: Mapping[str, Any]) -> Any:
     given = "\n".join(_list_texts(data))
     urls = extract_urls(given)
 
-    def clean(part: Any) -> Any:
-        match part:
-            case str():
-                if _IMAGE not in part and part in given:
-                    return part
-                text = strip_invisible(part)
-                return filter_links(text, urls) if _MAY_BE_LIVE.search(text) else text
-            case dict():
-                return {key: clean(value) for key, value in part.items()}
-            case list():
-                return [clean(value) for value in part]
-        return part
+    def clean(text: str) -> str:
+        is_quoted = _IMAGE not in text and text in given
+        return text if is_quoted else _clean_text(text, urls.__contains__)
 
-    return clean(content)
+    return _change_texts(content, clean)
+
+
+def clean_arguments(arguments: Any, is_known_url: Callable[[str], bool]) -> Any:
+    """Return what a model would write into the library without invisible characters, images and unknown addresses."""
+    return _change_texts(arguments, lambda text: _clean_text(text, is_known_url))
+
+
+def _clean_text(text: str, is_known_url: Callable[[str], bool]) -> str:
+    visible = strip_invisible(text)
+    if not _MAY_BE_LIVE.search(visible):
+        return visible
+    link_filter = LinkFilter(is_known_url)
+    return link_filter.feed(visible) + link_filter.flush()
+
+
+def _change_texts(part: Any, change: Callable[[str], str]) -> Any:
+    match part:
+        case str():
+            return change(part)
+        case dict():
+            return {key: _change_texts(value, change) for key, value in part.items()}
+        case list():
+            return [_change_texts(value, change) for value in part]
+    return part
 
 
 def _list_texts(part: Any) -> Iterator[str]:

@@ -8,6 +8,7 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from time import process_time
 from typing import TypeVar
 
 import anyio
@@ -36,10 +37,10 @@ class LimitReached(Exception):
     """Reading took more than the limits; the text says what, for people."""
 
 
-async def run_isolated(read: Callable[[], T], limits: Limits, owner: str) -> T:
+async def run_isolated(read: Callable[[], T], limits: Limits, owner: str) -> tuple[T, float]:
     """Call `read` in another process, two at once and one of each owner, who waits behind their own alone.
 
-    Waiting for others counts as no time of this one. Raises LimitReached, and what `read` raises.
+    Returns what it returns, and how many seconds of processor time it took. Waiting for others counts as no time of this one. Raises LimitReached, and what `read` raises.
     """
     work = partial(_run_bounded, read, limits)
     try:
@@ -55,13 +56,14 @@ async def run_isolated(read: Callable[[], T], limits: Limits, owner: str) -> T:
         raise LimitReached("reading it takes more time or memory than it may") from error
 
 
-def _run_bounded(read: Callable[[], T], limits: Limits) -> T:
+def _run_bounded(read: Callable[[], T], limits: Limits) -> tuple[T, float]:
     """The timer's signal ends the process, also where it runs code that no exception reaches."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, hard))
     signal.setitimer(signal.ITIMER_PROF, limits.cpu_s)
+    began_s = process_time()
     try:
-        return read()
+        return read(), process_time() - began_s
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
 

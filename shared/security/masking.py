@@ -13,6 +13,7 @@ import hmac
 import json
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, get_args
@@ -49,6 +50,10 @@ class Masker:
         if masked is None:
             masked = self._masked_texts[text] = self._mask_anew(text)
         return masked
+
+    def count_values(self) -> Mapping[Kind, int]:
+        """Count the different values that were masked so far, by kind."""
+        return Counter(kind for kind, _ in self._placeholders if kind != "text")
 
     def restore(self, text: str) -> str:
         """Put the values back; what a model made up stays as it is."""

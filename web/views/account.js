@@ -40,6 +40,11 @@ export function startAccount({ api, uid, signOut }) {
     signOut(t("All your data is erased."));
   }
 
+  async function signOutEverywhere() {
+    await api.signOutEverywhere(find("#ends-keys").checked);
+    signOut(t("You are signed out everywhere."));
+  }
+
   const mcpKeys = () => keys({
     heading: t("MCP keys"),
     list: api.mcpKeys,
@@ -75,6 +80,7 @@ export function startAccount({ api, uid, signOut }) {
   };
 
   keepsAudio.addEventListener("change", () => attempt(() => api.setKeepsAudio(keepsAudio.checked)));
+  find("#sign-out-everywhere").addEventListener("click", () => attempt(signOutEverywhere));
   find("#export").addEventListener("click", () => attempt(exportAll));
   onSubmit(form, () => attempt(erase));
   const reload = () => {

@@ -9,7 +9,9 @@ import { DAYS, showModelUsage } from "./model_usage.js";
 const NAMES = {
   turns: t("Questions"),
   tokens: t("Model tokens"),
+  reading_tokens: t("Tokens of recordings"),
   ingested_bytes: t("New recordings"),
+  file_seconds: t("Seconds of reading files"),
   sound_bytes: t("Sound to transcribe"),
   outbound_calls: t("Calls to apps and services"),
   followers: t("Followed answers"),

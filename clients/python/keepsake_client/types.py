@@ -741,7 +741,7 @@ class FactIn(TypedDict):
 
 
 class FailureOut(TypedDict):
-    reason: Literal["refused_key", "unknown_model", "no_quota", "no_connection", "busy", "malformed_answer", "too_long", "filtered", "wrong_server", "other"]
+    reason: Literal["refused_key", "unknown_model", "no_quota", "day_used_up", "no_connection", "busy", "malformed_answer", "too_long", "filtered", "wrong_server", "other"]
     detail: str
     can_retry: bool
 
@@ -1517,7 +1517,7 @@ QuietHoursIn = TypedDict(
 
 
 class QuotaOut(TypedDict):
-    name: Literal["turns", "tokens", "ingested_bytes", "sound_bytes", "outbound_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
+    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "file_seconds", "outbound_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
     used: int
     limit: int | None
     resets_at: str | None
@@ -1779,6 +1779,10 @@ class ShortMemoryOut(TypedDict):
 
 class ShownVersionIn(TypedDict):
     message_id: str
+
+
+class SignOutIn(TypedDict):
+    revokes_keys: NotRequired[bool]
 
 
 class SimilarChatIn(TypedDict):
@@ -2442,6 +2446,7 @@ class DiagnosticsOut(TypedDict):
     known: NotRequired[KnownOut | None]
     app_tools: NotRequired[int]
     app_tools_offered: NotRequired[int]
+    masked: NotRequired[dict[str, int]]
 
 
 class EmbedData(TypedDict, closed=True):

@@ -1,5 +1,7 @@
 """Routes of custom agents: create, list, read, change, delete and share them."""
 
+from starlette.responses import Response
+
 from functions.chat.api.agent_schemas import (
     MAX_AGENT_BYTES,
     AgentChangeIn,
@@ -13,11 +15,16 @@ from functions.chat.api.agent_schemas import (
 )
 from functions.chat.deps import ChatDeps
 from shared.domain.chats.custom_agent import CustomAgent
-from shared.domain.errors import Invalid
+from shared.domain.errors import Invalid, NotFound
 from shared.domain.ids import AgentId, UserId
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.routes import Call, route
-from shared.library.files import build_thumbnail_address
+from shared.library.files import (
+    PICTURE_TYPE,
+    build_thumbnail_address,
+    find_thumbnail_file,
+    thumbnail_path,
+)
 
 
 @route("GET", "/v1/agents", "List custom agents, newest first")
@@ -62,8 +69,29 @@ async def add_shared_agent(deps: ChatDeps, call: Call[AgentLinkIn]) -> AgentOut:
 
 @route("GET", "/v1/shared-agents/{token}", "Read an agent that somebody shares", errors=(404,))
 async def read_shared_agent(deps: ChatDeps, call: Call) -> SharedAgentOut:
-    _, agent = await deps.stores.custom_agents.get_shared(call.path["token"])
-    return SharedAgentOut.model_validate(agent)
+    token = call.path["token"]
+    _, agent = await deps.stores.custom_agents.get_shared(token)
+    shown = SharedAgentOut.model_validate(agent)
+    address = f"/v1/shared-agents/{token}/picture" if agent.picture else ""
+    return shown.model_copy(update={"picture": address})
+
+
+@route(
+    "GET",
+    "/v1/shared-agents/{token}/picture",
+    "Show the picture of an agent while somebody shares it",
+    access="anyone",
+    errors=(404,),
+    media_type=PICTURE_TYPE,
+)
+async def show_shared_picture(deps: ChatDeps, call: Call) -> Response:
+    """Its address names neither the owner nor the key of the owner's file, and ends with the link."""
+    owner, agent = await deps.stores.custom_agents.get_shared(call.path["token"])
+    file_id = find_thumbnail_file(agent.picture)
+    if file_id is None:
+        raise NotFound("This agent has no picture.")
+    content = await deps.blobs.read(thumbnail_path(owner, file_id))
+    return Response(content, media_type=PICTURE_TYPE, headers={"Cache-Control": "no-store"})
 
 
 @route("GET", "/v1/agents/{id}", "Read a custom agent", errors=(404,))
@@ -139,6 +167,7 @@ ROUTES = (
     create_agent,
     add_shared_agent,
     read_shared_agent,
+    show_shared_picture,
     get_agent,
     change_agent,
     delete_agent,

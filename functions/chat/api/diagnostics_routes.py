@@ -57,7 +57,7 @@ class DiagnosticsOut(Wire):
     in each stage; `first_token` counts from the start of the request. `lookup` says whether a
     search of the web brought a source. `window_tokens` is what the model takes at once, as it was known at the end;
     `tools_left_out` names our tools, and `blocks_left_out` what else of the input was cut or left out, for which it had no
-    room; `known` was found before it was asked; of the `app_tools` that could be offered, `app_tools_offered` were. `safety` is that of the chat now. `cost_micro_usd` is what its
+    room; `masked` counts by kind the different private values that it read placeholders of; `known` was found before it was asked; of the `app_tools` that could be offered, `app_tools_offered` were. `safety` is that of the chat now. `cost_micro_usd` is what its
     models cost by their list prices, in millionths of a US dollar, without the `unpriced_calls`,
     whose model has no known price.
     """
@@ -99,6 +99,7 @@ class DiagnosticsOut(Wire):
     known: KnownOut | None = None
     app_tools: int = 0
     app_tools_offered: int = 0
+    masked: Annotated[dict[str, int], Field(default_factory=dict)]
 
 
 @route("GET", "/v2/messages/{id}/diagnostics", "Say how an answer came about", errors=(404,))

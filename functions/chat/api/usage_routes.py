@@ -19,10 +19,11 @@ from functions.chat.api.usage_schemas import (
 )
 from functions.chat.deps import ChatDeps
 from shared.data.account.model_usage import list_days
-from shared.domain.account.quota import DAILY_QUOTAS, find_day_end
+from shared.domain.account.quota import DAILY_QUOTAS
 from shared.domain.conversations.figures import LibraryFigures, PeriodName, Span, split_period
 from shared.domain.ids import UserId
 from shared.domain.models.model_usage import DayUsage
+from shared.domain.quota_day import find_day_end
 from shared.edge.declare.routes import Call, route
 
 

@@ -59,6 +59,7 @@ from shared.domain.models.model import (
 from shared.domain.models.model_usage import RoleUsage, to_role_usage
 from shared.languages import translate
 from shared.model_meter import count_model_call
+from shared.models.output_text import clean_arguments
 from shared.ports import ChatModel
 
 MAX_SHOWN_ARGUMENTS_CHARS = 20_000
@@ -350,12 +351,20 @@ class Agent:
             case TextWithdrawn():
                 return self._withdraw(cycle)
             case ToolCallRequested(request) if not self._is_last_cycle:
-                cycle.calls.append(self._parse_call(request, cycle))
+                cycle.calls.append(self._clean(self._parse_call(request, cycle)))
             case ToolLeftOut(name=name, reason=words):
                 await self._tell_left_out(name, words)
             case ModelCallFinished():
                 self._end_call(event, cycle)
         return ()
+
+    def _clean(self, call: ParsedCall) -> ParsedCall:
+        """Keep out of the library what would be live there: images, and addresses that nobody gave."""
+        tool = self.toolkit.get(call.name)
+        if tool is None or tool.maker or tool.tool_class == "read":
+            return call
+        is_known_url = self.call_review.policy.is_known_url
+        return replace(call, arguments=clean_arguments(call.arguments, is_known_url))
 
     def _tell_documents(
         self, *, holds_library: bool = False, facts: Sequence[MemoryId] = ()

@@ -4,7 +4,6 @@ Also called: temporary chat, ephemeral chat, private mode.
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from shared.domain.chats.chat import Session
@@ -16,9 +15,6 @@ MAX_CHATS = 500
 MAX_CHATS_OF_USER = 5
 MAX_MESSAGES = 200
 TOO_LONG = f"An incognito chat has at most {MAX_MESSAGES} messages. Begin another one."
-NO_FILES = (
-    "An incognito chat takes no files, because a file is stored. Ask about it in another chat."
-)
 ChatKey = tuple[UserId, SessionId]
 
 
@@ -45,9 +41,7 @@ def is_idle(used_at: datetime, now: datetime) -> bool:
     return used_at + IDLE_TIME <= now
 
 
-def check_question(session: Session, file_ids: Sequence[str]) -> None:
-    """Raises Conflict where an incognito chat can hold no more, and for files."""
+def check_room(session: Session) -> None:
+    """Raises Conflict where an incognito chat can hold no more."""
     if session.is_incognito and session.message_count >= MAX_MESSAGES:
         raise Conflict(TOO_LONG)
-    if session.is_incognito and file_ids:
-        raise Conflict(NO_FILES)

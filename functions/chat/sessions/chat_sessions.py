@@ -11,11 +11,18 @@ from functions.chat.deps import OpeningDeps
 from functions.chat.runs.drop_messages import drop_messages
 from functions.chat.runs.incognito_chats import is_idle
 from functions.chat.sealed import cached_chats
+from functions.chat.sessions.private_chats import check_companions
 from shared.domain.apps.app import App
 from shared.domain.chats.chat import Session, build_main_session_id, build_session
 from shared.domain.chats.exercise import ActiveExercise
 from shared.domain.chats.focus_mode import get_mode
-from shared.domain.chats.storage_mode import StorageMode, is_incognito, is_sealed, name_chat
+from shared.domain.chats.storage_mode import (
+    StorageMode,
+    find_storage_mode,
+    is_incognito,
+    is_sealed,
+    name_chat,
+)
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.ids import AgentId, AppId, ProjectId, SessionId, UserId
 from shared.exercises import find_exercise
@@ -23,11 +30,6 @@ from shared.security.visible_text import strip_invisible
 
 INCOGNITO_GONE = (
     "This incognito chat is gone: it ended after an hour of silence, or with its server."
-)
-SEALED_ALONE = "A sealed chat has no app, agent or project, and its clients encrypt its title."
-SEALED_FIELDS = (
-    "The title and the messages of a sealed chat are changed as ciphertexts: "
-    "PUT /v2/chat-sessions/{id}/ciphertexts."
 )
 
 
@@ -88,10 +90,11 @@ async def create(
     """Create a chat beside the main one; nothing of one that is incognito is stored.
 
     Raises NotFound for an app this user cannot see and for an agent or a project they do not have,
-    and Invalid for an app together with one of these.
+    and Invalid for an app together with one of these, and for what this mode cannot take.
     """
-    if storage_mode == "client_encrypted" and (title or app_id or agent_id or project_id):
-        raise Invalid(SEALED_ALONE)
+    check_companions(
+        storage_mode, {"title": title, "app": app_id, "agent": agent_id, "project": project_id}
+    )
     if app_id is not None:
         require_visible_app(await deps.stores.apps.get(app_id), uid)
     name = deps.new_id()
@@ -159,10 +162,14 @@ async def change(
 ) -> Session:
     """Rename or star a chat, or change its agent or project; None leaves a field as it is, "" ends it.
 
-    Raises NotFound, and Invalid for an agent or a project in the chat of an app, and for a sealed chat.
+    Raises NotFound, and Invalid for an agent or a project in the chat of an app, and for what a private chat
+    cannot take.
     """
-    if is_sealed(session_id):
-        raise Invalid(SEALED_FIELDS)
+    is_named, is_marked = title is not None, starred is not None
+    check_companions(
+        find_storage_mode(session_id),
+        {"title": is_named, "star": is_marked, "agent": agent_id, "project": project_id},
+    )
     requested_fields = {
         "title": None if title is None else strip_invisible(title).strip(),
         "starred": starred,

@@ -7,7 +7,8 @@ from functions.chat.deps import ChatDeps
 from functions.chat.runs.drop_messages import drop_messages
 from functions.chat.sealed import cached_chats
 from functions.chat.sessions.chat_messages import load_app_name, store_greeting
-from functions.chat.sessions.chat_sessions import SEALED_FIELDS, get_session, resolve_session
+from functions.chat.sessions.chat_sessions import get_session, resolve_session
+from functions.chat.sessions.private_chats import SEALED_FIELDS
 from shared.domain.chats.chat import Message, Session, build_session
 from shared.domain.chats.storage_mode import is_private, is_sealed
 from shared.domain.errors import Invalid, NotFound

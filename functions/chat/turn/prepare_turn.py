@@ -15,6 +15,7 @@ from functions.chat.safety.crisis_verdict import DOUBTED, DOUBTFUL_DANGER, judge
 from functions.chat.safety.first_verdict import judge_question
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.sessions.open_chat import WatchedQuestion, check_open
+from functions.chat.sessions.private_chats import check_companions
 from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
 from functions.chat.turn.build_reading import build_reading
 from functions.chat.turn.build_voices import VoiceBuilder, choose_model
@@ -29,7 +30,7 @@ from shared.domain.chats.chat import QUESTION_KEY, QUESTION_WORDS_KEY, Fork, Mes
 from shared.domain.chats.confirmation import Confirmation, Decision
 from shared.domain.chats.crisis import CLEAR, CrisisVerdict
 from shared.domain.chats.run import build_question_id
-from shared.domain.chats.storage_mode import name_within
+from shared.domain.chats.storage_mode import find_storage_mode, name_within
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import RunId, UserId
 from shared.domain.models.model import ModelRole
@@ -54,12 +55,13 @@ async def prepare_turn(
     It writes nothing else but the decision of an owner whose message replies to a question of ours,
     and the pins of apps that were installed before there were any.
 
-    Raises Invalid (empty text, several models for a persona), TooLarge (over MAX_QUESTION_CHARS, a file that the
+    Raises Invalid (empty text, several models for a persona, files in a private chat), TooLarge (over MAX_QUESTION_CHARS, a file that the
     model cannot read whole, or more than it takes), NotFound (no such app or chat session), Conflict (the chat
     shows another version), QuotaExceeded, ChatLocked and TooMany (by what was asked in the chat), HistoryMissing
     for a sealed chat, and DuplicateQuestion.
     """
     question = _complete(question)
+    check_companions(find_storage_mode(question.chat_id), {"files": question.file_ids})
     name = key.run_id(uid) if key else deps.new_id()
     asked = _Asked(
         uid=uid,

@@ -24,7 +24,7 @@ from functions.chat.context.similar_chats import (
     select_similar,
 )
 from functions.chat.deps import ChatDeps
-from functions.chat.runs.incognito_chats import check_question
+from functions.chat.runs.incognito_chats import check_room
 from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER
 from functions.chat.sealed import cached_chats
 from functions.chat.sessions.chat_sessions import require_visible_app, resolve_session
@@ -262,7 +262,7 @@ async def _resolve(deps: ChatDeps, uid: UserId, question: Question) -> Session:
     if is_sealed(question.chat_id) and question.app_id is None:
         return await cached_chats.find_cached(deps, uid, question.chat_id)
     session = await resolve_session(deps, uid, question.app_id, question.chat_id)
-    check_question(session, question.file_ids)
+    check_room(session)
     return session
 
 

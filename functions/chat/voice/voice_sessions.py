@@ -16,6 +16,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.safety.spoken_crisis import audit_spoken
 from functions.chat.sessions.chat_sessions import resolve_session
 from functions.chat.sessions.open_chat import check_unlocked
+from functions.chat.sessions.private_chats import check_companions
 from functions.chat.stretches.schedule_stretch import schedule_stretch
 from functions.chat.tools.crisis_tools import build_crisis_tools
 from functions.chat.tools.health_tools import build_health_tools
@@ -29,7 +30,7 @@ from shared.domain.account.profile import Profile
 from shared.domain.chats.branches import build_shown_path
 from shared.domain.chats.chat import Message, Session
 from shared.domain.chats.run import build_question_id
-from shared.domain.chats.storage_mode import is_private, name_within
+from shared.domain.chats.storage_mode import find_storage_mode, is_private, name_within
 from shared.domain.chats.voice_session import (
     VOICE_SESSION_TTL,
     RealtimeSecret,
@@ -96,11 +97,10 @@ async def begin_voice_session(
 
     `offer` is the client's offer of a call (SDP); without one it gets a secret, and calls by itself.
 
-    Raises NotFound, ChatLocked, QuotaExceeded, ModelFailed, whose text is for people, and Unavailable.
+    Raises NotFound, Invalid for a sealed chat, ChatLocked, QuotaExceeded, ModelFailed, whose text is for people, and Unavailable.
     """
     chat = await resolve_session(deps, uid, None, chat_id)
-    if chat.is_sealed:
-        raise Conflict("A sealed chat cannot be spoken in. Begin another chat to speak.")
+    check_companions(find_storage_mode(chat.id), {"speech": True})
     profile = await deps.stores.profiles.get(uid)
     now = deps.clock.now()
     check_unlocked(chat, profile, now)

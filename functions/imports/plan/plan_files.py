@@ -8,8 +8,10 @@ import anyio
 from anyio import to_thread
 
 from functions.imports.plan.plan import Plan, SourceFile, plan_file, plan_refusal
+from shared.domain.errors import QuotaExceeded
 from shared.domain.ids import UserId
-from shared.resilience.isolation import LimitReached, Limits, run_isolated
+from shared.library.isolated_reading import ReadingDeps, read_isolated
+from shared.resilience.isolation import LimitReached, Limits
 
 SMALL_BYTES = 65_536
 """A file that any reader is through with in an instant; but no archive."""
@@ -17,6 +19,7 @@ ARCHIVE_MARK = b"PK"
 
 
 async def plan_files(
+    deps: ReadingDeps,
     uid: UserId,
     sources: Sequence[SourceFile],
     *,
@@ -24,12 +27,12 @@ async def plan_files(
     now: datetime,
     limits: Limits | None = None,
 ) -> list[Plan]:
-    """Read files; one that takes too long or too much memory is refused."""
+    """Read files; one that takes too long or too much memory is refused, and what is more than a day's reading."""
     plans: list[Plan | None] = [None] * len(sources)
     small = {at for at, source in enumerate(sources) if _is_small(source)}
 
     async def read(at: int, source: SourceFile) -> None:
-        plans[at] = await _plan_isolated(uid, source, zone, now, limits or Limits())
+        plans[at] = await _plan_isolated(deps, uid, source, zone, now, limits or Limits())
 
     async with anyio.create_task_group() as tasks:
         for at, source in enumerate(sources):
@@ -50,9 +53,9 @@ def _plan_small(sources: Sequence[SourceFile], zone: str, now: datetime) -> list
 
 
 async def _plan_isolated(
-    uid: UserId, source: SourceFile, zone: str, now: datetime, limits: Limits
+    deps: ReadingDeps, uid: UserId, source: SourceFile, zone: str, now: datetime, limits: Limits
 ) -> Plan:
     try:
-        return await run_isolated(partial(plan_file, source, zone, now), limits, uid)
-    except LimitReached as limit:
+        return await read_isolated(deps, uid, partial(plan_file, source, zone, now), limits)
+    except (LimitReached, QuotaExceeded) as limit:
         return plan_refusal(source.name, str(limit))

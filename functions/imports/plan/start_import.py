@@ -104,7 +104,7 @@ async def read_sources(
     from functions.imports.plan.plan_files import plan_files
 
     profile = await deps.stores.profiles.get(uid)
-    read_plans = await plan_files(uid, sources, zone=profile.zone.key, now=deps.clock.now())
+    read_plans = await plan_files(deps, uid, sources, zone=profile.zone.key, now=deps.clock.now())
     plans = [
         await plan_sound(deps, uid, source, plan, profile.zone)
         for source, plan in zip(sources, read_plans, strict=True)

@@ -1,13 +1,14 @@
-"""Account over HTTP: export everything, or erase everything."""
+"""Account over HTTP: export everything, erase everything, or sign out everywhere."""
 
 from starlette.datastructures import Headers
 from starlette.responses import StreamingResponse
 
-from functions.library.account.account_schemas import EraseIn, ErasureOut, ExportQuery
+from functions.library.account.account_schemas import EraseIn, ErasureOut, ExportQuery, SignOutIn
 from functions.library.account.erase_account import erase, request_erasure
 from functions.library.account.export import export_json, export_zip
 from functions.library.deps import EraseDeps
-from shared.domain.account.account import Erasure
+from shared.domain.account.account import Erasure, round_up_to_second
+from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps
 
@@ -65,6 +66,24 @@ async def get_erasure(deps: LibraryDeps, call: Call) -> ErasureOut:
     )
 
 
+@route(
+    "POST",
+    "/v1/users/sign-out",
+    "Sign out everywhere: no token of before is accepted any more",
+    errors=(401,),
+)
+async def sign_out_everywhere(deps: LibraryDeps, call: Call[SignOutIn]) -> OkOut:
+    """Answer once a new token is told from an older one: tokens name whole seconds."""
+    now = deps.clock.now()
+    ended_at = round_up_to_second(now)
+    await deps.stores.sign_outs.put(call.uid, ended_at)
+    if call.body.revokes_keys:
+        for keys in (deps.stores.mcp_keys, deps.stores.developer_keys):
+            await keys.remove_all(call.uid)
+    await deps.clock.sleep((ended_at - now).total_seconds())
+    return OkOut()
+
+
 def _to_erasure_out(deps: LibraryDeps, erasure: Erasure) -> ErasureOut:
     return ErasureOut.model_validate(erasure).model_copy(update={"note": deps.erasure_note})
 
@@ -78,5 +97,6 @@ ROUTES = (
     export_account,
     delete_account,
     get_erasure,
+    sign_out_everywhere,
 )
 ERASE_ROUTES = (on_erasure,)

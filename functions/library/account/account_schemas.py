@@ -14,6 +14,12 @@ class ExportQuery(Wire):
     format: Literal["json", "zip"] | None = None
 
 
+class SignOutIn(Wire):
+    """With `revokes_keys` the keys of programs end, too: those of MCP clients and of the developer API."""
+
+    revokes_keys: bool = False
+
+
 class ErasureOut(Wire):
     """The state of an erasure; `documents` were deleted so far.
 

@@ -9,7 +9,7 @@ from html import escape
 from starlette.responses import HTMLResponse
 
 from shared.domain.conversations.conversation import Conversation, LabelledSegment
-from shared.domain.tasks.action_item import ActionItem
+from shared.domain.tasks.task_share import SharedTask
 from shared.security.visible_text import strip_invisible
 
 _PAGE = """<!doctype html>
@@ -38,7 +38,7 @@ def render_conversation(conversation: Conversation) -> HTMLResponse:
     return _render_page(title, "\n".join(_build_body(conversation)))
 
 
-def render_tasks(sender_name: str | None, tasks: Sequence[ActionItem]) -> HTMLResponse:
+def render_tasks(sender_name: str | None, tasks: Sequence[SharedTask]) -> HTMLResponse:
     """Show what is to be done until when, and who says so."""
     items = "".join(f'<li dir="auto">{_escape(_describe_task(task))}</li>' for task in tasks)
     return _render_page(f"Tasks from {sender_name or 'someone'}", f"<ul>{items}</ul>")
@@ -66,7 +66,7 @@ def _build_line(segment: LabelledSegment) -> str:
     return f'<p dir="auto"><b>{_escape(name)}:</b> {_escape(segment.text)}</p>'
 
 
-def _describe_task(task: ActionItem) -> str:
+def _describe_task(task: SharedTask) -> str:
     return (
         f"{task.description} (until {task.due_at:%-d %B %Y})" if task.due_at else task.description
     )

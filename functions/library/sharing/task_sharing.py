@@ -14,8 +14,15 @@ from functions.library.sharing.task_sharing_schemas import (
 from shared.data.store.hourly_limits import LimitWrite
 from shared.domain.errors import NotFound
 from shared.domain.ids import ActionItemId
-from shared.domain.tasks.action_item import ActionItem
-from shared.domain.tasks.task_share import LIFETIME, TaskShare, build_share_id, copy_shared_task
+from shared.domain.tasks.task_share import (
+    LIFETIME,
+    SharedTask,
+    TaskShare,
+    build_share_id,
+    copy_shared_task,
+    snapshot_task,
+)
+from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.problems import RequestRejected, build_problem
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps
@@ -36,15 +43,16 @@ MAX_LINKS_PER_HOUR = 20
 )
 async def share_action_items(deps: LibraryDeps, call: Call[TaskShareIn]) -> TaskShareOut:
     task_ids = tuple(map(ActionItemId, dict.fromkeys(call.body.task_ids)))
-    if len(await deps.stores.action_items.get_many(call.uid, task_ids)) < len(task_ids):
+    tasks = await deps.stores.action_items.get_many(call.uid, task_ids)
+    if len(tasks) < len(task_ids):
         raise NotFound("Action item not found")
     token, now = deps.new_id() + deps.new_id(), deps.clock.now()
     share = TaskShare(
         id=build_share_id(token),
         uid=call.uid,
-        task_ids=task_ids,
         created_at=now,
         expires_at=now + LIFETIME,
+        tasks=tuple(map(snapshot_task, tasks)),
     )
     await _store_within_limit(deps, share)
     return TaskShareOut(
@@ -103,6 +111,20 @@ async def show_shared_action_items(deps: LibraryDeps, call: Call) -> HTMLRespons
 
 
 @route(
+    "DELETE",
+    "/v1/action-items/shared/{token}",
+    "End a link to one's action items",
+    errors=(404,),
+)
+async def unshare_action_items(deps: LibraryDeps, call: Call) -> OkOut:
+    share = await deps.stores.task_shares.find(call.path["token"], deps.clock.now())
+    if share is None or share.uid != call.uid:
+        raise NotFound(NO_SHARE)
+    await deps.stores.task_shares.remove(share)
+    return OkOut()
+
+
+@route(
     "POST",
     "/v1/action-items/accept",
     "Add the action items behind a link to one's own, once",
@@ -120,8 +142,8 @@ async def accept_action_items(deps: LibraryDeps, call: Call[AcceptIn]) -> Accept
     return AcceptedTasksOut(count=len(copies))
 
 
-async def _load_shared(deps: LibraryDeps, token: str) -> tuple[TaskShare, list[ActionItem]]:
-    """Return a share and those of its tasks that there still are. Raises NotFound and TooMany."""
+async def _load_shared(deps: LibraryDeps, token: str) -> tuple[TaskShare, list[SharedTask]]:
+    """Return a share and its tasks as they were, but for those deleted since. Raises NotFound and TooMany."""
     share = await deps.stores.task_shares.find(token, deps.clock.now())
     if share is None:
         raise NotFound(NO_SHARE)
@@ -129,10 +151,11 @@ async def _load_shared(deps: LibraryDeps, token: str) -> tuple[TaskShare, list[A
     erasure = await deps.erasures.get(share.uid)
     if erasure is not None and erasure.refuses(share.created_at):
         raise NotFound(NO_SHARE)
-    tasks = await deps.stores.action_items.get_many(share.uid, share.task_ids)
-    if not tasks:
+    shared_ids = [task.id for task in share.tasks]
+    left = {task.id for task in await deps.stores.action_items.get_many(share.uid, shared_ids)}
+    if not left:
         raise NotFound(NO_SHARE)
-    return share, tasks
+    return share, [task for task in share.tasks if task.id in left]
 
 
 async def _load_sender_name(deps: LibraryDeps, share: TaskShare) -> str | None:
@@ -143,5 +166,6 @@ ROUTES = (
     share_action_items,
     get_shared_action_items,
     show_shared_action_items,
+    unshare_action_items,
     accept_action_items,
 )

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from functions.media.files.file_content import FileContent, PageCollector, Unreadable
+from shared.library.decoding import decode
+from shared.library.word_text import WORD_MEMBER, list_lines
 
 NO_TEXT = "no text is in it"
 MAX_UNPACKED_BYTES = 268_435_456
@@ -57,70 +59,8 @@ def _check(members: list[zipfile.ZipInfo]) -> None:
 
 
 def _read_document(path: Path) -> Iterator[str]:
-    import docx
-
-    yield "\n".join(_list_lines(docx.Document(str(path)).element.body))
-
-
-def _list_lines(element: Any) -> Iterator[str]:
-    """Yield a paragraph as a line, a table row by row, as they stand: a number in the file makes no work.
-
-    Tracked insertions, content controls and text boxes are text; what was deleted is none.
-    """
-    for child in element:
-        match _get_tag(child):
-            case "p":
-                yield _join_words(child)
-                for box in _list_text_boxes(child):
-                    yield from _list_lines(box)
-            case "tr":
-                cells = (filter(None, _list_lines(cell)) for cell in _list_cells(child))
-                yield "\t".join(map(" ".join, cells))
-            case "del" | "moveFrom":
-                pass
-            case _:
-                yield from _list_lines(child)
-
-
-def _list_cells(row: Any) -> Iterator[Any]:
-    for child in row:
-        if _get_tag(child) == "tc":
-            yield child
-        else:  # a control around cells
-            yield from _list_cells(child)
-
-
-def _join_words(paragraph: Any) -> str:
-    """Join the words of a paragraph; those of a text box in it stand by themselves."""
-    words: list[str] = []
-    for child in paragraph:
-        match _get_tag(child):
-            case "t":
-                words.append(child.text or "")
-            case "tab" | "ptab":
-                words.append("\t")
-            case "br" | "cr":
-                words.append("\n")
-            case "noBreakHyphen":
-                words.append("-")
-            case "del" | "moveFrom" | "txbxContent" | "Fallback" | "pPr" | "rPr":
-                pass
-            case _:
-                words.append(_join_words(child))
-    return "".join(words)
-
-
-def _list_text_boxes(paragraph: Any) -> Iterator[Any]:
-    for child in paragraph:
-        if _get_tag(child) == "txbxContent":
-            yield child
-        elif _get_tag(child) != "Fallback":  # the same once more, for older readers
-            yield from _list_text_boxes(child)
-
-
-def _get_tag(element: Any) -> str:
-    """Return the name of an element without its space; empty for a comment."""
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+    with zipfile.ZipFile(path) as archive:
+        yield "\n".join(list_lines(decode(archive.read(WORD_MEMBER))))
 
 
 def _read_sheets(path: Path) -> Iterator[str]:
@@ -180,7 +120,7 @@ def _list_shape_lines(shape: Any) -> Iterator[str]:
 
 
 _FORMATS = (
-    _Format("word/document.xml", f"{_BASE}.wordprocessingml.document", _read_document),
+    _Format(WORD_MEMBER, f"{_BASE}.wordprocessingml.document", _read_document),
     _Format("xl/workbook.xml", f"{_BASE}.spreadsheetml.sheet", _read_sheets),
     _Format("ppt/presentation.xml", f"{_BASE}.presentationml.presentation", _read_slides),
 )

@@ -13,6 +13,7 @@ from anyio import TemporaryDirectory
 from functions.media.deps import FileDeps
 from functions.media.files.file_content import FileContent, Unreadable
 from functions.media.files.read_content import read_content
+from shared.domain.errors import QuotaExceeded
 from shared.domain.files.file import MAX_ATTEMPTS, MAX_FILE_TOKENS, File, count_picture_tokens
 from shared.domain.ids import UserId
 from shared.domain.models.tokens import estimate_tokens
@@ -23,8 +24,9 @@ from shared.library.files import (
     store_pages,
     thumbnail_path,
 )
+from shared.library.isolated_reading import read_isolated
 from shared.library.uploads import iterate_content
-from shared.resilience.isolation import LimitReached, Limits, run_isolated
+from shared.resilience.isolation import LimitReached, Limits
 from shared.retrieval.page_passages import split_into_passages
 
 LIMITS = Limits(timeout_s=60.0, cpu_s=10.0, memory_bytes=1_610_612_736)
@@ -42,15 +44,15 @@ async def read_file(deps: FileDeps, uid: UserId, file_id: str, limits: Limits = 
         return
     try:
         read = await _read(deps, uid, file, limits)
-    except (Unreadable, LimitReached) as error:
-        reason = f"“{file.name}” cannot be used: {error}."
+    except (Unreadable, LimitReached, QuotaExceeded) as error:
+        reason = f"“{file.name}” cannot be used: {str(error).rstrip('.')}."
         read = replace(file, status="rejected", reason=reason)
     if not await deps.stores.files.finish_reading(uid, read):
         await _drop_if_gone(deps, uid, read)
 
 
 async def _read(deps: FileDeps, uid: UserId, file: File, limits: Limits) -> File:
-    """Raises Unreadable and LimitReached."""
+    """Raises Unreadable, LimitReached and QuotaExceeded."""
     if file.attempt_count > MAX_ATTEMPTS:
         raise Unreadable(BROKE_READERS)
     content = await _parse(deps, uid, file, limits)
@@ -64,7 +66,7 @@ async def _parse(deps: FileDeps, uid: UserId, file: File, limits: Limits) -> Fil
         async with await anyio.open_file(path, "wb") as copy:
             async for part in iterate_content(deps.blobs, file.parts):
                 await copy.write(part)
-        return await run_isolated(partial(read_content, path, file.name), limits, uid)
+        return await read_isolated(deps, uid, partial(read_content, path, file.name), limits)
 
 
 def _describe(file: File, content: FileContent) -> File:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from functions.process_conversation.deps import ProcessDeps
+from functions.process_conversation.processing.counted_model import CountedModel
 from functions.process_conversation.processing.failures import ModelOutage
 from functions.process_conversation.processing.model_outputs import ProcessingOutput
 from functions.process_conversation.processing.stored_answers import load_answer, store_answer
@@ -58,12 +59,13 @@ async def start_reading(
     deps: ProcessDeps, uid: UserId, conversation: Conversation, profile: Profile
 ) -> Reading:
     urgency = choose_urgency(conversation, deps.clock.now())
+    model = deps.model.for_user(uid, is_masked=profile.masks_private_data, urgency=urgency)
     return Reading(
         deps=deps,
         uid=uid,
         conversation=conversation,
         profile=profile,
-        model=deps.model.for_user(uid, is_masked=profile.masks_private_data, urgency=urgency),
+        model=CountedModel(model, deps.quotas, uid, deps.clock),
         lines=await run_beside_the_loop([conversation], partial(build_lines, conversation)),
     )
 

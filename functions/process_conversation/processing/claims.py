@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from shared.data.conversations.conversation_cache import CachedConversation, ConversationCache
 from shared.data.conversations.conversations import conversation_path
@@ -96,7 +96,8 @@ class Claims:
                 return claim
             claimed = _apply_claim(conversation, claim)
             tx.write(Set(stored_claim_path, dump(require_claim(claimed))))
-            if conversation.status != "processing" or conversation.listed_at is None:
+            is_shown_as_new = conversation.status == "processing" and conversation.failure is None
+            if not is_shown_as_new or conversation.listed_at is None:
                 changes = {"status": "processing", "failure": None, "listed_at": self._clock.now()}
                 tx.write(Update(path, changes))
             return claimed
@@ -180,7 +181,10 @@ class Claims:
         await self._documents.transaction(work)
 
     async def park(self, uid: UserId, claimed: Conversation, outage: Failure) -> datetime:
-        """End an attempt during an outage; return when the next is due. Raises Superseded."""
+        """End an attempt during an outage; return when the next is due. Raises Superseded.
+
+        An owner who used up a day is told so.
+        """
 
         async def work(
             tx: Transaction, stored_claim: Claim, current: CachedConversation
@@ -188,7 +192,9 @@ class Claims:
             now = self._clock.now()
             claim = park(stored_claim, require_claim(claimed), now, outage)
             tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
-            changes = {"waiting_since": current.conversation.waiting_since or now}
+            changes: dict[str, Any] = {"waiting_since": current.conversation.waiting_since or now}
+            if claim.lacked == "day":
+                changes |= {"failure": outage.detail, "failure_reason": outage.reason}
             tx.write(Update(conversation_path(uid, claimed.id), changes))
             assert claim.due_at is not None, "park() set it"
             return claim.due_at

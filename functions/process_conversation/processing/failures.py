@@ -9,6 +9,7 @@ from shared.domain.errors import (
     ModelFailed,
     ModelUnreachable,
     RateLimited,
+    ReadingUsedUp,
     Unavailable,
 )
 from shared.domain.failure import Failure
@@ -30,6 +31,7 @@ def describe_failure(error: KeepsakeError, place: ModelPlace) -> Failure:
             ModelFailed(reason=reason)
             | ModelUnreachable(reason=reason)
             | RateLimited(reason=reason)
+            | ReadingUsedUp(reason=reason)
         ):
             return Failure(reason=reason, detail=describe_model_failure(reason, place))
         case Invalid():  # too large for a document

@@ -11,9 +11,10 @@ from zlib import crc32
 from functions.process_conversation.deps import SweepDeps
 from functions.process_conversation.processing.sweep_schedule import schedule_sweep
 from shared import telemetry
-from shared.domain.conversations.claim import ABANDONED_AFTER, LONGEST_WAIT
+from shared.domain.conversations.claim import ABANDONED_AFTER, DAY_SPREAD, LONGEST_WAIT
 from shared.domain.conversations.conversation import CONVERSATION_CHANGED_TOPIC
 from shared.domain.errors import PreconditionFailed
+from shared.domain.quota_day import find_day_end
 from shared.domain.store.documents import Document, Update
 
 BATCH_SIZE = 200
@@ -53,11 +54,19 @@ async def wake_waiting(deps: SweepDeps) -> None:
 
 
 async def _list_waiting(deps: SweepDeps, *, limit: int) -> list[Document]:
-    """Return claims whose next attempt is further away than that of any attempt in progress."""
-    now = deps.clock.now()
-    return await deps.due_documents.list_due(
-        "processing", now + LONGEST_WAIT, after=now + ABANDONED_AFTER, limit=limit
-    )
+    """Return claims whose next attempt is further away than that of any attempt in progress.
+
+    Those that wait for a new day are left to it.
+    """
+    now, day_end = deps.clock.now(), find_day_end(deps.clock.now())
+    first, last = now + ABANDONED_AFTER, now + LONGEST_WAIT
+    waiting: list[Document] = []
+    for after, until in ((first, min(last, day_end)), (max(first, day_end + DAY_SPREAD), last)):
+        if after < until and len(waiting) < limit:
+            waiting += await deps.due_documents.list_due(
+                "processing", until, after=after, limit=limit - len(waiting)
+            )
+    return waiting
 
 
 async def _resume_due(deps: SweepDeps, collection_name: str, resume: Resume) -> int:

@@ -1,6 +1,7 @@
 """Names of apps and of their tools: none may look like the product or like what it offers in a chat."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import get_args
 
@@ -10,11 +11,58 @@ from shared.domain.chats.storage_mode import StorageMode
 from shared.domain.errors import Invalid
 from shared.integrations import INTEGRATIONS, load_integration
 
+AUTHORITIES = (
+    *("Official", "Officiel", "Oficial", "Offiziell", "Offizielle", "Offizielles", "公式", "官方"),
+    *("Verified", "Security", "Support", "System", "Admin", "Administrator", "Team"),
+)
+"""Words by which a name speaks for the product, or for whoever made a service."""
+PROVIDERS = ("Google",)
+"""Who makes services that are not called after them."""
+_WORDS = re.compile(r"[^\s_./|:()-]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_MAX_WORDS = 3
+"""Of a trusted name, also where one is written as several."""
+_LINK_CHARS = 3
+"""No longer are the words that only join others: “by”, “the”, “von”."""
+
 
 def require_unreserved_name(name: str) -> None:
     """Raises Invalid for a name that users would take for one of ours."""
-    if reserved := find_own_name(name):
+    if reserved := find_trusted_name(name):
         raise Invalid(f"The name looks like {reserved}, which is reserved. Please choose another.")
+
+
+def find_trusted_name(name: str) -> str | None:
+    """Return the name that people would trust in that of an app or its maker, if any."""
+    return find_own_name(name) or find_borrowed_trust(name)
+
+
+def find_borrowed_trust(name: str) -> str | None:
+    """Return the trusted name in one that says nothing else, or speaks for it; “Notion Export” says what it does."""
+    words = _WORDS.findall(_CAMEL.sub(" ", name))
+    brands, claims = _find_words(words, _list_brands()), _find_words(words, AUTHORITIES)
+    of_product = _find_words(words, PRODUCT_NAMES[:1])
+    trusted = {**claims, **brands}
+    says_more = any(n not in trusted and len(word) > _LINK_CHARS for n, word in enumerate(words))
+    if of_product or (brands and claims) or (trusted and not says_more):
+        return next(iter({**brands, **claims}.values()))
+    return None
+
+
+def _find_words(words: Sequence[str], trusted: Sequence[str]) -> Mapping[int, str]:
+    """Return which words look like trusted ones, several of them like one of several words."""
+    found: dict[int, str] = {}
+    for first in range(len(words)):
+        for end in range(first + 1, min(first + _MAX_WORDS, len(words)) + 1):
+            if name := find_reserved_name(" ".join(words[first:end]), trusted):
+                found |= dict.fromkeys(range(first, end), name)
+    return found
+
+
+@cache
+def _list_brands() -> tuple[str, ...]:
+    labels = (load_integration(service).label for service in INTEGRATIONS)
+    return (*PRODUCT_NAMES, *PROVIDERS, *(label for label in labels if len(label) > 1))
 
 
 def find_own_name(name: str) -> str | None:

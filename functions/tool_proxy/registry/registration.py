@@ -10,11 +10,11 @@ from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.outbound_quota import count_request
 from functions.tool_proxy.ports import WELL_KNOWN_PATH, Manifest, TransportName
 from functions.tool_proxy.registry.access import load_display_name, require_owned
-from functions.tool_proxy.registry.app_names import find_own_name, require_unreserved_name
+from functions.tool_proxy.registry.app_names import find_trusted_name, require_unreserved_name
 from functions.tool_proxy.registry.credentials import create_signing_secret
 from functions.tool_proxy.registry.logos import read_logo
 from shared.domain.apps.app import INTEGRATION_CAPABILITY, App, AppLogo, ExternalIntegration
-from shared.domain.errors import Conflict, Invalid, ManifestFailed, NoManifest
+from shared.domain.errors import Conflict, Invalid, ManifestFailed, NoManifest, NotAllowed
 from shared.domain.ids import AppId, UserId
 
 MAX_APPS = 20
@@ -38,6 +38,7 @@ async def register_app(
     app = describe(await build_app(deps, owner))
     require_unreserved_name(app.name)
     _check_capability(app)
+    _check_webhook(deps, app)
     logo = await read_logo(picture) if picture is not None else None
     if manifest := await _fetch_declared_manifest(deps, app):
         app = mark_verified(deps, apply_manifest(app, manifest))
@@ -98,6 +99,7 @@ async def change_app(
         require_unreserved_name(changed_app.name)
     _check_capability(changed_app)
     _check_visibility(changed_app)
+    _check_webhook(deps, changed_app, stored_app)
     logo = await read_logo(picture) if picture is not None else None
     has_declared_tools = _has_tool_source(stored_app.external_integration)
     has_home_tools = bool(stored_app.chat_tools) and not has_declared_tools
@@ -141,7 +143,7 @@ async def remove_app(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
 async def _load_author(deps: ToolProxyDeps, owner: UserId) -> str:
     """Return the name under which users see a developer; none that they would take for one of ours."""
     name = await load_display_name(deps, owner)
-    return name if name and not find_own_name(name) else UNKNOWN_AUTHOR
+    return name if name and not find_trusted_name(name) else UNKNOWN_AUTHOR
 
 
 def _apply_logo(app: App, logo: AppLogo | None) -> App:
@@ -159,6 +161,16 @@ def _check_capability(app: App) -> None:
     has_server = _has_tool_source(integration) or integration.webhook_url or integration.actions
     if has_server and not app.is_integration:
         raise Invalid(f"Tools, webhooks and actions need the capability {INTEGRATION_CAPABILITY}")
+
+
+def _check_webhook(deps: ToolProxyDeps, app: App, stored: App | None = None) -> None:
+    """Raise Invalid for a new address that would never be called; its developer is there to read why."""
+    url = app.external_integration.webhook_url
+    if url and not (stored and stored.external_integration.webhook_url == url):
+        try:
+            deps.egress.check_url(url)
+        except NotAllowed as refusal:
+            raise Invalid(f"Webhook: {refusal}") from refusal
 
 
 async def _fetch_declared_manifest(

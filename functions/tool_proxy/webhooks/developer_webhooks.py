@@ -8,18 +8,16 @@ from shared.domain.apps.webhook import (
     DeveloperWebhooks,
     DeveloperWebhookType,
 )
-from shared.domain.errors import Invalid, NotFound
+from shared.domain.errors import Invalid, NotAllowed, NotFound
 from shared.domain.ids import UserId
-
-_SCHEMES = ("https://", "http://")
 
 
 async def save_url(deps: ToolProxyDeps, uid: UserId, webhook_type: str, url: str) -> None:
-    """Keep an address; an empty one switches its webhook off. Raises NotFound and Invalid."""
+    """Keep an address; an empty one switches its webhook off. Raises NotFound, and Invalid for one that is never called."""
     known_type = parse_type(webhook_type)
     webhook = DeveloperWebhook(url=url.strip())
-    if webhook.address and not webhook.address.startswith(_SCHEMES):
-        raise Invalid("The address of a webhook must begin with https://")
+    if webhook.address:
+        _check_address(deps, webhook.address)
     new_secret = await _create_secret(deps, uid)
 
     def change(webhooks: DeveloperWebhooks) -> DeveloperWebhooks:
@@ -28,6 +26,13 @@ async def save_url(deps: ToolProxyDeps, uid: UserId, webhook_type: str, url: str
         return changed.with_secret(new_secret)
 
     await deps.stores.developer_webhooks.change(uid, change)
+
+
+def _check_address(deps: ToolProxyDeps, address: str) -> None:
+    try:
+        deps.egress.check_url(address)
+    except NotAllowed as refusal:
+        raise Invalid(str(refusal)) from refusal
 
 
 async def _create_secret(deps: ToolProxyDeps, uid: UserId) -> str:

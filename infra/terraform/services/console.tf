@@ -25,9 +25,10 @@ resource "google_storage_bucket" "console" {
   }
 }
 
+# Files are read by their names; nobody may list them.
 resource "google_storage_bucket_iam_member" "reads_console" {
   bucket = google_storage_bucket.console.name
-  role   = "roles/storage.objectViewer"
+  role   = "roles/storage.legacyObjectReader"
   member = "allUsers"
 }
 

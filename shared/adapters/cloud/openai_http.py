@@ -155,6 +155,9 @@ def _translate_errors() -> Iterator[None]:
     except httpx.TransportError as error:
         kind = ModelUnreachable if isinstance(error, _CONNECT_ERRORS) else Unavailable
         raise kind(f"no connection to the model: {type(error).__name__}") from None
+    except httpx.RequestError as error:  # it redirects for ever, or its bytes are not what it says
+        message = f"what answers is no model: {type(error).__name__}"
+        raise ModelFailed(message, reason="wrong_server") from None
 
 
 async def _read_refusal(response: httpx.Response, now: datetime) -> Refusal:

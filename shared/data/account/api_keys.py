@@ -100,6 +100,12 @@ class ApiKeys(Generic[K]):
 
         await self._documents.transaction(work)
 
+    async def remove_all(self, uid: UserId) -> None:
+        """End all keys of this kind, at once."""
+        for key in await self.list_all(uid):
+            with suppress(NotFound):  # somebody ended it meanwhile
+                await self.remove(uid, key.id)
+
     async def authenticate(self, key: str, now: datetime) -> tuple[UserId, K]:
         """Return whose key this is, and the key as stored. Raises NotAuthenticated."""
         uid = self.parse_owner(key)

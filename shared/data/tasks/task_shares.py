@@ -7,7 +7,7 @@ from shared.data.store.codec import dump, load
 from shared.data.tasks.action_items import action_item_path
 from shared.domain.errors import Conflict
 from shared.domain.ids import UserId
-from shared.domain.store.documents import Create, Set, Write
+from shared.domain.store.documents import Create, Delete, Set, Write
 from shared.domain.tasks.action_item import ActionItem
 from shared.domain.tasks.task_share import TaskShare, build_share_id
 from shared.ports import Documents, Transaction
@@ -28,6 +28,10 @@ class TaskShares:
         document = await self._documents.get(_share_path(build_share_id(token)))
         share = load(TaskShare, document) if document else None
         return share if share is not None and share.expires_at > now else None
+
+    async def remove(self, share: TaskShare) -> None:
+        """End a link for good; copies that were made stay."""
+        await self._documents.write(Delete(_share_path(share.id)))
 
     async def accept(
         self, uid: UserId, share: TaskShare, tasks: Sequence[ActionItem], now: datetime

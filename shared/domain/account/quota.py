@@ -4,15 +4,24 @@ Also called: daily limit.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 from shared.domain.errors import QuotaExceeded
+from shared.domain.quota_day import find_day_end
 
 DailyQuota = Literal[
-    "turns", "tokens", "ingested_bytes", "sound_bytes", "outbound_calls", "followers"
+    "turns",
+    "tokens",
+    "reading_tokens",
+    "ingested_bytes",
+    "sound_bytes",
+    "file_seconds",
+    "outbound_calls",
+    "followers",
 ]
-"""`tokens` are those of the models that answer; `followers` are connections that follow an answer."""
+"""`tokens` are those of the models that answer, `reading_tokens` what models read of conversations; `followers`
+are connections that follow an answer, `file_seconds` those of a processor that parses files."""
 QuotaName = DailyQuota | Literal["stored_bytes", "quota_answers"]
 """`quota_answers` are refusals that are stored in a chat: they cost writes as well."""
 DAILY_QUOTAS: tuple[DailyQuota, ...] = get_args(DailyQuota)
@@ -20,8 +29,10 @@ DAILY_QUOTAS: tuple[DailyQuota, ...] = get_args(DailyQuota)
 EMBEDDED_LIMITS: Mapping[QuotaName, int] = {
     "turns": 20_000,
     "tokens": 2_000_000_000,
+    "reading_tokens": 2_000_000_000,
     "ingested_bytes": 2_147_483_648,
     "sound_bytes": 21_474_836_480,
+    "file_seconds": 86_400,
     "outbound_calls": 50_000,
     "followers": 50_000,
     "stored_bytes": 107_374_182_400,
@@ -29,8 +40,10 @@ EMBEDDED_LIMITS: Mapping[QuotaName, int] = {
 CLOUD_LIMITS: Mapping[QuotaName, int] = {
     "turns": 500,
     "tokens": 10_000_000,
+    "reading_tokens": 10_000_000,
     "ingested_bytes": 209_715_200,
     "sound_bytes": 1_073_741_824,
+    "file_seconds": 1_200,
     "outbound_calls": 1_000,
     "followers": 2_000,
     "stored_bytes": 5_368_709_120,
@@ -43,17 +56,13 @@ NOUNS: Mapping[QuotaName, str] = {
     "quota_answers": "answers about quotas",
     "turns": "questions",
     "tokens": "tokens of the language model",
+    "reading_tokens": "tokens of recordings to be read",
     "ingested_bytes": "bytes of new recordings",
     "sound_bytes": "bytes of sound to be transcribed",
+    "file_seconds": "seconds of reading files",
     "outbound_calls": "calls to apps and services",
     "followers": "connections that follow answers",
 }
-
-
-def find_day_end(now: datetime) -> datetime:
-    """Return the next midnight of UTC, when daily quotas begin anew."""
-    tomorrow = now.astimezone(UTC).date() + timedelta(days=1)
-    return datetime.combine(tomorrow, time(), UTC)
 
 
 def build_refusal(quota: QuotaName, limit: int, now: datetime) -> QuotaExceeded:

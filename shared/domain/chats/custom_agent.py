@@ -60,12 +60,16 @@ class SharedAgent:
 
 
 def copy_shared_agent(agent: CustomAgent, token: str, uid: UserId, now: datetime) -> CustomAgent:
-    """Return an agent as a user gets it by a link; under the same id each time."""
+    """Return an agent as a user gets it by a link; under the same id each time.
+
+    Its picture stays with its owner: the address would tell who that is.
+    """
     name = hashlib.sha256(f"{token}/{uid}".encode()).hexdigest()[:32]
     return replace(
         agent,
         id=AgentId(name),
         is_foreign=True,
+        picture="",
         share_token=None,
         created_at=now,
         updated_at=now,

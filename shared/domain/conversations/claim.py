@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Literal
+from zlib import crc32
 
 from shared.domain.errors import Unavailable
 from shared.domain.failure import Failure
 from shared.domain.ids import MemoryId
+from shared.domain.quota_day import find_day_end
 from shared.domain.value import value
 
 LEASE_TTL = timedelta(seconds=10)
@@ -20,6 +23,8 @@ FIRST_WAIT = timedelta(seconds=5)
 LONGEST_WAIT = timedelta(hours=10)
 LONGEST_WAIT_FOR_TOKENS = timedelta(minutes=10)
 """Tokens come back by themselves: who waits for them is neither tried before that time nor waked."""
+DAY_SPREAD = timedelta(hours=1)
+"""The time of a new day over which those begin that wait for it."""
 PATIENT_ATTEMPTS = 3
 """How many attempts in a row may end by an outage before the next one waits; a model's outage waits at once."""
 SUSPECT_ATTEMPTS = 5
@@ -64,9 +69,14 @@ class Claim:
     wipes: int | None = None
 
     @property
-    def lacked_tokens(self) -> bool:
-        """Whether the last attempt ended because our users had used up the tokens of a minute."""
-        return self.outage is not None and self.outage.reason == "busy"
+    def lacked(self) -> Literal["minute", "day"] | None:
+        """Of which time the tokens were used up when the last attempt ended: of all users a minute's, of its owner the day's."""
+        match self.outage:
+            case Failure(reason="busy"):
+                return "minute"
+            case Failure(reason="day_used_up"):
+                return "day"
+        return None
 
 
 def has_no_writer(claim: Claim | None, message_hash: str) -> bool:
@@ -172,10 +182,12 @@ def park(stored: Claim, own_claim: Claim, now: datetime, outage: Failure) -> Cla
 
 
 def wait(claim: Claim, now: datetime) -> Claim:
-    """Let the sweep begin the next attempt, after a wait that doubles each time."""
-    longest = LONGEST_WAIT_FOR_TOKENS if claim.lacked_tokens else LONGEST_WAIT
-    pause = min(FIRST_WAIT * 2 ** min(claim.waits, 20), longest)
-    return replace(claim, waits=claim.waits + 1, attempts=0, due_at=now + pause)
+    """Let the sweep begin the next attempt, after a wait that doubles each time, or on the day that has tokens."""
+    longest = LONGEST_WAIT_FOR_TOKENS if claim.lacked == "minute" else LONGEST_WAIT
+    due_at = now + min(FIRST_WAIT * 2 ** min(claim.waits, 20), longest)
+    if claim.lacked == "day":
+        due_at = find_day_end(now) + DAY_SPREAD * (crc32(claim.content_hash.encode()) / 2**32)
+    return replace(claim, waits=claim.waits + 1, attempts=0, due_at=due_at)
 
 
 def release(stored: Claim | None, own_claim: Claim, now: datetime, outage: Failure | None) -> Claim:

@@ -12,6 +12,7 @@ CAUSES: Mapping[FailureReason, str] = {
     "refused_key": "The provider of the language model refused the key.",
     "unknown_model": "The provider of the language model does not know the model that is set.",
     "no_quota": "The account at the provider of the language model has no quota left.",
+    "day_used_up": "What may be read of your recordings in a day is used up. It continues at 00:00 UTC.",
     "no_connection": "There is no connection to the language model.",
     "busy": "Too much is asked of the language model at the moment.",
     "malformed_answer": "The language model gave no usable answer.",

@@ -83,7 +83,7 @@ class Call(Generic[BodyT_co, QueryT_co, CallerT_co]):
 
 
 Handler: TypeAlias = Callable[[DepsT_contra, Call[Any, Any, Any]], Awaitable[Any]]
-Authorize: TypeAlias = Callable[[Any, Call[None, Any]], Awaitable[Any]]
+Authorize: TypeAlias = Callable[[Any, Call[None, Mapping[str, str]]], Awaitable[Any]]
 
 
 @value
@@ -92,7 +92,7 @@ class Route(Generic[DepsT_contra]):
 
     `handler(deps, call)` returns a value of the type `response`, or a Response that is sent as it
     stands. `check` is how a user's token is judged. `authorize(deps, call)` verifies callers whom
-    `access` does not; it is called before the body is read. `headers` are those that the handler
+    `access` does not; it is called before the body is read, with the query as it was sent. `headers` are those that the handler
     reads, by alias. `other_statuses` are its other good statuses. `errors` are the statuses of its
     refusals; those that body, query and access imply need not be listed. `max_bytes` is the size of
     the largest body that has a use. With `is_query_accepted`, fields that the body lacks are read

@@ -52,12 +52,13 @@ async def parse_call(
         uid=uid,
         body=None,
         path=request.path_params,
-        query=_parse_query(row, request),
+        query=request.query_params,
         headers=request.headers,
         caller=None,
     )
     if row.authorize is not None:
         call = replace(call, caller=await row.authorize(deps, call))
+    call = replace(call, query=_parse_query(row, request))
     _check_headers(row, request)
     if row.form is not None:
         from shared.edge.serve.forms import is_form, receive_form

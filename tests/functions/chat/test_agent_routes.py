@@ -6,6 +6,7 @@ import pytest
 
 from shared.domain.chats.custom_agent import MAX_AGENTS
 from shared.domain.ids import AgentId
+from shared.library.files import thumbnail_path
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_custom_agents import AGENTS, COACH, create_agent
 from tests.functions.chat.test_files import store_file
@@ -210,11 +211,38 @@ async def test_an_agent_has_a_picture_of_its_owners_files_x5(world: ChatFixture)
     async with open_chat(world.deps(), EVE) as http:
         token = shared["share_token"]
         offered = (await http.get(f"/v1/shared-agents/{token}")).json()
+        copied = (await http.post(f"{AGENTS}/from-link", json={"token": token})).json()
         foreign = await http.post(AGENTS, json={**COACH, "picture_file_id": photo})
     async with open_chat(world.deps()) as http:
         without = (await http.patch(path, json={"picture_file_id": ""})).json()
 
     address = "/v2/files/photo/thumbnail?owner=ada&key=k1"
-    assert agent["picture"] == renamed["picture"] == offered["picture"] == address
+    assert agent["picture"] == renamed["picture"] == address
+    assert (offered["picture"], copied["picture"]) == (f"/v1/shared-agents/{token}/picture", "")
     assert without["picture"] == ""
     assert [answer.status_code for answer in (refused, missing, foreign)] == [422, 404, 404]
+
+
+async def test_the_picture_of_a_shared_agent_tells_nothing_of_its_owner_and_ends_with_the_link_x5(
+    world: ChatFixture,
+) -> None:
+    photo = await store_file(world, "photo")
+    await world.blobs.write(thumbnail_path(ADA, photo), b"webp", media_type="image/webp")
+    await world.deps().stores.files.change(
+        ADA, photo, media_type="image/png", has_thumbnail=True, thumbnail_key="k1"
+    )
+    async with open_chat(world.deps()) as http:
+        path = f"{AGENTS}/{await create_agent(http, picture_file_id=photo)}"
+        token = (await http.put(f"{path}/share")).json()["share_token"]
+        link = f"/v1/shared-agents/{token}"
+    async with open_chat(world.deps(), EVE) as http:
+        offered = await http.get(link)
+        shown = await http.get(offered.json()["picture"], headers={"Authorization": ""})
+    async with open_chat(world.deps()) as http:
+        await http.delete(f"{path}/share")
+        ended = await http.get(offered.json()["picture"])
+
+    assert "k1" not in offered.text
+    assert f"owner={ADA}" not in offered.text
+    assert (shown.content, shown.headers["cache-control"]) == (b"webp", "no-store")
+    assert ended.status_code == 404

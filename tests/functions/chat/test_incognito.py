@@ -12,7 +12,6 @@ from functions.chat.runs.incognito_chats import (
     MAX_CHATS,
     MAX_CHATS_OF_USER,
     MAX_MESSAGES,
-    NO_FILES,
     IncognitoChats,
 )
 from functions.chat.sessions.chat_sessions import INCOGNITO_GONE
@@ -201,14 +200,6 @@ async def test_a_chat_that_is_full_says_so_c68(world: ChatFixture) -> None:
         answer = await ask(world, http, session_id)
 
     assert "at most 200 messages" in parse_as_fixed_app([answer.content]).text
-
-
-async def test_a_file_which_is_stored_is_refused_c68(world: ChatFixture) -> None:
-    async with open_chat(world.deps()) as http:
-        session_id = await begin(http)
-        answer = await ask(world, http, session_id, file_ids=["f1"])
-
-    assert parse_as_fixed_app([answer.content]).text == NO_FILES
 
 
 @pytest.mark.parametrize("path", ["/v2/messages", "/v1/chats/search"])

@@ -140,3 +140,23 @@ async def test_the_notes_after_a_turn_and_the_arc_of_a_stretch_are_masked_m101(
     assert MAIL in stored.summary
     assert MAIL not in read_all(model)
     assert PHONE not in read_all(model)
+
+
+async def test_the_diagnostics_of_an_answer_count_what_was_masked_and_hold_none_of_it_m101(
+    world: ChatFixture,
+) -> None:
+    with ScriptedModel(script_answer("Yes"), script_answer("Hello")) as model:
+        async with open_chat(build_masked_deps(world, model)) as http:
+            asked = await http.post("/v2/messages", json={"text": f"{QUESTION}, {MAIL}"})
+            path = f"/v2/messages/{asked.headers['x-run-id']}/diagnostics"
+            shown = await http.get(path)
+
+            other = await http.post("/v2/chat-sessions", json={})
+            params = {"chat_session_id": other.json()["id"]}
+            asked = await http.post("/v2/messages", json={"text": "Hello"}, params=params)
+            path = f"/v2/messages/{asked.headers['x-run-id']}/diagnostics"
+            without = await http.get(path)
+
+    assert shown.json()["masked"] == {"email": 1, "phone": 1}
+    assert MAIL not in shown.text
+    assert without.json()["masked"] == {}

@@ -13,7 +13,6 @@ from httpx import AsyncClient
 from functions.imports.plan.plan import SourceFile, plan_file
 from functions.imports.plan.plan_files import plan_files
 from functions.library.routes import LIBRARY_ROUTES
-from shared.domain.ids import UserId
 from shared.resilience.isolation import Limits
 from tests.fixtures.callers import build_auth_headers, open_client
 from tests.fixtures.imports import CHAT, CHAT_NAME, IMPORTS, build_zip, post_files
@@ -155,11 +154,13 @@ def test_a_long_line_is_divided_between_words():
         (Limits(cpu_s=0.01), "reading it takes more time or memory than it may"),
     ],
 )
-async def test_a_reader_has_bounded_time_and_memory(limits, reason):
+async def test_a_reader_has_bounded_time_and_memory(world: ProcessingFixture, limits, reason):
     numbers = b"[" + b",".join(b"%d" % n for n in range(4_500_000)) + b"]"
     source = SourceFile(name="a.json", data=numbers, modified=NOW)
 
-    [plan] = await plan_files(UserId("ann"), [source], zone="UTC", now=NOW, limits=limits)
+    [plan] = await plan_files(
+        build_library_deps(world), ALICE, [source], zone="UTC", now=NOW, limits=limits
+    )
 
     assert [entry["reason"] for entry in plan.entries] == [reason]
 

@@ -4,7 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.tool_proxy.registry.app_names import find_own_name, list_own_names
+from functions.tool_proxy.registry.app_names import (
+    find_borrowed_trust,
+    find_own_name,
+    list_own_names,
+)
 
 LOOK_ALIKES = {
     "a": "аαΑ@4áａ𝐚",
@@ -95,6 +99,48 @@ def test_each_name_of_ours_is_reserved_with_every_look_alike_s3(name: str) -> No
 )
 def test_a_name_that_holds_one_of_ours_as_a_part_is_free_s3(name: str) -> None:
     assert find_own_name(name) is None
+    assert find_borrowed_trust(name) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Keepsake Security",
+        "My Keepsake",
+        "Keepsake Pro",
+        "Official Gmail",
+        "OFFICIAL-GMAIL",
+        "OfficialGmail",
+        "Gmail officiel",
+        "Gmail 公式",
+        "Gmail by Google",
+        "Google Calendar by Google",
+        "The Google",
+        "System",
+        "Sуstеm",
+        "$ecurity Te@m",
+        "Gmail Support",
+        "Omi Team",
+        "The official Notion helper",
+        "Ｋｅｅｐｓａｋｅ album",
+    ],
+)
+def test_a_name_that_borrows_trust_is_reserved_s3(name: str) -> None:
+    assert find_borrowed_trust(name) is not None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Notion Export",
+        "Omi to Obsidian",
+        "Solar System Quiz",
+        "Tabs for GitHub",
+        "Home Security Log",
+    ],
+)
+def test_a_name_that_says_what_an_app_does_is_free_s3(name: str) -> None:
+    assert find_borrowed_trust(name) is None
 
 
 @pytest.mark.parametrize(

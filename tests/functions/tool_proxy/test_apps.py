@@ -192,11 +192,25 @@ async def test_an_app_name_must_be_readable_t1(world: NotesFixture, name: str | 
 
 async def test_an_apps_name_is_one_line_t1(world: NotesFixture):
     """It precedes the app's messages in the main chat, where a second line could imitate others."""
-    app = (await world.register(name="Notes]: hi\n\n[\tKeepsake\u2028")).json()
+    app = (await world.register(name="Notes]: hi\n\n[\tDiary\u2028")).json()
     response = await world.request("PATCH", f"/v1/apps/{app['id']}", json={"name": " My \r\nnotes"})
 
-    assert app["name"] == "Notes]: hi [ Keepsake"
+    assert app["name"] == "Notes]: hi [ Diary"
     assert response.json()["name"] == "My notes"
+
+
+@pytest.mark.parametrize(
+    "url", ["https://10.0.0.1/hook", "https://a.example:22/", "http://a.example"]
+)
+async def test_a_webhook_that_would_never_be_called_is_refused_when_it_is_entered_t18(
+    world: NotesFixture, url: str
+):
+    refused = await world.register(external_integration={"webhook_url": url})
+    app = (await world.register()).json()
+    change = {"external_integration": {"webhook_url": url}}
+    changed = await world.request("PATCH", f"/v1/apps/{app['id']}", json=change)
+
+    assert [refused.status_code, changed.status_code] == [422, 422]
 
 
 async def test_removing_the_manifest_url_removes_the_tools_t1(world: NotesFixture):

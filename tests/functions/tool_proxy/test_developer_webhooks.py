@@ -7,7 +7,12 @@ import pytest
 from standardwebhooks import Webhook
 
 from functions.tool_proxy.webhooks.delivery import MAX_ATTEMPTS, attempt_delivery
-from shared.domain.apps.webhook import DEVELOPER_WEBHOOK_TYPES, OWN_WEBHOOK, WebhookDelivery
+from shared.domain.apps.webhook import (
+    DEVELOPER_WEBHOOK_TYPES,
+    OWN_WEBHOOK,
+    DeveloperWebhook,
+    WebhookDelivery,
+)
 from shared.domain.conversations.daily_summary import DailySummary
 from shared.library.webhook_tasks import queue_day_summary
 from tests.fixtures.tool_proxy import ALICE
@@ -54,6 +59,33 @@ async def test_addresses_and_switches_are_kept_apart_r4(own, webhook_type):
     assert status == {name: name == webhook_type for name in DEVELOPER_WEBHOOK_TYPES}
     await ask(own, "POST", f"{PATH}/{webhook_type}/disable")
     assert not any((await ask(own, "GET", f"{PATH}s/status")).values())
+
+
+@pytest.mark.parametrize("webhook_type", DEVELOPER_WEBHOOK_TYPES)
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.com/hook",
+        "https://localhost/hook",
+        "https://10.0.0.1/hook",
+        "https://169.254.169.254/latest/meta-data",
+        "https://[::1]/hook",
+        "https://metadata.google.internal/",
+        "https://anna:secret@example.com/hook",
+        "https://example.com:22/hook",
+        "https://example.com/hook#here",
+        "https://",
+        "javascript:alert(1)",
+    ],
+)
+async def test_an_address_that_would_never_be_called_is_refused_when_it_is_entered_r4(
+    own, url, webhook_type
+):
+    path = f"{PATH}/{webhook_type}"
+    refused = await own.world.request("POST", path, uid=ALICE, json={"url": url})
+
+    assert refused.status_code == 422
+    assert (await ask(own, "GET", path))["url"] == ""
 
 
 @pytest.mark.parametrize("empty", ["", ",", "  "])
@@ -161,9 +193,12 @@ async def test_an_answer_of_an_own_server_says_nothing_r4(own):
 
 
 @pytest.mark.parametrize("url", ["https://169.254.169.254/hook", "https://localhost/hook"])
-async def test_egress_rules_apply_to_own_webhooks_r4(own, url):
+async def test_egress_rules_apply_to_own_webhooks_that_were_stored_before_r4(own, url):
     await switch_on(own, "memory_created")
-    await ask(own, "POST", f"{PATH}/memory_created", json={"url": url})
+    stored = DeveloperWebhook(url=url, enabled=True)
+    await own.world.deps.stores.developer_webhooks.change(
+        ALICE, lambda webhooks: webhooks.put("memory_created", stored)
+    )
     await own.announce()
 
     await deliver_due(own)

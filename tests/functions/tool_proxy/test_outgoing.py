@@ -117,6 +117,9 @@ class FailingEgress:
     def __init__(self, error: KeepsakeError) -> None:
         self._error = error
 
+    def check_url(self, url: str) -> None:
+        """Refuse none."""
+
     async def send(self, request: EgressRequest) -> EgressResponse:
         raise self._error
 

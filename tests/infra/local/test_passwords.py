@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from infra.local.attempts import MAX_IN_ALL, MAX_OF_AN_ADDRESS, AttemptLimits
+from infra.local.attempts import MAX_FIRST, MAX_FURTHER, MAX_OF_AN_ADDRESS, AttemptLimits
 from infra.local.gateway import build_public_app, list_served_hosts
 from infra.local.local_key import LocalKey, LocalKeyCheck
 from infra.local.passwords import PasswordCheck, hash_password, is_password, prepare_accounts
@@ -98,11 +98,24 @@ async def test_guesses_are_limited_and_say_when_to_come_back_u6(http, clock):
 
 def test_many_addresses_together_have_a_limit_too_u6(clock):
     limits = AttemptLimits(clock)
-    for number in range(MAX_IN_ALL):
-        limits.check(f"10.0.0.{number}")
+    for number in range(MAX_FIRST):
+        limits.check(f"10.0.{number % 8}.{number}")
 
     with pytest.raises(TooMany, match="Too many people try to sign in"):
-        limits.check("10.0.1.1")
+        limits.check("10.1.0.1")
+
+
+def test_addresses_that_guess_all_the_time_leave_others_their_first_attempt_u6(clock):
+    limits, refusals = AttemptLimits(clock), []
+    for number in range(10):
+        for _ in range(MAX_OF_AN_ADDRESS):
+            try:
+                limits.check(f"10.0.0.{number}")
+            except TooMany as refusal:
+                refusals.append(str(refusal))
+
+    assert len(refusals) == 10 * (MAX_OF_AN_ADDRESS - 1) - MAX_FURTHER
+    limits.check("10.1.0.1")
 
 
 def test_the_addresses_of_one_caller_count_together(clock):

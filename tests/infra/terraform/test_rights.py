@@ -213,7 +213,9 @@ def test_everybody_may_read_the_console_and_call_public_functions_and_nothing_el
         "google_cloud_run_v2_service_iam_member.public",
         "google_storage_bucket_iam_member.reads_console",
     }
-    assert get_grants("reads_console") == {("allUsers", "roles/storage.objectViewer", "console:")}
+    assert get_grants("reads_console") == {
+        ("allUsers", "roles/storage.legacyObjectReader", "console:")
+    }
 
 
 @pytest.mark.parametrize("stack", ["foundation", "services"])

@@ -8,6 +8,10 @@ from typing import Literal
 import anyio
 import pytest
 from pydantic import BaseModel, Field
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 
 from shared import telemetry
 from shared.adapters.cloud.openai_model import OpenaiModel
@@ -40,6 +44,7 @@ from shared.domain.models.token_prices import TokenPrice
 from shared.domain.provenance import Source
 from shared.environment.model_readers import DEFAULT_MODELS
 from shared.model_meter import measure_models
+from tests.servers import run_server
 from tests.servers.openai import IN_WORDS, Script, ScriptedCall, ScriptedOpenai, scripted_openai
 
 MODELS = {"agent": "big", "fast": "small", "persona": "vendor/persona"}
@@ -578,3 +583,25 @@ async def test_an_answer_that_never_ends_asks_for_less_where_its_data_can_be_div
         await model.complete_structured("fast", replace(PROMPT, is_divisible=is_divisible), Items)
 
     assert raised.value.reason == reason
+
+
+async def _redirect_to_itself(request: Request) -> Response:
+    return RedirectResponse(request.url, status_code=307)
+
+
+async def _promise_gzip(_: Request) -> Response:
+    return Response(b"no gzip", headers={"Content-Encoding": "gzip"})
+
+
+@pytest.mark.parametrize("answer", [_redirect_to_itself, _promise_gzip])
+async def test_what_redirects_for_ever_or_cannot_be_unpacked_is_no_model_u5(answer):
+    app = Starlette(routes=[Route("/v1/{path:path}", answer, methods=["POST"])])
+    with run_server(app) as origin:
+        model = _build_model(f"{origin}/v1")
+        with pytest.raises(ModelFailed) as streamed:
+            await _collect_events(model)
+        with pytest.raises(ModelFailed) as structured:
+            await model.complete_structured("fast", PROMPT, Items)
+        await model.aclose()
+
+    assert [each.value.reason for each in (streamed, structured)] == ["wrong_server"] * 2

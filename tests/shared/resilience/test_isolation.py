@@ -1,6 +1,7 @@
 """Isolation of readers: whoever sends many files waits behind their own (S3)."""
 
 import os
+import time
 from functools import partial
 from pathlib import Path
 
@@ -41,3 +42,17 @@ async def test_one_owner_of_many_files_holds_up_nobody_else(tmp_path: Path) -> N
             await read[pipe].wait()
 
     assert order == ["ann pipe5", *(f"eve pipe{n}" for n in range(5))]
+
+
+def burn(seconds: float) -> str:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+    return "burnt"
+
+
+async def test_seconds_of_the_processor_are_told() -> None:
+    content, seconds = await run_isolated(partial(burn, 0.05), Limits(), "ann")
+
+    assert content == "burnt"
+    assert seconds >= 0.05

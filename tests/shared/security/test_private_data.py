@@ -1,7 +1,7 @@
 """Private data: every form is found, and numbers that only look alike are left."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from infra.local.routing import ROOT
@@ -247,3 +247,13 @@ def test_the_work_is_linear_in_the_text_m101(part: str):
     text = (part * 100_000)[:100_000]
 
     assert len(find_private(text)) <= len(text)
+
+
+@given(st.text("0123456789 -./+(a", max_size=40))
+@example("card 4242424242424242424242424242")
+@example("030 12345678901234567890")
+def test_a_run_of_digits_is_masked_whole_or_not_at_all_m101(text: str) -> None:
+    for span in find_private(text):
+        before, after = text[: span.start][-1:], text[span.end :][:1]
+        assert not (before.isdigit() and text[span.start].isdigit())
+        assert not (after.isdigit() and text[span.end - 1].isdigit())

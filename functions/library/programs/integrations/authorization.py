@@ -1,6 +1,6 @@
 """Authorization of apps: key, installation, declared action, and requests an hour."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -39,17 +39,17 @@ class AuthorizedApp:
 
 def authorize_app(
     action: Permission,
-) -> Callable[[AppRequestDeps, Call[None, Any]], Awaitable[AuthorizedApp]]:
+) -> Callable[[AppRequestDeps, Call[None, Mapping[str, str]]], Awaitable[AuthorizedApp]]:
     """Make the authorization of a route: it returns the calling app if it may do this."""
 
-    async def authorize(deps: AppRequestDeps, call: Call[None, Any]) -> AuthorizedApp:
+    async def authorize(deps: AppRequestDeps, call: Call[None, Mapping[str, str]]) -> AuthorizedApp:
         return await _authorize_app(deps, call, action)
 
     return authorize
 
 
 async def _authorize_app(
-    deps: AppRequestDeps, call: Call[None, OwnerQuery], action: Permission
+    deps: AppRequestDeps, call: Call[None, Mapping[str, str]], action: Permission
 ) -> AuthorizedApp:
     """Return the calling app if it may do this, and the user for whom it calls.
 
@@ -59,7 +59,7 @@ async def _authorize_app(
     caller = await authenticate_app(
         deps,
         AppId(call.path["app_id"]),
-        call.query.uid,
+        call.query.get("uid", ""),
         call.headers.get("authorization"),
         not_installed_message="App is not enabled for this user",
     )

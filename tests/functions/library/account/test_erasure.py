@@ -25,6 +25,7 @@ from shared.adapters.erasure_guard import (
     GuardedIdentity,
 )
 from shared.data.account.erasures import ErasureCache, Erasures
+from shared.data.account.sign_outs import SignOutCache, SignOuts
 from shared.data.apps.app_reviews import AppReviews
 from shared.data.apps.apps import Apps
 from shared.data.chats.crisis_log import CrisisLog
@@ -111,7 +112,8 @@ def build_deps(documents: Documents, clock: FixedClock) -> EraseDeps:
 def build_instance(documents: Documents, clock: FixedClock) -> GuardedIdentity:
     """Build what one instance verifies users with; each has a cache of its own."""
     cache = ErasureCache(build_erasures(documents), clock, STALENESS)
-    return GuardedIdentity(IssuedIdentity(), cache.get)
+    sign_outs = SignOutCache(SignOuts(documents), clock, STALENESS)
+    return GuardedIdentity(IssuedIdentity(), cache.get, sign_outs.find)
 
 
 async def accepts(identity: GuardedIdentity, token: str, check: TokenCheck = "standard") -> bool:

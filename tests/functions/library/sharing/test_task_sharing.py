@@ -13,7 +13,7 @@ from shared.data.store.codec import dump
 from shared.data.tasks.task_shares import TaskShares
 from shared.domain.account.profile import Profile
 from shared.domain.errors import Conflict, Unavailable
-from shared.domain.ids import ActionItemId, UserId
+from shared.domain.ids import UserId
 from shared.domain.store.documents import Query, Set
 from shared.domain.tasks.task_share import LIFETIME, TaskShare, build_share_id, copy_shared_task
 from tests.fault_injection import FaultyPort, lose_response, raise_unavailable
@@ -121,6 +121,31 @@ async def test_own_tasks_are_not_accepted(alice):
     assert len((await alice.get(TASKS)).json()["action_items"]) == 1
 
 
+async def test_a_link_shows_the_tasks_as_they_were_when_they_were_shared(alice, bob):
+    token = await share(alice, "one", "two")
+    await alice.patch(f"{TASKS}/one", json={"description": "The code is 4471"})
+    await alice.delete(f"{TASKS}/two")
+
+    shown = (await bob.get(f"{TASKS}/shared/{token}")).json()["tasks"]
+    page = await bob.get(f"/shared/tasks/{token}")
+    await bob.post(f"{TASKS}/accept", json={"token": token})
+
+    assert [task["description"] for task in shown] == ["Task one"]
+    assert "4471" not in page.text
+    assert [t["description"] for t in (await bob.get(TASKS)).json()["action_items"]] == ["Task one"]
+
+
+async def test_its_owner_alone_ends_a_link(alice, bob):
+    token = await share(alice, "one")
+    path = f"{TASKS}/shared/{token}"
+
+    assert read_refusal(await bob.delete(path)) == (404, NO_SHARE)
+    assert (await bob.get(path)).status_code == 200
+    assert (await alice.delete(path)).json() == {"status": "ok"}
+    assert read_refusal(await bob.get(path)) == (404, NO_SHARE)
+    assert read_refusal(await alice.delete(path)) == (404, NO_SHARE)
+
+
 @pytest.mark.parametrize("token", ["unknown", "../../users", "x" * 100])
 async def test_a_guessed_link_leads_nowhere(alice, bob, token):
     await share(alice, "one")
@@ -216,7 +241,6 @@ def build_share() -> TaskShare:
     return TaskShare(
         id=build_share_id("token"),
         uid=ALICE,
-        task_ids=(ActionItemId("a000"),),
         created_at=START,
         expires_at=START + LIFETIME,
     )

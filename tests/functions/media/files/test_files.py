@@ -10,6 +10,7 @@ from PIL import Image
 from functions.media.files.read_file import read_file
 from shared.domain.files.file import count_picture_tokens
 from shared.library.files import load_pages, start_file
+from shared.library.isolated_reading import LIMIT_PRICE
 from shared.library.uploads import store_file
 from shared.resilience.isolation import Limits
 from tests.fixtures.documents import build_docx, build_pdf, build_pptx, build_xlsx
@@ -260,4 +261,16 @@ async def test_a_file_that_takes_too_much_is_rejected(
     await read_file(deps, ALICE, file.id, limits)
 
     rejected = await deps.stores.files.get(ALICE, file.id)
+    used = await deps.quotas.load_usage(ALICE, world.clock.now())
     assert rejected.reason == f"“roof.png” cannot be used: {reason}."
+    assert used["file_seconds"] == max(1, LIMIT_PRICE * limits.cpu_s)
+
+
+async def test_whoever_used_up_a_days_seconds_of_reading_is_told_so_s5(
+    world: ProcessingFixture,
+) -> None:
+    async with open_files(build_deps(world, {"file_seconds": 1})) as alice:
+        [read, refused] = [*await send(alice, a_txt=b"Keel"), *await send(alice, b_txt=b"Mast")]
+
+    assert (read["status"], refused["status"]) == ("ready", "rejected")
+    assert refused["reason"].startswith("“b.txt” cannot be used: You used up today's 1 seconds of")

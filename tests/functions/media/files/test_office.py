@@ -5,6 +5,7 @@ from pathlib import Path
 import docx
 import pytest
 
+from functions.imports.formats.documents import read_document_text
 from functions.media.files.office import read_office
 from tests.fixtures.documents import build_docx, build_xlsx, replace_member
 
@@ -103,3 +104,21 @@ def test_a_control_around_paragraphs_and_a_table_in_a_table_are_read_p21(tmp_pat
     [page] = read(tmp_path, (tmp_path / "nested").read_bytes())
 
     assert [page.count(wood) for wood in ("oak", "ash", "elm")] == [1, 1, 1]
+
+
+def test_an_import_reads_the_same_text_of_a_document_as_a_file_of_a_chat_p21(
+    tmp_path: Path,
+) -> None:
+    end = "Keel</w:t></w:r>"
+    box = f"<w:txbxContent><w:p>{RUN.format('box')}</w:p></w:txbxContent>"
+    both = "<mc:AlternateContent><mc:Choice>{0}</mc:Choice><mc:Fallback>{0}</mc:Fallback></mc:AlternateContent>"
+    parts = [
+        f"<w:ins>{RUN.format(' &amp; mast')}</w:ins>",
+        f"<w:moveFrom>{RUN.format(' moved')}</w:moveFrom>",
+        f"<w:r>{both.format(box)}</w:r>",
+    ]
+    document = build_docx("Keel", rows=[["oak", "12"]])
+    content = replace_member(document, DOCUMENT, (end, end + "".join(parts)))
+
+    assert read(tmp_path, content) == [read_document_text(content).strip()]
+    assert read_document_text(content).splitlines() == ["Keel & mast", "box", "oak\t12"]

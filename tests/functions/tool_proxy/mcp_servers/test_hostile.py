@@ -34,6 +34,9 @@ class ShortTimeoutEgress:
     egress: Egress
     seconds: float = 0.3
 
+    def check_url(self, url: str) -> None:
+        self.egress.check_url(url)
+
     async def send(self, request: EgressRequest) -> EgressResponse:
         return await self.egress.send(replace(request, timeout_s=self.seconds))
 

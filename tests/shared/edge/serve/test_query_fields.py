@@ -1,12 +1,13 @@
 """Fields of a body that released apps send in the query (S7)."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
 
 import httpx
 import pytest
 from pydantic import Field
 
+from shared.domain.errors import NotAuthenticated
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
 from shared.edge.serve.http import build_application
@@ -80,3 +81,37 @@ async def test_a_body_in_chunks_counts_as_a_body_s7(http: httpx.AsyncClient):
     response = await http.patch("/note", params={"title": "x"}, content=stream(), headers=headers)
 
     assert response.json()["title"] == "body"
+
+
+class TagQuery(Wire):
+    tag: str
+
+
+async def know_caller(_: FakeAuthDeps, call: Call[None, Mapping[str, str]]) -> str:
+    if call.headers.get("authorization") != "key":
+        raise NotAuthenticated("Send a key")
+    return call.query.get("owner", "")
+
+
+@route("GET", "/tagged", "List", access="anyone", authorize=know_caller)
+async def list_tagged(_: FakeAuthDeps, call: Call[None, TagQuery, str]) -> str:
+    return f"{call.caller} {call.query.tag}"
+
+
+@pytest.mark.parametrize(
+    ("key", "query", "status"),
+    [
+        ("", {}, 401),
+        ("forged", {"tag": "a"}, 401),
+        ("key", {}, 422),
+        ("key", {"owner": "ada", "tag": "a"}, 200),
+    ],
+)
+async def test_credentials_are_looked_at_before_the_query_s4(
+    key: str, query: dict[str, str], status: int
+) -> None:
+    transport = httpx.ASGITransport(build_application("shop", (list_tagged,), FakeAuthDeps()))
+    async with httpx.AsyncClient(transport=transport, base_url="http://shop") as client:
+        answer = await client.get("/tagged", params=query, headers={"authorization": key})
+
+    assert answer.status_code == status

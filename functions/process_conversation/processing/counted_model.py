@@ -1,0 +1,56 @@
+"""Counted model: each call about a conversation is taken from a day's quota before it is made.
+
+However a conversation comes to be processed (handed in, imported, written to Firestore, processed again, renamed),
+its models are asked through this.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import TypeVar
+
+from shared.data.account.quotas import Quotas
+from shared.domain.errors import QuotaExceeded, ReadingUsedUp
+from shared.domain.ids import UserId
+from shared.domain.models.model import (
+    ModelEvent,
+    ModelFacts,
+    ModelMessage,
+    ModelRole,
+    Prompt,
+    ToolSpec,
+)
+from shared.domain.models.tokens import estimate_tokens
+from shared.models.windows import count_data_tokens
+from shared.ports import ChatModel, Clock
+
+T = TypeVar("T")
+
+
+class CountedModel:
+    """The models of one user. Answers are structured here; a stream is passed on uncounted."""
+
+    def __init__(self, model: ChatModel, quotas: Quotas, uid: UserId, clock: Clock) -> None:
+        self._model = model
+        self._quotas = quotas
+        self._uid = uid
+        self._clock = clock
+
+    def name(self, role: ModelRole) -> str:
+        return self._model.name(role)
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        return self._model.describe(role)
+
+    def stream(
+        self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
+    ) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
+        return self._model.stream(role, messages, tools)
+
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        """Raises ReadingUsedUp where the day's tokens do not suffice for what is read."""
+        tokens = estimate_tokens(prompt.instructions) + count_data_tokens(prompt.data)
+        try:
+            await self._quotas.take(self._uid, "reading_tokens", tokens, now=self._clock.now())
+        except QuotaExceeded as refusal:
+            raise ReadingUsedUp(str(refusal)) from refusal
+        return await self._model.complete_structured(role, prompt, schema)

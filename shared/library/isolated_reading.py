@@ -1,0 +1,45 @@
+"""Isolated reading: a file is parsed in a process of its own, and its seconds are taken from its owner's day."""
+
+from collections.abc import Callable
+from math import ceil
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from shared.domain.ids import UserId
+from shared.resilience.isolation import LimitReached, Limits, run_isolated
+
+if TYPE_CHECKING:
+    from shared.data.account.quotas import Quotas
+    from shared.ports import Clock
+
+T = TypeVar("T")
+LIMIT_PRICE = 10
+"""So many times its seconds a file costs that met its limit: it was made for that, or is of no use."""
+
+
+class ReadingDeps(Protocol):
+    """The part of an entry point's dependencies that reading files needs."""
+
+    @property
+    def quotas(self) -> "Quotas": ...
+    @property
+    def clock(self) -> "Clock": ...
+
+
+async def read_isolated(deps: ReadingDeps, uid: UserId, read: Callable[[], T], limits: Limits) -> T:
+    """Call `read`; one second is taken before, what else it took is counted behind it.
+
+    Raises QuotaExceeded, LimitReached, and what `read` raises.
+    """
+    await deps.quotas.take(uid, "file_seconds", now=deps.clock.now())
+    try:
+        content, seconds = await run_isolated(read, limits, uid)
+    except LimitReached:
+        await _count(deps, uid, LIMIT_PRICE * limits.cpu_s)
+        raise
+    await _count(deps, uid, seconds)
+    return content
+
+
+async def _count(deps: ReadingDeps, uid: UserId, seconds: float) -> None:
+    if (further := ceil(seconds) - 1) > 0:
+        await deps.quotas.record(uid, "file_seconds", further, now=deps.clock.now())

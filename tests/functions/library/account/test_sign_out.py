@@ -1,0 +1,62 @@
+"""Signing out everywhere: no token of before is accepted any more, and the keys of programs end if that is wanted (S9)."""
+
+from datetime import timedelta
+
+import pytest
+
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.erasure_guard import GuardedIdentity
+from shared.data.account.sign_outs import SignOutCache, SignOuts
+from shared.domain.account.account import round_up_to_second
+from shared.domain.errors import NotAuthenticated
+from shared.domain.ids import UserId
+from shared.ports import Documents
+from tests.fakes import AutoAdvanceClock, FixedClock, ScriptedModel
+from tests.fixtures.library import build_client
+from tests.fixtures.processing import ALICE, build_processing_fixture
+from tests.functions.library.account.test_erasure import ZAPHOD, IssuedIdentity, issue
+
+STALENESS = timedelta(seconds=30)
+KEYS = ("/v1/mcp/keys", "/v1/dev/keys")
+
+
+async def find_nothing(_: UserId) -> None:
+    return None
+
+
+def build_instance(documents: Documents, clock: FixedClock) -> GuardedIdentity:
+    sign_outs = SignOutCache(SignOuts(documents), clock, STALENESS)
+    return GuardedIdentity(IssuedIdentity(), find_nothing, sign_outs.find)
+
+
+async def test_tokens_of_before_are_refused_by_every_instance_within_its_staleness_s9(
+    documents: Documents,
+) -> None:
+    clock = FixedClock()
+    instance = build_instance(documents, clock)
+    before = issue(clock.now())
+    await instance.verify(before)
+    ended_at = round_up_to_second(clock.now())
+    await SignOuts(documents).put(ZAPHOD, ended_at)
+    clock.advance(seconds=STALENESS.total_seconds())
+
+    with pytest.raises(NotAuthenticated, match="signed out everywhere"):
+        await instance.verify(before)
+    assert (await instance.verify(issue(ended_at))).uid == ZAPHOD
+
+
+@pytest.mark.parametrize(("body", "left"), [({}, 1), ({"revokes_keys": True}, 0)])
+async def test_keys_of_programs_end_where_that_is_wanted_s9(
+    database: SqliteDatabase, body: dict[str, bool], left: int
+) -> None:
+    clock = AutoAdvanceClock()
+    world = build_processing_fixture(database, ScriptedModel(), clock=clock)
+    async with build_client(world, ALICE) as alice:
+        for path in KEYS:
+            await alice.post(path, json={"name": "script"})
+        answer = await alice.post("/v1/users/sign-out", json=body)
+        keys = [(await alice.get(path)).json() for path in KEYS]
+
+    assert answer.json() == {"status": "ok"}
+    assert await SignOuts(world.documents).find(ALICE) == clock.now()
+    assert [len(listed) for listed in keys] == [left, left]
