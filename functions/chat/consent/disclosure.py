@@ -28,6 +28,8 @@ from shared.domain.value import value
 
 TURN_BUDGET_BITS: Final = 48.0
 DAY_BUDGET_BITS: Final = 1_024.0
+CLEAN_DAY_BUDGET_BITS: Final = 4_096.0
+"""Of clean turns, whose calls can depend on nothing but the message: it bounds what nobody expects."""
 
 _CALL_BITS: Final = 2.0
 """Another call, and not the end of the turn: all sequences of calls share one code."""

@@ -14,7 +14,7 @@ from functions.chat.consent.change_words import build_change_notice
 from functions.chat.context.context import Context
 from functions.chat.deps import Limits
 from functions.chat.loop.answer_writer import AnswerWriter
-from functions.chat.loop.call_review import CallReview, ReviewedCalls
+from functions.chat.loop.call_review import CallReview, ReviewedCalls, to_tool_started
 from functions.chat.loop.confirmation import build_question_text
 from functions.chat.loop.limits import LimitReached, check_calls, is_busy
 from functions.chat.loop.lookup_gate import LookupGate, NoSource
@@ -38,7 +38,6 @@ from shared.domain.chats.run import (
     Stage,
     Status,
     ToolEnded,
-    ToolStarted,
 )
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import MemoryId, RunId
@@ -61,8 +60,6 @@ from shared.languages import translate
 from shared.model_meter import count_model_call
 from shared.ports import ChatModel
 
-MAX_SHOWN_ARGUMENTS_CHARS = 20_000
-"""Maximum that ToolStarted shows; the tool gets all of them."""
 MAX_FOUND_CHARS = 4_000
 """Of a result that is to be summarised."""
 MAX_SHRINKS = 3
@@ -303,13 +300,14 @@ class Agent:
 
     async def _execute(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
         tools = [self.toolkit.get(call.name) for call in cycle.calls]
-        outcomes = await self.toolkit.run(cycle.calls, cycle.reviewed.skip_reasons)
+        reviewed = cycle.reviewed
+        outcomes = await self.toolkit.run(cycle.calls, reviewed.skip_reasons, reviewed.refusals)
         self.call_review.policy.record_results(tools, outcomes)
-        self._lookup.record(tools, outcomes, cycle.reviewed.skip_reasons)
+        self._lookup.record(tools, outcomes, reviewed.skip_reasons)
         if self._lookup.is_lookup:
             self._input.leave_out_known()
         for position, outcome in enumerate(outcomes):
-            skipped = position in cycle.reviewed.skip_reasons
+            skipped = position in reviewed.skip_reasons
             ended = _to_tool_ended(outcome, self.language, skipped=skipped)
             yield (
                 replace(ended, found=outcome.text[:MAX_FOUND_CHARS]) if self.keeps_found else ended
@@ -413,7 +411,7 @@ class Agent:
         return [
             *self._writer.enter_stage("using_tools"),
             *statuses,
-            *map(_to_tool_started, requested_calls),
+            *map(to_tool_started, requested_calls),
         ]
 
     def _build_statuses(self, requested_calls: Sequence[ParsedCall]) -> Iterator[Status]:
@@ -427,11 +425,6 @@ class Agent:
     def _check_context_size(self) -> None:
         if self._input.context.count_tokens() > self.limits.context_tokens:
             raise LimitReached(user_texts.TOO_MUCH_CONTEXT)
-
-
-def _to_tool_started(call: ParsedCall) -> ToolStarted:
-    arguments = call.request.arguments[:MAX_SHOWN_ARGUMENTS_CHARS]
-    return ToolStarted(call_id=call.id, tool=call.name, arguments=arguments)
 
 
 def _to_tool_ended(outcome: ToolOutcome, language: str | None, *, skipped: bool) -> ToolEnded:

@@ -1,8 +1,9 @@
 """Review of calls: those of one cycle are judged, and the owner is asked about some, before any runs."""
 
+import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import anyio
 
@@ -13,11 +14,20 @@ from functions.chat.tools.parsed_call import ParsedCall, parse_call
 from functions.chat.tools.toolkit import Tool, Toolkit
 from shared import telemetry
 from shared.domain.chats.confirmation import Confirmation, ConfirmationReason, Decision
-from shared.domain.chats.run import ConfirmationRequested, ConfirmationResolved, RunEvent
+from shared.domain.chats.run import (
+    ConfirmationRequested,
+    ConfirmationResolved,
+    RunEvent,
+    ToolStarted,
+)
 from shared.domain.errors import KeepsakeError
+from shared.domain.models.model import ToolSpec
 from shared.languages import translate
 
 LEDGER_TIMEOUT_S = 2.5
+MAX_SHOWN_ARGUMENTS_CHARS = 20_000
+"""Maximum that ToolStarted shows; the tool gets all of them."""
+DERIVATION_TIMEOUT_S = 8.0
 
 _SKIP_REASON_BY_DECISION: Mapping[Decision | None, str] = {
     "refused": "The owner refused this call. Do not try it again.",
@@ -37,19 +47,41 @@ _TOO_MANY_QUESTIONS = (
 )
 
 
+def to_tool_started(call: ParsedCall) -> ToolStarted:
+    arguments = call.request.arguments[:MAX_SHOWN_ARGUMENTS_CHARS]
+    return ToolStarted(call_id=call.id, tool=call.name, arguments=arguments)
+
+
 class SpendBits(Protocol):
     """Counts what makers are told today without a question."""
 
-    async def __call__(self, bits_by_maker: Mapping[str, float]) -> frozenset[str]:
-        """Return the makers that may be told as much."""
+    async def __call__(
+        self, bits_by_maker: Mapping[str, float], *, is_clean: bool
+    ) -> frozenset[str]:
+        """Return the makers that may be told as much; clean turns have an account of their own."""
+
+
+class DeriveArguments(Protocol):
+    """Writes the arguments of a call anew from the owner's message alone."""
+
+    async def __call__(self, spec: ToolSpec, /) -> Mapping[str, Any] | None:
+        """Return None where the message does not give them. Raises what the model raises."""
+
+
+async def derive_nothing(_: ToolSpec) -> None:
+    """Leave every call beyond the budget to its owner."""
 
 
 @dataclass(slots=True, kw_only=True)
 class ReviewedCalls:
-    """Calls of one cycle; `skip_reasons` holds, by a call's position, why it does not run."""
+    """Calls of one cycle; `skip_reasons` holds, by a call's position, why it does not run.
+
+    `refusals` are those of calls that nobody is asked about, because their arguments do not fit.
+    """
 
     calls: list[ParsedCall] = field(default_factory=list)
     skip_reasons: dict[int, str] = field(default_factory=dict)
+    refusals: dict[int, str] = field(default_factory=dict)
 
     def take_after(self, count: int) -> list[ParsedCall]:
         """Take out the calls after the first `count`."""
@@ -71,6 +103,7 @@ class CallReview:
     policy: ToolPolicy
     confirmer: Confirmer
     spend_bits: SpendBits
+    derive: DeriveArguments = derive_nothing
     pending_reply: Confirmation | None = None
     _question_count: int = 0
     _refused_tools: set[str] = field(default_factory=set)
@@ -84,12 +117,13 @@ class CallReview:
         verdicts = await self._judge(tools, reviewed.calls)
         pending: dict[int, Confirmation] = {}
         for position, (tool, verdict) in enumerate(zip(tools, verdicts, strict=True)):
+            if verdict.call.request != reviewed.calls[position].request:
+                yield to_tool_started(verdict.call)
             reviewed.calls[position] = verdict.call
-            if tool is None or verdict.reason is None or tool.refuses(verdict.call.arguments or {}):
+            if tool is None or verdict.reason is None:
                 continue
-            confirmation = await self._request(tool, verdict.call, verdict.reason)
-            if isinstance(confirmation, str):
-                reviewed.skip_reasons[position] = confirmation
+            confirmation = await self._ask(reviewed, position, tool, verdict.reason)
+            if confirmation is None:
                 continue
             pending[position] = confirmation
             if confirmation.channel == "button":
@@ -127,12 +161,15 @@ class CallReview:
     async def _judge(
         self, tools: Sequence[Tool | None], calls: Sequence[ParsedCall]
     ) -> list[Verdict]:
-        verdicts = [self.policy.judge(tool, call) for tool, call in zip(tools, calls, strict=True)]
+        verdicts = [
+            await self._judge_call(tool, call) for tool, call in zip(tools, calls, strict=True)
+        ]
         bits_by_maker: dict[str, float] = {}
         for tool, verdict in zip(tools, verdicts, strict=True):
             if tool is not None and verdict.bits:
                 bits_by_maker[tool.maker] = bits_by_maker.get(tool.maker, 0.0) + verdict.bits
-        admitted = await self._spend(bits_by_maker)
+        is_clean = any(verdict.is_clean for verdict in verdicts)
+        admitted = await self._spend(bits_by_maker, is_clean=is_clean)
         return [
             replace(verdict, reason="disclosure")
             if tool is not None and verdict.bits and tool.maker not in admitted
@@ -140,16 +177,52 @@ class CallReview:
             for tool, verdict in zip(tools, verdicts, strict=True)
         ]
 
-    async def _spend(self, bits_by_maker: Mapping[str, float]) -> frozenset[str]:
+    async def _judge_call(self, tool: Tool | None, call: ParsedCall) -> Verdict:
+        """Judge a call; one that would tell too much tells what the owner's message gives for it, if it does."""
+        verdict = self.policy.judge(tool, call)
+        if tool is None or verdict.reason != "disclosure":
+            return verdict
+        derived = await self._derive(tool, call)
+        return verdict if derived is None else self.policy.judge_derived(tool, derived)
+
+    async def _derive(self, tool: Tool, call: ParsedCall) -> ParsedCall | None:
+        if await tool.find_refusal(call.arguments or {}) or not self.policy.admit_derivation(tool):
+            return None
+        arguments = None
+        try:
+            with anyio.fail_after(DERIVATION_TIMEOUT_S):
+                arguments = await self.derive(tool.spec)
+        except (KeepsakeError, TimeoutError) as error:
+            telemetry.warning("arguments_not_derived", error=type(error).__name__)
+        if arguments is None or await tool.find_refusal(arguments):
+            return None
+        request = replace(call.request, arguments=json.dumps(arguments, ensure_ascii=False))
+        return parse_call(request, call.unique_id, tool.spec.parameters)
+
+    async def _spend(self, bits_by_maker: Mapping[str, float], *, is_clean: bool) -> frozenset[str]:
         """Return the makers that may be told; none where it cannot be counted."""
         if not bits_by_maker:
             return frozenset()
         try:
             with anyio.fail_after(LEDGER_TIMEOUT_S):
-                return await self.spend_bits(bits_by_maker)
+                return await self.spend_bits(bits_by_maker, is_clean=is_clean)
         except (KeepsakeError, TimeoutError) as error:
             telemetry.warning("disclosure_not_counted", error=type(error).__name__)
             return frozenset()
+
+    async def _ask(
+        self, reviewed: ReviewedCalls, position: int, tool: Tool, reason: ConfirmationReason
+    ) -> Confirmation | None:
+        """Ask about a call, or note why nobody is asked."""
+        call = reviewed.calls[position]
+        if refusal := await tool.find_refusal(call.arguments or {}):
+            reviewed.refusals[position] = refusal
+            return None
+        confirmation = await self._request(tool, call, reason)
+        if isinstance(confirmation, str):
+            reviewed.skip_reasons[position] = confirmation
+            return None
+        return confirmation
 
     async def _request(
         self, tool: Tool, call: ParsedCall, reason: ConfirmationReason

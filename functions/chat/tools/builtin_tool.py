@@ -1,7 +1,6 @@
 """Built-in tools: the class of a tool's arguments is also what the model reads about it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from functions.chat.tools.toolkit import ResultRenderer, Tool
@@ -27,6 +26,9 @@ def build_builtin_tool(
     async def run(arguments: Mapping[str, Any], _: str) -> ResultRenderer:
         return await handle(parse_arguments(name, arguments_type, arguments))
 
+    async def check(arguments: Mapping[str, Any]) -> None:
+        parse_arguments(name, arguments_type, arguments)
+
     return Tool(
         spec=build_tool_spec(name, arguments_type),
         status=status,
@@ -35,7 +37,7 @@ def build_builtin_tool(
         tool_class=tool_class,
         sensitive_arguments=sensitive_arguments,
         is_grantable=False,
-        check=partial(parse_arguments, name, arguments_type),
+        check=check,
         is_search=is_search,
         reads=reads,
     )

@@ -118,7 +118,7 @@ class Tool:
     tool_class: ToolClass
     sensitive_arguments: Sequence[str] = ()
     is_grantable: bool = True
-    check: Callable[[Mapping[str, Any]], object] | None = None
+    check: Callable[[Mapping[str, Any]], Awaitable[object]] | None = None
     is_search: bool = False
     reads: TextKind | None = None
     own_name: str = ""
@@ -147,14 +147,14 @@ class Tool:
         """Tell whether its owner may allow its calls for always."""
         return self.is_grantable and self.tool_class != "sensitive"
 
-    def refuses(self, arguments: Mapping[str, Any]) -> bool:
-        """Tell whether a call would be refused for its arguments, so that nobody is asked about it."""
+    async def find_refusal(self, arguments: Mapping[str, Any]) -> str:
+        """Return why a call is refused for its arguments, so that nobody is asked about it; empty for others."""
         try:
             if self.check is not None:
-                self.check(arguments)
-        except ToolRefused:
-            return True
-        return False
+                await self.check(arguments)
+        except ToolRefused as refusal:
+            return str(refusal)
+        return ""
 
     def is_sensitive(self, arguments: Mapping[str, Any]) -> bool:
         """Tell whether a call is asked about each time."""
@@ -223,14 +223,20 @@ class Toolkit:
         return self._tools.get(name)
 
     async def run(
-        self, calls: Sequence[ParsedCall], skip_reasons: Mapping[int, str] | None = None
+        self,
+        calls: Sequence[ParsedCall],
+        skip_reasons: Mapping[int, str] | None = None,
+        refusals: Mapping[int, str] | None = None,
     ) -> list[ToolOutcome]:
         """Run calls concurrently; return the results in call order.
 
-        A call whose position is in `skip_reasons` is not run: the model reads the reason instead.
+        A call whose position is in `skip_reasons` or `refusals` is not run: the model reads why instead.
         """
         results = {
             position: _build_skipped(text) for position, text in (skip_reasons or {}).items()
+        } | {
+            position: _build_skipped(text, CALLED_WRONGLY)
+            for position, text in (refusals or {}).items()
         }
 
         async def run_call(position: int, call: ParsedCall) -> None:
@@ -348,8 +354,8 @@ def _build_failure(text: str) -> _CallResult:
     return _CallResult(render=render_fixed(error), failed=True)
 
 
-def _build_skipped(text: str) -> _CallResult:
-    return _CallResult(render=render_fixed(f"Error: {text}"), failed=True, is_skipped=True)
+def _build_skipped(text: str, failure_notice: str = "") -> _CallResult:
+    return replace(_build_failure(text), failure_notice=failure_notice, is_skipped=True)
 
 
 def _truncate(text: str, limit: int) -> str:
