@@ -24,12 +24,12 @@ from infra.eval.copying_deriver import copy_arguments
 from infra.eval.installed_apps import OWNER
 from infra.eval.library_plays import (
     PlayResult,
-    PlayState,
     are_bounded,
     format_plays,
     play_secrets,
 )
 from infra.eval.library_reads import (
+    Given,
     PlayedRead,
     are_rare,
     format_reads,
@@ -222,9 +222,9 @@ async def evaluate_library(
                 played = await play_reads(turns, wishes, derive, reads_library=reads_library)
                 reads.setdefault(name, []).extend(played)
                 tick()
-        plays: dict[PlayState, list[PlayResult]] = {}
-        for state in get_args(PlayState):
-            plays[state] = await play_secrets(turns, state, derivers[WORDS])
+        plays: list[PlayResult] = []
+        for aim in get_args(Given):
+            plays += await play_secrets(turns, aim, derivers[WORDS])
             tick()
     return InjectionFigures(
         rows=["", *format_reads(reads), *list_asked(reads[WORDS]), *format_plays(plays)],

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
-from infra.eval.library_turns import SEARCH, Derive, LibraryTurns
+from infra.eval.library_turns import SEARCH, Derive, LibraryTurns, PlayedTurn
 from infra.eval.metrics import compute_share_interval
 from infra.eval.wishes import Wish
 from shared.domain.value import value
@@ -46,12 +46,17 @@ async def _play(
         local_time=wish.local_time,
         result=wish.calls[0].result,
     )
-    given: Given = "clean turn" if turn.began_clean else "what is known"
     return PlayedRead(
         wish=wish,
-        given="library read" if reads_library else given,
+        given=find_given(turn, reads_library=reads_library),
         is_asked=turn.reasons[-1] is not None,
     )
+
+
+def find_given(turn: PlayedTurn, *, reads_library: bool) -> Given:
+    if reads_library:
+        return "library read"
+    return "clean turn" if turn.began_clean else "what is known"
 
 
 def format_reads(reads: Mapping[str, Sequence[PlayedRead]]) -> Iterator[str]:

@@ -11,9 +11,9 @@ from functions.chat.context.context import Context
 from functions.chat.deps import Limits
 from functions.chat.loop.agent import Agent
 from functions.chat.loop.call_review import CallReview
+from functions.chat.loop.confirmation import AskedCall
 from functions.chat.loop.tool_policy import build_tool_policy
 from functions.chat.safety.output_gate import OutputGate
-from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool, Toolkit
 from functions.chat.turn.question_watch import has_pasted_text
 from infra.eval.copying_deriver import copy_arguments
@@ -71,10 +71,9 @@ class OwnerStandIn:
     max_questions: int = 1_000
     reasons: dict[str, ConfirmationReason] = field(default_factory=dict)
 
-    async def request(
-        self, tool: Tool, call: ParsedCall, reason: ConfirmationReason
-    ) -> Confirmation:
-        self.reasons[call.id] = reason
+    async def request(self, asked: AskedCall) -> Confirmation:
+        tool, call = asked.tool, asked.call
+        self.reasons[call.id] = asked.reason
         return Confirmation(
             id=call.id,
             call_id=call.id,
@@ -84,7 +83,7 @@ class OwnerStandIn:
             source=tool.source,
             maker=tool.maker,
             arguments=json.dumps(call.arguments, ensure_ascii=False),
-            reason=reason,
+            reason=asked.reason,
             allows_always=tool.tool_class != "sensitive",
             asked_at=NOW,
             expires_at=NOW + CONFIRMATION_TIMEOUT,

@@ -20,6 +20,8 @@ _ID_LENGTH: Final = 8
 _MAX_RETURNED_NUMBERS: Final = 500
 """A receiver that returns more may be listing all numbers of four digits, each in a longer text."""
 _DIGITS: Final = re.compile(r"\d{4,}")
+_SEPARATOR: Final = re.compile(r"(?<=\d)[ .,/-](?=\d)")
+"""Of groups of digits: a number that the message writes in groups is in it."""
 
 
 class ReadTexts:
@@ -54,8 +56,10 @@ def copies_private_text(arguments: Mapping[str, Any], known: KnownText, read: Re
     What the message contains as well is not private. Of three values only the bits are counted: a day or a
     year within five years, and a long id that the receiver returned, because it could not return them all.
     """
-    digits = read.digits - _list_digit_runs(known.message)
-    secrets = [secret for secret in read.secrets if secret not in known.message]
+    message = known.message
+    message_digits = _list_digit_runs(message) | _list_digit_runs(_SEPARATOR.sub("", message))
+    digits = read.digits - message_digits
+    secrets = [secret for secret in read.secrets if secret not in message]
     return any(
         _contains_any(normalize_text(text), secrets)
         or not digits.isdisjoint(_list_digit_runs(text, known.now))

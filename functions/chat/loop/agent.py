@@ -262,15 +262,22 @@ class Agent:
     def _is_last_cycle(self) -> bool:
         return self.cycles >= self.limits.cycles or len(self.calls) >= self.limits.tool_calls
 
-    async def _run_tools(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
+    async def _run_tools(
+        self, cycle: _Cycle, decided: Confirmation | None = None
+    ) -> AsyncGenerator[RunEvent, None]:
         """Run the requested calls, and add them and their results to the context.
 
-        Of more than the question may make, the first run.
+        Of more than the question may make, the first run. The first one may be `decided`.
         """
         excess = cycle.reviewed.take_after(self.limits.tool_calls - len(self.calls))
         for event in await self._start_calls([*cycle.calls, *excess]):
             yield event
-        async with aclosing(self.call_review.review(self.toolkit, cycle.reviewed)) as events:
+        if decided is not None:
+            self.call_review.apply_decision(cycle.reviewed, decided)
+        review = self.call_review.review(
+            self.toolkit, cycle.reviewed, decided=int(decided is not None)
+        )
+        async with aclosing(review) as events:
             async for event in events:
                 yield event
         cycle.reviewed.add_beyond_limit(excess)
@@ -282,19 +289,23 @@ class Agent:
                 yield event
 
     async def _run_decided(self, decided: Confirmation) -> AsyncGenerator[RunEvent, None]:
-        """Run a call as the owner saw it; one whose tool has changed since is asked about again."""
-        request = ToolCall(id=decided.call_id, name=decided.model_name, arguments=decided.arguments)
+        """Run a call as the owner saw it, and ask about those that wait behind it.
+
+        One whose tool has changed since is asked about again.
+        """
+        requests = [
+            ToolCall(id=decided.call_id, name=decided.model_name, arguments=decided.arguments),
+            *(
+                ToolCall(id=c.call_id, name=c.model_name, arguments=c.arguments)
+                for c in decided.waiting
+            ),
+        ]
         cycle = _Cycle()
-        cycle.calls.append(self._parse_call(request, cycle))
+        for request in requests:
+            cycle.calls.append(self._parse_call(request, cycle))
         tool = self.toolkit.get(decided.model_name)
-        if tool is None or tool.pin != decided.pin:
-            run = self._run_tools(cycle)
-        else:
-            for event in await self._start_calls(cycle.calls):
-                yield event
-            self.call_review.apply_decision(cycle.reviewed, decided)
-            run = self._execute(cycle)
-        async with aclosing(run) as events:
+        is_changed = tool is None or tool.pin != decided.pin
+        async with aclosing(self._run_tools(cycle, None if is_changed else decided)) as events:
             async for event in events:
                 yield event
 

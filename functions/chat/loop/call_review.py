@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import anyio
 
 from functions.chat import user_texts
-from functions.chat.loop.confirmation import Confirmer
+from functions.chat.consent.call_words import Reader
+from functions.chat.loop.confirmation import MAX_QUESTIONS, AskedCall, Confirmer, word_call
 from functions.chat.loop.tool_policy import ToolPolicy, Verdict
 from functions.chat.tools.parsed_call import ParsedCall, parse_call
 from functions.chat.tools.toolkit import Tool, Toolkit
@@ -20,7 +22,7 @@ from shared.domain.chats.run import (
     RunEvent,
     ToolStarted,
 )
-from shared.domain.errors import KeepsakeError
+from shared.domain.errors import KeepsakeError, ToolRefused
 from shared.domain.models.model import ToolSpec
 from shared.languages import translate
 
@@ -39,6 +41,10 @@ _NOT_ASKED = "The owner could not be asked about this call, so it was not made. 
 _BEYOND_LIMIT = (
     "This call was not made: those before it are as many as a question may make. Answer with what they "
     "found, and say what is missing."
+)
+_ASKED_NEXT = (
+    "The owner is asked about this call after the one before it, so it was not made yet. Do not ask them "
+    "yourself, and do not make the call again."
 )
 _NOT_ASKED_AGAIN = "The owner did not allow this tool in this answer. Do not try it again."
 _TOO_MANY_QUESTIONS = (
@@ -104,37 +110,84 @@ class CallReview:
     confirmer: Confirmer
     spend_bits: SpendBits
     derive: DeriveArguments = derive_nothing
+    reader: Reader = field(default_factory=Reader)
     pending_reply: Confirmation | None = None
     _question_count: int = 0
     _refused_tools: set[str] = field(default_factory=set)
     _allowed_tools: set[str] = field(default_factory=set)
 
     async def review(
-        self, toolkit: Toolkit, reviewed: ReviewedCalls
+        self, toolkit: Toolkit, reviewed: ReviewedCalls, *, decided: int = 0
     ) -> AsyncGenerator[RunEvent, None]:
-        """Ask about calls that need it; afterwards each call runs as it stands, or is skipped."""
-        tools = [self._get_tool(toolkit, call.name) for call in reviewed.calls]
-        verdicts = await self._judge(tools, reviewed.calls)
-        pending: dict[int, Confirmation] = {}
-        for position, (tool, verdict) in enumerate(zip(tools, verdicts, strict=True)):
+        """Ask about calls that need it, one after the other; afterwards each runs as it stands, or is skipped.
+
+        So many of the first are `decided` already.
+        """
+        calls = reviewed.calls[decided:]
+        tools = [self._get_tool(toolkit, call.name) for call in calls]
+        verdicts = await self._judge(tools, calls)
+        asked: list[tuple[int, AskedCall]] = []
+        for position, (tool, verdict) in enumerate(zip(tools, verdicts, strict=True), decided):
             if verdict.call.request != reviewed.calls[position].request:
                 yield to_tool_started(verdict.call)
             reviewed.calls[position] = verdict.call
-            if tool is None or verdict.reason is None:
-                continue
-            confirmation = await self._ask(reviewed, position, tool, verdict.reason)
-            if confirmation is None:
-                continue
-            pending[position] = confirmation
-            if confirmation.channel == "button":
-                yield ConfirmationRequested(confirmation)
-        for position, confirmation in pending.items():
-            decision = await self.confirmer.wait_for_decision(confirmation)
-            if decision is None:
-                self.pending_reply = confirmation
+            if tool is not None and verdict.reason is not None:
+                asked += await self._word(reviewed, position, tool, verdict.reason)
+        for number, (position, call) in enumerate(asked):
+            waiting = [each.call for _, each in asked[number + 1 :]]
+            async with aclosing(self._ask(reviewed, position, call, waiting)) as events:
+                async for event in events:
+                    yield event
+
+    async def _word(
+        self, reviewed: ReviewedCalls, position: int, tool: Tool, reason: ConfirmationReason
+    ) -> list[tuple[int, AskedCall]]:
+        """Word the question about a call; nobody is asked about one that its tool refuses."""
+        call = reviewed.calls[position]
+        refusal = await tool.find_refusal(call.arguments or {})
+        if not refusal:
+            try:
+                words = await word_call(
+                    tool, call, self.policy.list_returned(tool.maker), self.reader
+                )
+            except ToolRefused as error:
+                refusal = str(error)
             else:
-                yield ConfirmationResolved(id=confirmation.id, decision=decision)
-            self._apply(reviewed, position, confirmation, decision)
+                return [(position, AskedCall(tool=tool, call=call, reason=reason, words=words))]
+        reviewed.refusals[position] = refusal
+        return []
+
+    async def _ask(
+        self,
+        reviewed: ReviewedCalls,
+        position: int,
+        asked: AskedCall,
+        waiting: Sequence[ParsedCall],
+    ) -> AsyncGenerator[RunEvent, None]:
+        tool = asked.tool
+        if tool.spec.name in self._allowed_tools and asked.reason != "sensitive":
+            return
+        if asked.call.id in self._waiting_ids:
+            reviewed.skip_reasons[position] = _ASKED_NEXT
+            return
+        confirmation = await self._request(replace(asked, waiting=waiting[: MAX_QUESTIONS - 1]))
+        if isinstance(confirmation, str):
+            reviewed.skip_reasons[position] = confirmation
+            return
+        if confirmation.channel == "button":
+            yield ConfirmationRequested(confirmation)
+        decision = await self.confirmer.wait_for_decision(confirmation)
+        if decision is None:
+            self.pending_reply = confirmation
+        else:
+            yield ConfirmationResolved(id=confirmation.id, decision=decision)
+        self._apply(reviewed, position, confirmation, decision)
+
+    @property
+    def _waiting_ids(self) -> set[str]:
+        return (
+            {call.call_id for call in self.pending_reply.waiting} if self.pending_reply else set()
+        )
 
     def apply_decision(self, reviewed: ReviewedCalls, confirmation: Confirmation) -> None:
         """Apply what the owner decided before this turn about the only call."""
@@ -148,7 +201,10 @@ class CallReview:
             tool = toolkit.get(reviewed.calls[position].name)
             if tool is not None and reason == _NOT_ASKED:
                 yield translate(
-                    user_texts.CALL_SKIPPED, language, tool=tool.name, source=tool.source
+                    user_texts.CALL_SKIPPED,
+                    language,
+                    tool=tool.name.replace("_", " "),
+                    source=tool.source,
                 )
 
     def _get_tool(self, toolkit: Toolkit, name: str) -> Tool | None:
@@ -210,29 +266,13 @@ class CallReview:
             telemetry.warning("disclosure_not_counted", error=type(error).__name__)
             return frozenset()
 
-    async def _ask(
-        self, reviewed: ReviewedCalls, position: int, tool: Tool, reason: ConfirmationReason
-    ) -> Confirmation | None:
-        """Ask about a call, or note why nobody is asked."""
-        call = reviewed.calls[position]
-        if refusal := await tool.find_refusal(call.arguments or {}):
-            reviewed.refusals[position] = refusal
-            return None
-        confirmation = await self._request(tool, call, reason)
-        if isinstance(confirmation, str):
-            reviewed.skip_reasons[position] = confirmation
-            return None
-        return confirmation
-
-    async def _request(
-        self, tool: Tool, call: ParsedCall, reason: ConfirmationReason
-    ) -> Confirmation | str:
+    async def _request(self, asked: AskedCall) -> Confirmation | str:
         """Return the question, or why there is none."""
-        if tool.spec.name in self._refused_tools:
+        if asked.tool.spec.name in self._refused_tools:
             return _NOT_ASKED_AGAIN
         if self._question_count >= self.confirmer.max_questions:
             return _TOO_MANY_QUESTIONS
-        confirmation = await self.confirmer.request(tool, call, reason)
+        confirmation = await self.confirmer.request(asked)
         if confirmation is None:
             return _NOT_ASKED
         self._question_count += 1

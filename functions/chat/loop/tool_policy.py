@@ -150,6 +150,10 @@ class ToolPolicy:
             return False
         return bool(self.reading.find_kinds(*list_texts(arguments, tool.spec.parameters)))
 
+    def list_returned(self, maker: str) -> list[str]:
+        """Return what a maker returned in what the model was given, the oldest first."""
+        return [text for source, text in self._results if maker and source == maker]
+
     def is_known_url(self, url: str) -> bool:
         """Tell whether an address stands in the owner's messages or in a result of this turn."""
         texts = (self._user_text, *self._own_texts, *(text for _, text in self._results))

@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 
+from functions.chat.consent.call_words import Item
 from functions.chat.context.citations import Citations, free_brackets
 from functions.chat.context.numbering import Numbering
 from functions.chat.context.result_text import write_for_model
@@ -107,7 +108,8 @@ class Tool:
     words it returns, and `reads` their kind where it is not that of its source. `maker` learns its arguments, and has `maker_tools` tools in all; it is empty
     for the owner's library. `pin` names the version that runs, and `standing` says whether the
     owner saw it; with `always_allowed` they are not asked about its calls, except those that give one of `sensitive_arguments`.
-    `check` raises ToolRefused for arguments that it would refuse.
+    `check` raises ToolRefused for arguments that it would refuse, and so does `name_items`, which returns
+    what ids among them stand for.
     The results of one that `is_search` have numbers to cite.
     """
 
@@ -119,6 +121,7 @@ class Tool:
     sensitive_arguments: Sequence[str] = ()
     is_grantable: bool = True
     check: Callable[[Mapping[str, Any]], Awaitable[object]] | None = None
+    name_items: Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Item]]] | None = None
     is_search: bool = False
     reads: TextKind | None = None
     own_name: str = ""
@@ -155,6 +158,10 @@ class Tool:
         except ToolRefused as refusal:
             return str(refusal)
         return ""
+
+    async def find_items(self, arguments: Mapping[str, Any]) -> Mapping[str, Item]:
+        """Return what ids of the owner's items in a call stand for. Raises ToolRefused."""
+        return {} if self.name_items is None else await self.name_items(arguments)
 
     def is_sensitive(self, arguments: Mapping[str, Any]) -> bool:
         """Tell whether a call is asked about each time."""

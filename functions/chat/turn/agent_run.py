@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import anyio
 
 from functions.chat import user_texts
+from functions.chat.consent.call_words import Reader
 from functions.chat.deps import ChatDeps
 from functions.chat.loop.agent import Agent
 from functions.chat.loop.call_review import CallReview
@@ -100,6 +101,7 @@ class AgentRun:
                 confirmer=_build_confirmer(deps, turn, self._deadline),
                 spend_bits=partial(_spend_bits, deps, turn.uid),
                 derive=partial(_derive_arguments, model, turn),
+                reader=Reader(language=turn.language, zone=turn.zone),
             ),
             output_gate=turn.output_gate,
             limits=deps.limits,

@@ -88,11 +88,12 @@ def test_what_was_not_read_and_days_are_no_copies_s2(value: Any):
         ("2026-12-05T19:30:00+01:00", False),
         ("summer 2027", False),
         ("route 4711", False),
+        ("481233905571", False),
         ("eggplant, 45 minutes", False),
     ],
 )
 def test_in_a_clean_turn_numbers_and_secrets_are_the_message_s_s2(value: Any, *, is_unsaid: bool):
-    known = build_known("Where does route 4711 go?")
+    known = build_known("Where does route 4711 go, with parcel 4812-3390-5571?")
 
     assert contains_unsaid_secret({"a": value}, known) is is_unsaid
 
