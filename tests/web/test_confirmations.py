@@ -194,7 +194,8 @@ def show_card(console: Console, **changes: object) -> None:
         "tool": "order",
         "source": {"kind": "app", "id": "1", "name": "Grocer"},
         "maker": "developer me",
-        "arguments": {},
+        "question": "May “Grocer” do “order” with exactly this?",
+        "details": [],
         "reason": "sensitive",
         "allows_always": True,
         "expires_at": "2030-01-01T00:00:00Z",
@@ -226,7 +227,7 @@ def test_long_names_leave_room_for_what_is_told_on_a_phone_s1(console: Console) 
     console.show_view("chat")
     source = {"kind": "app", "id": "1" * 26, "name": "Grocer" * 20}
 
-    show_card(console, source=source, arguments={"key" * 60: "ten melons"}, tool="order" * 20)
+    show_card(console, source=source, details=[f"{'key' * 60}: ten melons"], tool="order" * 20)
 
     card, value = page.locator(".confirmation"), page.locator(".confirmation dd")
     expect(card.get_by_role("button")).to_have_text(["Once", "Always", "No"])
