@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from functions.chat.consent.nobodys_words import has_pasted_text
 from functions.chat.context.context import Context
 from functions.chat.deps import Limits
 from functions.chat.loop.agent import Agent
@@ -15,7 +16,6 @@ from functions.chat.loop.confirmation import AskedCall
 from functions.chat.loop.tool_policy import build_tool_policy
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.toolkit import Tool, Toolkit
-from functions.chat.turn.question_watch import has_pasted_text
 from infra.eval.copying_deriver import copy_arguments
 from shared.domain.chats.chat import MAIN_SESSION, build_session
 from shared.domain.chats.confirmation import (
