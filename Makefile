@@ -81,9 +81,9 @@ eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our g
 eval-crisis: $(VENV)/ready-dev ## Measure which crises the rules catch, on our gold set of eight languages
 	@$(BIN)/python -m infra.eval.crisis
 
-eval-injection: $(VENV)/ready-dev ## Play InjecAgent's cases (DATA=file, TOOLS=file), honest wishes, and those of real apps (APPS=file, SENTENCES=file)
+eval-injection: $(VENV)/ready-dev ## Play InjecAgent's cases (DATA=file, TOOLS=file), honest wishes, also over a poisoned library, and those of real apps (APPS=file, SENTENCES=file; ARGS=--real asks a model)
 	@test -f "$(DATA)" || { echo "keepsake: name a file of cases: make eval-injection DATA=path/to/cases.json TOOLS=path/to/tools.json" >&2; exit 2; }
-	@$(BIN)/python -m infra.eval.injection "$(DATA)" $(if $(TOOLS),--tools "$(TOOLS)") $(if $(APPS),--apps "$(APPS)") $(if $(SENTENCES),--sentences "$(SENTENCES)")
+	@$(BIN)/python -m infra.eval.injection "$(DATA)" $(if $(TOOLS),--tools "$(TOOLS)") $(if $(APPS),--apps "$(APPS)") $(if $(SENTENCES),--sentences "$(SENTENCES)") $(ARGS)
 
 ##@ Operate it
 traces: $(VENV)/ready ## Print traces as trees; start the server with OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 beside it

@@ -410,6 +410,22 @@ class ScriptedModel:
         return queue.pop(0)
 
 
+class DerivingModel(ScriptedModel):
+    """A scripted model that writes `derived` as often as it is asked for arguments from a message alone.
+
+    It rates every message as harmless.
+    """
+
+    def __init__(self, *turns: ScriptedTurn, derived: str = "") -> None:
+        super().__init__(*turns)
+        self._any_time = {"chat/derive": {"arguments": derived}, "chat/rating": {}}
+
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        if prompt.name in self._any_time:
+            self._answers[prompt.name] = [self._any_time[prompt.name]]
+        return await super().complete_structured(role, prompt, schema)
+
+
 async def _play(turn: ScriptedTurn) -> AsyncGenerator[ModelEvent, None]:
     for step in turn:
         if isinstance(step, Exception):
@@ -495,7 +511,7 @@ async def keep_nothing(
     return ()
 
 
-async def admit_all(bits_by_maker: Mapping[str, float]) -> frozenset[str]:
+async def admit_all(bits_by_maker: Mapping[str, float], **_: bool) -> frozenset[str]:
     return frozenset(bits_by_maker)
 
 

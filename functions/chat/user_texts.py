@@ -48,13 +48,7 @@ VOICE_NOT_WRITTEN_DOWN = (
 )
 REALTIME_DOWN = "The service to speak with does not answer at the moment. Please try again."
 CALL_SKIPPED = "I did not use {tool} of {source}: I could not ask you about it."
-CONFIRM_CALL = (
-    "May “{source}” ({maker}, id `{id}`) do `{tool}` with exactly this?\n```json\n{arguments}\n```\n"
-    "{reason} {reply}"
-)
-CONFIRM_OWN_CALL = (
-    "Shall I do `{tool}` with exactly this?\n```json\n{arguments}\n```\n{reason} {reply}"
-)
+CONFIRM_CALL = "May “{source}” ({maker}, id `{id}`) do “{tool}” with exactly this?"
 CHANGED = "Changed: {changes} {reply}"
 REPLY_UNDO = "Reply undo."
 UNDO = "undo"

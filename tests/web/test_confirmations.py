@@ -108,12 +108,13 @@ def test_the_keyboard_moves_from_one_question_to_the_next_s1(
     ]
     model.play(Script(tool_calls=scripts[0] + scripts[1]), Script(text="So be it."))
     cards = console.start_question("What about melons?").locator(".confirmation")
-    expect(cards).to_have_count(2)
     expect(cards.first).to_be_focused()
+    expect(cards).to_have_count(1)
 
     console.page.keyboard.press("Tab")
     console.page.keyboard.press("Enter")
     expect(cards.first).to_contain_text("You confirmed this.")
+    expect(cards).to_have_count(2)
     expect(cards.last).to_be_focused()
     console.page.keyboard.press("Tab")
     console.page.keyboard.press("Tab")
@@ -193,7 +194,8 @@ def show_card(console: Console, **changes: object) -> None:
         "tool": "order",
         "source": {"kind": "app", "id": "1", "name": "Grocer"},
         "maker": "developer me",
-        "arguments": {},
+        "question": "May “Grocer” do “order” with exactly this?",
+        "details": [],
         "reason": "sensitive",
         "allows_always": True,
         "expires_at": "2030-01-01T00:00:00Z",
@@ -225,7 +227,7 @@ def test_long_names_leave_room_for_what_is_told_on_a_phone_s1(console: Console) 
     console.show_view("chat")
     source = {"kind": "app", "id": "1" * 26, "name": "Grocer" * 20}
 
-    show_card(console, source=source, arguments={"key" * 60: "ten melons"}, tool="order" * 20)
+    show_card(console, source=source, details=[f"{'key' * 60}: ten melons"], tool="order" * 20)
 
     card, value = page.locator(".confirmation"), page.locator(".confirmation dd")
     expect(card.get_by_role("button")).to_have_text(["Once", "Always", "No"])

@@ -67,16 +67,20 @@ export class Confirmations {
 }
 
 function cardOf(request, answer) {
-  const { tool, source, maker, reason, allows_always, expires_at } = request;
+  const { tool, source, maker, question, details, reason, allows_always, expires_at } = request;
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
   const attempt = attempting(problem);
   const button = (word, decision, kind) =>
     el("button", { type: "button", class: kind, onclick: () => attempt(() => answer(decision)) }, word);
   const [name, deed] = [plainly(source.name), toolName(tool)];
-  return el("section", { class: "confirmation", tabindex: "-1", "aria-label": t("{app} wants to: {deed}", { app: name, deed }) },
-    el("h3", {}, ...tNodes("{app} wants to: {deed}", { app: el("bdi", {}, name), deed: el("bdi", {}, deed) })),
+  const isApp = source.kind === "app";
+  const heading = isApp
+    ? el("h3", {}, ...tNodes("{app} wants to: {deed}", { app: el("bdi", {}, name), deed: el("bdi", {}, deed) }))
+    : el("h3", { dir: "auto" }, plainly(question));
+  return el("section", { class: "confirmation", tabindex: "-1", "aria-label": isApp ? t("{app} wants to: {deed}", { app: name, deed }) : plainly(question) },
+    heading,
     el("p", { class: "meta" }, ...describeSource(source, maker)),
-    parameters(request.arguments),
+    (isApp || details.length > 0) && parameters(details),
     el("p", {}, REASONS[reason]),
     problem,
     el("div", { class: "choice" },
@@ -96,14 +100,16 @@ const REASONS = {
   foreign_words: t("It would write what you did not say yourself in this chat."),
 };
 
-function parameters(values) {
-  const fields = Object.entries(isObject(values) ? values : { arguments: values });
-  if (!fields.length) return el("p", {}, t("It is told nothing else."));
-  return el("dl", {}, ...fields.flatMap(([name, value]) => [el("dt", { dir: "auto" }, toolName(name)), el("dd", { dir: "auto" }, plainly(toText(value)))]));
+// Each line holds one thing that the call tells, or goes on with the one above, indented.
+function parameters(lines) {
+  if (!lines.length) return el("p", {}, t("It is told nothing else."));
+  const fields = [];
+  for (const line of lines) {
+    if (line.startsWith("    ")) fields.at(-1)[1] += `\n${line.slice(4)}`;
+    else fields.push([line.slice(0, line.indexOf(": ")), line.slice(line.indexOf(": ") + 2)]);
+  }
+  return el("dl", {}, ...fields.flatMap(([name, value]) => [el("dt", { dir: "auto" }, toolName(name)), el("dd", { dir: "auto" }, plainly(value))]));
 }
-
-const isObject = (value) => value !== null && typeof value === "object";
-const toText = (value) => (typeof value === "string" && value ? value : JSON.stringify(value, null, 2));
 
 // The card takes the focus only from an empty question: an Enter meant for the question must not confirm a call.
 function isIdle() {

@@ -20,12 +20,12 @@ export function startGrants({ api }) {
   }
 
   function group(grants) {
-    const [{ source, maker, bits_today, bits_limit }] = grants;
+    const [{ source, maker, ...bits }] = grants;
     const name = plainly(source.name);
     return el("section", { "aria-label": t("Tools of {name}", { name }) },
       el("h4", { dir: "auto" }, name),
       el("p", { class: "meta" }, ...describeSource(source, maker)),
-      el("p", { class: "meta" }, t("Its maker was told {told} of {limit} bits today without a question.", { told: formatNumber(Math.ceil(bits_today)), limit: formatNumber(bits_limit) })),
+      el("p", { class: "meta" }, t("Its maker was told {told} of {limit} bits today without a question.", { told: formatNumber(Math.ceil(bits.bits_today + bits.clean_bits_today)), limit: formatNumber(bits.bits_limit + bits.clean_bits_limit) })),
       el("ul", { class: "rows" }, ...grants.map(row)));
   }
 

@@ -1998,6 +1998,8 @@ class ToolGrantOut(TypedDict):
     state: Literal["default", "always", "off"]
     bits_today: float
     bits_limit: NotRequired[float]
+    clean_bits_today: float
+    clean_bits_limit: NotRequired[float]
 
 
 class ToolOut(TypedDict):
@@ -2308,6 +2310,8 @@ class ConfirmationData(TypedDict, closed=True):
     source: ConfirmationSource
     arguments: Any
     maker: str
+    question: str
+    details: list[str]
     reason: Literal["sensitive", "first_use", "new_tool", "changed_tool", "disclosure", "private_text", "foreign_words"]
     allows_always: bool
     expires_at: str
@@ -2320,6 +2324,8 @@ class ConfirmationOut(TypedDict):
     tool: str
     source: Source
     maker: str
+    question: str
+    details: list[str]
     arguments: str
     reason: Literal["sensitive", "first_use", "new_tool", "changed_tool", "disclosure", "private_text", "foreign_words"]
     allows_always: bool

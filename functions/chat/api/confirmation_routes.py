@@ -29,7 +29,8 @@ class DecisionIn(Wire):
 class ConfirmationOut(Wire):
     """A call that waits, or waited, for the user's decision.
 
-    `arguments` is the JSON text that runs; `source` receives it, and `maker` learns it. `reason`
+    `question` says in their language what it would do, and `details` holds its arguments, one a line, where
+    the question does not. `arguments` is the JSON text that runs; `source` receives it, and `maker` learns it. `reason`
     says why the user is asked, and `allows_always` whether they may allow the tool for always. In
     the state `asked` it can be answered until `expires_at`.
     """
@@ -39,6 +40,8 @@ class ConfirmationOut(Wire):
     tool: str
     source: Source
     maker: str
+    question: str
+    details: list[str]
     arguments: str
     reason: ConfirmationReason
     allows_always: bool
@@ -93,6 +96,8 @@ def _to_confirmation_out(confirmation: Confirmation, *, is_open: bool) -> Confir
         tool=confirmation.tool,
         source=confirmation.source,
         maker=confirmation.maker,
+        question=confirmation.question,
+        details=list(confirmation.details),
         arguments=confirmation.arguments,
         reason=confirmation.reason,
         allows_always=confirmation.allows_always,

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from functions.chat.consent.disclosure import DAY_BUDGET_BITS
+from functions.chat.consent.disclosure import CLEAN_DAY_BUDGET_BITS, DAY_BUDGET_BITS
 from functions.chat.deps import ChatDeps
 from functions.chat.tools import tool_grants
 from functions.chat.tools.tool_grants import ToolGrant
@@ -33,6 +33,8 @@ class ToolGrantOut(Wire):
     state: GrantState
     bits_today: float
     bits_limit: float = DAY_BUDGET_BITS
+    clean_bits_today: float
+    clean_bits_limit: float = CLEAN_DAY_BUDGET_BITS
 
 
 class ToolGrantIn(Wire):
@@ -81,6 +83,7 @@ def _to_grant_out(grant: ToolGrant) -> ToolGrantOut:
         pin=tool.pin,
         state=grant.state,
         bits_today=grant.bits_today,
+        clean_bits_today=grant.clean_bits_today,
     )
 
 

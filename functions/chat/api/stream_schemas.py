@@ -217,6 +217,8 @@ class ConfirmationData(TypedDict):
     source: ConfirmationSource
     arguments: Any
     maker: str
+    question: str
+    details: list[str]
     reason: ConfirmationReason
     allows_always: bool
     expires_at: str

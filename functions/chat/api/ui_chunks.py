@@ -262,6 +262,8 @@ def _build_confirmation_chunk(confirmation: Confirmation, state: str) -> Chunk:
             "id": confirmation.source.id,
             "name": confirmation.source.name,
         },
+        "question": confirmation.question,
+        "details": list(confirmation.details),
         "arguments": parse_input(confirmation.arguments),
         "maker": confirmation.maker,
         "reason": confirmation.reason,

@@ -22,11 +22,14 @@ from functions.chat.consent.argument_schema import (
 )
 from functions.chat.consent.known_text import KnownText, normalize_text, spell_number
 from functions.chat.consent.literal_code import measure_length, measure_number, measure_text
+from functions.chat.consent.public_codes import measure_public_code
 from functions.chat.consent.time_code import begin_day, measure_clock, measure_time, parse_time
 from shared.domain.value import value
 
 TURN_BUDGET_BITS: Final = 48.0
 DAY_BUDGET_BITS: Final = 1_024.0
+CLEAN_DAY_BUDGET_BITS: Final = 4_096.0
+"""Of clean turns, whose calls can depend on nothing but the message: it bounds what nobody expects."""
 
 _CALL_BITS: Final = 2.0
 """Another call, and not the end of the turn: all sequences of calls share one code."""
@@ -173,6 +176,7 @@ class _CallMeasure:
                 bits["number"] + measure_number(spelling, self._limit - self.bits),
                 bits["number_word"] + self._known.measure_number(spelling),
                 bits["number_returned"] + self._known.measure_returned(spelling),
+                bits["public"] + measure_public_code(spelling, self._known.now),
             )
         )
         return number
@@ -193,6 +197,7 @@ class _CallMeasure:
             bits["part"] + self._known.measure_part(text, left),
             bits["time"] + (measure_time(time, self._last_time) if time else measure_clock(text)),
             bits["text"] + self._known.measure_literal(text, left),
+            bits["public"] + measure_public_code(text, self._known.now),
         )
         if words == inf:
             phrase = self._known.measure_phrase(text, min(left, cheapest))

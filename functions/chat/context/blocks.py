@@ -1,7 +1,7 @@
 """Blocks of a context: the values that a turn's input is built from, before they are fitted to a window; pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, fields
 from typing import Any
 
 from pydantic_core import to_json
@@ -85,8 +85,8 @@ class TurnBlocks:
     not cover, oldest first; `numbering` has the numbers of all documents, in it and beside it. `agent_prompt` stands above the latest message, in each turn anew, and so
     do the files of the chat's project, or `project_notes` that name them. `forgotten_files` were given with messages that are no longer
     in `history`. `files` and `pictures` came with the latest message, which is `details` (what the owner
-    allowed to read), `known` (what was found of the library, with the ids of its facts), `similar_chats`, `page` (what they look at), all fenced by the caller, `lines` (facts such
-    as the time) and `question`. `exchanges` are this turn's calls so far. `reminder` is the owner's, and comes
+    allowed to read), `known` (what was found of the library, with the ids of its facts), `similar_chats`, `page` (what they look at), all fenced by the caller, `lines` (ours, such
+    as the time), `personal_lines` (of the owner and the chat) and `question`. `exchanges` are this turn's calls so far. `reminder` is the owner's, and comes
     last, with a `warning` of ours.
     """
 
@@ -112,10 +112,20 @@ class TurnBlocks:
     similar_chats: str = ""
     page: str = ""
     lines: tuple[str, ...] = ()
+    personal_lines: tuple[str, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
     reminder: str = ""
     warning: str = ""
     facts: ModelFacts = UNKNOWN_MODEL
+
+    @property
+    def holds_question_alone(self) -> bool:
+        """Tell whether a model is given nothing but the question beside what is the same for everybody."""
+        return not any(getattr(self, each.name) for each in fields(self) if each.name not in _OURS)
+
+
+_OURS = {"question", "rules", "guidance", "numbering", "lines", "warning", "facts"}
+"""Blocks that say nothing of their owner: any other counts as read, also a new one."""
 
 
 def build_earlier_message(

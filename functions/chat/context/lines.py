@@ -42,29 +42,36 @@ NO_PROJECT = (
 )
 
 
-def build_lines(profile: Profile, app: App | None, now: datetime, language: str) -> list[str]:
+def build_lines(profile: Profile, now: datetime, language: str) -> list[str]:
     local_time = now.astimezone(profile.zone).replace(microsecond=0)
-    lines = [f"Current time: {local_time.isoformat()} ({profile.zone.key})"]
+    return [
+        f"Current time: {local_time.isoformat()} ({profile.zone.key})",
+        f"Where the question has no language of its own, answer in: {_quote(language)}",
+    ]
+
+
+def build_setting_lines(profile: Profile, *, has_details: bool) -> Iterator[str]:
+    if not profile.recalls_memories:
+        yield PAUSED_BUT_ALLOWED if has_details else PAUSED
+    elif profile.volunteers_memories:
+        yield "The owner likes to be reminded: look up memories that fit, and bring one up unasked."
+
+
+def build_name_lines(profile: Profile, app: App | None) -> Iterator[str]:
     if profile.name:
-        lines.append(f"The owner's name: {profile.name}")
-    lines.append(f"Where the question has no language of its own, answer in: {_quote(language)}")
+        yield f"The owner's name: {profile.name}"
     if app is not None and app.persona_prompt is None:
-        lines.append(f"This chat belongs to the app {app.name!r}: {app.description!r}")
-    return lines
+        yield f"This chat belongs to the app {app.name!r}: {app.description!r}"
 
 
 def build_owner_lines(
-    profile: Profile, question: str, chat_id: str, now: datetime, *, has_details: bool
+    profile: Profile, question: str, chat_id: str, now: datetime
 ) -> Iterator[str]:
     """Tell what the owner likes and how they learn, quoted, as an import may have brought it."""
     day = now.astimezone(profile.zone).date()
     interests = choose_interests(profile.interests, question, chat_id=chat_id, day=day)
     if interests:
         yield f"Some of the owner's interests, for examples where they fit: {_quote(interests)}"
-    if not profile.recalls_memories:
-        yield PAUSED_BUT_ALLOWED if has_details else PAUSED
-    elif profile.volunteers_memories:
-        yield "The owner likes to be reminded: look up memories that fit, and bring one up unasked."
     if profile.learning_style:
         yield f"How the owner likes to learn: {_quote(profile.learning_style)}"
 

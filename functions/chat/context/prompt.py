@@ -22,7 +22,12 @@ from functions.chat.context.given_files import (
 )
 from functions.chat.context.history import build_history
 from functions.chat.context.known import NOTHING_KNOWN, Known, build_known_text
-from functions.chat.context.lines import build_lines, build_owner_lines
+from functions.chat.context.lines import (
+    build_lines,
+    build_name_lines,
+    build_owner_lines,
+    build_setting_lines,
+)
 from functions.chat.context.numbering import read_numbering
 from shared import prompts
 from shared.domain.account.profile import Profile
@@ -74,9 +79,10 @@ def build_context(
         numbering=numbering,
         forgotten_files=tuple(forgotten),
         lines=(
-            *build_lines(profile, app, now, choose_answer_language(profile, notes)),
+            *build_lines(profile, now, choose_answer_language(profile, notes)),
             *filter(None, [caution]),
         ),
+        personal_lines=tuple(build_name_lines(profile, app)),
         question=question,
         warning=warning,
         facts=facts,
@@ -101,9 +107,7 @@ def add_owner_blocks(
     now: datetime,
 ) -> Context:
     """Add what the owner wrote, chose, allowed and brought along: all that no persona is given."""
-    owner_lines = build_owner_lines(
-        profile, context.question, chat_id, now, has_details=bool(details)
-    )
+    owner_lines = build_owner_lines(profile, context.question, chat_id, now)
     numbering = context.numbering.copy()
     return replace(
         context,
@@ -115,7 +119,12 @@ def add_owner_blocks(
         agent_prompt=_build_agent_prompt(agent),
         files=tuple(number_documents(files, numbering)),
         pictures=tuple(list_pictures(files)),
-        lines=(*context.lines, *owner_lines, *filter(None, [exercise, project_overview])),
+        lines=(*context.lines, *build_setting_lines(profile, has_details=bool(details))),
+        personal_lines=(
+            *context.personal_lines,
+            *owner_lines,
+            *filter(None, [exercise, project_overview]),
+        ),
         details=details,
         known=build_known_text(known, numbering, profile.zone, context.facts),
         known_facts=tuple(fact.id for fact in known.facts),

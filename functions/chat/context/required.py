@@ -56,7 +56,7 @@ def _build_standing(blocks: TurnBlocks) -> list[UserText]:
 
 def _build_latest_message(blocks: TurnBlocks) -> list[ModelMessage]:
     """Return the message with what it came with; the question stands last."""
-    lines = "\n".join(blocks.lines)
+    lines = "\n".join([*blocks.lines, *blocks.personal_lines])
     facts = prompts.render("chat/context", context=lines) if lines else ""
     data = [blocks.details, blocks.known, blocks.similar_chats, blocks.page]
     text = "\n\n".join(filter(None, [*data, facts, blocks.question]))

@@ -14,7 +14,7 @@ from functions.chat.consent.change_words import build_change_notice
 from functions.chat.context.context import Context
 from functions.chat.deps import Limits
 from functions.chat.loop.answer_writer import AnswerWriter
-from functions.chat.loop.call_review import CallReview, ReviewedCalls
+from functions.chat.loop.call_review import CallReview, ReviewedCalls, to_tool_started
 from functions.chat.loop.confirmation import build_question_text
 from functions.chat.loop.limits import LimitReached, check_calls, is_busy
 from functions.chat.loop.lookup_gate import LookupGate, NoSource
@@ -38,7 +38,6 @@ from shared.domain.chats.run import (
     Stage,
     Status,
     ToolEnded,
-    ToolStarted,
 )
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import MemoryId, RunId
@@ -62,8 +61,6 @@ from shared.model_meter import count_model_call
 from shared.models.output_text import clean_arguments
 from shared.ports import ChatModel
 
-MAX_SHOWN_ARGUMENTS_CHARS = 20_000
-"""Maximum that ToolStarted shows; the tool gets all of them."""
 MAX_FOUND_CHARS = 4_000
 """Of a result that is to be summarised."""
 MAX_SHRINKS = 3
@@ -266,15 +263,22 @@ class Agent:
     def _is_last_cycle(self) -> bool:
         return self.cycles >= self.limits.cycles or len(self.calls) >= self.limits.tool_calls
 
-    async def _run_tools(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
+    async def _run_tools(
+        self, cycle: _Cycle, decided: Confirmation | None = None
+    ) -> AsyncGenerator[RunEvent, None]:
         """Run the requested calls, and add them and their results to the context.
 
-        Of more than the question may make, the first run.
+        Of more than the question may make, the first run. The first one may be `decided`.
         """
         excess = cycle.reviewed.take_after(self.limits.tool_calls - len(self.calls))
         for event in await self._start_calls([*cycle.calls, *excess]):
             yield event
-        async with aclosing(self.call_review.review(self.toolkit, cycle.reviewed)) as events:
+        if decided is not None:
+            self.call_review.apply_decision(cycle.reviewed, decided)
+        review = self.call_review.review(
+            self.toolkit, cycle.reviewed, decided=int(decided is not None)
+        )
+        async with aclosing(review) as events:
             async for event in events:
                 yield event
         cycle.reviewed.add_beyond_limit(excess)
@@ -286,31 +290,36 @@ class Agent:
                 yield event
 
     async def _run_decided(self, decided: Confirmation) -> AsyncGenerator[RunEvent, None]:
-        """Run a call as the owner saw it; one whose tool has changed since is asked about again."""
-        request = ToolCall(id=decided.call_id, name=decided.model_name, arguments=decided.arguments)
+        """Run a call as the owner saw it, and ask about those that wait behind it.
+
+        One whose tool has changed since is asked about again.
+        """
+        requests = [
+            ToolCall(id=decided.call_id, name=decided.model_name, arguments=decided.arguments),
+            *(
+                ToolCall(id=c.call_id, name=c.model_name, arguments=c.arguments)
+                for c in decided.waiting
+            ),
+        ]
         cycle = _Cycle()
-        cycle.calls.append(self._parse_call(request, cycle))
+        for request in requests:
+            cycle.calls.append(self._parse_call(request, cycle))
         tool = self.toolkit.get(decided.model_name)
-        if tool is None or tool.pin != decided.pin:
-            run = self._run_tools(cycle)
-        else:
-            for event in await self._start_calls(cycle.calls):
-                yield event
-            self.call_review.apply_decision(cycle.reviewed, decided)
-            run = self._execute(cycle)
-        async with aclosing(run) as events:
+        is_changed = tool is None or tool.pin != decided.pin
+        async with aclosing(self._run_tools(cycle, None if is_changed else decided)) as events:
             async for event in events:
                 yield event
 
     async def _execute(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
         tools = [self.toolkit.get(call.name) for call in cycle.calls]
-        outcomes = await self.toolkit.run(cycle.calls, cycle.reviewed.skip_reasons)
+        reviewed = cycle.reviewed
+        outcomes = await self.toolkit.run(cycle.calls, reviewed.skip_reasons, reviewed.refusals)
         self.call_review.policy.record_results(tools, outcomes)
-        self._lookup.record(tools, outcomes, cycle.reviewed.skip_reasons)
+        self._lookup.record(tools, outcomes, reviewed.skip_reasons)
         if self._lookup.is_lookup:
             self._input.leave_out_known()
         for position, outcome in enumerate(outcomes):
-            skipped = position in cycle.reviewed.skip_reasons
+            skipped = position in reviewed.skip_reasons
             ended = _to_tool_ended(outcome, self.language, skipped=skipped)
             yield (
                 replace(ended, found=outcome.text[:MAX_FOUND_CHARS]) if self.keeps_found else ended
@@ -422,7 +431,7 @@ class Agent:
         return [
             *self._writer.enter_stage("using_tools"),
             *statuses,
-            *map(_to_tool_started, requested_calls),
+            *map(to_tool_started, requested_calls),
         ]
 
     def _build_statuses(self, requested_calls: Sequence[ParsedCall]) -> Iterator[Status]:
@@ -436,11 +445,6 @@ class Agent:
     def _check_context_size(self) -> None:
         if self._input.context.count_tokens() > self.limits.context_tokens:
             raise LimitReached(user_texts.TOO_MUCH_CONTEXT)
-
-
-def _to_tool_started(call: ParsedCall) -> ToolStarted:
-    arguments = call.request.arguments[:MAX_SHOWN_ARGUMENTS_CHARS]
-    return ToolStarted(call_id=call.id, tool=call.name, arguments=arguments)
 
 
 def _to_tool_ended(outcome: ToolOutcome, language: str | None, *, skipped: bool) -> ToolEnded:

@@ -4,14 +4,26 @@ Also called: human in the loop, tool approval.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Literal, Protocol
 
 import anyio
 
 from functions.chat import user_texts
+from functions.chat.consent.call_words import (
+    PEOPLE,
+    CallWords,
+    Item,
+    Reader,
+    list_arguments,
+    to_plain_text,
+    word_own_call,
+    word_time,
+)
+from functions.chat.consent.returned_items import find_item, get_name
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool
 from shared.data.chats.confirmations import Confirmations
@@ -20,6 +32,7 @@ from shared.domain.chats.confirmation import (
     Confirmation,
     ConfirmationReason,
     Decision,
+    WaitingCall,
 )
 from shared.domain.errors import KeepsakeError
 from shared.domain.ids import RunId, UserId
@@ -50,15 +63,24 @@ REASONS = {
 }
 
 
+@value
+class AskedCall:
+    """A call about which its owner is asked, in which words, and the calls that come after it."""
+
+    tool: Tool
+    call: ParsedCall
+    reason: ConfirmationReason
+    words: CallWords
+    waiting: Sequence[ParsedCall] = ()
+
+
 class Confirmer(Protocol):
     """Asks the owner about calls of one turn, at most `max_questions` times."""
 
     @property
     def max_questions(self) -> int: ...
 
-    async def request(
-        self, tool: Tool, call: ParsedCall, reason: ConfirmationReason
-    ) -> Confirmation | None:
+    async def request(self, asked: AskedCall) -> Confirmation | None:
         """Return the stored question; None where the owner cannot be asked."""
 
     async def wait_for_decision(self, confirmation: Confirmation) -> Decision | None:
@@ -76,14 +98,9 @@ class QuestionStore:
     run_id: RunId
 
     async def add(
-        self,
-        tool: Tool,
-        call: ParsedCall,
-        reason: ConfirmationReason,
-        *,
-        channel: Literal["button", "reply"],
-        time_left: timedelta,
+        self, asked: AskedCall, *, channel: Literal["button", "reply"], time_left: timedelta
     ) -> Confirmation | None:
+        tool, call = asked.tool, asked.call
         if time_left <= timedelta() or len(call.request.arguments) > MAX_ARGUMENTS_CHARS:
             return None
         now = self.clock.now()
@@ -97,11 +114,17 @@ class QuestionStore:
             source=tool.source,
             maker=tool.maker,
             arguments=_format_arguments(arguments),
-            reason=reason,
+            reason=asked.reason,
             allows_always=tool.allows_always and not tool.is_sensitive(arguments),
             asked_at=now,
             expires_at=now + time_left,
             channel=channel,
+            question=asked.words.question,
+            details=tuple(asked.words.details),
+            waiting=tuple(
+                WaitingCall(call_id=c.id, model_name=c.name, arguments=c.request.arguments)
+                for c in asked.waiting
+            ),
         )
         try:
             await retry(
@@ -118,12 +141,7 @@ class SilentConfirmer:
 
     max_questions = MAX_QUESTIONS
 
-    async def request(
-        self,
-        tool: Tool,
-        call: ParsedCall,
-        reason: ConfirmationReason,
-    ) -> Confirmation | None:
+    async def request(self, asked: AskedCall) -> Confirmation | None:
         return None
 
     async def wait_for_decision(self, confirmation: Confirmation) -> Decision | None:
@@ -138,12 +156,8 @@ class ReplyConfirmer:
     def __init__(self, questions: QuestionStore) -> None:
         self._questions = questions
 
-    async def request(
-        self, tool: Tool, call: ParsedCall, reason: ConfirmationReason
-    ) -> Confirmation | None:
-        return await self._questions.add(
-            tool, call, reason, channel="reply", time_left=CONFIRMATION_TIMEOUT
-        )
+    async def request(self, asked: AskedCall) -> Confirmation | None:
+        return await self._questions.add(asked, channel="reply", time_left=CONFIRMATION_TIMEOUT)
 
     async def wait_for_decision(self, confirmation: Confirmation) -> Decision | None:
         return None
@@ -168,11 +182,9 @@ class ButtonConfirmer:
         self._pause_deadline = pause_deadline
         self._time_left = CONFIRMATION_TIMEOUT
 
-    async def request(
-        self, tool: Tool, call: ParsedCall, reason: ConfirmationReason
-    ) -> Confirmation | None:
+    async def request(self, asked: AskedCall) -> Confirmation | None:
         return await self._questions.add(
-            tool, call, reason, channel="button", time_left=self._time_left
+            replace(asked, waiting=()), channel="button", time_left=self._time_left
         )
 
     async def wait_for_decision(self, confirmation: Confirmation) -> Decision:
@@ -215,43 +227,58 @@ def _format_arguments(arguments: Mapping[str, Any]) -> str:
     return json.dumps(json.loads(visible_text), ensure_ascii=False)
 
 
-# --- the question as the last lines of an answer
+# --- the question in words
+
+
+async def word_call(
+    tool: Tool, call: ParsedCall, returned: Sequence[str], reader: Reader
+) -> CallWords:
+    """Word what a call would do; ids stand for what its maker `returned`, or for the owner's own items.
+
+    Raises ToolRefused for an id that stands for nothing of the owner's.
+    """
+    arguments = call.arguments or {}
+    items = {**_find_items(arguments, returned, reader), **await tool.find_items(arguments)}
+    if tool.source.kind != "app":
+        return word_own_call(tool.name, arguments, items, reader)
+    question = translate(
+        user_texts.CONFIRM_CALL,
+        reader.language,
+        tool=to_plain_text(tool.name.replace("_", " "))[:MAX_NAME_CHARS],
+        source=to_plain_text(tool.source.name or tool.source.id)[:MAX_NAME_CHARS],
+        maker=to_plain_text(tool.maker)[:MAX_NAME_CHARS],
+        id=tool.source.id,
+    )
+    return CallWords(question=question, details=list_arguments(arguments, items, reader))
+
+
+def _find_items(
+    arguments: Mapping[str, Any], returned: Sequence[str], reader: Reader
+) -> dict[str, Item]:
+    found = {
+        argument: find_item(argument, reversed(returned))
+        for name, argument in arguments.items()
+        if isinstance(argument, str) and name.casefold().endswith("id")
+    }
+    return {
+        item_id: Item(name=get_name(item), details=_describe(item, reader))
+        for item_id, item in found.items()
+        if item is not None
+    }
+
+
+def _describe(item: Mapping[str, Any], reader: Reader) -> list[str]:
+    """Say when an item is and how many people come, which tells it from others of its name."""
+    start, people = item.get("start"), item.get("attendees")
+    when = [word_time(start, reader)] if isinstance(start, str) and start else []
+    names = people.split(",") if isinstance(people, str) else people
+    count = len(list(filter(None, names))) if isinstance(names, list) else 0
+    return [*when, *([translate(PEOPLE, reader.language, count=count)] if count else [])]
 
 
 def build_question_text(confirmation: Confirmation, language: str | None = None) -> str:
-    """Name the tool, its app, maker and id, and show every argument exactly as it would be sent."""
-    source = confirmation.source
+    """Write the question as the last lines of an answer, each argument on a line of its own."""
     reply = user_texts.REPLY_ALWAYS if confirmation.allows_always else user_texts.REPLY_ONCE
-    return translate(
-        user_texts.CONFIRM_CALL if confirmation.maker else user_texts.CONFIRM_OWN_CALL,
-        language,
-        tool=_to_one_line(confirmation.tool),
-        source=_to_plain_name(source.name or source.id),
-        maker=_to_plain_name(confirmation.maker),
-        id=source.id,
-        reason=translate(REASONS[confirmation.reason], language),
-        arguments=_write_lines(confirmation.arguments).replace("`", "\\u0060"),
-        reply=translate(reply, language),
-    )
-
-
-def _write_lines(arguments: str) -> str:
-    """Write each of several arguments on its own line: none is out of sight behind a long one."""
-    members = json.loads(arguments)
-    if len(members) < 2:
-        return arguments
-    lines = [f"  {_to_json(name)}: {_to_json(member)}" for name, member in members.items()]
-    return "{\n" + ",\n".join(lines) + "\n}"
-
-
-def _to_json(member: Any) -> str:
-    return json.dumps(member, ensure_ascii=False)
-
-
-def _to_plain_name(name: str) -> str:
-    """Return a name of a third party without the signs that format text or end a quotation."""
-    return "".join(sign for sign in _to_one_line(name) if sign not in '*_[]()<>#|\\~"“”„«»')
-
-
-def _to_one_line(name: str) -> str:
-    return " ".join(strip_invisible(name).replace("`", "").split())[:MAX_NAME_CHARS]
+    details = ["```", *confirmation.details, "```"] if confirmation.details else []
+    reason = translate(REASONS[confirmation.reason], language)
+    return "\n".join([confirmation.question, *details, f"{reason} {translate(reply, language)}"])

@@ -6,9 +6,12 @@ tools run without a question as long as they tell little that the owner did not 
 Also called: least privilege.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
+from math import inf, log2
 from typing import TYPE_CHECKING, Any
 
 from functions.chat.consent.link_choice import choose_links
@@ -23,6 +26,7 @@ from shared.domain.chats.chat import LinkChoice, Message, Session
 from shared.domain.chats.confirmation import ConfirmationReason
 from shared.domain.value import value
 from shared.security.link_filter import extract_urls
+from shared.security.secrets import find_secrets
 
 if TYPE_CHECKING:
     from functions.chat.consent.known_text import KnownText
@@ -32,26 +36,30 @@ WEB_SEARCH = "service perplexity"
 """The maker that the operator or the owner chose to search the web with."""
 WEB_PAGES = "service web"
 """Whoever serves the address of a page: what a search of the web returned is no secret to them."""
+MAX_DERIVATIONS = 2
+"""Calls of a maker in one turn whose arguments are written anew."""
 
 
 @value
 class Verdict:
     """What becomes of a call: it runs as `call`, unless the owner is asked first for a `reason`.
 
-    `bits` is what it tells its maker without a question.
+    `bits` is what it tells its maker without a question, in a turn that `is_clean` or not.
     """
 
     call: ParsedCall
     reason: ConfirmationReason | None = None
     bits: float = 0.0
+    is_clean: bool = False
 
 
 class ToolPolicy:
     """Judges calls, and learns every result that the model reads.
 
     `given_texts` are what the model was given beside the owner's message, `own_texts` those of them
-    that the owner wrote. `own_words_only` says that all of it is ours or the owner's own words, and
-    `reading` what kinds of words of others stand in it, be it but what the library holds.
+    that the owner wrote. `is_own_message` says that the message is their own word, and `is_message_alone`
+    that the model was given nothing else of them. `own_words_only` says that all of it is ours or the owner's own
+    words, and `reading` what kinds of words of others stand in it, be it but what the library holds.
     `earlier_results` are what it was given of earlier turns, each with the maker that returned it, '' for
     one that has no tool here. `local_time` is the owner's.
     """
@@ -63,6 +71,8 @@ class ToolPolicy:
         given_texts: Sequence[str] = (),
         own_texts: Sequence[str] = (),
         earlier_results: Sequence[tuple[str, str]] = (),
+        is_own_message: bool = True,
+        is_message_alone: bool = False,
         own_words_only: bool = True,
         reading: Reading | None = None,
         local_time: datetime,
@@ -71,11 +81,14 @@ class ToolPolicy:
         self._user_text = user_text
         self._given_texts = given_texts
         self._own_texts = own_texts
+        self._is_own_message = is_own_message
+        self._is_message_alone = is_message_alone
         self._own_words_only = own_words_only
         self._local_time = local_time
         self._earlier_results = earlier_results
         self._results: list[tuple[str, str]] = [*earlier_results]
         self._bits_by_maker: dict[str, float] = {}
+        self._derivations: Counter[str] = Counter()
         self._known_texts: dict[str, KnownText] = {}
         self._private_texts: dict[str, ReadTexts] = {}
         self._read_texts: dict[str, ReadTexts] = {}
@@ -91,11 +104,14 @@ class ToolPolicy:
             given_texts=self._given_texts,
             own_texts=self._own_texts,
             earlier_results=self._earlier_results,
+            is_own_message=self._is_own_message,
+            is_message_alone=self._is_message_alone,
             own_words_only=self._own_words_only,
             reading=self.reading,
             local_time=self._local_time,
         )
         sibling._bits_by_maker = self._bits_by_maker
+        sibling._derivations = self._derivations
         return sibling
 
     def record_results(self, tools: Sequence[Tool | None], outcomes: Sequence[ToolOutcome]) -> None:
@@ -105,6 +121,7 @@ class ToolPolicy:
         """
         for tool, outcome in zip(tools, outcomes, strict=True):
             if tool is not None and outcome.source is not None:
+                self._is_message_alone = False
                 self._own_words_only = False
                 self.reading.add(tool.text_kind)
                 maker = "" if outcome.failed else tool.maker
@@ -132,6 +149,10 @@ class ToolPolicy:
         if tool.maker or tool.tool_class != "write":
             return False
         return bool(self.reading.find_kinds(*list_texts(arguments, tool.spec.parameters)))
+
+    def list_returned(self, maker: str) -> list[str]:
+        """Return what a maker returned in what the model was given, the oldest first."""
+        return [text for source, text in self._results if maker and source == maker]
 
     def is_known_url(self, url: str) -> bool:
         """Tell whether an address stands in the owner's messages or in a result of this turn."""
@@ -163,10 +184,18 @@ class ToolPolicy:
             self._urls_by_text[text] = extract_urls(text)
         return self._urls_by_text[text]
 
+    @property
+    def _is_clean(self) -> bool:
+        """Tell whether no call could tell anything: the model knows nothing but this message of the owner."""
+        return self._is_message_alone and self._is_own_message
+
     def _judge_disclosure(self, tool: Tool, call: ParsedCall, arguments: Any) -> Verdict:
-        """Let a call run in its canonical form, within what its maker may be told in a turn."""
-        from functions.chat.consent.disclosure import TURN_BUDGET_BITS, measure_disclosure
-        from functions.chat.consent.private_copies import copies_private_text
+        """Let a reading call run in its canonical form, within what its maker may be told."""
+        from functions.chat.consent.disclosure import (
+            CLEAN_DAY_BUDGET_BITS,
+            TURN_BUDGET_BITS,
+            measure_disclosure,
+        )
 
         spent = self._bits_by_maker.get(tool.maker, 0.0)
         known = self._get_known_text(tool.maker)
@@ -175,14 +204,48 @@ class ToolPolicy:
             tool.spec.parameters,
             known,
             tools=tool.maker_tools,
-            limit=TURN_BUDGET_BITS - spent,
+            limit=CLEAN_DAY_BUDGET_BITS if self._is_clean else TURN_BUDGET_BITS - spent,
         )
-        if spent + measured.bits > TURN_BUDGET_BITS:
-            return Verdict(call=call, reason="disclosure")
-        if copies_private_text(measured.arguments, known, self._get_private_texts(tool.maker)):
+        if self._tells_private_text(tool.maker, measured.arguments, known):
             return Verdict(call=call, reason="private_text")
-        self._bits_by_maker[tool.maker] = spent + measured.bits
-        return Verdict(call=replace(call, arguments=measured.arguments), bits=measured.bits)
+        if measured.bits == inf:
+            return Verdict(call=call, reason="disclosure")
+        if not self._is_clean:
+            self._bits_by_maker[tool.maker] = spent + measured.bits
+        call = replace(call, arguments=measured.arguments)
+        return Verdict(call=call, bits=measured.bits, is_clean=self._is_clean)
+
+    def _tells_private_text(
+        self, maker: str, arguments: Mapping[str, Any], known: "KnownText"
+    ) -> bool:
+        from functions.chat.consent.private_copies import (
+            contains_unsaid_secret,
+            copies_private_text,
+        )
+
+        if self._is_clean:
+            return contains_unsaid_secret(arguments, known)
+        return copies_private_text(arguments, known, self._get_private_texts(maker))
+
+    def admit_derivation(self, tool: Tool) -> bool:
+        """Tell whether the message alone may give a call's arguments anew, and count it: a maker has few in a turn."""
+        from functions.chat.consent.disclosure import TURN_BUDGET_BITS
+
+        bits = self._bits_by_maker.get(tool.maker, 0.0) + _measure_derived(tool)
+        if not self._is_own_message or self._holds_secret or bits > TURN_BUDGET_BITS:
+            return False
+        self._derivations[tool.maker] += 1
+        return self._derivations[tool.maker] <= MAX_DERIVATIONS
+
+    def judge_derived(self, tool: Tool, call: ParsedCall) -> Verdict:
+        """Let a call run whose arguments the message alone gave: it tells which tool was called, and that."""
+        bits = _measure_derived(tool)
+        self._bits_by_maker[tool.maker] = self._bits_by_maker.get(tool.maker, 0.0) + bits
+        return Verdict(call=call, bits=bits)
+
+    @cached_property
+    def _holds_secret(self) -> bool:
+        return any(find_secrets(self._user_text))
 
     def _get_known_text(self, maker: str) -> "KnownText":
         """Return what a maker knows: the owner's message, and what it returned itself."""
@@ -220,6 +283,10 @@ class ToolPolicy:
         return tool.maker == WEB_SEARCH and self._own_words_only
 
 
+def _measure_derived(tool: Tool) -> float:
+    return 1 + log2(max(tool.maker_tools, 1))
+
+
 def _is_known_to(maker: str, source: str) -> bool:
     """Tell whether a maker may be told what a source returned: which of all of it counts."""
     return source == maker or (maker == WEB_PAGES and source == WEB_SEARCH)
@@ -246,6 +313,8 @@ def build_tool_policy(
     results: EarlierResults = NO_RESULTS,
     own_blocks: Sequence[str] = (),
     foreign_blocks: Sequence[str] = (),
+    is_own_message: bool = True,
+    is_message_alone: bool = False,
     local_time: datetime,
 ) -> ToolPolicy:
     """Build the policy of a turn from what its model is given.
@@ -263,6 +332,8 @@ def build_tool_policy(
         ],
         own_texts=[*own_blocks, *(message.text for message in history if message.is_owners)],
         earlier_results=_list_by_maker(results, tools),
+        is_own_message=is_own_message,
+        is_message_alone=is_message_alone,
         own_words_only=app is None
         and all(tool.source.kind != "app" for tool in tools)
         and not session.summary

@@ -1,6 +1,6 @@
 """Steps of an answer, collected from the events of its run."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from shared.domain.chats.run import ReasoningText, RunEvent, Stage, ToolEnded, ToolStarted
@@ -13,12 +13,16 @@ _CYCLE = Stage("thinking")
 def collect_steps(events: Sequence[RunEvent]) -> tuple[Step, ...]:
     """Return the reasoning and the calls in the order in which they were streamed, cut to be stored."""
     ends = {event.call_id: event for event in events if isinstance(event, ToolEnded)}
-    shown = (e for e in events if e == _CYCLE or isinstance(e, ReasoningText | ToolStarted))
+    shown = [e for e in events if e == _CYCLE or isinstance(e, ReasoningText | ToolStarted)]
     return shorten_steps(list(_list_steps(shown, ends)))
 
 
-def _list_steps(events: Iterable[RunEvent], ends: Mapping[str, ToolEnded]) -> Iterator[Step]:
-    """Yield steps, with the pieces of reasoning joined that neither a call nor a cycle separates."""
+def _list_steps(events: Sequence[RunEvent], ends: Mapping[str, ToolEnded]) -> Iterator[Step]:
+    """Yield steps, with the pieces of reasoning joined that neither a call nor a cycle separates.
+
+    A call stands where it began first, as it was made last.
+    """
+    starts = {event.call_id: event for event in events if isinstance(event, ToolStarted)}
     cycle = 0
     for _, group in groupby(events, key=type):
         pieces = list(group)
@@ -27,8 +31,8 @@ def _list_steps(events: Iterable[RunEvent], ends: Mapping[str, ToolEnded]) -> It
         if reasoning:
             yield ReasoningStep(text=reasoning)
         for piece in pieces:
-            if isinstance(piece, ToolStarted):
-                yield _build_call(piece, ends.get(piece.call_id), cycle)
+            if isinstance(piece, ToolStarted) and (start := starts.pop(piece.call_id, None)):
+                yield _build_call(start, ends.get(piece.call_id), cycle)
 
 
 def _build_call(started: ToolStarted, ended: ToolEnded | None, cycle: int) -> CallStep:

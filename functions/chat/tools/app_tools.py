@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from functions.chat.tools.toolkit import DataResult, ResultRenderer, Tool
@@ -12,6 +13,7 @@ from shared.domain.apps.app import App, ChatTool
 from shared.domain.chats.consent import Consent, Grant, Standing
 from shared.domain.ids import UserId
 from shared.domain.models.model import ToolSpec
+from shared.models.argument_check import require_fit
 from shared.models.schema_forms import MAX_DESCRIPTION_CHARS
 from shared.models.schemas import read_parameters
 from shared.ports import ToolBox
@@ -88,12 +90,14 @@ def _build_tool(
             )
         )
 
+    spec = _build_spec(app, chat_tool, standing)
     return Tool(
-        spec=_build_spec(app, chat_tool, standing),
+        spec=spec,
         status=chat_tool.status_message or chat_tool.name.replace("_", " ").strip().title(),
         run=run,
         source=source,
         tool_class=classify_app_tool(chat_tool),
+        check=partial(require_fit, chat_tool.name, spec.parameters),
         own_name=chat_tool.name,
         maker=app.maker,
         maker_tools=tool_counts[app.maker],

@@ -1,9 +1,9 @@
 """Built-in tools: the class of a tool's arguments is also what the model reads about it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
+from functions.chat.consent.call_words import Item
 from functions.chat.tools.toolkit import ResultRenderer, Tool
 from shared.arguments import ArgumentsT, build_tool_spec, parse_arguments
 from shared.domain.chats.built_in_names import BuiltInToolName
@@ -21,11 +21,23 @@ def build_builtin_tool(
     sensitive_arguments: Sequence[str] = (),
     is_search: bool = False,
     reads: TextKind | None = None,
+    name_items: Callable[[ArgumentsT], Awaitable[Mapping[str, Item]]] | None = None,
 ) -> Tool:
-    """Build a tool that calls `handle` with validated arguments. It asks each time that it asks at all."""
+    """Build a tool that calls `handle` with validated arguments. It asks each time that it asks at all.
+
+    `name_items` returns what ids among them stand for, before its owner is asked. It raises ToolRefused.
+    """
 
     async def run(arguments: Mapping[str, Any], _: str) -> ResultRenderer:
         return await handle(parse_arguments(name, arguments_type, arguments))
+
+    async def check(arguments: Mapping[str, Any]) -> None:
+        parse_arguments(name, arguments_type, arguments)
+
+    async def find_items(arguments: Mapping[str, Any]) -> Mapping[str, Item]:
+        if name_items is None:
+            return {}
+        return await name_items(parse_arguments(name, arguments_type, arguments))
 
     return Tool(
         spec=build_tool_spec(name, arguments_type),
@@ -35,7 +47,8 @@ def build_builtin_tool(
         tool_class=tool_class,
         sensitive_arguments=sensitive_arguments,
         is_grantable=False,
-        check=partial(parse_arguments, name, arguments_type),
+        check=check,
+        name_items=find_items,
         is_search=is_search,
         reads=reads,
     )

@@ -1,10 +1,12 @@
 """Memory tools: write down, correct and delete facts about the owner, each category by its rules."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from functions.chat.consent.call_words import Item
 from functions.chat.consent.reading import Reading
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
@@ -99,6 +101,7 @@ def build_memory_tools(
             UpdateMemory,
             partial(_update_memory, deps, uid, reading),
             tool_class="write",
+            name_items=partial(_name_memory, deps, uid),
         ),
         build_builtin_tool(
             "delete_memories",
@@ -106,6 +109,7 @@ def build_memory_tools(
             DeleteMemories,
             partial(_delete_memories, deps, uid),
             tool_class="sensitive",
+            name_items=partial(_name_memories, deps, uid),
         ),
     ]
     return [remember, *(tools_by_id if recalls_memories else [])]
@@ -159,14 +163,34 @@ async def _update_memory(
     return _show_change(LibraryChange(id=deps.new_id(), text=text, before=before, after=after))
 
 
-async def _delete_memories(
+async def _name_memory(deps: ChatDeps, uid: UserId, arguments: UpdateMemory) -> Mapping[str, Item]:
+    memory = await _get_memory(deps, uid, arguments.memory_id)
+    _check_length(memory.category, arguments.fact)
+    return {memory.id: Item(name=memory.content)}
+
+
+async def _name_memories(
     deps: ChatDeps, uid: UserId, arguments: DeleteMemories
-) -> ResultRenderer:
-    """Delete what the owner was asked about, or nothing. Raises ToolRefused for other words."""
+) -> Mapping[str, Item]:
+    return {m.id: Item(name=m.content) for m in await _find_memories(deps, uid, arguments)}
+
+
+async def _find_memories(
+    deps: ChatDeps, uid: UserId, arguments: DeleteMemories
+) -> Sequence[Memory]:
+    """Raises ToolRefused where one says something else than the owner is told."""
     found = {item.memory_id: item.text for item in arguments.memories}
     memories = [await _get_memory(deps, uid, memory_id) for memory_id in found]
     if [memory.content for memory in memories] != list(found.values()):
         raise ToolRefused("a memory says something else. Call get_memories for what it says.")
+    return memories
+
+
+async def _delete_memories(
+    deps: ChatDeps, uid: UserId, arguments: DeleteMemories
+) -> ResultRenderer:
+    """Delete what the owner was asked about, or nothing. Raises ToolRefused for other words."""
+    memories = await _find_memories(deps, uid, arguments)
     await deps.stores.profiles.change(uid, forgot_at=deps.clock.now())
     await forget_memories(deps.stores.memories, deps.index, uid, memories)
     return render_fixed(f"Deleted: {', '.join(f'“{memory.content}”' for memory in memories)}.")

@@ -5,7 +5,7 @@ from typing import Any
 
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.toolkit import DataResult, ResultRenderer, Tool
-from shared.arguments import build_tool_spec
+from shared.arguments import build_tool_spec, parse_arguments
 from shared.domain.apps.connection import Connection, Service
 from shared.domain.chats.consent import Consent, Grant
 from shared.domain.ids import UserId
@@ -50,6 +50,9 @@ def _build_tool(
             )
         )
 
+    async def check(arguments: Mapping[str, Any]) -> None:
+        parse_arguments(tool.name, tool.arguments_type, arguments)
+
     return Tool(
         spec=build_tool_spec(tool.name, tool.arguments_type),
         status=tool.status,
@@ -58,6 +61,7 @@ def _build_tool(
         tool_class=tool.tool_class,
         sensitive_arguments=tool.sensitive_arguments,
         is_grantable=tool.is_grantable,
+        check=check,
         maker=f"service {service.service}",
         maker_tools=len(service.tools),
         always_allowed=tool.is_grantable and grant is not None and grant.state == "always",

@@ -1,12 +1,13 @@
 """Task tools: list, create and change the owner's action items."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, StringConstraints
 
+from functions.chat.consent.call_words import Item
 from functions.chat.consent.reading import Reading
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
@@ -39,6 +40,7 @@ FURTHER_TASKS = "There are {count} such tasks; these are further ones."
 NEXT_TASKS = "The next begin at offset {offset}. Do not count these as all."
 NOT_ALL_READ = f"Only the newest {MAX_SEARCHED} tasks were looked through."
 NO_TASKS = "There are no such tasks."
+NO_SUCH_TASK = "There is no such task. Call get_action_items for the ids."
 DUE = ", due {time}"
 DONE = " (done)"
 
@@ -127,6 +129,7 @@ def build_task_tools(
             "Updating action item",
             UpdateActionItem,
             partial(_update_action_item, deps, uid, reader, reading),
+            name_items=partial(_name_task, deps, uid),
         ),
     ]
 
@@ -203,10 +206,20 @@ async def _update_action_item(
             uid, arguments.action_item_id, updated_at=now, edited=True, **changes
         )
     except NotFound as error:
-        raise ToolRefused("There is no such task. Call get_action_items for the ids.") from error
+        raise ToolRefused(NO_SUCH_TASK) from error
     if before.due_at or after.due_at:
         await announce_tasks(deps, uid, [after])
     return _render_change(deps, reader, CHANGED, before, after)
+
+
+async def _name_task(
+    deps: ChatDeps, uid: UserId, arguments: UpdateActionItem
+) -> Mapping[str, Item]:
+    try:
+        task = await deps.stores.action_items.get(uid, ActionItemId(arguments.action_item_id))
+    except NotFound as error:
+        raise ToolRefused(NO_SUCH_TASK) from error
+    return {task.id: Item(name=task.description)}
 
 
 def _render_change(

@@ -19,22 +19,31 @@ from shared.domain.value import value
 
 @value
 class ToolGrant:
-    """A tool, the owner's decision about it, and the bits that its maker was told today unasked."""
+    """A tool, the owner's decision about it, and the bits that its maker was told today unasked.
+
+    `clean_bits_today` are those of clean turns.
+    """
 
     tool: Tool
     state: GrantState
     bits_today: float
+    clean_bits_today: float
 
 
 async def list_grants(deps: ChatDeps, uid: UserId) -> list[ToolGrant]:
     """Return the tools of installed apps and connected services, those switched off as well."""
-    consent, tools, bits = await gather(
+    consent, tools, day = await gather(
         deps.stores.grants.load(uid),
         _load_tools(deps, uid),
         deps.stores.disclosure_ledger.load_day(uid, deps.clock.now().date()),
     )
     return [
-        ToolGrant(tool=tool, state=_get_state(consent, tool), bits_today=bits.get(tool.maker, 0.0))
+        ToolGrant(
+            tool=tool,
+            state=_get_state(consent, tool),
+            bits_today=day.bits.get(tool.maker, 0.0),
+            clean_bits_today=day.clean_bits.get(tool.maker, 0.0),
+        )
         for tool in tools
     ]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 
+from functions.chat.consent.call_words import Item
 from functions.chat.context.citations import Citations, free_brackets
 from functions.chat.context.numbering import Numbering
 from functions.chat.context.result_text import write_for_model
@@ -107,7 +108,8 @@ class Tool:
     words it returns, and `reads` their kind where it is not that of its source. `maker` learns its arguments, and has `maker_tools` tools in all; it is empty
     for the owner's library. `pin` names the version that runs, and `standing` says whether the
     owner saw it; with `always_allowed` they are not asked about its calls, except those that give one of `sensitive_arguments`.
-    `check` raises ToolRefused for arguments that it would refuse.
+    `check` raises ToolRefused for arguments that it would refuse, and so does `name_items`, which returns
+    what ids among them stand for.
     The results of one that `is_search` have numbers to cite.
     """
 
@@ -118,7 +120,8 @@ class Tool:
     tool_class: ToolClass
     sensitive_arguments: Sequence[str] = ()
     is_grantable: bool = True
-    check: Callable[[Mapping[str, Any]], object] | None = None
+    check: Callable[[Mapping[str, Any]], Awaitable[object]] | None = None
+    name_items: Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Item]]] | None = None
     is_search: bool = False
     reads: TextKind | None = None
     own_name: str = ""
@@ -147,14 +150,18 @@ class Tool:
         """Tell whether its owner may allow its calls for always."""
         return self.is_grantable and self.tool_class != "sensitive"
 
-    def refuses(self, arguments: Mapping[str, Any]) -> bool:
-        """Tell whether a call would be refused for its arguments, so that nobody is asked about it."""
+    async def find_refusal(self, arguments: Mapping[str, Any]) -> str:
+        """Return why a call is refused for its arguments, so that nobody is asked about it; empty for others."""
         try:
             if self.check is not None:
-                self.check(arguments)
-        except ToolRefused:
-            return True
-        return False
+                await self.check(arguments)
+        except ToolRefused as refusal:
+            return str(refusal)
+        return ""
+
+    async def find_items(self, arguments: Mapping[str, Any]) -> Mapping[str, Item]:
+        """Return what ids of the owner's items in a call stand for. Raises ToolRefused."""
+        return {} if self.name_items is None else await self.name_items(arguments)
 
     def is_sensitive(self, arguments: Mapping[str, Any]) -> bool:
         """Tell whether a call is asked about each time."""
@@ -223,14 +230,20 @@ class Toolkit:
         return self._tools.get(name)
 
     async def run(
-        self, calls: Sequence[ParsedCall], skip_reasons: Mapping[int, str] | None = None
+        self,
+        calls: Sequence[ParsedCall],
+        skip_reasons: Mapping[int, str] | None = None,
+        refusals: Mapping[int, str] | None = None,
     ) -> list[ToolOutcome]:
         """Run calls concurrently; return the results in call order.
 
-        A call whose position is in `skip_reasons` is not run: the model reads the reason instead.
+        A call whose position is in `skip_reasons` or `refusals` is not run: the model reads why instead.
         """
         results = {
             position: _build_skipped(text) for position, text in (skip_reasons or {}).items()
+        } | {
+            position: _build_skipped(text, CALLED_WRONGLY)
+            for position, text in (refusals or {}).items()
         }
 
         async def run_call(position: int, call: ParsedCall) -> None:
@@ -348,8 +361,8 @@ def _build_failure(text: str) -> _CallResult:
     return _CallResult(render=render_fixed(error), failed=True)
 
 
-def _build_skipped(text: str) -> _CallResult:
-    return _CallResult(render=render_fixed(f"Error: {text}"), failed=True, is_skipped=True)
+def _build_skipped(text: str, failure_notice: str = "") -> _CallResult:
+    return replace(_build_failure(text), failure_notice=failure_notice, is_skipped=True)
 
 
 def _truncate(text: str, limit: int) -> str:

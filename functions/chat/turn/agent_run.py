@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import anyio
 
 from functions.chat import user_texts
+from functions.chat.consent.call_words import Reader
 from functions.chat.deps import ChatDeps
 from functions.chat.loop.agent import Agent
 from functions.chat.loop.call_review import CallReview
@@ -32,7 +33,9 @@ from shared import telemetry
 from shared.domain.chats.run import AnswerText, Outcome, Status, VoiceEnded
 from shared.domain.errors import KeepsakeError
 from shared.domain.ids import RunId, UserId
+from shared.domain.models.model import ToolSpec
 from shared.languages import translate
+from shared.ports import ChatModel
 
 
 class VoiceRun(Protocol):
@@ -81,11 +84,12 @@ class AgentRun:
         reading_s = deps.limits.allow_reading_s(deps.model.describe(voice.role))
         self._deadline = Deadline(deps.limits.deadline_s, reading_s=reading_s)
         self._first_word = FirstWord(self._deadline)
+        model = deps.model.for_user(
+            turn.uid, is_masked=turn.masks_private_data, chat=turn.session.id
+        )
         self.agent = Agent(
             run_id=RunId(f"{turn.run_id}/{number}") if number else turn.run_id,
-            model=deps.model.for_user(
-                turn.uid, is_masked=turn.masks_private_data, chat=turn.session.id
-            ),
+            model=model,
             role=voice.role,
             toolkit=Toolkit(
                 voice.tools,
@@ -96,6 +100,8 @@ class AgentRun:
                 policy=voice.tool_policy,
                 confirmer=_build_confirmer(deps, turn, self._deadline),
                 spend_bits=partial(_spend_bits, deps, turn.uid),
+                derive=partial(_derive_arguments, model, turn),
+                reader=Reader(language=turn.language, zone=turn.zone),
             ),
             output_gate=turn.output_gate,
             limits=deps.limits,
@@ -193,13 +199,23 @@ async def _report_refused_tool(deps: ChatDeps, tool: Tool, model: str, words: st
 
 
 async def _spend_bits(
-    deps: ChatDeps, uid: UserId, bits_by_maker: Mapping[str, float]
+    deps: ChatDeps, uid: UserId, bits_by_maker: Mapping[str, float], *, is_clean: bool
 ) -> frozenset[str]:
-    from functions.chat.consent.disclosure import DAY_BUDGET_BITS
+    from functions.chat.consent.disclosure import CLEAN_DAY_BUDGET_BITS, DAY_BUDGET_BITS
 
+    limit = CLEAN_DAY_BUDGET_BITS if is_clean else DAY_BUDGET_BITS
     return await deps.stores.disclosure_ledger.spend(
-        uid, bits_by_maker, limit=DAY_BUDGET_BITS, now=deps.clock.now()
+        uid, bits_by_maker, is_clean=is_clean, limit=limit, now=deps.clock.now()
     )
+
+
+async def _derive_arguments(
+    model: ChatModel, turn: PreparedTurn, spec: ToolSpec
+) -> Mapping[str, Any] | None:
+    from functions.chat.consent.blind_derivation import derive_arguments
+
+    local_time = turn.accepted_at.astimezone(turn.zone)
+    return await derive_arguments(model, turn.question.text, spec, local_time=local_time)
 
 
 @asynccontextmanager

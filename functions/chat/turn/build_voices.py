@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from functions.chat.consent.allowed_details import build_details_text
+from functions.chat.consent.nobodys_words import find_writers
 from functions.chat.consent.reading import Reading
 from functions.chat.context import prompt
 from functions.chat.context.context import Context
@@ -157,7 +158,7 @@ class VoiceBuilder:
         )
         if context.known and not self.documents.session.is_private:
             telemetry.add_fields(known=_describe_known(self.documents.known))
-        policy = self._build_policy(context, offered.tools)
+        policy = self._build_policy(fitted, offered.tools)
         return self._build_voice(role, fitted, offered, policy)
 
     def _build_sibling(self, main: Voice, role: ModelRole, context: Context) -> Voice:
@@ -225,6 +226,8 @@ class VoiceBuilder:
             reading=self.reading,
             results=documents.results,
             **_list_blocks(context, documents),
+            is_own_message=not find_writers(self.text, is_offered=documents.is_offered),
+            is_message_alone=context.holds_question_alone,
             local_time=self.now.astimezone(documents.profile.zone),
         )
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from functions.tool_proxy.call_quota import check_quota
 from functions.tool_proxy.calls.outgoing import execute
-from functions.tool_proxy.calls.schema import validate_arguments
 from functions.tool_proxy.deps import CallDeps
 from functions.tool_proxy.ports import OutgoingCall
 from shared.arguments import drop_absent
@@ -15,6 +14,7 @@ from shared.domain.apps.app import App, ChatTool, InstalledApp
 from shared.domain.apps.tool_data import ToolData
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
+from shared.models.argument_check import require_fit
 from shared.models.schemas import read_parameters
 from shared.resilience.hour_windows import floor_to_hour
 from shared.security.tool_pin import compute_pin
@@ -43,8 +43,7 @@ async def call_tool(
         tool = _require_tool(app, name, pin)
         parameters = read_parameters(tool.parameters, given=tool.given_arguments)
         provided_arguments = drop_absent(arguments, parameters)
-        if violation := await validate_arguments(parameters, provided_arguments):
-            raise ToolRefused(f"The arguments of {name!r} do not fit: {violation}")
+        await require_fit(name, parameters, provided_arguments)
         call = OutgoingCall(
             uid=uid,
             app=app,

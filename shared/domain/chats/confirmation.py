@@ -36,14 +36,26 @@ NO_ALWAYS = "This tool asks each time: it cannot be allowed for always."
 
 
 @value
+class WaitingCall:
+    """A call of the same answer about which the user is asked next, by the model's name for its tool."""
+
+    call_id: str
+    model_name: str
+    arguments: str
+
+
+@value
 class Confirmation:
     """A call that waits for the user's answer, as it is shown.
+
+    `question` says in their language what it would do, and `details` has a line for each argument where
+    that is not in it.
 
     `tool` is the tool's own name, `model_name` the model's name for it, and `pin` names the version
     that runs. `source` receives the `arguments`: JSON text, exactly what runs; `maker` learns them.
     `channel` is how it is answered: by a button while the answer waits, or by the next message of
     the chat. `answered_in` is the run that such a message began. `typed_words` are what that message has
-    to say where yes is not enough.
+    to say where yes is not enough. `waiting` are the calls that come next.
     """
 
     id: str
@@ -62,6 +74,9 @@ class Confirmation:
     decision: Decision | None = None
     answered_in: RunId | None = None
     typed_words: str = ""
+    question: str = ""
+    details: tuple[str, ...] = ()
+    waiting: tuple[WaitingCall, ...] = ()
 
 
 def build_always_grant(confirmation: Confirmation) -> Grant:

@@ -53,7 +53,7 @@ class PlacementCounter:
             case AnswerText() | CitationShown() | FileCited():
                 self._enter("text")
             case ToolStarted(call_id=call_id):
-                return self._by_call.setdefault(call_id, self._place_tool())
+                return self._by_call.get(call_id) or self._place_tool(call_id)
             case ToolEnded(call_id=call_id):
                 return self._by_call.get(call_id, self._latest)
             case ConfirmationRequested(confirmation):
@@ -68,12 +68,13 @@ class PlacementCounter:
         """The current block; the first one, where no block has begun."""
         return self._current if self._current.turn_index >= 0 else Placement(voice=self._voice)
 
-    def _place_tool(self) -> Placement:
+    def _place_tool(self, call_id: str) -> Placement:
         """Return the next tab of the block of tools; the first tool begins the block."""
         tab_index = self._current.tab_index + 1 if self._kind == "tools" else 0
         self._enter("tools")
         turn_index = self._current.turn_index
         self._current = Placement(turn_index=turn_index, tab_index=tab_index, voice=self._voice)
+        self._by_call[call_id] = self._current
         return self._current
 
     def _enter(self, kind: str) -> None:

@@ -73,7 +73,10 @@ class AnswerWithdrawn:
 
 @value
 class ToolStarted:
-    """A tool call begins; `arguments` is JSON text as the model wrote it, perhaps broken or cut."""
+    """A tool call begins; `arguments` is JSON text as the model wrote it, perhaps broken or cut.
+
+    It comes again for a call whose arguments were written anew, with those.
+    """
 
     call_id: str
     tool: str

@@ -189,6 +189,8 @@ async def test_a_confirmation_shows_the_call_and_the_reason(world: ChatFixture) 
         "call_id": "call_0",
         "tool": "send_mail",
         "source": {"kind": "app", "id": "MAIL", "name": "Mail"},
+        "question": "May “Mail” (developer eve, id `MAIL`) do “send mail” with exactly this?",
+        "details": ["to: eve@evil.example", "body: the code is 4711"],
         "arguments": run.confirmation.arguments,
         "maker": "developer eve",
         "reason": "sensitive",

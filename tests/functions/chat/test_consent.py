@@ -103,8 +103,8 @@ async def test_nothing_of_an_app_changes_anything_unasked_when_nothing_was_read_
 
 
 QUESTION = (
-    'May “Notes” (developer eve, id `NOTES`) do `add_note` with exactly this?\n```json\n{"text": "Buy milk"}'
-    "\n```\nIt has not been allowed yet. Reply yes, always or no."
+    "May “Notes” (developer eve, id `NOTES`) do “add note” with exactly this?\n```\ntext: Buy milk\n```\n"
+    "It has not been allowed yet. Reply yes, always or no."
 )
 
 
@@ -305,16 +305,47 @@ async def test_apps_installed_before_there_were_pins_are_pinned_as_they_are_s3(w
     assert [tool for tool, _ in list_calls(world)] == ["find_notes"]
 
 
-async def test_only_one_question_is_asked_in_the_old_app_s1(world: ChatFixture):
+async def test_several_writes_are_asked_about_one_after_the_other_in_the_old_app_s1(
+    world: ChatFixture,
+):
     await install(world)
     names = [build_model_name(NOTES, tool) for tool in (ADD, SEND)]
 
-    shown, model = await say(
+    first, model = await say(
         world, "Do both", script_calls(*((name, MILK) for name in names)), script_answer("")
     )
+    second, _ = await say(world, "yes", script_answer("Noted."))
+    calls_before = list_calls(world)
+    last, _ = await say(world, "yes", script_answer("Sent."))
 
-    assert shown == QUESTION
-    assert "asked about no further call" in get_last_result(model)
+    assert first == QUESTION
+    assert "asked about this call after the one before it" in get_last_result(model)
+    assert second.startswith("Noted.\n\nMay “Notes” (developer eve, id `NOTES`) do “send note”")
+    assert calls_before == [("add_note", MILK)]
+    assert (last, list_calls(world)) == ("Sent.", [("add_note", MILK), ("send_note", MILK)])
+
+
+async def test_a_no_ends_the_questions_about_its_tool_and_no_other_s1(world: ChatFixture):
+    await install(world)
+    add, send = (build_model_name(NOTES, tool) for tool in (ADD, SEND))
+    calls = script_calls((add, MILK), (add, {"text": "Buy eggs"}), (send, MILK))
+    await say(world, "Do all", calls, script_answer(""))
+
+    second, _ = await say(world, "no", script_answer("All right."))
+    await say(world, "yes", script_answer("Sent."))
+
+    assert "do “send note”" in second
+    assert list_calls(world) == [("send_note", MILK)]
+
+
+async def test_a_call_that_does_not_fit_is_not_asked_about_s1(world: ChatFixture):
+    await install(world)
+
+    shown, model = await say(world, "Note it", call(ADD, {"text": 7}), script_answer("Sorry."))
+
+    assert shown == "Sorry."
+    assert "'add_note' do not fit" in get_last_result(model)
+    assert list_calls(world) == []
 
 
 async def test_a_markdown_fence_in_an_argument_cannot_end_the_question_s1(world: ChatFixture):
@@ -334,17 +365,17 @@ async def test_a_name_that_is_a_sentence_stands_in_quotes_s1(world: ChatFixture)
 
     shown, _ = await say(world, "Note it", call(ADD, app=app), script_answer(""))
 
-    assert shown.startswith("May “the weather be shown now? Reply yes. Else” (developer eve, id")
+    assert shown.startswith("May “the weather be shown’ now? Reply yes. Else” (developer eve, id")
 
 
 async def test_no_argument_is_shown_behind_a_long_one_s1(world: ChatFixture):
     await install(world)
-    arguments = {"text": "Buy milk" + " " * 200, "to": {"everybody": True}, "n": 1e16}
+    arguments = {"text": "Buy milk\nn: 2" + " " * 200, "to": {"everybody": True}, "n": 1e16}
 
     shown, _ = await say(world, "Note it", call(ADD, arguments), script_answer(""))
 
-    lines = shown.partition("```json\n")[2].splitlines()
-    assert lines[2:5] == ['  "to": {"everybody": true},', '  "n": 1e+16', "}"]
+    lines = [line.rstrip() for line in shown.partition("```\n")[2].splitlines()]
+    assert lines[:4] == ["text: Buy milk", "    n: 2", "to everybody: yes", "n: 1e+16"]
 
 
 async def test_the_chat_changes_the_owners_tasks_without_a_question_s1(world: ChatFixture):

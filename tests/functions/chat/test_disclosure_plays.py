@@ -23,7 +23,13 @@ from shared.domain.chats.confirmation import Confirmation
 from shared.domain.ids import AppId, SessionId
 from shared.domain.models.model import ModelCallFinished, ToolCall, ToolCallRequested
 from shared.security.tool_pin import build_grants
-from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
+from tests.fakes import (
+    DerivingModel,
+    ScriptedModel,
+    ScriptedTurn,
+    script_answer,
+    script_calls,
+)
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations
 from tests.functions.chat.test_message_routes import ask
@@ -108,9 +114,10 @@ def build_deps(world: ChatFixture, model: ScriptedModel) -> ChatDeps:
     return replace(world.deps(model), new_id=lambda: f"id{next(IDS)}", web_search=True)
 
 
-async def say(world: ChatFixture, text: str, *turns: ScriptedTurn) -> str:
+async def say(world: ChatFixture, text: str, *turns: ScriptedTurn, derived: str = "") -> str:
+    """Say something to a model that writes `derived` arguments where it sees the message alone."""
     world.clock.advance(seconds=5)
-    with ScriptedModel(*turns) as model:
+    with DerivingModel(*turns, derived=derived) as model:
         _, screen = await ask(build_deps(world, model), {"text": text})
     return screen.text
 
@@ -146,23 +153,17 @@ async def test_a_reading_app_is_told_no_card_number_unasked_s2(world: ChatFixtur
     assert question is not None, "the owner is asked about what goes beyond the budget"
     assert question.source == WEATHER.source
     assert len(sent) < 1 + len(PLAYS[play])
-    assert measure_turn(world, sent) <= TURN_BUDGET_BITS
+    assert measure_calls(world, sent[1:]) <= TURN_BUDGET_BITS
     assert CARD not in json.dumps(sent)
 
 
-def measure_turn(world: ChatFixture, sent: Calls) -> float:
-    """Measure what the calls of a turn told together, first to last."""
-    bits = 0.0
-    for number, arguments in enumerate(sent):
-        known = KnownText(
-            message=QUESTION,
-            returned=[str(world.toolbox.answer)] if number else [],
-            now=world.clock.now(),
-        )
-        bits += measure_disclosure(
-            arguments, LOOK.parameters, known, tools=1, limit=TURN_BUDGET_BITS
-        ).bits
-    return bits
+def measure_calls(world: ChatFixture, sent: Calls) -> float:
+    """Measure what calls told together after the library was read: before that there was nothing to tell."""
+    known = KnownText(message=QUESTION, returned=[str(world.toolbox.answer)], now=world.clock.now())
+    return sum(
+        measure_disclosure(call, LOOK.parameters, known, tools=1, limit=TURN_BUDGET_BITS).bits
+        for call in sent
+    )
 
 
 async def test_all_apps_of_a_maker_share_the_budget_of_a_turn_s2(world: ChatFixture):
@@ -177,7 +178,7 @@ async def test_all_apps_of_a_maker_share_the_budget_of_a_turn_s2(world: ChatFixt
         )
     )
 
-    await say(world, QUESTION, calls, script_answer(""))
+    await say(world, QUESTION, SEARCH, calls, script_answer(""))
 
     assert 0 < len(world.toolbox.calls) < 4
     assert await load_question(world) is not None
@@ -258,6 +259,148 @@ async def test_an_error_of_ours_is_nothing_that_the_app_returned_s2(world: ChatF
     assert await load_question(world) is not None
 
 
+IN_OTHER_WORDS = {"city": "the capital of Germany, where it may rain"}
+
+
+async def test_what_depends_on_this_message_alone_is_sent_whatever_it_costs_s2(world: ChatFixture):
+    name = await install(world)
+
+    await say(world, QUESTION, script_calls((name, IN_OTHER_WORDS)), script_answer("Sunny."))
+
+    assert [arguments for *_, arguments in world.toolbox.calls] == [IN_OTHER_WORDS]
+
+
+@pytest.mark.parametrize(
+    ("question", "arguments", "reason"),
+    [
+        (QUESTION, {"city": "Berlin 10115"}, "private_text"),
+        (QUESTION, {"city": "password=hunter2"}, "private_text"),
+        (QUESTION, {"city": "x" * 1_000}, "disclosure"),
+        (f"{QUESTION}\n> Ask for the capital of Germany", IN_OTHER_WORDS, "disclosure"),
+    ],
+    ids=["number", "secret", "endless", "paste"],
+)
+async def test_what_a_clean_turn_does_not_free_s2(world, question, arguments, reason):
+    name = await install(world)
+
+    await say(world, question, script_calls((name, arguments)), script_answer(""))
+
+    asked = await load_question(world)
+    assert asked is not None
+    assert asked.reason == reason
+    assert world.toolbox.calls == []
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        {"name": "Ada Lovelace"},
+        {"interests": ("chess", "rowing")},
+        {"learning_style": "by examples"},
+        {"chat_prompt": "Be brief."},
+        {"chat_reminder": "Say please."},
+    ],
+    ids=["name", "interests", "learning style", "prompt", "reminder"],
+)
+async def test_what_is_known_of_the_owner_counts_as_read_s2(
+    world: ChatFixture, profile: Mapping[str, Any]
+):
+    name = await install(world)
+    await world.deps().stores.profiles.change(ADA, **profile)
+
+    await say(world, QUESTION, script_calls((name, IN_OTHER_WORDS)), script_answer(""))
+
+    assert await load_question(world) is not None
+    assert world.toolbox.calls == []
+
+
+DERIVED = {"city": "Berlin, the capital of Germany on the Spree", "days": 7}
+
+
+async def test_what_the_message_alone_gives_is_sent_instead_of_asking_s2(world: ChatFixture):
+    name = await install(world)
+    await store_card(world)
+    spied = script_calls((name, {"city": "four nine two nine one two three four"}))
+
+    text = await say(
+        world, QUESTION, SEARCH, spied, script_answer("Sunny."), derived=json.dumps(DERIVED)
+    )
+
+    assert text == "Sunny."
+    assert [arguments for *_, arguments in world.toolbox.calls] == [DERIVED]
+    told = await world.deps().stores.disclosure_ledger.load_day(ADA, world.clock.now().date())
+    assert told.bits == {WEATHER.maker: 1}
+    [answer] = await world.deps().stores.messages.list_newest(ADA, SessionId("main"), limit=1)
+    assert [json.loads(step.arguments) for step in answer.steps if step.tool == name] == [DERIVED]
+
+
+async def test_a_maker_is_called_so_twice_in_a_turn_s2(world: ChatFixture):
+    name = await install(world)
+    calls = [(name, {"city": f"{word} nine one two three four"}) for word in ("a", "b", "c")]
+
+    await say(
+        world,
+        QUESTION,
+        SEARCH,
+        script_calls(*calls),
+        script_answer(""),
+        derived=json.dumps(DERIVED),
+    )
+
+    assert [arguments for *_, arguments in world.toolbox.calls] == [DERIVED, DERIVED]
+    assert await load_question(world) is not None
+
+
+@pytest.mark.parametrize(
+    ("question", "arguments", "derived"),
+    [
+        (QUESTION, IN_OTHER_WORDS, ""),
+        (QUESTION, IN_OTHER_WORDS, "{}"),
+        (QUESTION, IN_OTHER_WORDS, "Berlin"),
+        (QUESTION, IN_OTHER_WORDS, '{"days": "many"}'),
+        (QUESTION, {"city": CARD}, '{"city": "Berlin"}'),
+        (f"{QUESTION}\n> Ask Eve", IN_OTHER_WORDS, '{"city": "Berlin"}'),
+        (f"{QUESTION} My password=hunter2", IN_OTHER_WORDS, '{"city": "Berlin"}'),
+    ],
+    ids=["nothing", "no argument", "no JSON", "no number", "a private number", "paste", "secret"],
+)
+async def test_the_owner_is_asked_where_the_message_alone_gives_no_call_s2(
+    world, question, arguments, derived
+):
+    name = await install(world)
+    await store_card(world)
+
+    await say(
+        world, question, SEARCH, script_calls((name, arguments)), script_answer(""), derived=derived
+    )
+
+    asked = await load_question(world)
+    assert asked is not None
+    assert json.loads(asked.arguments) == arguments
+    assert world.toolbox.calls == []
+
+
+async def test_whoever_writes_the_arguments_anew_sees_the_message_and_the_tool_alone_s2(
+    world: ChatFixture,
+):
+    long = replace(LOOK, description="Weather of a city. " * 200)
+    name = await install(world, replace(WEATHER, chat_tools=(long,)))
+    await store_card(world)
+    calls = script_calls((name, IN_OTHER_WORDS))
+
+    with DerivingModel(
+        SEARCH, calls, script_answer("Sunny."), derived='{"city": "Spree"}'
+    ) as model:
+        await ask(build_deps(world, model), {"text": QUESTION})
+
+    [(_, prompt)] = [each for each in model.prompts if each[1].name == "chat/derive"]
+    assert prompt.data.keys() == {"message", "tool", "now"}
+    assert prompt.data["message"] == QUESTION
+    assert prompt.data["tool"].startswith(name)
+    assert len(prompt.data["tool"]) == 1_000
+    assert CARD not in repr(prompt)
+
+
 async def test_a_password_of_an_earlier_message_is_not_said_in_this_one_s2(world: ChatFixture):
     name = await install(world)
     await say(world, "My password is hunter2-Bluebird, remember", script_answer("I will."))
@@ -333,7 +476,7 @@ async def test_the_page_that_the_owner_looks_at_ends_the_free_search_of_the_web_
     search = script_calls(("perplexity_web_search", LONG_QUERY))
     question = {"text": QUESTION, "context": {"type": "conversation", "id": "c001"}}
 
-    with ScriptedModel(search, script_answer("")) as model:
+    with DerivingModel(search, script_answer("")) as model:
         await ask(build_deps(world, model), question)
 
     assert world.toolbox.calls == []
@@ -343,6 +486,7 @@ async def test_the_page_that_the_owner_looks_at_ends_the_free_search_of_the_web_
 async def test_the_tools_of_an_app_end_the_free_search_of_the_web_s2(world: ChatFixture):
     await install(world)
     search = script_calls(("perplexity_web_search", LONG_QUERY))
+    await say(world, "Hello", script_answer("Hi."))
 
     await say(world, QUESTION, search, script_answer(""))
 

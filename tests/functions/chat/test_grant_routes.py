@@ -63,13 +63,17 @@ async def test_what_a_maker_was_told_today_is_listed_and_forgotten_tomorrow_s2(
 ) -> None:
     await install(world)
     await say(world, "Find milk", call(FIND, {"text": "milk"}), script_answer("Found."))
+    clean = await list_grants(world)
+    await say(world, "Find tea", call(FIND, {"text": "tea"}), script_answer("Found."))
 
     today = await list_grants(world)
     world.clock.advance(days=1)
     tomorrow = await list_grants(world)
 
+    assert clean["find_notes"]["bits_today"] == 0 < clean["find_notes"]["clean_bits_today"]
+    assert today["find_notes"]["clean_bits_today"] == clean["find_notes"]["clean_bits_today"]
     assert 0 < today["find_notes"]["bits_today"] == today["add_note"]["bits_today"] <= 48
-    assert tomorrow["find_notes"]["bits_today"] == 0
+    assert tomorrow["find_notes"]["bits_today"] == tomorrow["find_notes"]["clean_bits_today"] == 0
 
 
 async def test_a_tool_allowed_for_always_runs_and_asks_again_by_default_s1(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from functions.chat import user_texts
 from functions.chat.api.routes import ROUTES
+from functions.chat.consent import call_words
 from functions.chat.consent.consent_reply import parse_reply
 from functions.chat.loop.confirmation import REASONS
 from functions.chat.tools.details_tools import SHOWN
@@ -65,6 +66,7 @@ def is_text(name: str, text: object) -> bool:
 
 def list_fixed_texts() -> Iterator[str]:
     yield from (text for name, text in vars(user_texts).items() if name.isupper())
+    yield from (text for name, text in vars(call_words).items() if is_text(name, text))
     yield from (text for name, text in vars(crisis_plan).items() if is_text(name, text))
     yield from REASONS.values()
     yield from CAUSES.values()

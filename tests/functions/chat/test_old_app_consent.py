@@ -10,6 +10,7 @@ from functions.chat.tools.app_tools import build_model_name
 from functions.chat.user_texts import CALL_SKIPPED
 from shared.domain.account.notification import NotificationId
 from shared.domain.apps.app import ExternalIntegration, InstalledApp
+from shared.domain.apps.tool_data import ToolData
 from shared.domain.ids import AppId
 from shared.library.notify import PostedNotification, notify
 from shared.security.tool_pin import build_grants
@@ -73,12 +74,47 @@ async def test_a_call_that_must_ask_asks_in_its_chat_and_runs_after_a_yes_s1(
     calls_before = list_calls(world)
     shown = await say(world, chat, "yes", script_answer("Done."))
 
-    assert question.startswith("One moment.\n\nMay “")
+    assert question.startswith(
+        ("One moment.\n\nMay “", "One moment.\n\nDelete “e1” from your calendar?")
+    )
     assert question.endswith("Reply yes or no.")
     assert NO_QUESTION not in question
     assert (calls_before, shown) == ([], "Done.")
     [(_, arguments)] = list_calls(world)
     assert arguments == wanted[1]
+
+
+STANDUP = ToolData(
+    content={
+        "events": [
+            {"title": "Lunch", "start": "2026-03-02T12:00:00+00:00", "event_id": "e2"},
+            {
+                "title": "Standup",
+                "start": "2026-03-02T09:00:00+00:00",
+                "attendees": "a@x.org, b@x.org, c@x.org, d@x.org",
+                "event_id": "e1",
+            },
+        ]
+    }
+)
+
+
+async def test_a_question_names_the_thing_and_no_id_in_its_owners_language_u8(
+    world: ChatFixture,
+) -> None:
+    await set_up(world)
+    await world.deps().stores.profiles.change(ADA, language="de")
+    world.toolbox.answer = STANDUP
+    list_events = script_calls(("get_calendar_events", {}))
+
+    shown = await say(
+        world, {}, "Lösch das Standup", list_events, script_calls(SERVICE_CALL), script_answer("")
+    )
+
+    question, _ = shown.split("\n")
+    assert question == (
+        "„Standup“, Montag, 2. März 2026 um 09:00 Uhr, 4 Personen aus deinem Kalender löschen?"
+    )
 
 
 @pytest.mark.parametrize(

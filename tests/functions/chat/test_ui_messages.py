@@ -452,6 +452,8 @@ def test_a_confirmation_is_one_part_that_is_updated_with_its_decision_t11() -> N
             "call_id": "c1",
             "tool": "send_mail",
             "source": {"kind": "app", "id": "MAIL", "name": "Mail"},
+            "question": "",
+            "details": [],
             "arguments": {"to": "ann@example.com"},
             "maker": "developer eve",
             "reason": "sensitive",

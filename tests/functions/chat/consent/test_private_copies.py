@@ -4,12 +4,16 @@ from typing import Any
 
 import pytest
 
-from functions.chat.consent.private_copies import ReadTexts, copies_private_text
+from functions.chat.consent.private_copies import (
+    ReadTexts,
+    contains_unsaid_secret,
+    copies_private_text,
+)
 from tests.functions.chat.consent.disclosure_cases import build_known
 
 READ = ReadTexts(
     [
-        "The card is 4929 1234 5678 9012, the PIN 8842. Dinner on 2026-12-05 at 19:30.",
+        "The card is 4929 1234 5678 9012, the PIN 8842. Dinner on 2026-12-05 at 19:30, in 2022 and 2027.",
         '{"password": "open sesame"} and password=hunter2, call +49 170 5550123',
         "key sk_live_4eC39HqLyjWDarjtT1zdp7dc",
     ]
@@ -58,6 +62,8 @@ def test_what_the_message_says_as_well_is_not_private_s2(value: Any):
         "884",
         "2026-12-05",
         "2026-12-05T19:30:00+01:00",
+        "begin zomertijd 2027",
+        2022,
         "3141",
         True,
         None,
@@ -68,6 +74,28 @@ def test_what_the_message_says_as_well_is_not_private_s2(value: Any):
 )
 def test_what_was_not_read_and_days_are_no_copies_s2(value: Any):
     assert not copies_private_text({"a": value}, build_known(), READ)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_unsaid"),
+    [
+        ("8842", True),
+        ("Berlin 10115", True),
+        (52.5201, True),
+        ("password=hunter2", True),
+        (["x", {"b": "sk_live_4eC39HqLyjWDarjtT1zdp7dc"}], True),
+        ("1984", True),
+        ("2026-12-05T19:30:00+01:00", False),
+        ("summer 2027", False),
+        ("route 4711", False),
+        ("481233905571", False),
+        ("eggplant, 45 minutes", False),
+    ],
+)
+def test_in_a_clean_turn_numbers_and_secrets_are_the_message_s_s2(value: Any, *, is_unsaid: bool):
+    known = build_known("Where does route 4711 go, with parcel 4812-3390-5571?")
+
+    assert contains_unsaid_secret({"a": value}, known) is is_unsaid
 
 
 def test_a_secret_is_found_with_its_lines_joined_s2():

@@ -35,8 +35,8 @@ def test_stable_text_comes_first_and_the_time_in_the_last_message_p18() -> None:
         UserText(
             text="<context>\n"
             "Current time: 2026-03-02T13:00:05+01:00 (Europe/Berlin)\n"
-            "The owner's name: Ada\n"
             'Where the question has no language of its own, answer in: "en"\n'
+            "The owner's name: Ada\n"
             "</context>\n\nHello"
         ),
     ]

@@ -7,7 +7,13 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from functions.tool_proxy.json_schema import MAX_STEPS, TooManySteps, find_violation
+from shared.domain.errors import ToolRefused
+from shared.models.json_schema import (
+    MAX_STEPS,
+    TooManySteps,
+    find_violation,
+    load_validator,
+)
 
 _STEPS_ON_THE_LOOP = 1_000
 """At most 15 ms; almost every call needs fewer."""
@@ -27,6 +33,8 @@ async def validate_arguments(schema: Mapping[str, Any], arguments: Mapping[str, 
 
     What takes longer goes on in a thread, and what takes too long is refused.
     """
+    if not load_validator.cache_info().currsize:
+        await anyio.to_thread.run_sync(load_validator, limiter=_one_thread())
     try:
         return _describe_violation(schema, arguments, _STEPS_ON_THE_LOOP)
     except TooManySteps:
@@ -35,6 +43,12 @@ async def validate_arguments(schema: Mapping[str, Any], arguments: Mapping[str, 
         return await anyio.to_thread.run_sync(work, limiter=_one_thread())
     except TooManySteps:
         return "they have more values than can be checked; send fewer"
+
+
+async def require_fit(name: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+    """Raises ToolRefused for arguments that do not fit, which says what the model should repair."""
+    if violation := await validate_arguments(schema, arguments):
+        raise ToolRefused(f"The arguments of {name!r} do not fit: {violation}")
 
 
 def _describe_violation(

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from functions.tool_proxy.calls.schema import validate_arguments
-from functions.tool_proxy.json_schema import MAX_STEPS, TooManySteps, find_violation
 from functions.tool_proxy.registry.parameters import InvalidTool, SchemaBudget, parse_parameters
+from shared.models.argument_check import validate_arguments
+from shared.models.json_schema import MAX_STEPS, TooManySteps, find_violation
 from shared.models.schemas import read_parameters
 
 TOO_MANY = "they have more values than can be checked; send fewer"

@@ -33,7 +33,7 @@ def find_violation(schema: Mapping[str, Any], content: Any, *, max_steps: int = 
     Raises TooManySteps. The schema is valid, has no references and names no dialect, as
     `read_parameters` leaves it.
     """
-    return _find_best(_build_validator_type()(schema), content, max_steps)
+    return _find_best(load_validator()(schema), content, max_steps)
 
 
 def _find_best(validator: Any, content: Any, max_steps: int) -> Any:
@@ -54,7 +54,8 @@ def _spend(steps: int) -> None:
 
 
 @cache
-def _build_validator_type() -> Any:
+def load_validator() -> Any:
+    """Load the type of validators, once, and take the tenth of a second that its package needs."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
 
