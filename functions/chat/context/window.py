@@ -23,8 +23,8 @@ _SHARE = 2
 """The chat gets this part of what messages may have in a window."""
 _TOKENS_PER_MESSAGE = 320
 """More than most have, so that hardly more is read than fits."""
-_LEAST_READ, _MOST_READ = 36, 400
-"""Messages: the first word waits for what is read."""
+_LEAST_READ, _MOST_READ = 36, 160
+"""Messages: the first word waits for what is read, and each question pays for it."""
 _CALL_TOKENS = 20
 """Of a call beside its arguments and its summary, with the sentence in the place of its result."""
 
@@ -57,7 +57,8 @@ class HistoryRoom:
 
 def compute_room(window_tokens: int) -> HistoryRoom:
     """Return what a window of so many tokens holds of a chat."""
-    tokens = max(compute_budget(window_tokens, ()) // _SHARE, 0)
+    share = max(compute_budget(window_tokens, ()) // _SHARE, 0)
+    tokens = min(share, _MOST_READ * _TOKENS_PER_MESSAGE)
     messages = tokens // _TOKENS_PER_MESSAGE // 4 * 4
     return HistoryRoom(messages=min(max(messages, _LEAST_READ), _MOST_READ), tokens=tokens)
 

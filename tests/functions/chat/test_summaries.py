@@ -303,7 +303,7 @@ async def measure_reads(
     return costs[0], texts
 
 
-@pytest.mark.parametrize(("window_tokens", "most"), [(8_000, 36), (32_000, 40), (272_000, 376)])
+@pytest.mark.parametrize(("window_tokens", "most"), [(8_000, 36), (32_000, 40), (272_000, 160)])
 async def test_a_turn_in_a_long_chat_reads_what_the_window_holds_p15(
     world: ChatFixture, window_tokens: int, most: int
 ) -> None:

@@ -59,7 +59,9 @@ def build_tools(order: Sequence[int]) -> list[Tool]:
             if place:
                 await ended[place - 1].wait()
             ended[place].set()
-            return lambda citations: f"{number} is [{citations.assign_number(build_card(number))}]"
+            return lambda citations: (
+                f"{number} is document {citations.assign_number(build_card(number))}"
+            )
 
         spec = ToolSpec(name=f"tool{number}", description="", parameters={"type": "object"})
         return Tool(spec=spec, status="", run=run, source=LIBRARY, tool_class="read")
@@ -85,7 +87,9 @@ def test_results_are_merged_in_the_order_of_the_calls_whichever_ends_first_c71(
 
     outcomes, citations = anyio.run(run)
 
-    assert [outcome.text for outcome in outcomes] == [f"{n} is [{n + 1}]" for n in range(COUNT)]
+    assert [outcome.text for outcome in outcomes] == [
+        f"{n} is document {n + 1}" for n in range(COUNT)
+    ]
     assert [
         source.id for source in citations.numbering.sources.values() if isinstance(source, Card)
     ] == [f"c{n}" for n in range(COUNT)]
