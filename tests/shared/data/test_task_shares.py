@@ -9,7 +9,13 @@ from shared.data.tasks.task_shares import TaskShares
 from shared.domain.errors import Conflict
 from shared.domain.ids import ActionItemId, UserId
 from shared.domain.tasks.action_item import ActionItem
-from shared.domain.tasks.task_share import LIFETIME, TaskShare, build_share_id, copy_shared_task
+from shared.domain.tasks.task_share import (
+    LIFETIME,
+    TaskShare,
+    build_share_id,
+    copy_shared_task,
+    snapshot_task,
+)
 
 ANN, BOB = UserId("ann"), UserId("bob")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -20,9 +26,9 @@ TASKS = [
 SHARE = TaskShare(
     id=build_share_id("token"),
     uid=ANN,
-    task_ids=tuple(task.id for task in TASKS),
     created_at=NOON,
     expires_at=NOON + LIFETIME,
+    tasks=tuple(map(snapshot_task, TASKS)),
 )
 
 
@@ -37,7 +43,7 @@ async def test_a_link_is_found_by_its_token_until_it_ends(any_documents):
 
 async def test_of_several_attempts_at_once_one_adds_the_tasks(any_documents):
     shares = TaskShares(any_documents)
-    copies = [copy_shared_task(SHARE, task, NOON) for task in TASKS]
+    copies = [copy_shared_task(SHARE, task, NOON) for task in SHARE.tasks]
 
     results = await asyncio.gather(
         *(shares.accept(BOB, SHARE, copies, NOON) for _ in range(3)), return_exceptions=True

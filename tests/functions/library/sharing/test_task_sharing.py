@@ -15,7 +15,13 @@ from shared.domain.account.profile import Profile
 from shared.domain.errors import Conflict, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.store.documents import Query, Set
-from shared.domain.tasks.task_share import LIFETIME, TaskShare, build_share_id, copy_shared_task
+from shared.domain.tasks.task_share import (
+    LIFETIME,
+    TaskShare,
+    build_share_id,
+    copy_shared_task,
+    snapshot_task,
+)
 from tests.fault_injection import FaultyPort, lose_response, raise_unavailable
 from tests.fixtures.library import build_client
 from tests.fixtures.processing import ALICE, START
@@ -213,7 +219,7 @@ async def test_tasks_of_another_user_cannot_be_shared(alice, bob):
 async def test_a_failed_attempt_is_repeated_and_adds_nothing_twice(world):
     """The app sends once more after an error: a failure before the commit leaves nothing."""
     link = build_share()
-    copies = [copy_shared_task(link, build_task(n), START) for n in range(3)]
+    copies = [copy_shared_task(link, snapshot_task(build_task(n)), START) for n in range(3)]
     faulty: Any = FaultyPort(world.documents, transaction=[raise_unavailable])
 
     with pytest.raises(Unavailable):
@@ -226,7 +232,7 @@ async def test_a_failed_attempt_is_repeated_and_adds_nothing_twice(world):
 
 async def test_a_lost_answer_leaves_all_tasks_and_a_repeat_adds_none(world):
     link = build_share()
-    copies = [copy_shared_task(link, build_task(n), START) for n in range(3)]
+    copies = [copy_shared_task(link, snapshot_task(build_task(n)), START) for n in range(3)]
     faulty: Any = FaultyPort(world.documents, transaction=[lose_response])
 
     with pytest.raises(Unavailable):

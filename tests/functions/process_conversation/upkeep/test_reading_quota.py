@@ -1,4 +1,4 @@
-"""Quota of what models read of conversations: beyond it they wait for the next day, and their owner is told (S5, G7)."""
+"""Quota of what models read of conversations: beyond it they wait for the next day, and their owner is told (S5)."""
 
 from dataclasses import replace
 from datetime import timedelta
