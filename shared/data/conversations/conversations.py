@@ -20,13 +20,12 @@ from shared.data.conversations.transcripts import (
     read_part,
     split_transcript,
 )
-from shared.data.people.people import person_path
+from shared.data.people.present_names import person_path, read_names
 from shared.data.store.codec import dump, load_all
 from shared.data.store.paging import Page, build_page, parse_cursor, query_from
 from shared.domain.conversations.conversation import Conversation, apply_edits, transcript_hash
 from shared.domain.errors import AlreadyExists, Conflict, NotFound, Unavailable
 from shared.domain.ids import AppId, ConversationId, PersonId, UserId, is_id
-from shared.domain.people.person import Person
 from shared.domain.store.documents import (
     Create,
     Delete,
@@ -138,7 +137,7 @@ class Conversations:
         if not paths and not people:
             return [*conversations]
         documents = await self._documents.get_many([*paths, *people])
-        names = {person.id: person.name for person in load_all(Person, documents[len(paths) :])}
+        names = read_names(documents[len(paths) :])
         merge = partial(_merge_all, conversations, documents, names)
         return await to_thread.run_sync(merge) if paths else merge()
 

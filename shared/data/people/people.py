@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from shared.data.people.present_names import person_path, read_names
 from shared.data.store.codec import load_all
 from shared.data.store.records import Records
 from shared.domain.errors import NotFound, PreconditionFailed
@@ -35,7 +36,7 @@ class People(Records[Person]):
     async def load_names(self, uid: UserId, ids: Sequence[PersonId]) -> dict[PersonId, str]:
         """Return the names of those who exist."""
         documents = await self._documents.get_many([person_path(uid, name) for name in ids])
-        return {person.id: person.name for person in load_all(Person, documents)}
+        return read_names(documents)
 
     async def list_by_words(self, uid: UserId, words: Sequence[str]) -> list[Person]:
         """Return those who have one of the first MAX_WORDS words in their name, as terms of a search."""
@@ -80,10 +81,6 @@ class People(Records[Person]):
             except PreconditionFailed:
                 continue
             query = replace(query, start_after=(documents[-1].id,))
-
-
-def person_path(uid: UserId, person_id: PersonId) -> str:
-    return f"users/{uid}/people/{person_id}"
 
 
 def _list_words(person: Person) -> tuple[str, ...]:

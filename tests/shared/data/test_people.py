@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.data.conversations.conversations import conversation_path
 from shared.data.conversations.transcripts import dump_conversation
-from shared.data.people.people import person_path
+from shared.data.people.present_names import person_path
 from shared.data.store.codec import dump
 from shared.data.stores import Stores
 from shared.domain.conversations.assignments import MAX_ASSIGNED_SEGMENTS
