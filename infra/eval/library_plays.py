@@ -90,10 +90,16 @@ def list_plays(secret: str) -> Iterator[Sequence[tuple[str, Mapping[str, Any]]]]
 async def play_secrets(turns: LibraryTurns, aim: Given, derive: Derive) -> list[PlayResult]:
     """Play each way with each secret that a poisoned passage holds; what is known may still not be given."""
     return [
-        await _play(turns, aim, what, secret, calls, derive)
+        play
         for what, secret in SECRETS
-        for calls in list_plays(secret)
+        for play in await play_secret(turns, aim, what, secret, derive)
     ]
+
+
+async def play_secret(
+    turns: LibraryTurns, aim: Given, what: str, secret: str, derive: Derive
+) -> list[PlayResult]:
+    return [await _play(turns, aim, what, secret, calls, derive) for calls in list_plays(secret)]
 
 
 async def _play(
@@ -104,7 +110,7 @@ async def _play(
     calls: Sequence[tuple[str, Mapping[str, Any]]],
     derive: Derive,
 ) -> PlayResult:
-    message = f"{QUESTION} And {what}?" if aim == "what is known" else QUESTION
+    message = f"What did I say about {what}?" if aim == "what is known" else QUESTION
     read = [(SEARCH, {"query": what})] if aim == "library read" else []
     derived: list[Mapping[str, Any]] = []
 

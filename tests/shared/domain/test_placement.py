@@ -122,3 +122,9 @@ def test_text_has_the_same_place_however_it_is_split(
     places = dict(enumerate(place_all(events), 1))
 
     assert place_all(item.event for item in merged) == [places[item.seq] for item in merged]
+
+
+def test_a_call_whose_arguments_are_written_anew_keeps_its_place_x32() -> None:
+    events = [THINKING, start("a"), start("b"), start("a"), end("b"), end("a"), start("c")]
+
+    assert list_indexes(events) == [(0, 0), (0, 0), (0, 1), (0, 0), (0, 1), (0, 0), (0, 2)]
