@@ -265,6 +265,7 @@ def _build_candidate(arc: Arc, statement: Statement) -> Candidate:
         session_id=arc.session_id,
         message_id=statement.message_id,
         aspect=find_exclusive_key(statement.text),
+        read_kinds=(),  # its quotation proves it
     )
     return Candidate(
         memory=memory, replaced_id=statement.replaced_id, repeated_id=statement.repeated_id

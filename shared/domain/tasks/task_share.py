@@ -38,4 +38,5 @@ def copy_shared_task(share: TaskShare, task: ActionItem, now: datetime) -> Actio
         created_at=now,
         updated_at=now,
         edited=True,
+        read_kinds=("import",),
     ).with_wording()
