@@ -13,7 +13,7 @@ from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.prepared_turn import UTC as ZONE
 from shared.data.store.codec import dump, load
 from shared.domain.chats.chat import MAIN_SESSION
-from shared.domain.ids import MemoryId
+from shared.domain.ids import ActionItemId, MemoryId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import SAFE_WINDOW_TOKENS, ModelFacts
 from shared.domain.provenance import TextKinds, describe_origin, join_kinds
@@ -106,11 +106,11 @@ async def test_what_replaces_older_messages_keeps_what_was_read_in_them_g3(
 
 def test_other_words_of_the_owner_for_a_task_are_their_own_g3() -> None:
     task = ActionItem(
-        id="t",
+        id=ActionItemId("t"),
         description="Pay Eve",
         created_at=NOW,
         updated_at=NOW,
-        read_kinds=("mail",),  # type: ignore[arg-type]
+        read_kinds=("mail",),
     )
 
     assert task.change({"completed": True}, NOW).read_kinds == ("mail",)
