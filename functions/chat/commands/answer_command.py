@@ -136,7 +136,11 @@ def _describe_origin(turn: CommandTurn, memory: Memory, conversation: Conversati
     if memory.evidence:
         quote = " ".join(memory.evidence.split())
         return turn.translate(user_texts.SAID_IN_WORDS, quote=quote, time=time)
-    sentence = user_texts.HEARD if conversation else user_texts.WRITTEN_BY_OWNER
+    if conversation is not None:
+        return turn.translate(user_texts.HEARD, time=time)
+    sentence = (
+        user_texts.WRITTEN_AFTER_READING if memory.read_kinds else user_texts.WRITTEN_BY_OWNER
+    )
     return turn.translate(sentence, time=time)
 
 

@@ -1,4 +1,7 @@
-"""Undoing of what an answer changed in the owner's library, by a route or by a reply."""
+"""Undoing of library changes of a chat: what an answer changed is as before, by a route or by a reply.
+
+Also called: revert, rollback.
+"""
 
 from functions.chat import user_texts
 from functions.chat.commands.command import Command

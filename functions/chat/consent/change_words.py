@@ -1,4 +1,4 @@
-"""Words about changes of the library: what an answer changed, in its owner's language, and how to undo it.
+"""Words about changes of the library: what an answer changed, in its owner's language, and how to take it back.
 
 What a memory or a task says may be worded by others: it stands between backticks, in one line, and formats nothing.
 """

@@ -152,7 +152,7 @@ class Agent:
                 yield event
         await self.output_gate.wait_released()  # a verdict under way belongs to this answer
         for event in chain(
-            self._end_lookup(), self._add_to_answer(), self.tell_changes(), self._ask_for_reply()
+            self._end_lookup(), self._add_to_answer(), self._tell_changes(), self._ask_for_reply()
         ):
             yield event
         yield Stage("response_ready")
@@ -212,11 +212,16 @@ class Agent:
         if self.output_gate.addition:
             yield from self._end_with(self.output_gate.addition)
 
-    def tell_changes(self) -> Iterator[RunEvent]:
-        """Say once what was changed in the library, and how to undo it."""
+    def take_change_notice(self) -> str:
+        """Return once what was changed in the library, and how to undo it; empty where nobody is to be told."""
         changes, self._untold_changes = self._untold_changes, []
-        if changes and self.tells_changes:
-            yield from self._end_with(build_change_notice(changes, self.language))
+        if not changes or not self.tells_changes:
+            return ""
+        return build_change_notice(changes, self.language)
+
+    def _tell_changes(self) -> Iterator[RunEvent]:
+        if notice := self.take_change_notice():
+            yield from self._end_with(notice)
 
     def _ask_for_reply(self) -> Iterator[RunEvent]:
         """Write the question that the owner's next message answers, apart and last."""

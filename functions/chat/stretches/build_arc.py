@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from functions.chat.consent.nobodys_words import is_owners_word
+from functions.chat.consent.proof import stands_in_words
 from functions.chat.stretches.model_outputs import StatementOutput, StretchOutput
 from shared.domain.chats.arc import (
     MAX_LINE_CHARS,
@@ -22,7 +23,6 @@ from shared.domain.ids import ArcId, MemoryId
 from shared.domain.memories.memory import MAX_WORDS, Memory
 from shared.domain.provenance import join_kinds
 from shared.domain.words import count_words, normalise
-from shared.library.proof import stands_in_words
 from shared.library.write_policy import decide_timing
 from shared.security.visible_text import strip_invisible
 

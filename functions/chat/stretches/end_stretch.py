@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+from functions.chat.consent.proof import proves
 from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import StretchDeps
 from functions.chat.stretches.build_arc import build_arc, build_arc_id
@@ -36,7 +37,6 @@ from shared.library.compare_facts import compare_facts, select_read
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
 from shared.library.near_memories import find_near_memories
-from shared.library.proof import proves
 from shared.library.reconcile import Candidate, reconcile
 from shared.library.settle_memories import settle_memories
 from shared.library.superseded import build_correction_writes
@@ -265,6 +265,7 @@ def _build_candidate(arc: Arc, statement: Statement) -> Candidate:
         session_id=arc.session_id,
         message_id=statement.message_id,
         aspect=find_exclusive_key(statement.text),
+        read_kinds=(),  # its quotation proves it
     )
     return Candidate(
         memory=memory, replaced_id=statement.replaced_id, repeated_id=statement.repeated_id

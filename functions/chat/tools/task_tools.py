@@ -286,7 +286,7 @@ def _format_item(item: ActionItem, zone: ZoneInfo, *, names_user: bool = False) 
     named = name_owner(item.owner, item.owner_name)
     owner = f"{named}: " if item.owner != "me" or names_user else ""
     origin = describe_origin(item.read_kinds)
-    details = filter(None, [f"{state}{due}", origin, f"id {item.id}"])
+    details = filter(None, [f"{state}{due}", f"id {item.id}", origin])
     return f"- {owner}{item.description} ({', '.join(details)})"
 
 

@@ -173,8 +173,6 @@ class AgentRun:
         self.journal.append_notice(notice)
         if self.agent.output_gate.addition:
             self.journal.append_notice(self.agent.output_gate.addition)
-        for event in self.agent.tell_changes():
-            self.journal.append(event)
         return outcome
 
 

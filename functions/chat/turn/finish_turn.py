@@ -65,6 +65,8 @@ class TurnEnd:
         if not is_question_stored:
             outcomes = self._all_failed  # nothing of the turn is stored, however it ended
         self._end_voices(outcomes)
+        if is_question_stored:
+            self._tell_changes()
         answers = self._build_answers(outcomes)
         message = answers.main
         if is_question_stored:
@@ -90,6 +92,12 @@ class TurnEnd:
                 voice_journal.append_notice(notice)
             if voice in unended:
                 voice_journal.append(VoiceEnded(outcome))
+
+    def _tell_changes(self) -> None:
+        """Say what an answer changed that ended before it could say so."""
+        for voice, agent in enumerate(self.agents):
+            if notice := agent.take_change_notice():
+                VoiceJournal(self.journal, voice).append_notice(notice)
 
     async def _publish_end(self, answer: Message) -> None:
         """Let those hear of it who do what follows an answer; where they do not, the next turn repeats the work."""

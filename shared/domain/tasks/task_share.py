@@ -48,4 +48,5 @@ def copy_shared_task(share: TaskShare, task: SharedTask, now: datetime) -> Actio
         created_at=now,
         updated_at=now,
         edited=True,
+        read_kinds=("import",),
     ).with_wording()

@@ -14,6 +14,7 @@ from shared.data.tasks.action_items import action_item_path
 from shared.domain.chats.library_change import LibraryChange
 from shared.domain.chats.run import LibraryChanged
 from shared.domain.conversations.conversation import Conversation, ExtractedItem, Structured
+from shared.domain.errors import Unavailable
 from shared.domain.ids import ActionItemId, ConversationId
 from shared.domain.tasks.action_item import ActionItem
 from tests.fakes import ScriptedModel, script_answer, script_calls
@@ -299,3 +300,14 @@ async def test_a_client_that_shows_changes_is_not_told_in_words_g3(world: ChatFi
             stream = await change(http, "Please remind me to buy milk")
 
     assert b"Reply undo" not in stream
+
+
+async def test_an_answer_that_breaks_off_tells_its_change_too_g3(world: ChatFixture) -> None:
+    create = script_calls(("create_action_item", {"description": "Buy milk"}))
+    with ScriptedModel(create, [Unavailable("down")]) as model:
+        async with open_chat(world.deps(model)) as http:
+            answer = await say(http, "Please remind me to buy milk")
+            undone = await say(http, "undo")
+
+    assert answer.endswith("\n\nChanged: Created the task `Buy milk`. Reply undo.")
+    assert (undone, await list_items(world)) == ("Undone: Created the task `Buy milk`.", [])

@@ -62,8 +62,9 @@ async def test_a_turn_shows_stores_and_does_with_the_values_what_the_model_does_
     started = [event.arguments for event in events if isinstance(event, ToolStarted)]
     assert started == [f'{{"description": "Write to {MAIL}"}}']
     streamed = "".join(event.text for event in events if isinstance(event, AnswerText))
-    assert streamed == require_end(events).message.text == f"I remind you of {MAIL}"
-    assert [m.text for m in await list_stored(deps)] == [QUESTION, f"I remind you of {MAIL}"]
+    told = f"I remind you of {MAIL}\n\nChanged: Created the task `Write to {MAIL}`. Reply undo."
+    assert streamed == require_end(events).message.text == told
+    assert [m.text for m in await list_stored(deps)] == [QUESTION, told]
 
 
 async def test_the_next_turn_begins_with_the_same_bytes_m101(world: ChatFixture) -> None:

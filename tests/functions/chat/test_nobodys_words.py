@@ -1,4 +1,4 @@
-"""What an owner picked or pasted proves nothing of them (G3, S1)."""
+"""Nobody's words: a suggestion that was picked and a paste prove nothing of their owner (G3, S1)."""
 
 from typing import Any
 

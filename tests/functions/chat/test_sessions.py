@@ -74,9 +74,12 @@ async def test_a_chat_is_created_read_renamed_starred_and_deleted_p16(world: Cha
         "category": "general",
         "language": "en",
         "details_requests": [],
+        "title_kinds": None,
+        "summary_kinds": None,
     }
     assert (renamed_chat["title"], renamed_chat["starred"]) == ("Tax return", False)
-    assert read_chat == starred_chat == {**chat, "title": "Tax return", "starred": True}
+    own_title = {"title": "Tax return", "title_kinds": []}
+    assert read_chat == starred_chat == {**chat, **own_title, "starred": True}
     assert delete_response.json() == {"status": "ok"}
     assert [(r.status_code, r.json()["detail"]) for r in not_found_responses] == [
         (404, "Chat session not found")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.library.proof import is_proved, proves, stands_in_words
+from functions.chat.consent.proof import is_proved, proves, stands_in_words
 
 
 @pytest.mark.parametrize(
