@@ -180,6 +180,8 @@ async def test_a_rotated_token_is_stored_after_its_caller_was_cancelled(world: A
     real = world.services.egress
 
     class SignallingEgress:
+        def check_url(self, url: str) -> None: ...
+
         async def send(self, request):
             answer = await real.send(request)
             refreshing.set()

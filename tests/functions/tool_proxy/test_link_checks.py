@@ -151,6 +151,8 @@ async def test_a_private_address_is_never_requested_m123(url: str) -> None:
 )
 async def test_what_fails_may_work_again_m123(failure: Exception) -> None:
     class FailingEgress:
+        def check_url(self, url: str) -> None: ...
+
         async def send(self, _: EgressRequest) -> EgressResponse:
             raise failure
 
