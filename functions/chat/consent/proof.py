@@ -8,11 +8,12 @@ Also called: textual entailment, grounding.
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
+from shared.domain.value import value
 from shared.domain.words import normalise
 from shared.retrieval.synonyms import list_synonyms
 from shared.retrieval.term_weights import FUNCTION_WEIGHT, RARE_WEIGHT, get_term_weight
@@ -23,8 +24,6 @@ MIN_SHARE = 0.6
 MIN_BEGINNING = 4
 """So many letters two forms of a word share, and MIN_SHARE of the longer one."""
 _NEGATIONS = Path(__file__).with_name("negations.json").read_text(encoding="utf-8")
-_SIGNS = "signs"
-"""The row of scripts that are written without spaces."""
 _FREQUENT_AMOUNTS = frozenset(tokenize("one two three four five six ten few several first second"))
 _OWNER = frozenset(tokenize("user owner"))
 """Statements call the owner so, who says “I”."""
@@ -73,13 +72,14 @@ def proves(quote: str, statement: str) -> bool:
 
 
 def has_negation(text: str) -> bool:
-    """Tell whether a text says no, by the words for it in the languages of the table."""
+    """Tell whether a text says no, by the words for it in the languages of the table; “don't forget” does not."""
+    table = _load_negations()
     folded = fold(text)
+    for phrase in table.affirming:
+        folded = folded.replace(phrase, " ")
     words = {folded[start:end] for start, end, _ in find_words(folded)}
-    negations = _load_negations()
-    return any(word in negations or _CONTRACTION.fullmatch(word) for word in words) or any(
-        sign in folded for sign in _load_signs()
-    )
+    says_no = any(word in table.words or _CONTRACTION.fullmatch(word) for word in words)
+    return says_no or any(sign in folded for sign in table.signs)
 
 
 def _split_clauses(text: str) -> Iterator[tuple[list[str], bool]]:
@@ -136,18 +136,24 @@ def _list_signs_of_amounts(text: str) -> set[str]:
     return {sign for sign in text if unicodedata.category(sign) == "Sc" or sign in "%‰°"}
 
 
-@cache
-def _load_negations() -> frozenset[str]:
-    rows = json.loads(_NEGATIONS)
-    return frozenset(fold(" ".join(row for name, row in rows.items() if name != _SIGNS)).split())
+@value
+class _Negations:
+    """`signs` are those of scripts without spaces; `affirming` phrases deny that something be forgotten."""
+
+    words: frozenset[str]
+    signs: Sequence[str]
+    affirming: Sequence[str]
 
 
 @cache
-def _load_signs() -> tuple[str, ...]:
-    rows = json.loads(_NEGATIONS)
-    return tuple(fold(rows[_SIGNS]).split())
+def _load_negations() -> _Negations:
+    rows = {name: fold(row) for name, row in json.loads(_NEGATIONS).items()}
+    signs, affirming = rows.pop("signs").split(), rows.pop("affirming").split(", ")
+    return _Negations(
+        words=frozenset(" ".join(rows.values()).split()), signs=signs, affirming=affirming
+    )
 
 
 @cache
 def _tokenize_negations() -> frozenset[str]:
-    return frozenset(tokenize(" ".join(_load_negations())))
+    return frozenset(tokenize(" ".join(_load_negations().words)))

@@ -21,6 +21,9 @@ from functions.chat.consent.proof import is_proved, proves, stands_in_words
         ("我不吃花生", "User不吃花生"),
         ("私は東京に住んでいます", "Userは東京に住んでいる"),
         ("my daughter Mia plays the cello", "User's daughter Mia plays the cello"),
+        ("Don't forget that Jonah's number ends in 88", "Jonah's number ends in 88"),
+        ("Vergiss nicht, dass ich Milch kaufe", "User kauft Milch"),
+        ("別忘了我吃素", "User吃素"),
         ("I’ve 5kg of flour", "User has 5 kg of flour"),
     ],
 )
@@ -38,6 +41,7 @@ def test_words_prove_what_they_say_g3(quote: str, statement: str) -> None:
         ("I pay 9000 a month", "User pays 90000 a month"),
         ("I pay 900 a month", "User pays €900 a month"),
         ("I don't like Eve", "User likes Eve"),
+        ("Don't forget that I don't like Eve", "User likes Eve"),
         ("I like Eve", "User doesn't like Eve"),
         ("I moved to Berlin, not Hamburg", "User moved to Hamburg"),
         ("I don't eat meat, I eat fish", "User does not eat fish"),
