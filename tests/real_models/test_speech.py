@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import aclosing
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
+from typing import Any
 
 import httpx
 import pytest
@@ -82,45 +83,43 @@ def build_transcriber(speech: LocalSpeech) -> LocalTranscriber:
 @pytest.fixture(scope="module")
 def alice(speech: LocalSpeech, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """Her client of a product that was started with SPEECH=local and nothing else."""
+    assert speech.model.is_dir()  # its installation takes longer than a start
     folder = tmp_path_factory.mktemp("hearing")
     with run_product(folder, SPEECH="local", MODELS_DIR=str(CACHE.absolute())) as product:
         log = folder / "product.log"
-        wait_until(lambda: "stop with Ctrl-C" in log.read_text(), within_s=START_TIMEOUT_S)
+        wait_until(lambda: "stop with Ctrl-C" in log.read_text() or None, within_s=START_TIMEOUT_S)
         assert "speech becomes text on this machine · Whisper base · 145 MB" in log.read_text()
         with product.client("alice") as http:
             http.timeout = httpx.Timeout(READ_TIMEOUT_S)
             yield http
 
 
-def hand_in(alice: httpx.Client, sound: Path) -> str:
-    """Hand in a file; return the id of its recording once its words are in the index."""
+def hand_in(alice: httpx.Client, sound: Path) -> dict[str, Any]:
+    """Hand in a file; return the conversation that it became."""
     accepted = alice.post("/v1/audio", files={"file": (sound.name, sound.read_bytes())})
     name = str(accepted.raise_for_status().json()["id"])
 
-    def is_processed() -> bool:
+    def find_conversation() -> dict[str, Any] | None:
         recording = alice.get(f"/v1/audio/{name}").json()
         assert recording["status"] != "failed", recording
-        return bool(
-            recording["status"] == "done"
-            and alice.get(f"/v1/conversations/{name}").json()["status"] == "completed"
-        )
+        if recording["status"] != "done":
+            return None
+        conversation: dict[str, Any] = alice.get(f"/v1/conversations/{name}").json()
+        return conversation if conversation["status"] == "completed" else None
 
-    wait_until(is_processed, within_s=TRANSCRIPTION_TIMEOUT_S)
-    return name
+    return wait_until(find_conversation, within_s=TRANSCRIPTION_TIMEOUT_S)
 
 
 @pytest.mark.parametrize("language", SPOKEN)
 def test_what_was_said_is_found_in_its_language_l2(
     alice: httpx.Client, tmp_path: Path, language: str
 ) -> None:
-    name = hand_in(alice, speak(SPOKEN[language], language, tmp_path))
-
-    conversation = alice.get(f"/v1/conversations/{name}").json()
+    conversation = hand_in(alice, speak(SPOKEN[language], language, tmp_path))
     question = {"query": FOUND[language], "per_page": 20}
     found = alice.post("/v1/conversations/search", json=question).json()["items"]
 
     assert conversation["language"] == language
-    assert found[0]["id"] == name
+    assert found[0]["id"] == conversation["id"]
     assert {segment["is_user"] for segment in conversation["transcript_segments"]} == {False}
 
 
@@ -135,7 +134,7 @@ def test_a_question_is_answered_from_what_was_heard_l2(alice: httpx.Client, tmp_
 async def test_long_speech_is_heard_faster_than_it_is_spoken_l2(
     speech: LocalSpeech, tmp_path: Path
 ) -> None:
-    with speak(STORY * 4, "en", tmp_path).open("rb") as file:
+    with speak(STORY * 2, "en", tmp_path).open("rb") as file:
         [*pieces] = Sound(file).iterate_pieces()
     before = measure_children_s()
     async with aclosing(build_transcriber(speech)) as transcriber:
@@ -143,9 +142,9 @@ async def test_long_speech_is_heard_faster_than_it_is_spoken_l2(
 
     speed = pieces[-1].end / (measure_children_s() - before)
     sentences = sum(len(each.utterances) for each in heard)
-    print(f"{pieces[-1].end:.0f} s of sound, {sentences} sentences: {speed:.1f} times real time")
+    print(f"{pieces[-1].end:.0f} s of sound: {speed:.1f} times real time by one processor's time")  # noqa: T201  the figure of this test
     assert speed >= LEAST_SPEED
-    assert sentences > 30
+    assert sentences > 15
 
 
 def measure_children_s() -> float:

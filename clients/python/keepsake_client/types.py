@@ -1547,6 +1547,7 @@ class RecordingOut(TypedDict):
 class RecordingsOut(TypedDict):
     items: list[RecordingOut]
     can_transcribe: bool
+    tells_speakers: bool
 
 
 class ReportOut(TypedDict):

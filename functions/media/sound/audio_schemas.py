@@ -74,8 +74,10 @@ class RecordingOut(Wire):
 
 
 class RecordingsOut(Wire):
-    """Recordings, newest first; `can_transcribe` is whether anything turns speech into text here, and
-    `tells_speakers` whether it tells speakers apart.
+    """Recordings, newest first.
+
+    `can_transcribe` is whether anything turns speech into text here, `tells_speakers` whether that tells
+    speakers apart.
     """
 
     items: list[RecordingOut]

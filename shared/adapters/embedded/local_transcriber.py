@@ -37,8 +37,10 @@ class HeardWord(BaseModel):
 
 
 class HeardSegment(BaseModel):
-    """A stretch of words, and what Whisper thinks of it: that nobody speaks, 0 to 1; how likely the words are, as the
-    mean logarithm; and how well they compress, which tells what repeats itself.
+    """A stretch of words, and Whisper's own doubts about it.
+
+    `no_speech` is how likely nobody speaks, 0 to 1, and `log_probability` the mean of the words'. What compresses
+    well repeats itself.
     """
 
     no_speech: float
