@@ -34,8 +34,10 @@ class LocalSpeech:
 
 def install_speech(settings: Settings) -> LocalSpeech:
     """Install what is missing. Raises CannotServeModel."""
-    packages = install_wheels(PACKAGES, settings.models_dir, "speech", _unpack)
-    return LocalSpeech(packages=packages, model=find_model(settings, settings.speech_model))
+    model = find_model(settings, settings.speech_model)
+    return LocalSpeech(
+        packages=install_wheels(PACKAGES, settings.models_dir, "speech", _unpack), model=model
+    )
 
 
 def find_model(settings: Settings, wanted: str) -> Path:

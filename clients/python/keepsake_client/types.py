@@ -1047,6 +1047,10 @@ class KeepIn(TypedDict):
     me: NotRequired[str | None]
 
 
+class KeptSoundOut(TypedDict):
+    private_cloud_sync_enabled: bool
+
+
 class KeyOut(TypedDict):
     id: str
     label: str
