@@ -148,8 +148,8 @@ def transcriber() -> ports.Transcriber:
 
     A server at TRANSCRIPTION_BASE_URL is sent no key but TRANSCRIPTION_API_KEY.
     """
-    if settings().speech_packages:
-        return _build_local_transcriber(settings().speech_packages, settings().speech_model)
+    if packages := settings().speech_packages:
+        return _build_local_transcriber(packages, settings().speech_model)
     url, key = settings().transcription_base_url, settings().transcription_api_key
     model = settings().transcription_model
     if url or key:
