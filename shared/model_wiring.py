@@ -5,6 +5,7 @@ A key of the settings comes before one that the world may have. Vendors are impo
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ from shared.wiring import clock, documents, new_id, settings, vectors, world
 from shared.worlds import openai_clients
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from shared import ports
     from shared.adapters.embedded.local_embedder import LocalEmbedder
     from shared.data.search.file_index import FileIndex
@@ -141,10 +144,12 @@ def model_place() -> ModelPlace:
 
 @cache
 def transcriber() -> ports.Transcriber:
-    """Build what turns speech into text, if a key or a server of one's own is set.
+    """Build what turns speech into text, if this machine does, or a key or a server of one's own is set.
 
     A server at TRANSCRIPTION_BASE_URL is sent no key but TRANSCRIPTION_API_KEY.
     """
+    if packages := settings().speech_packages:
+        return _build_local_transcriber(packages, settings().speech_model)
     url, key = settings().transcription_base_url, settings().transcription_api_key
     model = settings().transcription_model
     if url or key:
@@ -152,6 +157,13 @@ def transcriber() -> ports.Transcriber:
     if key := _find_sound_key():
         return openai_clients.build_transcriber(key, settings().openai_base_url, model)
     return world().build_keyless_transcriber()
+
+
+def _build_local_transcriber(packages: Path, model: str) -> ports.Transcriber:
+    from shared.adapters.embedded.local_transcriber import LocalTranscriber
+
+    program = "shared.adapters.embedded.whisper_program"
+    return LocalTranscriber("whisper", [sys.executable, "-m", program, str(packages), model])
 
 
 def _find_sound_key() -> str | None:

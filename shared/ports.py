@@ -252,6 +252,10 @@ class Transcriber(Protocol):
     def is_ready(self) -> bool:
         """Tell whether one is set up; without, transcribe() raises ModelFailed."""
 
+    @property
+    def tells_speakers(self) -> bool:
+        """Tell whether it tells speakers apart; else everything said is that of one, who is nobody yet."""
+
     async def transcribe(
         self, sound: bytes, *, language: str | None = None, voices: Sequence[Voice] = ()
     ) -> Transcription:

@@ -174,6 +174,7 @@ class ScriptedTranscriber:
     voices: list[list[str]] = field(default_factory=list)
     name: str = "scripted"
     is_ready: bool = True
+    tells_speakers: bool = True
 
     async def transcribe(
         self, sound: bytes, *, language: str | None = None, voices: Sequence[Voice] = ()

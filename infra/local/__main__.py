@@ -25,6 +25,7 @@ from infra.local.gateway import build_internal_app, build_public_app, list_serve
 from infra.local.head_timeout import HEAD_TIMEOUT_S, TimelyProtocol
 from infra.local.local_key import LocalKey, LocalKeyCheck, open_local_key
 from infra.local.local_model import build_environment, run_local_model, watch_local_model
+from infra.local.local_speech import prepare_speech
 from infra.local.meanings import Meanings
 from infra.local.model_endpoint import ModelEndpoint
 from infra.local.model_watch import ModelWatch, find_models_in_use
@@ -75,6 +76,8 @@ def main() -> int:
         front = _open_public_port(settings)
         back = listen("127.0.0.1", 0)
         _set_environment(settings, back)
+        if settings.runs_speech:
+            os.environ.update(prepare_speech(settings))
         with _run_model(settings) as server:
             asyncio.run(_serve(Settings.from_env(), key, made_password, front, back, server))
     except (DatabaseUnusable, SettingsError, Unavailable) as error:
@@ -99,6 +102,10 @@ def _check_settings(settings: Settings) -> None:
     if settings.model_to_run and settings.openai_api_key:
         raise SettingsError(
             f"MODEL={settings.model_to_run}: OPENAI_API_KEY sets another model: unset one of them"
+        )
+    if settings.runs_speech and (settings.transcription_base_url or settings.transcription_api_key):
+        raise SettingsError(
+            "SPEECH=local: TRANSCRIPTION_BASE_URL or TRANSCRIPTION_API_KEY names another server: unset one of them"
         )
     if settings.web_search and "perplexity" not in settings.oauth_clients:
         raise SettingsError("WEB_SEARCH=perplexity: PERPLEXITY_API_KEY is missing")

@@ -88,15 +88,25 @@ class Hub:
         if (there := find_whole_model(folder)) is not None:
             return there
         model, _, quantization = name.partition(":")
-        try:
-            with self._open_client() as client:
-                files = choose_files(_list_files(client, model), quantization)
-                _require_room(folder, files)
-                for file in files:
-                    _download(client, f"{model}/resolve/main/{file.path}", file, folder)
-        except OSError as error:
-            raise CannotServeModel(f"{folder} cannot be written: {error.strerror}") from error
+        with self._open_client() as client:
+            files = choose_files(_list_files(client, model), quantization)
+            _download_all(client, model, files, folder)
         return folder / files[0].name
+
+    def fetch_folder(self, model: str, names: Sequence[str], cache: Path) -> Path:
+        """Return a folder with those files of a model that have one of the names, and with the last of them.
+
+        Raises CannotServeModel.
+        """
+        folder = cache / model
+        if (folder / names[-1]).is_file():  # it is fetched after all others
+            return folder
+        with self._open_client() as client:
+            listed = {file.path: file for file in _list_files(client, model)}
+            if names[-1] not in listed:
+                raise CannotServeModel(f"{model} has no {names[-1]}")
+            _download_all(client, model, [listed[name] for name in names if name in listed], folder)
+        return folder
 
     @contextmanager
     def _open_client(self) -> Iterator[httpx.Client]:
@@ -126,6 +136,18 @@ def _list_files(client: httpx.Client, model: str) -> Sequence[ListedFile]:
         return _Listing.model_validate_json(answer.content).siblings
     except ValidationError as error:
         raise CannotServeModel(f"what {client.base_url.host} lists cannot be read") from error
+
+
+def _download_all(
+    client: httpx.Client, model: str, files: Sequence[ListedFile], folder: Path
+) -> None:
+    """Download what is missing of some files, in their order. Raises CannotServeModel."""
+    try:
+        _require_room(folder, files)
+        for file in files:
+            _download(client, f"{model}/resolve/main/{file.path}", file, folder)
+    except OSError as error:
+        raise CannotServeModel(f"{folder} cannot be written: {error.strerror}") from error
 
 
 def _require_room(folder: Path, files: Sequence[ListedFile]) -> None:

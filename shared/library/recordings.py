@@ -1,23 +1,30 @@
 """Recordings from an upload to their end: handed to transcription, and forgotten with their sound."""
 
 from datetime import datetime
+from hashlib import sha256
 from typing import Protocol
 
 from shared import telemetry
 from shared.data.files.uploads import upload_path
 from shared.domain.conversations.recording import Recording
-from shared.domain.errors import Conflict, Invalid
+from shared.domain.errors import Conflict, Gone, Invalid, NotFound
 from shared.domain.files.upload import Upload
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.value import value
-from shared.library.uploads import UploadDeps, UploadRemovalDeps, get_complete
+from shared.library.uploads import (
+    UploadDeps,
+    UploadRemovalDeps,
+    delete_upload,
+    get_complete,
+    store_file,
+)
 from shared.ports import Tasks, Transcriber
 
 TRANSCRIBE_TARGET = "transcribe_audio"
 NO_TRANSCRIBER = (
-    "Nothing is set up that turns speech into text, so the sound was not kept. Choose OpenAI as the "
-    "model in the console, or set OPENAI_API_KEY, or TRANSCRIPTION_BASE_URL for a server of your own, "
-    "and send it once more."
+    "Nothing is set up that turns speech into text, so the sound was not kept. Start Keepsake with "
+    "make run SPEECH=local, which hears on this machine, choose OpenAI as the model in the console, or set "
+    "OPENAI_API_KEY, or TRANSCRIPTION_BASE_URL for a server of your own, and send it once more."
 )
 
 NO_SOUND = "This is no sound file. Send MP3, M4A, WAV, FLAC, OGG, WebM or a film with sound."
@@ -48,6 +55,36 @@ def require_transcriber(deps: RecordingDeps) -> None:
     """Raises Conflict, which says what to set, where nothing turns speech into text."""
     if not deps.transcriber.is_ready:
         raise Conflict(NO_TRANSCRIBER)
+
+
+async def store_sound(
+    deps: RecordingDeps, uid: UserId, content: bytes, *, name: str, media_type: str
+) -> str:
+    """Store sound under an id of its content, so that the same sound is never two conversations.
+
+    Returns the id of its upload, or of its recording or conversation from before. Raises QuotaExceeded.
+    """
+    upload_id = f"sound-{sha256(content).hexdigest()[:32]}"
+    if not await _is_stored(deps, uid, upload_id):
+        await store_file(deps, uid, content, name=name, media_type=media_type, upload_id=upload_id)
+    return upload_id
+
+
+async def _is_stored(deps: RecordingDeps, uid: UserId, upload_id: str) -> bool:
+    """Tell whether the sound was handed in before; what an attempt left in parts is deleted."""
+    try:
+        await get_complete(deps, uid, upload_id)
+    except (
+        NotFound,
+        Gone,
+        Conflict,
+    ):  # or a recording took it over in this moment: look there after
+        await delete_upload(deps, uid, upload_id)
+    else:
+        return True
+    if await deps.stores.recordings.find(uid, upload_id) is not None:
+        return True
+    return bool(await deps.stores.conversations.list_known(uid, [upload_id]))
 
 
 async def start_recording(

@@ -54,16 +54,22 @@ class UploadRemovalDeps(Protocol):
 
 
 async def start_upload(
-    deps: UploadDeps, uid: UserId, *, length: int, name: str, media_type: str
+    deps: UploadDeps,
+    uid: UserId,
+    *,
+    length: int,
+    name: str,
+    media_type: str,
+    upload_id: str | None = None,
 ) -> Upload:
-    """Announce a file of `length` bytes, and count all of it as stored.
+    """Announce a file of `length` bytes, under a new id unless one is given, and count all of it as stored.
 
     The task that deletes it in 7 days is created first. Raises Invalid, TooLarge and QuotaExceeded.
     """
     _check_length(length)
     now = deps.clock.now()
     upload = Upload(
-        id=UploadId(deps.new_id()),
+        id=UploadId(upload_id or deps.new_id()),
         length=length,
         created_at=now,
         expires_at=now + UPLOAD_TTL,
@@ -113,10 +119,18 @@ async def append_to_upload(
 
 
 async def store_file(
-    deps: UploadDeps, uid: UserId, content: bytes, *, name: str, media_type: str
+    deps: UploadDeps,
+    uid: UserId,
+    content: bytes,
+    *,
+    name: str,
+    media_type: str,
+    upload_id: str | None = None,
 ) -> Upload:
     """Store a file that arrived whole as an upload that is complete. Raises as start_upload()."""
-    upload = await start_upload(deps, uid, length=len(content), name=name, media_type=media_type)
+    upload = await start_upload(
+        deps, uid, length=len(content), name=name, media_type=media_type, upload_id=upload_id
+    )
     for offset in range(0, len(content), MAX_PART_BYTES):
         part = content[offset : offset + MAX_PART_BYTES]
         upload = await append_to_upload(deps, uid, upload.id, part, offset=offset)

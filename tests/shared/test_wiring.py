@@ -146,6 +146,7 @@ print(transcriber.is_ready, getattr(transcriber, "_api_key", ""), getattr(transc
             {"OPENAI_API_KEY": "sk-1", "TRANSCRIPTION_API_KEY": "sk-2"},
             "True sk-2 https://api.openai.com/v1",
         ),
+        ({"OPENAI_API_KEY": "sk-1", "SPEECH_PACKAGES": "speech"}, "True"),
     ],
 )
 def test_a_key_goes_to_the_address_that_it_was_set_for_u3(

@@ -126,7 +126,11 @@ def test_a_long_file_is_sent_in_parts_and_transcribed_in_pieces_u3(
     assert console.page_errors == []
 
 
-def test_kept_sound_is_heard_in_the_reader_u3(console: Console, memo: Path) -> None:
+def test_kept_sound_is_heard_in_the_reader_from_each_line_on_u3(
+    console: Console, transcription: FakeTranscription, memo: Path
+) -> None:
+    lines = [("A", 0.0, 2.0, "The tulips want water."), ("A", 2.0, 3.0, "On Friday, please.")]
+    transcription.answers.append(diarized(*lines))
     console.sign_in("archivist")
     page = console.page
     page.locator("#account-button").click()
@@ -142,4 +146,7 @@ def test_kept_sound_is_heard_in_the_reader_u3(console: Console, memo: Path) -> N
     player = page.locator("#reader audio")
     player.wait_for()
     page.wait_for_function("() => document.querySelector('#reader audio').duration > 2.5")
+    player.evaluate("player => player.pause()")
+    page.locator("#reader").get_by_title("Listen from here").last.click()
+    assert player.evaluate("player => player.currentTime") >= 2
     assert console.page_errors == []

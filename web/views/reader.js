@@ -193,7 +193,7 @@ function list(title, lines) {
 function line(segment, marked, who) {
   return el("li", { class: [segment.is_user && "own", marked && "cited"].filter(Boolean).join(" ") || null },
     el("span", { class: "speaker" }, ...who),
-    el("time", {}, offset(segment.start)),
+    el("time", { datetime: `${segment.start}s` }, offset(segment.start)),
     marked && el("span", { class: "unseen" }, t("Cited passage:")),
     el("p", { dir: "auto" }, segment.text));
 }

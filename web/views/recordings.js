@@ -9,7 +9,7 @@ import { offset } from "../words.js";
 const MAX_FORM_BYTES = 25_000_000; // more goes by uploads
 const POLL_MS = 1000;
 const SLOWEST_POLL_MS = 5000;
-const SET_UP = t("Nothing is set up that turns speech into text. Choose OpenAI as the model, or start Keepsake with OPENAI_API_KEY, or with TRANSCRIPTION_BASE_URL for a server of your own.");
+const SET_UP = t("Nothing is set up that turns speech into text: start Keepsake with make run SPEECH=local, which hears on this machine, or choose OpenAI as the model, or set OPENAI_API_KEY, or TRANSCRIPTION_BASE_URL for a server of your own.");
 
 /** Follows recordings; `onDone(id)` is called with each conversation that one became. */
 export function startRecordings({ api, onDone }) {
@@ -23,7 +23,8 @@ export function startRecordings({ api, onDone }) {
   let recording = null;
 
   async function load() {
-    const { items } = await api.recordings();
+    const { items, can_transcribe: canTranscribe, tells_speakers: tellsSpeakers } = await api.recordings();
+    find(".one-speaker", node).hidden = tellsSpeakers || !canTranscribe;
     for (const item of items.filter(isOpen)) place(item);
   }
 
@@ -32,6 +33,7 @@ export function startRecordings({ api, onDone }) {
     if (before) before.replaceWith(row);
     else list.prepend(row);
     if (item.status === "transcribing") watch(item.id, row);
+    if (item.status === "done") finished(item, row); // the same sound was sent before
   }
 
   // Asks more and more slowly, also while the connection is down; null: it was deleted.
@@ -42,11 +44,15 @@ export function startRecordings({ api, onDone }) {
       if (item?.status === "transcribing") row.replaceChildren(...contents(item));
       if (["transcribing", "unknown"].includes(item?.status)) return watch(id, row, Math.min(wait * 1.2, SLOWEST_POLL_MS));
       if (item?.status === "failed") return place(item, row);
-      row.remove();
-      if (!item) return;
-      status.textContent = t("The recording is text now.");
-      onDone(item.conversation_id);
+      if (item) finished(item, row);
+      else row.remove();
     }, wait);
+  }
+
+  function finished(item, row) {
+    row.remove();
+    status.textContent = t("The recording is text now.");
+    onDone(item.conversation_id);
   }
 
   const contents = (item) => [

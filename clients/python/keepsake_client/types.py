@@ -1047,6 +1047,10 @@ class KeepIn(TypedDict):
     me: NotRequired[str | None]
 
 
+class KeptSoundOut(TypedDict):
+    private_cloud_sync_enabled: bool
+
+
 class KeyOut(TypedDict):
     id: str
     label: str
@@ -1547,6 +1551,7 @@ class RecordingOut(TypedDict):
 class RecordingsOut(TypedDict):
     items: list[RecordingOut]
     can_transcribe: bool
+    tells_speakers: bool
 
 
 class ReportOut(TypedDict):

@@ -1,6 +1,5 @@
 """Sound among imported files: it becomes an item like a conversation, or is refused with what to set."""
 
-import hashlib
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, time
@@ -11,8 +10,12 @@ from zoneinfo import ZoneInfo
 from shared.domain.errors import Conflict, Gone, NotFound
 from shared.domain.ids import UserId
 from shared.library.deps import ImportDeps
-from shared.library.recordings import NO_TRANSCRIBER, RecordingNotes, start_recording
-from shared.library.uploads import delete_upload, get_complete, store_file
+from shared.library.recordings import (
+    NO_TRANSCRIBER,
+    RecordingNotes,
+    start_recording,
+    store_sound,
+)
 
 if TYPE_CHECKING:
     from functions.imports.plan.plan import Plan, SourceFile
@@ -37,36 +40,10 @@ async def plan_sound(
         return replace(plan, entries=entries)
     if not plan.entries[0]["is_audio"]:
         return plan
-    return _build_plan(plan, await _store(deps, uid, source), source, zone)
-
-
-async def _store(deps: ImportDeps, uid: UserId, source: "SourceFile") -> str:
-    """Store sound under an id of its content, so that the same file is never two conversations."""
-    upload_id = f"sound-{hashlib.sha256(source.data).hexdigest()[:32]}"
-    if await _is_stored(deps, uid, upload_id):
-        return upload_id
-    named_deps = replace(deps, new_id=lambda: upload_id)
-    upload = await store_file(
-        named_deps, uid, source.data, name=source.shown_name, media_type=MEDIA_TYPE
+    upload_id = await store_sound(
+        deps, uid, source.data, name=source.shown_name, media_type=MEDIA_TYPE
     )
-    return upload.id
-
-
-async def _is_stored(deps: ImportDeps, uid: UserId, upload_id: str) -> bool:
-    """Tell whether the sound was handed in before; what an attempt left in parts is deleted."""
-    try:
-        await get_complete(deps, uid, upload_id)
-    except (
-        NotFound,
-        Gone,
-        Conflict,
-    ):  # or a recording took it over in this moment: look there after
-        await delete_upload(deps, uid, upload_id)
-    else:
-        return True
-    if await deps.stores.recordings.find(uid, upload_id) is not None:
-        return True
-    return bool(await deps.stores.conversations.list_known(uid, [upload_id]))
+    return _build_plan(plan, upload_id, source, zone)
 
 
 def _find_named_time(name: str, zone: ZoneInfo) -> datetime | None:

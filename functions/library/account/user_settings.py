@@ -3,6 +3,8 @@
 from typing import Any
 
 from functions.library.account.user_settings_schemas import (
+    KeptSoundIn,
+    KeptSoundOut,
     LanguageIn,
     LanguageOut,
     OnboardingIn,
@@ -59,6 +61,23 @@ async def set_onboarding(deps: LibraryDeps, call: Call[OnboardingIn]) -> Onboard
     return _to_onboarding_out(await deps.stores.profiles.change(call.uid, **changes))
 
 
+@route("GET", "/v1/users/private-cloud-sync", "Say whether sound is kept", errors=(401,))
+async def get_kept_sound(deps: LibraryDeps, call: Call) -> KeptSoundOut:
+    profile = await deps.stores.profiles.get(call.uid)
+    return KeptSoundOut(private_cloud_sync_enabled=profile.keeps_audio)
+
+
+@route(
+    "POST",
+    "/v1/users/private-cloud-sync",
+    "Keep the sound of recordings from now on, or do not",
+    errors=(401, 422),
+)
+async def set_kept_sound(deps: LibraryDeps, call: Call[None, KeptSoundIn]) -> KeptSoundOut:
+    profile = await deps.stores.profiles.change(call.uid, keeps_audio=call.query.value)
+    return KeptSoundOut(private_cloud_sync_enabled=profile.keeps_audio)
+
+
 def _to_onboarding_out(profile: Profile) -> OnboardingOut:
     return OnboardingOut(
         completed=profile.is_onboarded, acquisition_source=profile.acquisition_source
@@ -104,6 +123,8 @@ ROUTES = (
     set_place,
     get_onboarding,
     set_onboarding,
+    get_kept_sound,
+    set_kept_sound,
     rate_summary,
     get_summary_rating,
 )

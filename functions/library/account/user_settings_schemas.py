@@ -34,6 +34,16 @@ class OnboardingOut(Wire):
     acquisition_source: str | None
 
 
+class KeptSoundIn(Wire):
+    """Whether the sound of recordings is kept once it is text."""
+
+    value: bool
+
+
+class KeptSoundOut(Wire):
+    private_cloud_sync_enabled: bool
+
+
 class PlaceIn(GeolocationIn):
     """The place where the owner is."""
 

@@ -21,7 +21,7 @@ from functions.media.sound.transcribe import transcribe
 from shared import telemetry
 from shared.data.conversations.recordings import NOT_FOUND
 from shared.domain.conversations.recording import Recording
-from shared.domain.errors import Invalid, NotFound, QuotaExceeded
+from shared.domain.errors import Conflict, Invalid, NotFound, QuotaExceeded
 from shared.domain.files.upload import BlobPart
 from shared.domain.ids import UserId
 from shared.domain.value import value
@@ -33,8 +33,9 @@ from shared.library.recordings import (
     require_transcriber,
     schedule_transcription,
     start_recording,
+    store_sound,
 )
-from shared.library.uploads import delete_upload, iterate_content, store_file
+from shared.library.uploads import delete_upload, iterate_content
 from shared.ports import Blobs
 
 MAX_FORM_FILE_BYTES = 31_457_280
@@ -44,13 +45,16 @@ MAX_RANGE_BYTES = 4_194_304
 NO_FILE = (
     "Send a sound file as the field 'file' of a form, or {\"upload\": id} of a complete upload."
 )
+IS_CONVERSATION = (
+    "This sound became a conversation before; delete that to have it transcribed again."
+)
 _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
 
 
 @route(
     "POST",
     "/v1/audio",
-    "Hand in speech as a form's file, or as an upload; it becomes a conversation behind the answer",
+    "Hand in speech as a form's file, or as an upload; it becomes a conversation behind the answer, once",
     status=202,
     errors=(401, 404, 409, 410, 413, 422, 429),
     form=Form(
@@ -65,6 +69,10 @@ async def add_audio(deps: LibraryDeps, call: Call[AudioIn]) -> RecordingOut:
     upload_id = call.body.upload or await _store(deps, call.uid, call.file)
     try:
         recording = await start_recording(deps, call.uid, upload_id, call.body.to_notes())
+    except NotFound:
+        if call.body.upload is None:
+            raise Conflict(IS_CONVERSATION) from None
+        raise
     except QuotaExceeded:
         if call.body.upload is None:  # nobody else knows of it
             await delete_upload(deps, call.uid, upload_id)
@@ -77,8 +85,7 @@ async def _store(deps: LibraryDeps, uid: UserId, file: UploadedFile | None) -> s
     if file is None or not file.content:
         raise Invalid(NO_FILE)
     media_type = read_sound_type(file.content)
-    upload = await store_file(deps, uid, file.content, name=file.name, media_type=media_type)
-    return upload.id
+    return await store_sound(deps, uid, file.content, name=file.name, media_type=media_type)
 
 
 @route("GET", "/v1/audio", "List recordings and how far their transcription is")
@@ -92,6 +99,7 @@ async def list_audio(deps: LibraryDeps, call: Call[None, RecordingsQuery]) -> Re
     return RecordingsOut(
         items=[RecordingOut.of(recording) for recording in recordings],
         can_transcribe=deps.transcriber.is_ready,
+        tells_speakers=deps.transcriber.tells_speakers,
     )
 
 

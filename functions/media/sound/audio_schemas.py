@@ -12,10 +12,10 @@ from shared.library.recordings import RecordingNotes
 
 
 class AudioIn(Wire):
-    """A file with speech: an upload that is complete, or the file of the form.
+    """A file with speech: an upload that is complete, or the file of the form, whose sound is transcribed once.
 
     Without `started_at` the file's own time counts, else that of its arrival. With `is_own_voice`, a
-    voice that is alone in it is the owner's.
+    voice that is alone in it is the owner's, where speakers are told apart.
     """
 
     upload: Annotated[str | None, Field(pattern=ID_PATTERN)] = None
@@ -74,10 +74,15 @@ class RecordingOut(Wire):
 
 
 class RecordingsOut(Wire):
-    """Recordings, newest first; `can_transcribe` is whether anything turns speech into text here."""
+    """Recordings, newest first.
+
+    `can_transcribe` is whether anything turns speech into text here, `tells_speakers` whether that tells
+    speakers apart.
+    """
 
     items: list[RecordingOut]
     can_transcribe: bool
+    tells_speakers: bool
 
 
 class TranscribeIn(Wire):

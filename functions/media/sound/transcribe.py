@@ -143,6 +143,8 @@ async def _build_conversation(
         utterances,
         duration=timedelta(seconds=duration_s or 0.0),
         language=language or DEFAULT_LANGUAGE,
+        is_one_voice=deps.transcriber.tells_speakers
+        and len({each.speaker for each in utterances}) == 1,
     )
 
 
@@ -164,13 +166,18 @@ async def _transcribe_piece(
 
 
 def _to_conversation(
-    recording: Recording, utterances: list[Utterance], *, duration: timedelta, language: str
+    recording: Recording,
+    utterances: list[Utterance],
+    *,
+    duration: timedelta,
+    language: str,
+    is_one_voice: bool,
 ) -> Conversation:
     """Raises Conflict where nobody speaks."""
     if not utterances:
         raise Conflict(NOTHING_HEARD)
     started_at = recording.started_at or (recording.changed_at or recording.created_at) - duration
-    is_owner = recording.is_own_voice and len({each.speaker for each in utterances}) == 1
+    is_owner = is_one_voice and recording.is_own_voice
     return Conversation(
         id=recording.id,
         created_at=started_at,

@@ -63,6 +63,10 @@ class OpenaiTranscriber:
         self._api_key = api_key
         self._base_url = base_url
 
+    @property
+    def tells_speakers(self) -> bool:
+        return "diarize" in self.name
+
     async def transcribe(
         self, sound: bytes, *, language: str | None = None, voices: Sequence[Voice] = ()
     ) -> Transcription:

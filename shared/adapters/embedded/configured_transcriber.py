@@ -21,6 +21,10 @@ class ConfiguredTranscriber:
     def is_ready(self) -> bool:
         return self._chosen.get().is_ready
 
+    @property
+    def tells_speakers(self) -> bool:
+        return self._chosen.get().tells_speakers
+
     async def transcribe(
         self, sound: bytes, *, language: str | None = None, voices: Sequence[Voice] = ()
     ) -> Transcription:

@@ -52,7 +52,6 @@ ANSWERS: list[tuple[str, Reader]] = [
     ),
     ("/v2/firmware/stable?device_model=Omi+CV+1", shape(version=optional(text))),
     ("/v1/users/store-recording-permission", shape(store_recording_permission=flag)),
-    ("/v1/users/private-cloud-sync", shape(private_cloud_sync_enabled=flag)),
     ("/v1/users/training-data-opt-in", shape(opted_in=flag, status=optional(text))),
     (
         "/v1/users/transcription-preferences",

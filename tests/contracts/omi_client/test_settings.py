@@ -34,6 +34,18 @@ def test_the_profile_is_read_r1(phone):
     assert phone.get("/v1/users/profile", PROFILE)["migration_status"] is None
 
 
+@pytest.mark.client_call("getPrivateCloudSyncEnabled", "setPrivateCloudSyncEnabled")
+def test_the_switch_for_kept_sound_tells_the_truth_r1(phone):
+    path, enabled = "/v1/users/private-cloud-sync", shape(private_cloud_sync_enabled=flag)
+    before = phone.get(path, enabled)
+
+    phone.send("POST", f"{path}?value=true")
+
+    assert before == {"private_cloud_sync_enabled": False}
+    assert phone.get(path, enabled) == {"private_cloud_sync_enabled": True}
+    assert phone.get("/v1/users/profile")["keeps_audio"] is True
+
+
 @pytest.mark.client_call("saveFcmTokenServer", "getUserPrimaryLanguage", "setUserPrimaryLanguage")
 def test_the_language_is_unknown_until_it_is_chosen_r1(phone):
     phone.send("POST", "/v1/users/fcm-token", json={"fcm_token": "t", "time_zone": "Asia/Tokyo"})

@@ -11,7 +11,7 @@ import pytest
 from httpx import AsyncClient, Response
 
 from functions.media.deps import TranscribeDeps
-from functions.media.sound.audio_routes import MAX_RANGE_BYTES
+from functions.media.sound.audio_routes import IS_CONVERSATION, MAX_RANGE_BYTES
 from functions.media.sound.transcribe import transcribe
 from shared.adapters.system_clock import RandomIds
 from shared.data.account.quotas import Quotas
@@ -28,6 +28,7 @@ from tests.fixtures.sounds import CODECS, build_tone, encode
 TALK = [("A", 0.0, 2.5, "Hello Ben.")]
 LONG_TALK = [("A", 0.0, 2.5, "Hello Ben. " * 60)]
 MP3 = encode(build_tone(3), "mp3")
+OTHER_MP3 = encode(build_tone(4), "mp3")
 UNLIMITED: Mapping[QuotaName, int] = {}
 FORM = {"file": ("memo.mp3", MP3, "audio/mpeg")}
 
@@ -78,12 +79,27 @@ async def test_a_file_of_a_form_becomes_a_conversation_u3(world, speaker):
 
     assert accepted.status_code == 202
     assert accepted.json()["name"] == "memo.mp3"
-    assert waiting["can_transcribe"] is True
+    assert (waiting["can_transcribe"], waiting["tells_speakers"]) == (True, True)
     (item,) = waiting["items"]
     assert (item["status"], item["conversation_id"]) == ("transcribing", None)
     assert (done["status"], done["has_audio"]) == ("done", False)
     assert conversation["started_at"] == "2026-03-01T08:00:00Z"
     assert conversation["transcript_segments"][0]["text"] == "Hello Ben."
+
+
+async def test_the_same_sound_twice_is_transcribed_once_l2(world, speaker):
+    first, second = [(await speaker.post("/v1/audio", files=FORM)).json() for _ in range(2)]
+    await run_tasks(world, TALK)
+    third = (await speaker.post("/v1/audio", files=FORM)).json()
+    await run_tasks(world)
+    usage = await Quotas(world.documents, {}).load_usage(ALICE, world.clock.now())
+    await speaker.delete(f"/v1/audio/{third['id']}")
+    refusal = await speaker.post("/v1/audio", files=FORM)
+
+    assert first == second
+    assert (third["id"], third["conversation_id"]) == (first["id"], first["id"])
+    assert usage["sound_bytes"] == len(MP3)
+    assert get_detail(refusal) == (409, IS_CONVERSATION)
 
 
 async def test_an_upload_becomes_a_conversation(world, speaker):
@@ -109,7 +125,11 @@ async def test_without_a_key_what_to_set_is_said_and_nothing_is_kept_u3(world, a
 
     assert [answer.status_code for answer in answers] == [409, 409]
     assert all("OPENAI_API_KEY" in answer.json()["detail"] for answer in answers)
-    assert (await alice.get("/v1/audio")).json() == {"items": [], "can_transcribe": False}
+    assert (await alice.get("/v1/audio")).json() == {
+        "items": [],
+        "can_transcribe": False,
+        "tells_speakers": False,
+    }
     assert (world.blobs.files, world.tasks.created) == ({}, [])
 
 
@@ -156,7 +176,7 @@ async def test_sound_beyond_the_quota_of_a_day_is_refused_and_not_kept(world):
         first = await speaker.post("/v1/audio", files=FORM)
         blobs = dict(world.blobs.files)
         repeated = await speaker.post("/v1/audio", json={"upload": first.json()["id"]})
-        second = await speaker.post("/v1/audio", files=FORM)
+        second = await speaker.post("/v1/audio", files={"file": ("other.mp3", OTHER_MP3)})
 
     assert [answer.status_code for answer in (first, repeated, second)] == [202, 202, 429]
     assert "bytes of sound" in second.json()["detail"]

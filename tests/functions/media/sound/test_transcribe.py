@@ -128,6 +128,17 @@ async def test_a_voice_that_is_alone_in_a_memo_is_the_owners(world, lines, is_us
     assert [segment.is_user for segment in segments] == is_user
 
 
+async def test_a_voice_that_nothing_tells_from_others_is_nobodys_l2(world):
+    name = await record(world, is_own_voice=True)
+    lines = [(None, 0.0, 1.0, "I promise."), (None, 1.0, 2.0, "Good.")]
+
+    transcriber = ScriptedTranscriber([lines], tells_speakers=False)
+    await transcribe(build_deps(world, transcriber), ALICE, name)
+
+    segments = (await load(world, name)).transcript_segments
+    assert [(s.speaker, s.is_user) for s in segments] == [("SPEAKER_00", False)] * 2
+
+
 async def test_times_and_speakers_go_on_over_the_pieces_of_long_sound(world):
     name = await record(world, LONG)
     later = [("SPEAKER_01", 0.0, 3.0, "Still me."), ("A", 3.0, 4.0, "Somebody new.")]

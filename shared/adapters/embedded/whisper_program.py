@@ -1,0 +1,130 @@
+"""Whisper's program: hears sounds from its standard input, in a process of low priority and bounded memory.
+
+A sound is a line of JSON, `{"size_bytes": n, "language": "de" or null}`, and a WAV of that size behind it; the
+answer is a line of JSON. The process ends with its input, and once no sound came for a while.
+"""
+
+import json
+import os
+import resource
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, BinaryIO
+
+from shared.domain.value import value
+
+IDLE_S = 60.0
+"""After so long without a sound it gives its memory back; loading the model again takes a second or two."""
+SPARE_BYTES = 2**30
+"""What hearing takes beside the weights, which stand in memory twice while they are loaded."""
+WAV_HEADER_BYTES = 44
+_NICENESS = 10
+_BEAMS = 5
+_TEMPERATURES = (0.0, 0.4)
+"""Where the first reading repeats itself or is unlikely, one more: each takes as long as the first."""
+_MAX_INVENTED_S = 2.0
+"""Of silence around a word that is unlikely; such words are passed over."""
+
+
+@value
+class HandedSound:
+    """A WAV, and its language where it is known."""
+
+    wav: bytes
+    language: str | None
+
+
+def main(packages: str, model: str) -> None:
+    """Answer sound after sound with the model of a folder."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is for the server, which then closes our input
+    os.nice(_NICENESS)
+    bound_memory(2 * (Path(model) / "model.bin").stat().st_size + SPARE_BYTES)
+    sys.path.append(packages)
+    whisper = load_whisper(model)
+    for sound in iterate_sounds(sys.stdin.buffer):
+        sys.stdout.write(json.dumps(hear(whisper, sound)) + "\n")
+        sys.stdout.flush()
+
+
+def bound_memory(most_bytes: int) -> None:
+    """Bound what this process may fill: beyond, it ends, and the machine goes on."""
+    _, most_allowed = resource.getrlimit(resource.RLIMIT_DATA)
+    if most_allowed == resource.RLIM_INFINITY or most_bytes < most_allowed:
+        resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_allowed))
+
+
+def load_whisper(model: str) -> Any:
+    from faster_whisper import WhisperModel
+
+    threads = os.cpu_count() or 1
+    return WhisperModel(
+        model, device="cpu", compute_type="int8", cpu_threads=threads, local_files_only=True
+    )
+
+
+def iterate_sounds(stream: BinaryIO, idle_s: float = IDLE_S) -> Iterator[HandedSound]:
+    """Yield sounds until none came for `idle_s`. The end of the stream ends the process, in the midst of a sound too."""
+    sounds = SimpleQueue[HandedSound]()
+    threading.Thread(target=_read_sounds, args=(stream, sounds), daemon=True).start()
+    while True:
+        try:
+            yield sounds.get(timeout=idle_s)
+        except Empty:
+            return
+
+
+def _read_sounds(stream: BinaryIO, sounds: "SimpleQueue[HandedSound]") -> None:
+    while line := stream.readline():
+        header = json.loads(line)
+        sounds.put(HandedSound(wav=stream.read(header["size_bytes"]), language=header["language"]))
+    os._exit(0)
+
+
+def hear(whisper: Any, sound: HandedSound) -> dict[str, Any]:
+    """Return what Whisper hears in a sound, with its own doubts about it."""
+    import numpy as np
+
+    samples = (
+        np.frombuffer(sound.wav[WAV_HEADER_BYTES:], dtype=np.int16).astype(np.float32) / 32_768
+    )
+    segments, info = whisper.transcribe(
+        samples,
+        language=sound.language,
+        beam_size=_BEAMS,
+        temperature=_TEMPERATURES,
+        condition_on_previous_text=False,  # one mistake would be repeated to the end
+        word_timestamps=True,
+        hallucination_silence_threshold=_MAX_INVENTED_S,
+        vad_filter=True,
+    )
+    return {
+        "segments": [
+            {
+                "no_speech": segment.no_speech_prob,
+                "log_probability": segment.avg_logprob,
+                "compression": segment.compression_ratio,
+                "words": [
+                    {"text": word.word, "start": float(word.start), "end": float(word.end)}
+                    for word in segment.words
+                ],
+            }
+            for segment in segments
+        ],
+        "language": info.language,
+    }
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except BaseException:  # noqa: BLE001  whatever it was, the process ends without a usual end
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)  # a usual end would wait for the thread that waits for another sound
