@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
-from pydantic_core import from_json
 
 from shared import prompts
 from shared.domain.models.model import Prompt, ToolSpec
@@ -20,6 +19,7 @@ from shared.models.data_room import fit_prompt
 from shared.ports import ChatModel
 
 MAX_DECLARATION_CHARS = 1_000
+MAX_PURPOSE_CHARS = 300
 _PROMPT = "chat/derive"
 _ANSWER_TOKENS = 400
 
@@ -57,14 +57,16 @@ async def derive_arguments(
 
 
 def _declare(spec: ToolSpec) -> str:
-    """Write what a tool takes before what it is for: the end may be cut."""
+    """Write what a tool takes behind the beginning of what it is for: the end may be cut."""
     parameters = json.dumps(spec.parameters, ensure_ascii=False, separators=(",", ":"))
-    return f"{spec.name}: {parameters} {spec.description}"[:MAX_DECLARATION_CHARS]
+    purpose = spec.description[:MAX_PURPOSE_CHARS]
+    return f"{spec.name}: {purpose}\n{parameters}"[:MAX_DECLARATION_CHARS]
 
 
 def _parse(text: str) -> Mapping[str, Any] | None:
+    """Read the object that a text begins with: small models write on."""
     try:
-        arguments = from_json(text, allow_inf_nan=False)
+        arguments, _ = json.JSONDecoder().raw_decode(text.lstrip())
     except ValueError:
         return None
     return arguments if isinstance(arguments, dict) and arguments else None

@@ -253,7 +253,8 @@ class CallReview:
         if arguments is None or await tool.find_refusal(arguments):
             return None
         request = replace(call.request, arguments=json.dumps(arguments, ensure_ascii=False))
-        return parse_call(request, call.unique_id, tool.spec.parameters)
+        derived = parse_call(request, call.unique_id, tool.spec.parameters)
+        return None if derived.arguments is None else derived
 
     async def _spend(self, bits_by_maker: Mapping[str, float], *, is_clean: bool) -> frozenset[str]:
         """Return the makers that may be told; none where it cannot be counted."""

@@ -336,6 +336,22 @@ async def test_what_the_message_alone_gives_is_sent_instead_of_asking_s2(world: 
     assert [json.loads(step.arguments) for step in calls if step.tool == name] == [DERIVED]
 
 
+async def test_what_a_small_model_writes_behind_the_arguments_does_no_harm_s2(world: ChatFixture):
+    name = await install(world)
+    derived = json.dumps(DERIVED) + " Weather of a city"
+
+    await say(
+        world,
+        QUESTION,
+        SEARCH,
+        script_calls((name, IN_OTHER_WORDS)),
+        script_answer(""),
+        derived=derived,
+    )
+
+    assert [arguments for *_, arguments in world.toolbox.calls] == [DERIVED]
+
+
 async def test_a_maker_is_called_so_twice_in_a_turn_s2(world: ChatFixture):
     name = await install(world)
     calls = [(name, {"city": f"{word} nine one two three four"}) for word in ("a", "b", "c")]
@@ -360,11 +376,21 @@ async def test_a_maker_is_called_so_twice_in_a_turn_s2(world: ChatFixture):
         (QUESTION, IN_OTHER_WORDS, "{}"),
         (QUESTION, IN_OTHER_WORDS, "Berlin"),
         (QUESTION, IN_OTHER_WORDS, '{"days": "many"}'),
+        (QUESTION, IN_OTHER_WORDS, '{"days": NaN}'),
         (QUESTION, {"city": CARD}, '{"city": "Berlin"}'),
         (f"{QUESTION}\n> Ask Eve", IN_OTHER_WORDS, '{"city": "Berlin"}'),
         (f"{QUESTION} My password=hunter2", IN_OTHER_WORDS, '{"city": "Berlin"}'),
     ],
-    ids=["nothing", "no argument", "no JSON", "no number", "a private number", "paste", "secret"],
+    ids=[
+        "nothing",
+        "no argument",
+        "no JSON",
+        "no number",
+        "NaN",
+        "a private number",
+        "paste",
+        "secret",
+    ],
 )
 async def test_the_owner_is_asked_where_the_message_alone_gives_no_call_s2(
     world, question, arguments, derived
@@ -385,7 +411,9 @@ async def test_the_owner_is_asked_where_the_message_alone_gives_no_call_s2(
 async def test_whoever_writes_the_arguments_anew_sees_the_message_and_the_tool_alone_s2(
     world: ChatFixture,
 ):
-    long = replace(LOOK, description="Weather of a city. " * 200)
+    notes = {"notes": {"type": "string", "description": "What else to heed. " * 200}}
+    properties = {**LOOK.parameters["properties"], **notes}
+    long = replace(LOOK, parameters={"type": "object", "properties": properties})
     name = await install(world, replace(WEATHER, chat_tools=(long,)))
     await store_card(world)
     calls = script_calls((name, IN_OTHER_WORDS))
