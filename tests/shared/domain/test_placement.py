@@ -125,7 +125,7 @@ def test_text_has_the_same_place_however_it_is_split(
 
 
 def test_a_call_whose_arguments_are_written_anew_keeps_its_place_x32() -> None:
-    first, last = [start("a"), start("b"), start("a")], [end("b"), end("a"), start("c")]
-    events: list[RunEvent] = [THINKING, *first, *last]
+    events: list[RunEvent] = [THINKING]
+    events += [start("a"), start("b"), start("a"), end("b"), end("a"), start("c")]
 
     assert list_indexes(events) == [(0, 0), (0, 0), (0, 1), (0, 0), (0, 1), (0, 0), (0, 2)]
