@@ -37,7 +37,7 @@ ASK_COUNTRY = "Which country are you in, so that I can give you a number to call
 ASK_GENTLY = (
     "One more thing, because of how you put it: are you having thoughts of hurting yourself?"
 )
-CONTACTS = "If you are thinking of hurting yourself, people who listen are here: {contacts}."
+CONTACTS = "If you or somebody near you may be in danger, these can help: {contacts}."
 _TABLE = Path(__file__).with_name("crisis_resources.json")
 
 

@@ -18,6 +18,8 @@ MAX_VERBATIM = MIN_VERBATIM + SUMMARY_BATCH
 MAX_READ = MAX_VERBATIM + MIN_VERBATIM
 """Messages read for a turn: the verbatim ones, and some more in case a summary is late."""
 MAX_OWNER_MESSAGES = 3
+MAX_EXCHANGE = 8
+"""Messages that are read before a question, to judge it."""
 """Earlier messages of the owner that a question is read with."""
 VERBATIM_BUDGET_TOKENS = 16_000
 """Size of the verbatim messages that makes a summary due early."""
@@ -66,6 +68,12 @@ def _is_heavy(messages: Sequence[Message], budget_tokens: int) -> bool:
 def list_owner_texts(newest_first: Sequence[Message]) -> list[str]:
     """Return the latest messages of the owner before a question."""
     return [message.text for message in select_owner_messages(newest_first)]
+
+
+def list_exchange(newest_first: Sequence[Message]) -> list[str]:
+    """Return the latest messages before a question, the oldest first, with who wrote them."""
+    latest = reversed(newest_first[:MAX_EXCHANGE])
+    return [f"{'owner' if m.is_owners else 'assistant'}: {m.text}" for m in latest]
 
 
 def select_owner_messages(newest_first: Sequence[Message]) -> list[Message]:

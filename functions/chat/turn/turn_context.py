@@ -58,7 +58,7 @@ from shared.domain.value import value
 class TurnContext:
     """The documents that an answer is prepared from; of the newest messages the model reads the `window`.
 
-    `danger` is how much the question is like those of people in a serious crisis, from 0 to 1.
+    `danger` is how much the question leans to those of people in danger, `harm` to those for harm, from 0 to 1.
     """
 
     profile: Profile
@@ -79,6 +79,7 @@ class TurnContext:
     similar_chats: Sequence[SimilarChat] = ()
     known: Known = NOTHING_KNOWN
     danger: float = 0.0
+    harm: float = 0.0
 
     @property
     def persona(self) -> App | None:
@@ -164,6 +165,7 @@ async def _read_second_round(
         similar_chats=similar_chats,
         known=NOTHING_KNOWN if is_doubted else leave_out_forbidden(known, agent),
         danger=danger,
+        harm=meaning.harm if meaning else 0.0,
     )
 
 
