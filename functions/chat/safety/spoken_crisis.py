@@ -11,7 +11,6 @@ from shared.domain.chats.run import get_answering_run_id
 from shared.domain.chats.storage_mode import is_incognito
 from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, UserId
-from shared.languages import choose_language
 from shared.safety.crisis_plan import build_plan
 
 
@@ -23,7 +22,7 @@ async def audit_spoken(deps: ChatDeps, uid: UserId, question: Message) -> str:
         return ""
     await _log(deps, uid, question, run_id, verdict)
     profile = await deps.stores.profiles.get(uid)
-    return build_plan(verdict, choose_language(verdict.language, profile.language))
+    return build_plan(verdict, profile.language)
 
 
 async def _judge(deps: ChatDeps, uid: UserId, text: str) -> CrisisVerdict:

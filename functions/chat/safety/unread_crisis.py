@@ -6,7 +6,6 @@ from functions.chat.safety.find_danger import find_danger
 from shared import telemetry
 from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, SessionId, UserId
-from shared.languages import choose_language
 from shared.safety.crisis_plan import build_plan
 
 
@@ -23,4 +22,4 @@ async def write_plan(
     except Unavailable:
         telemetry.warning("crisis_not_logged")
         language = None
-    return build_plan(verdict, choose_language(verdict.language, language))
+    return build_plan(verdict, language)

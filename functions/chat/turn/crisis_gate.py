@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from functions.chat.runs.journal import VoiceJournal
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared.domain.chats.run import RouteChosen, Stage
-from shared.languages import choose_language
 from shared.safety.crisis_plan import build_plan
 
 
 def write_plans(turn: PreparedTurn, journals: Sequence[VoiceJournal]) -> None:
     """Write the crisis plan, behind what is out already."""
     verdict = turn.output_gate.verdict
-    plan = build_plan(verdict, choose_language(verdict.language, turn.language))
+    plan = build_plan(verdict, turn.language)
     for journal in journals:
         write_own_words(journal, RouteChosen(verdict.route, verdict.level), plan)
 

@@ -27,7 +27,7 @@ async def add_late_plan(deps: ChatDeps, turn: PreparedTurn, answer: Message) -> 
     verdict = turn.output_gate.verdict
     language = choose_language(verdict.language, turn.language)
     is_plan = verdict.route == "crisis"
-    text = build_plan(verdict, language) if is_plan else turn.output_gate.addition
+    text = build_plan(verdict, turn.language) if is_plan else turn.output_gate.addition
     await deps.stores.messages.change(
         turn.uid,
         answer.id,

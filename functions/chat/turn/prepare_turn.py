@@ -32,7 +32,6 @@ from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import RunId, UserId
 from shared.domain.models.model import ModelRole
 from shared.domain.value import value
-from shared.languages import choose_language
 from shared.safety.crisis_plan import build_addition
 from shared.safety.crisis_rules import CrisisFinding, find_crisis
 from shared.safety.safety_score import find_step
@@ -141,7 +140,7 @@ async def _build_turn(
             is_stored=False,
             verdict=so_far,
             is_open=not is_doubted,
-            addition=build_addition(so_far, choose_language(so_far.language, documents.language)),
+            addition=build_addition(so_far, documents.language),
             end_wait_s=deps.limits.end_reading_s(deps.model.describe("fast")) if is_read else 0.0,
         ),
         finding=asked.finding,

@@ -28,7 +28,6 @@ from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.chats.run import RouteChosen
 from shared.domain.chats.safety import Moderation
 from shared.domain.models.model import Urgency
-from shared.languages import choose_language
 from shared.safety.crisis_plan import build_addition
 from shared.safety.safety_score import is_worth_keeping
 
@@ -157,8 +156,7 @@ class QuestionWatch:
         if self._ending.is_set():
             return  # what the answer gave way to stands
         self._gate.verdict = verdict
-        language = choose_language(verdict.language, self._turn.language)
-        self._gate.addition = build_addition(verdict, language)
+        self._gate.addition = build_addition(verdict, self._turn.language)
         if verdict.route == "crisis":
             self._end_answer()
         elif verdict.level and not self._is_answered:

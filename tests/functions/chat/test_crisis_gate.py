@@ -20,12 +20,13 @@ from shared.data.search.question_meaning import QuestionMeaning
 from shared.data.store.day_counts import DayCounts
 from shared.domain.account.quota import EMBEDDED_LIMITS
 from shared.domain.chats.chat import Message
+from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.chats.run import AnswerText, RunEnded, RunEvent, ToolStarted
 from shared.domain.errors import ModelFailed, QuotaExceeded, Unavailable
 from shared.domain.ids import AppId, UserId
 from shared.domain.models.model import ModelRole, Prompt
 from shared.domain.store.documents import Query
-from shared.languages import translate
+from shared.languages import LANGUAGES, translate
 from shared.safety import crisis_plan
 from shared.safety.crisis_plan import ASK_SAFE, NOT_ALONE, list_countries, load_resources
 from tests.fakes import (
@@ -347,6 +348,25 @@ def test_every_row_of_the_table_names_its_page_and_its_day_c46() -> None:
     assert all(re.fullmatch(r"20\d\d-\d\d-\d\d", row.checked) for row in rows)
     assert len({(row.country, row.contact) for row in rows}) == len(rows)
     assert all(len([r for r in rows if r.country == c]) < 5 for c in list_countries())
+
+
+@pytest.mark.parametrize("country", sorted(list_countries()))
+def test_every_country_of_the_table_and_of_the_eu_has_an_emergency_number_c46(country: str) -> None:
+    kinds = [row.kind for row in crisis_plan.list_resources(country)]
+
+    assert "emergency" in kinds
+    assert len(kinds) <= crisis_plan.MAX_RESOURCES
+
+
+@pytest.mark.parametrize("language", ["en", *LANGUAGES, *crisis_plan.PLAN_LANGUAGES])
+def test_the_plan_is_in_the_language_of_its_reader_with_one_question_c46(language: str) -> None:
+    verdict = CrisisVerdict(level=3, country="SE", language=language)
+    plan = crisis_plan.build_plan(verdict, "de")
+
+    assert crisis_plan.read_language(plan) == (None if language == "en" else language)
+    assert len(re.findall(r"[?？؟]", plan)) == 1
+    assert "112" in plan
+    assert (NOT_ALONE in plan) is (language == "en")
 
 
 async def test_after_a_crisis_an_ordinary_word_is_judged_c43(world: ChatFixture) -> None:
