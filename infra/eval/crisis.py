@@ -57,9 +57,7 @@ async def find_all(
     found = {}
     for message in messages:
         meaning = await meanings.read(READER, message.text)
-        found[message.id] = add_danger(
-            find_crisis(message.text), meaning.danger if meaning else 0.0
-        )
+        found[message.id] = add_danger(find_crisis(message.text), meaning)
     return found
 
 

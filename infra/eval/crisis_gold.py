@@ -17,8 +17,20 @@ from shared.domain.value import value
 
 FOLDER = Path(__file__).parent / "crisis"
 Kind = Literal[
-    *("crisis", "self-harm", "medical", "violence", "others", "child", "beside"),
-    *("idiom", "joke", "fiction", "grief", "news", "professional", "ordinary"),
+    "crisis",
+    "self-harm",
+    "medical",
+    "violence",
+    "others",
+    "child",
+    "beside",
+    "idiom",
+    "joke",
+    "fiction",
+    "grief",
+    "news",
+    "professional",
+    "ordinary",
 ]
 
 

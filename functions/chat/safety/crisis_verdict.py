@@ -3,6 +3,7 @@
 import re
 
 from functions.chat.safety.reading import Reading
+from shared.data.search.question_meaning import QuestionMeaning
 from shared.domain.chats.crisis import CrisisLevel, CrisisVerdict, Judge
 from shared.domain.words import stands_in
 from shared.safety.crisis_rules import CrisisFinding
@@ -18,7 +19,6 @@ PLAIN_DANGER = 0.72
 DOUBTFUL_SELF_HARM = 0.1
 """A moderator's rating of the danger to a text's writer, 0 to 1, that counts as a doubt."""
 DOUBTED = CrisisFinding(certainty="unsure")
-PLAIN = CrisisFinding(certainty="unsure", level=2)
 _COUNTRY = re.compile(r"[A-Z]{2}")
 _LANGUAGE = re.compile(r"[a-z]{2}")
 
@@ -28,11 +28,12 @@ def mask_contacts(text: str) -> str:
     return _CONTACT.sub("[…]", text)
 
 
-def add_danger(finding: CrisisFinding, danger: float) -> CrisisFinding:
+def add_danger(finding: CrisisFinding, meaning: QuestionMeaning | None) -> CrisisFinding:
     """Return the graver of what the rules found and how much a text leans to people in danger."""
-    if finding.level or danger < DOUBTFUL_DANGER:
+    if finding.level or meaning is None or meaning.danger < DOUBTFUL_DANGER:
         return finding
-    return PLAIN if danger >= PLAIN_DANGER else DOUBTED
+    level: CrisisLevel = 2 if meaning.danger >= PLAIN_DANGER else 0
+    return CrisisFinding(certainty="unsure", level=level, language=meaning.language)
 
 
 def judge_reading(text: str, finding: CrisisFinding, reading: Reading) -> CrisisVerdict:

@@ -23,5 +23,5 @@ async def find_danger(deps: ChatDeps, uid: UserId, text: str) -> CrisisFinding:
         except Exception as error:  # noqa: BLE001 - whatever fails, the text is doubted
             telemetry.warning("text_not_compared", error=type(error).__name__)
         else:
-            return add_danger(finding, meaning.danger) if meaning else finding
+            return add_danger(finding, meaning)
     return finding if finding.level else DOUBTED

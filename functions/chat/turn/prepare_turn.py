@@ -10,7 +10,7 @@ from functions.chat.consent.consent_reply import Reply, parse_reply_to
 from functions.chat.context.window import list_exchange
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
-from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER, add_danger, judge_alone
+from functions.chat.safety.crisis_verdict import add_danger, judge_alone
 from functions.chat.safety.first_verdict import find_in_chat, judge_question
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.sessions.open_chat import WatchedQuestion, check_open
@@ -105,9 +105,9 @@ async def _admit(deps: ChatDeps, asked: _Asked, key: QuestionKey | None) -> Prep
         uid,
         run_id,
         load,
-        is_urgent=lambda read: bool(asked.finding.level) or read.danger >= DOUBTFUL_DANGER,
+        is_urgent=lambda read: add_danger(asked.finding, read.meaning).certainty != "clear",
     )
-    finding = find_in_chat(add_danger(asked.finding, documents.danger), documents.newest_messages)
+    finding = find_in_chat(add_danger(asked.finding, documents.meaning), documents.newest_messages)
     async with withdraw_on_failure(deps, uid, slot, asked.at):
         if finding.certainty == "clear":
             deps.model.check_room(uid)
@@ -183,7 +183,7 @@ def _is_doubted(
         verdict is None
         or command is not None
         or went_towards_harm
-        or documents.harm >= DOUBTFUL_HARM
+        or (documents.meaning is not None and documents.meaning.harm >= DOUBTFUL_HARM)
         or has_pasted_text(asked.text)
     )
 

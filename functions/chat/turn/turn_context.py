@@ -32,6 +32,7 @@ from functions.chat.turn.files import TurnFiles, find_files, load_files, load_pr
 from functions.chat.turn.find_known import KnownSearch, leave_out_forbidden, look_for_known
 from functions.chat.turn.question import Question
 from shared.data.apps.cached_apps import PinnedApp
+from shared.data.search.question_meaning import QuestionMeaning
 from shared.domain.account.profile import Profile
 from shared.domain.apps.app import App
 from shared.domain.apps.connection import Connection
@@ -58,7 +59,7 @@ from shared.domain.value import value
 class TurnContext:
     """The documents that an answer is prepared from; of the newest messages the model reads the `window`.
 
-    `danger` is how much the question leans to those of people in danger, `harm` to those for harm, from 0 to 1.
+    `meaning` is what the question is like; None where no encoder runs.
     """
 
     profile: Profile
@@ -78,8 +79,7 @@ class TurnContext:
     details: Details = field(default_factory=dict)
     similar_chats: Sequence[SimilarChat] = ()
     known: Known = NOTHING_KNOWN
-    danger: float = 0.0
-    harm: float = 0.0
+    meaning: QuestionMeaning | None = None
 
     @property
     def persona(self) -> App | None:
@@ -144,8 +144,9 @@ async def _read_second_round(
             ),
         ),
     )
-    danger = meaning.danger if meaning else 0.0
-    is_doubted = danger >= DOUBTFUL_DANGER  # somebody in need is answered for what they say
+    is_doubted = (
+        meaning is not None and meaning.danger >= DOUBTFUL_DANGER
+    )  # somebody in need is answered for what they say
     return TurnContext(
         profile=_speak_for_client(first.profile, question.client_language),
         session=session,
@@ -164,8 +165,7 @@ async def _read_second_round(
         results=results,
         similar_chats=similar_chats,
         known=NOTHING_KNOWN if is_doubted else leave_out_forbidden(known, agent),
-        danger=danger,
-        harm=meaning.harm if meaning else 0.0,
+        meaning=meaning,
     )
 
 

@@ -20,6 +20,7 @@ EncodeQuestion = Callable[[UserId, str], Awaitable[Sequence[float]]]
 """Returns the vector of a question by the encoder of the examples, however many others ask for one."""
 
 
+MOST = 0.5
 _SERIOUS: Sequence[CrisisLabel] = (2, 3)
 _NONE: Sequence[CrisisLabel] = (0,)
 _HARM: Sequence[CrisisLabel] = ("harm",)
@@ -27,11 +28,15 @@ _HARM: Sequence[CrisisLabel] = ("harm",)
 
 @value
 class QuestionMeaning:
-    """Shares of kinds, which add up to 1; how much it leans to people in danger, and to harm, from 0 to 1."""
+    """Shares of kinds, which add up to 1; how much it leans to people in danger, and to harm, from 0 to 1.
+
+    `language` (ISO 639-1) is that of most examples near to it, None where these are of several.
+    """
 
     kinds: Mapping[QuestionKind, float]
     danger: float
     harm: float = 0.0
+    language: str | None = None
 
 
 class QuestionMeanings:
@@ -52,12 +57,24 @@ def compare_with_examples(vector: Sequence[float]) -> QuestionMeaning:
         kinds=question_kinds.load_table().weigh(vector),
         danger=measure_danger(vector),
         harm=load_crisis_table().lean(vector, to=_HARM, against=_NONE),
+        language=find_language(vector),
     )
 
 
 def measure_danger(vector: Sequence[float]) -> float:
     """Return how much a message leans to those of people in serious or acute danger."""
     return load_crisis_table().lean(vector, to=_SERIOUS, against=(*_NONE, *_HARM))
+
+
+def find_language(vector: Sequence[float]) -> str | None:
+    """Return the language that half of the nearest examples have; None without one."""
+    shares = _load_language_table().weigh(vector)
+    return next((language for language, share in shares.items() if share >= MOST), None)
+
+
+@cache
+def _load_language_table() -> ExampleTable[str]:
+    return ExampleTable(crisis_examples.list_languages(), crisis_examples.VECTORS)
 
 
 @cache

@@ -26,6 +26,11 @@ def list_examples() -> Sequence[tuple[CrisisLabel, str]]:
     ]
 
 
+def list_languages() -> Sequence[str]:
+    """Return the language of each example, in the same order."""
+    return [each["id"].partition("-")[0] for each in _read_all()]
+
+
 def _read_all() -> list[dict[str, Any]]:
     files = (FOLDER / f"{language}.json" for language in LANGUAGES)
     return [message for file in files for message in json.loads(file.read_text("utf-8"))]

@@ -454,7 +454,7 @@ async def test_what_could_not_be_compared_is_doubted_unless_no_encoder_runs_g1(
 async def test_somebody_beside_a_person_in_danger_is_told_whom_to_call_c44(
     world: ChatFixture, level: int, route: str, *, is_told: bool
 ) -> None:
-    reading = read(0, quote="took everything") | {"danger_of_others": level}
+    reading = {**read(0, quote="took everything"), "danger_of_others": level}
     turn = [never_end] if route == "crisis" else script_answer("Stay with her.")
     with script_judged(turn, readings=[reading]) as model:
         message, _ = await ask(world.deps(model), "My sister took everything in the cabinet")

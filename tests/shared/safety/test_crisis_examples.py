@@ -9,7 +9,7 @@ from functions.chat.safety.crisis_verdict import add_danger, judge_alone
 from infra.eval.crisis import count
 from infra.eval.crisis_gold import load_messages
 from shared.adapters.embedded.local_embedder import load_encoder
-from shared.data.search.question_meaning import load_crisis_table, measure_danger
+from shared.data.search.question_meaning import compare_with_examples, load_crisis_table
 from shared.safety.crisis_examples import list_examples
 from shared.safety.crisis_rules import find_crisis
 
@@ -25,7 +25,7 @@ def test_most_in_danger_get_people_to_call_and_hardly_anybody_else_without_a_mod
     unseen = [message for message in load_messages() if message.half == "unseen"]
     verdicts = {
         message.id: judge_alone(
-            add_danger(find_crisis(message.text), measure_danger(encode(message.text)))
+            add_danger(find_crisis(message.text), compare_with_examples(encode(message.text)))
         )
         for message in unseen
     }
@@ -34,6 +34,10 @@ def test_most_in_danger_get_people_to_call_and_hardly_anybody_else_without_a_mod
 
     assert counts.caught >= 0.8 * counts.grave
     assert counts.false <= 0.05 * counts.others
+    written = [(message.language, verdicts[message.id].language) for message in unseen]
+    found = [(language, read) for language, read in written if read is not None]
+    assert all(language == read for language, read in found)
+    assert len(found) >= 0.8 * counts.caught
 
 
 def test_the_vectors_are_those_of_the_examples_g1() -> None:
