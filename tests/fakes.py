@@ -15,6 +15,7 @@ from functions.chat.loop.tool_policy import ToolPolicy
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import ToolOutcome
 from shared.adapters.blob_rules import check_path, check_size
+from shared.data.search.question_meaning import QuestionMeaning, QuestionMeanings
 from shared.data.store.codec import type_adapter
 from shared.data.stores import Stores
 from shared.domain.apps.tool_data import ToolData
@@ -332,10 +333,24 @@ class ModelCall:
     tools: tuple[ToolSpec, ...]
 
 
+class ScriptedMeanings(QuestionMeanings):
+    """Knows how much some texts lean to danger, and of others nothing, as where no encoder runs."""
+
+    def __init__(self, danger: Mapping[str, float] | None = None) -> None:
+        super().__init__()
+        self.danger = dict(danger or {})
+
+    async def read(self, uid: UserId, question: str) -> QuestionMeaning | None:
+        if question not in self.danger:
+            return None
+        return QuestionMeaning(kinds={}, danger=self.danger[question])
+
+
 class ScriptedModel:
     """A ChatModel that plays `turns` in order and `answers` by prompt name, each exactly once.
 
-    `by_role` has the turns of models that answer at once, whose order nobody knows.
+    `by_role` has the turns of models that answer at once, whose order nobody knows. A question is read as harmless
+    where no answer is left for "chat/reading", and that is no part of the script.
 
     As a context manager (or by `verify()`), fails on scripts that were not played and on calls
     without a script, even where the code under test caught that failure.
@@ -377,6 +392,9 @@ class ScriptedModel:
             self.open_streams -= 1
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        if prompt.name == "chat/reading" and not self._answers.get(prompt.name):
+            harmless: T = type_adapter(schema).validate_python({"danger": 0})
+            return harmless
         self.prompts.append((role, prompt))
         answer = self._pop(self._answers.get(prompt.name, []), f"structured {prompt.name!r}")
         if isinstance(answer, Exception):

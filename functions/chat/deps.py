@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shared.data.chats.crisis_log import CrisisLog
     from shared.data.search.file_index import FileIndex
     from shared.data.search.library_index import LibraryIndex
+    from shared.data.search.question_meaning import QuestionMeanings
     from shared.data.search.search import Search
     from shared.data.stores import Stores
     from shared.domain.models.model import ModelFacts
@@ -53,10 +54,23 @@ class Limits:
     reading_deadlines: float = 4.0
     """How many deadlines a local model may read before its first words; its deadline counts from there."""
     answer_chars: int = 60_000
-    crisis_timeout_s: float = 3.0
     moderation_timeout_s: float = 3.0
-    token_wait_s: float = 10.0
-    """How much longer a rating may take while tokens are short."""
+    reading_wait_s: float = 3.0
+    """How long the first word waits for the reading of a doubted question."""
+    reading_end_s: float = 8.0
+    """How long the end of an answer waits for the reading of its question."""
+    local_reading_s: float = 30.0
+    """Both, where a local model reads."""
+    late_reading_s: float = 60.0
+    """How long a reading may come after the end, and still add to the answer."""
+
+    def wait_reading_s(self, facts: ModelFacts) -> float:
+        """Return the seconds that a first word waits for the reading of a doubted question."""
+        return self.local_reading_s if facts.is_local else self.reading_wait_s
+
+    def end_reading_s(self, facts: ModelFacts) -> float:
+        """Return the seconds that the end of an answer waits for the reading of its question."""
+        return self.local_reading_s if facts.is_local else self.reading_end_s
 
     def allow_reading_s(self, facts: ModelFacts) -> float:
         """Return the seconds that a model may read in a turn without a loss of time."""
@@ -88,6 +102,7 @@ class ChatDeps(OpeningDeps):
     toolbox: ToolBox
     data_keys: DataKeys
     search: Search
+    meanings: QuestionMeanings
     crisis_log: CrisisLog
     index: LibraryIndex
     file_index: FileIndex

@@ -1,142 +1,141 @@
-"""Evaluation of the crisis gate: which crises of the gold set it catches, and its false alarms.
+"""Evaluation of what people in danger get: people to call, the plan, one question; and who gets them without need.
 
-Of the rules alone: caught is what they call certain or unsure; a false alarm is what they call certain
-without a crisis. With the moderation and the model of this installation, or else the offline one, as a chat
-asks them: then caught is what is answered with the crisis plan, of the levels 2 and 3, and a false alarm is such
-an answer without a crisis; read are the clear messages that a rating leaves in doubt.
+Without a model rules and examples decide, as in a chat. With the model of this installation, where it is one that
+writes, a second table says what its readings come to. Caught is who gets people to call or the plan, of the levels 2 and 3.
 """
 
 import argparse
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from functions.chat.deps import Limits
-from functions.chat.safety.crisis_verdict import DOUBTED, DOUBTFUL_SELF_HARM, judge_alone
-from functions.chat.safety.judge_text import judge_text
-from functions.chat.safety.moderate_text import moderate_text
-from functions.chat.safety.rate_question import rate_question
+from functions.chat.safety.crisis_verdict import add_danger, judge_alone
+from functions.chat.safety.read_question import judge_text
 from infra.eval.crisis_gold import GoldMessage, load_messages
 from shared import model_wiring
+from shared.data.search.question_meaning import QuestionMeanings
 from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.ids import UserId
 from shared.domain.value import value
-from shared.ports import Models, Moderator
-from shared.safety.crisis_rules import find_crisis
-
-HALVES = ("tuned", "held out", "second", "late")
-
-
-@value
-class Counts:
-    """Of messages: all, those that are not clear, and those that are certain."""
-
-    total: int
-    caught: int
-    certain: int
-
-
-def count_findings(messages: Sequence[GoldMessage]) -> Counts:
-    certainties = [find_crisis(message.text).certainty for message in messages]
-    return Counts(
-        total=len(messages),
-        caught=sum(certainty != "clear" for certainty in certainties),
-        certain=certainties.count("certain"),
-    )
-
-
-def render_table(messages: Sequence[GoldMessage]) -> Iterator[str]:
-    yield f"{'':27}{'messages':>9}{'caught':>8}{'certain':>9}"
-    groups = dict.fromkeys((message.kind, message.level) for message in messages)
-    for half in HALVES:
-        for kind, level in sorted(groups, key=lambda group: (-group[1], group[0])):
-            group = [m for m in messages if (m.half, m.kind, m.level) == (half, kind, level)]
-            if not group:
-                continue
-            counts = count_findings(group)
-            name = f"{half:10}{kind} {level or ''}"
-            yield f"{name:27}{counts.total:9}{counts.caught:8}{counts.certain:9}"
-
-
-def list_misses(messages: Sequence[GoldMessage]) -> Iterator[str]:
-    """Name each missed crisis of level 2 or 3, with its words only in the half for tuning."""
-    for message in messages:
-        if message.level >= 2 and find_crisis(message.text).certainty == "clear":
-            words = f": {message.text}" if message.half in {"tuned", "second"} else ""
-            yield f"missed, {message.half}, level {message.level}: {message.id}{words}"
-
-
-def list_false_alarms(messages: Sequence[GoldMessage]) -> Iterator[str]:
-    for message in messages:
-        if not message.level and find_crisis(message.text).certainty == "certain":
-            words = f": {message.text}" if message.half in {"tuned", "second"} else ""
-            yield f"false alarm, {message.half}, {message.kind}: {message.id}{words}"
-
+from shared.ports import Models
+from shared.safety.crisis_rules import CrisisFinding, find_crisis
 
 READER = UserId("eval")
+Verdicts = Mapping[str, CrisisVerdict]
+"""By the id of a message."""
 
 
 @value
 class GateDeps:
-    """What a judgement needs."""
+    """What a reading needs."""
 
     model: Models
-    moderator: Moderator
     limits: Limits
 
 
 @value
-class Judged:
-    """The verdict on a text; `is_doubted` where a rating led to it that contradicts the rules."""
+class Counts:
+    """Of messages: those of the levels 2 and 3 and what they get, those of level 1 with anything, and of level 0."""
 
-    verdict: CrisisVerdict
-    is_doubted: bool = False
+    grave: int
+    called: int
+    planned: int
+    mild: int
+    mild_told: int
+    others: int
+    false: int
 
-
-async def judge(deps: GateDeps, text: str) -> Judged:
-    """Judge a text as the gate of a chat and the watch do, where no crisis came before it."""
-    finding = find_crisis(text)
-    is_doubted = finding.certainty == "clear" and await _is_doubted(deps, text)
-    if is_doubted:
-        finding = DOUBTED
-    if finding.certainty != "unsure":
-        return Judged(verdict=judge_alone(finding))
-    verdict = await judge_text(deps, READER, text, finding, earlier=())
-    return Judged(verdict=verdict, is_doubted=is_doubted)
+    @property
+    def caught(self) -> int:
+        return self.called + self.planned
 
 
-async def _is_doubted(deps: GateDeps, text: str) -> bool:
-    moderation = await moderate_text(deps, text)
-    if moderation is None:
-        moderation = (await rate_question(deps, READER, text, ())).to_moderation()
-    return moderation.self_harm >= DOUBTFUL_SELF_HARM
+async def find_all(
+    messages: Sequence[GoldMessage], meanings: QuestionMeanings
+) -> Mapping[str, CrisisFinding]:
+    """Return what rules and examples find in each message."""
+    found = {}
+    for message in messages:
+        meaning = await meanings.read(READER, message.text)
+        found[message.id] = add_danger(find_crisis(message.text), meaning)
+    return found
 
 
-async def render_judged(
-    model: Models, moderator: Moderator, messages: Sequence[GoldMessage]
-) -> list[str]:
-    """Return a line for each half: the crises that are answered as such, and the false alarms."""
-    limits = Limits(crisis_timeout_s=30.0, moderation_timeout_s=30.0)
-    deps = GateDeps(model=model, moderator=moderator, limits=limits)
-    lines = [
-        f"{'with ' + model.name('fast'):27}{'crises':>9}{'caught':>8}{'others':>9}{'alarms':>8}{'read':>6}"
-    ]
-    for half in HALVES:
-        of_half = [message for message in messages if message.half == half]
-        judged = [(message, await judge(deps, message.text)) for message in of_half]
-        crises = [j.verdict.route == "crisis" for message, j in judged if message.level >= 2]
-        others = [j.verdict.route == "crisis" for message, j in judged if message.level < 2]
-        read = sum(j.is_doubted for _, j in judged)
-        figures = f"{len(crises):9}{sum(crises):8}{len(others):9}{sum(others):8}{read:6}"
-        lines.append(f"{half:27}{figures}")
-    return lines
+async def read_all(
+    messages: Sequence[GoldMessage], findings: Mapping[str, CrisisFinding], model: Models
+) -> Verdicts:
+    """Return what a model's readings come to."""
+    deps = GateDeps(model=model, limits=Limits(reading_wait_s=60.0, local_reading_s=60.0))
+    return {
+        message.id: await judge_text(deps, READER, message.text, findings[message.id], earlier=())
+        for message in messages
+    }
+
+
+def count(messages: Sequence[GoldMessage], verdicts: Verdicts) -> Counts:
+    by_level = {
+        level: [verdicts[m.id] for m in messages if m.level in level]
+        for level in ((2, 3), (1,), (0,))
+    }
+    grave, mild, others = by_level[2, 3], by_level[(1,)], by_level[(0,)]
+    return Counts(
+        grave=len(grave),
+        called=sum(verdict.adds_contacts for verdict in grave),
+        planned=sum(verdict.route == "crisis" for verdict in grave),
+        mild=len(mild),
+        mild_told=sum(not verdict.is_clear for verdict in mild),
+        others=len(others),
+        false=sum(not verdict.is_clear for verdict in others),
+    )
+
+
+def render_table(messages: Sequence[GoldMessage], verdicts: Verdicts) -> Iterator[str]:
+    """Yield a line for each set, language and kind."""
+    yield (
+        f"{'':16}{'levels 2-3':>11}{'to call':>9}{'plan':>6}{'caught':>8}"
+        f"{'level 1':>9}{'told':>6}{'level 0':>9}{'false':>7}"
+    )
+    for key in ("half", "language", "kind"):
+        groups = dict.fromkeys(getattr(message, key) for message in messages)
+        for group in groups:
+            chosen = [message for message in messages if getattr(message, key) == group]
+            yield _render_line(str(group), count(chosen, verdicts))
+    yield _render_line("all", count(messages, verdicts))
+
+
+def list_misses(messages: Sequence[GoldMessage], verdicts: Verdicts) -> Iterator[str]:
+    """Name what was missed and false, without its words: nobody tunes to them."""
+    for message in messages:
+        is_told = not verdicts[message.id].is_clear
+        if message.level >= 2 and not is_told:
+            yield f"missed: {message.id}, {message.kind}, level {message.level}"
+        elif not message.level and is_told:
+            yield f"false: {message.id}, {message.kind}"
+
+
+def _render_line(name: str, counts: Counts) -> str:
+    share = f"{counts.caught / counts.grave:.0%}" if counts.grave else ""
+    return (
+        f"{name:16}{counts.grave:11}{counts.called:9}{counts.planned:6}{share:>8}"
+        f"{counts.mild:9}{counts.mild_told:6}{counts.others:9}{counts.false:7}"
+    )
+
+
+async def measure() -> None:
+    messages, model = load_messages(), model_wiring.model()
+    findings = await find_all(messages, model_wiring.meanings())
+    alone = {name: judge_alone(finding) for name, finding in findings.items()}
+    print("without a model", *render_table(messages, alone), sep="\n")
+    print(*list_misses(messages, alone), sep="\n")
+    if not model.describe("fast").is_extractive:
+        read = await read_all(messages, findings, model)
+        print(f"\nwith {model.name('fast')}", *render_table(messages, read), sep="\n")
+        print(*list_misses(messages, read), sep="\n")
 
 
 def main() -> None:
     argparse.ArgumentParser(prog="make eval-crisis").parse_args()
-    messages = load_messages()
-    print(*render_table(messages), *list_misses(messages), *list_false_alarms(messages), sep="\n")
-    judged = asyncio.run(render_judged(model_wiring.model(), model_wiring.moderator(), messages))
-    print("", *judged, sep="\n")
+    asyncio.run(measure())
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ SCRIPTS: Mapping[str, Mapping[str, Any]] = {
     "discard": {"discard": False},
     "notes": {"title": "A plan", "summary": "They spoke of plans."},
     "summary": {"summary": "They spoke of plans."},
-    "rating": {"harm": 0, "misuse": 0, "self_harm": 0, "injection": 0, "language": "en"},
+    "reading": {"danger": 0, "harm": 0, "misuse": 0, "injection": 0, "language": "en"},
 }
 
 

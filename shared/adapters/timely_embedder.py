@@ -47,12 +47,21 @@ class TimelyEmbedder:
             raise Unavailable("The meaning of the question did not come in time")
         return encoding.result()
 
-    def _encode(self, uid: UserId, question: str) -> "asyncio.Task[Vector]":
+    async def embed_surely(self, uid: UserId, question: str) -> Vector:
+        """Return the vector whenever it comes, however many are encoded. Raises what the embedder raises."""
+        return await asyncio.shield(self._encode(uid, question, is_sure=True))
+
+    def _encode(
+        self, uid: UserId, question: str, *, is_sure: bool = False
+    ) -> "asyncio.Task[Vector]":
         """Return the encoding of a question, which may have begun before. Raises Unavailable."""
         key = uid, question
         encoding = self._questions.get(key)
         if encoding is None:
-            if sum(not each.done() for each in self._questions.values()) >= self._most_at_once:
+            if (
+                not is_sure
+                and sum(not each.done() for each in self._questions.values()) >= self._most_at_once
+            ):
                 raise Unavailable("The embedder has as many questions as it can answer in time")
             encoding = asyncio.ensure_future(self._embedder.embed_question(uid, question))
             encoding.add_done_callback(lambda ended: self._drop_failed(key, ended))

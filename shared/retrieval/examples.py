@@ -3,7 +3,7 @@
 Also called: nearest neighbours, few-shot classification, intent classification.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -18,6 +18,8 @@ ENCODER = "multilingual-e5-small/q4"
 NEAREST = 15
 SHARPNESS = 8
 """An example counts exp(8·cos) as much as one at a right angle to the text."""
+SHARPNESS_OF_ALL = 12
+"""The same where all examples count, and not the nearest alone."""
 
 L = TypeVar("L")
 
@@ -36,14 +38,35 @@ class ExampleTable(Generic[L]):
         """Return the shares of the labels among the nearest examples, which add up to 1."""
         import numpy as np
 
-        mean, directions = self._vectors
-        centred = np.asarray(vector, dtype=np.float32) - mean
-        similarities = directions @ (centred / (np.linalg.norm(centred) or 1.0))
+        similarities = self._compare(vector)
         weights = dict.fromkeys(self._labels, 0.0)
         for place in np.argsort(-similarities, kind="stable")[:NEAREST]:
             weights[self._labels[place]] += float(np.exp(SHARPNESS * similarities[place]))
         total = sum(weights.values())
         return {label: weight / total for label, weight in weights.items()}
+
+    def lean(self, vector: Sequence[float], *, to: Collection[L], against: Collection[L]) -> float:
+        """Return how much nearer a text is to some labels than to others, from 0 to 1.
+
+        All examples of both sides count, by their average: it does not matter which side has more.
+        """
+        import numpy as np
+
+        weights = np.exp(SHARPNESS_OF_ALL * self._compare(vector))
+        near, far = (
+            float(weights[[label in side for label in self._labels]].mean())
+            for side in (to, against)
+        )
+        return near / (near + far)
+
+    def _compare(self, vector: Sequence[float]) -> "Matrix":
+        """Return the cosine of each example with a text, by their directions from the mean of all."""
+        import numpy as np
+
+        mean, directions = self._vectors
+        centred = np.asarray(vector, dtype=np.float32) - mean
+        similarities: Matrix = directions @ (centred / (np.linalg.norm(centred) or 1.0))
+        return similarities
 
     @cached_property
     def _vectors(self) -> "tuple[Matrix, Matrix]":

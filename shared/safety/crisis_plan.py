@@ -7,14 +7,14 @@ Also called: hotline, helpline, suicide prevention.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.value import value
-from shared.languages import LANGUAGES, translate
+from shared.languages import LANGUAGES, choose_language, translate
 
 MAX_RESOURCES = 5
 NOT_ALONE = (
@@ -37,13 +37,48 @@ ASK_COUNTRY = "Which country are you in, so that I can give you a number to call
 ASK_GENTLY = (
     "One more thing, because of how you put it: are you having thoughts of hurting yourself?"
 )
-CONTACTS = "If you are thinking of hurting yourself, people who listen are here: {contacts}."
+CONTACTS = "If you or somebody near you may be in danger, these can help: {contacts}."
+EU = "EU"
+_EU_MEMBERS = frozenset(
+    [
+        "AT",
+        "BE",
+        "BG",
+        "CY",
+        "CZ",
+        "DE",
+        "DK",
+        "EE",
+        "ES",
+        "FI",
+        "FR",
+        "GR",
+        "HR",
+        "HU",
+        "IE",
+        "IT",
+        "LT",
+        "LU",
+        "LV",
+        "MT",
+        "NL",
+        "PL",
+        "PT",
+        "RO",
+        "SE",
+        "SI",
+        "SK",
+    ]
+)
+_WORDS = Path(__file__).with_name("crisis_words")
+PLAN_LANGUAGES = ("ar", "it", "nl", "pl", "ru", "tr")
+"""Those that have these sentences alone, beside LANGUAGES."""
 _TABLE = Path(__file__).with_name("crisis_resources.json")
 
 
 @value
 class CrisisResource:
-    """Whom to call; `country` is ISO 3166, empty for all. `source` is the page that says so.
+    """Whom to call; `country` is ISO 3166, EU, or empty for all. `source` is the page that says so.
 
     `page_date` is the page's own date, `checked` the day on which it was read.
     """
@@ -66,48 +101,70 @@ def load_resources() -> Sequence[CrisisResource]:
 
 
 def list_countries() -> frozenset[str]:
-    """Return the countries that have rows (ISO 3166)."""
-    return frozenset(row.country for row in load_resources() if row.country)
+    """Return the countries for which there is a number (ISO 3166)."""
+    return frozenset(row.country for row in load_resources()) - {"", EU} | _EU_MEMBERS
 
 
 def list_resources(country: str | None) -> Sequence[CrisisResource]:
     """Return those of a country, and those for every country, at most MAX_RESOURCES."""
     rows = load_resources()
     own = [row for row in rows if country and row.country == country]
+    if not own and country in _EU_MEMBERS:
+        own = [row for row in rows if row.country == EU]
     return (own + [row for row in rows if not row.country])[:MAX_RESOURCES]
 
 
-def build_plan(verdict: CrisisVerdict, language: str | None) -> str:
-    """Write the answer to a person in crisis: a step, whom to call, and exactly one question."""
+def build_plan(verdict: CrisisVerdict, chosen: str | None) -> str:
+    """Write the answer to a person in crisis: a step, whom to call, and exactly one question.
+
+    It is in the language of the question, else in the `chosen` one.
+    """
+    language = _choose_language(verdict.language, chosen)
     resources = list_resources(verdict.country)
     is_placed = any(row.country for row in resources)
     return "\n\n".join(
         [
-            translate(NOT_ALONE, language),
-            translate(GET_HELP_NOW if verdict.level == 3 else TELL_SOMEBODY, language),
-            "\n".join([translate(THEY_LISTEN, language), *_list_lines(resources, language)]),
-            translate(ASK_SAFE if is_placed else ASK_COUNTRY, language),
+            _say(NOT_ALONE, language),
+            _say(GET_HELP_NOW if verdict.level == 3 else TELL_SOMEBODY, language),
+            "\n".join([_say(THEY_LISTEN, language), *_list_lines(resources, language)]),
+            _say(ASK_SAFE if is_placed else ASK_COUNTRY, language),
         ]
     )
 
 
 def read_language(plan: str) -> str | None:
     """Return the language in which a plan was written, also behind other words; None for English."""
-    return next((name for name in LANGUAGES if translate(NOT_ALONE, name) in plan), None)
+    known = (*LANGUAGES, *PLAN_LANGUAGES)
+    return next((name for name in known if _say(NOT_ALONE, name) in plan), None)
 
 
-def build_addition(verdict: CrisisVerdict, language: str | None) -> str:
+def build_addition(verdict: CrisisVerdict, chosen: str | None) -> str:
     """Write what an ordinary answer ends with: nothing, a gentle question, or whom to call."""
-    if verdict.level == 1:
-        return translate(ASK_GENTLY, language)
+    language = _choose_language(verdict.language, chosen)
     if verdict.adds_contacts:
-        contacts = ", ".join(f"{row.name} ({row.contact})" for row in list_resources(None))
-        return translate(CONTACTS, language, contacts=contacts)
-    return ""
+        rows = list_resources(verdict.country)
+        contacts = ", ".join(f"{row.name} ({row.contact})" for row in rows)
+        return _say(CONTACTS, language).format(contacts=contacts)
+    return _say(ASK_GENTLY, language) if verdict.level == 1 else ""
+
+
+def _choose_language(written: str | None, chosen: str | None) -> str | None:
+    return written if written in PLAN_LANGUAGES else choose_language(written, chosen)
+
+
+def _say(text: str, language: str | None) -> str:
+    primary = (language or "").replace("_", "-").partition("-")[0].lower()
+    return _load_words(primary)[text] if primary in PLAN_LANGUAGES else translate(text, language)
+
+
+@cache
+def _load_words(language: str) -> Mapping[str, str]:
+    words: dict[str, str] = json.loads((_WORDS / f"{language}.json").read_text(encoding="utf-8"))
+    return words
 
 
 def _list_lines(resources: Sequence[CrisisResource], language: str | None) -> Iterator[str]:
     for row in resources:
         contact = " · ".join(filter(None, [row.contact, row.also]))
-        hours = translate(ALL_DAY, language) if row.hours == "24/7" else row.hours
+        hours = _say(ALL_DAY, language) if row.hours == "24/7" else row.hours
         yield f"- **{row.name}**: {contact}" + (f" ({hours})" if hours else "")

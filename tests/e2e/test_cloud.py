@@ -48,6 +48,7 @@ from shared.data.apps.cached_apps import CachedApps
 from shared.data.chats.crisis_log import CrisisLog
 from shared.data.search.file_index import FileIndex
 from shared.data.search.library_index import LibraryIndex
+from shared.data.search.question_meaning import QuestionMeanings
 from shared.data.search.search import Search
 from shared.data.stores import Stores
 from shared.domain.account.quota import CLOUD_LIMITS
@@ -107,6 +108,7 @@ def build_chat_app(vectors: PineconeVectors) -> Starlette:
         toolbox=RecordingToolbox(),
         stores=stores,
         data_keys=build_data_keys(stores.documents, SystemClock()),
+        meanings=QuestionMeanings(),
         search=Search(stores.documents, vectors),
         crisis_log=CrisisLog(stores.documents, Pseudonyms(b"a key for tests")),
         index=LibraryIndex(vectors),

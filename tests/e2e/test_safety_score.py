@@ -80,8 +80,9 @@ def test_a_dialogue_that_goes_further_and_further_ends_and_an_operator_opens_it_
 def test_a_doubted_question_is_refused_and_the_models_stream_closed_m97(tmp_path: Path) -> None:
     moderations, model = FakeModerations(), ScriptedOpenai()
     moderations.answers = [build_answer(illicit__violent=0.9)]
-    scores = '{"harm": 9, "misuse": 0, "injection": 0, "language": "de"}'
-    model.play(Script(schema="rating", text=scores), Script(endless=True, first_token_ms=2_000))
+    scores = '{"danger": 0, "harm": 9, "harm_quote": "Wie geht das", "language": "de"}'
+    reading = Script(schema="reading", text=scores)
+    model.play(reading, reading, Script(endless=True, first_token_ms=2_000))
     with (
         run_rated_model(moderations, model) as url,
         run_product(tmp_path, **build_model_environment(url)) as product,

@@ -18,6 +18,8 @@ from shared.domain.value import value
 MIN_VERBATIM = 10
 """This many of the last messages are never summarised."""
 MAX_OWNER_MESSAGES = 3
+MAX_EXCHANGE = 8
+"""Messages that are read before a question, to judge it."""
 """Earlier messages of the owner that a question is read with."""
 _SHARE = 2
 """The chat gets this part of what messages may have in a window."""
@@ -115,6 +117,12 @@ def _count_tokens(message: Message) -> int:
 def list_owner_texts(newest_first: Sequence[Message]) -> list[str]:
     """Return the latest messages of the owner before a question."""
     return [message.text for message in select_owner_messages(newest_first)]
+
+
+def list_exchange(newest_first: Sequence[Message]) -> list[str]:
+    """Return the latest messages before a question, the oldest first, with who wrote them."""
+    latest = reversed(newest_first[:MAX_EXCHANGE])
+    return [f"{'owner' if m.is_owners else 'assistant'}: {m.text}" for m in latest]
 
 
 def select_owner_messages(newest_first: Sequence[Message]) -> list[Message]:

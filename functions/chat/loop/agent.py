@@ -150,7 +150,7 @@ class Agent:
             self.is_limited = isinstance(end, LimitReached)
             for event in self._end_with(translate(str(end), self.language)):
                 yield event
-        await self.output_gate.wait_released()  # a verdict under way belongs to this answer
+        await self.output_gate.wait_read()  # a verdict under way belongs to this answer
         for event in chain(
             self._end_lookup(), self._add_to_answer(), self._tell_changes(), self._ask_for_reply()
         ):
@@ -204,8 +204,7 @@ class Agent:
         if sources := self._lookup.list_unnamed():
             lines = [translate(user_texts.SOURCES, self.language), *(f"- {url}" for url in sources)]
             yield from self._end_with("\n".join(lines))
-        verdict = self.output_gate.verdict
-        yield RouteChosen("lookup", verdict.level if verdict else 0)
+        yield RouteChosen("lookup", self.output_gate.verdict.level)
 
     def _add_to_answer(self) -> Iterator[RunEvent]:
         """Add what a doubtful question wants said besides."""

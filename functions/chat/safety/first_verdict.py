@@ -1,4 +1,4 @@
-"""First verdict on a question, before any model is asked: by the crisis rules and the chat before it."""
+"""First verdict on a question, before any model is asked: by rules, examples and the chat before it."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,7 +7,7 @@ from itertools import islice
 from anyio import to_thread
 
 from functions.chat.safety.countries import find_country
-from functions.chat.safety.crisis_verdict import judge_alone
+from functions.chat.safety.crisis_verdict import DOUBTED, judge_alone
 from shared.domain.chats.chat import Message
 from shared.domain.chats.crisis import CLEAR, CrisisVerdict
 from shared.safety.crisis_plan import list_countries, read_language
@@ -17,14 +17,20 @@ WATCHED_ANSWERS = 8
 """For so many answers after a crisis, whatever its writer says is judged."""
 
 
+def find_in_chat(finding: CrisisFinding, newest_first: Sequence[Message]) -> CrisisFinding:
+    """Doubt whatever is said soon after a crisis, also one that was found after its answer."""
+    is_watched = any(answer.crisis_level >= 2 for answer in _list_watched(newest_first))
+    return DOUBTED if is_watched and finding.certainty == "clear" else finding
+
+
 async def judge_question(
     text: str, finding: CrisisFinding, newest_first: Sequence[Message], *, language: str | None
 ) -> CrisisVerdict | None:
-    """Return the verdict where the rules suffice; None where a classifier has to judge.
+    """Return the verdict where rules and examples suffice; None where a reading has to judge.
 
     A country that follows the question for it brings the numbers of that country.
     """
-    answers = list(islice((m for m in newest_first if m.sender == "ai"), WATCHED_ANSWERS))
+    answers = _list_watched(newest_first)
     if finding.certainty == "certain":
         return judge_alone(finding)
     if answers and answers[0].route == "crisis":
@@ -36,5 +42,8 @@ async def judge_question(
                 country=country,
                 language=read_language(answers[0].text),
             )
-    is_watched = any(answer.crisis_level >= 2 for answer in answers)  # also found after its end
-    return None if finding.certainty == "unsure" or is_watched else CLEAR
+    return None if finding.certainty == "unsure" else CLEAR
+
+
+def _list_watched(newest_first: Sequence[Message]) -> list[Message]:
+    return list(islice((m for m in newest_first if m.sender == "ai"), WATCHED_ANSWERS))

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from functions.chat.safety.question_rating import read_score
+from functions.chat.safety.reading import read_score
 
 
 class ModelOutput(BaseModel):
@@ -13,31 +13,27 @@ class ModelOutput(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
-class CrisisOutput(ModelOutput):
-    """Reading of a question, by which its writer may be in a crisis."""
-
-    level: Literal[0, 1, 2, 3]
-    quote: str = ""
-    place: str = ""
-    country: str = ""
-    language: str = ""
-
-
 def _take_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
 Score = Annotated[float, BeforeValidator(read_score)]
+Words = Annotated[str, BeforeValidator(_take_text)]
 
 
-class RatingOutput(ModelOutput):
-    """Rating of a question, 0 to 10 each; what is missing or no number counts as 0."""
+class ReadingOutput(ModelOutput):
+    """Reading of a question: levels of danger, and scores of 0 to 10, of which one that is missing or no number is 0."""
 
+    danger: Literal[0, 1, 2, 3]
+    danger_of_others: Literal[0, 1, 2, 3] = 0
+    quote: Words = ""
     harm: Score = 0.0
     misuse: Score = 0.0
-    self_harm: Score = 0.0
+    harm_quote: Words = ""
     injection: Score = 0.0
-    language: Annotated[str, BeforeValidator(_take_text)] = ""
+    place: Words = ""
+    country: Words = ""
+    language: Words = ""
 
 
 class SafeAnswerOutput(ModelOutput):

@@ -8,14 +8,14 @@ from typing import Protocol
 import anyio
 
 from functions.chat.safety.crisis_verdict import mask_contacts
-from functions.chat.safety.judge_text import JudgeDeps
+from functions.chat.safety.read_question import ReadingDeps
 from shared import telemetry
 from shared.domain.chats.safety import Moderation
 from shared.ports import Moderator
 
 
-class ModerationDeps(JudgeDeps, Protocol):
-    """The part of the function's dependencies that rating a text and judging it needs."""
+class ModerationDeps(ReadingDeps, Protocol):
+    """The part of the function's dependencies that rating a text needs."""
 
     @property
     def moderator(self) -> Moderator: ...

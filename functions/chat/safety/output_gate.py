@@ -1,4 +1,4 @@
-"""Output gate of a run: text and tools wait until the question is stored, judged and, in doubt, rated.
+"""Output gate of a run: text and tools wait until the question is stored and, in doubt, read.
 
 Also called: guardrails, output filtering.
 """
@@ -9,61 +9,57 @@ from shared.domain.chats.crisis import CLEAR, CrisisVerdict
 
 
 class OutputGate:
-    """Open from the start, unless the run is not stored yet, nobody has judged its question, or it is doubted.
+    """Open from the start, unless the run is not stored yet, or its question is in doubt.
 
-    `addition` is what an answer that goes out ends with, a text of ours; mostly empty. `warning` is what
-    the model is told from its next call on; mostly empty.
+    `verdict` is that on the question so far: of rules and examples until it is read. `addition` is what an answer ends
+    with, a text of ours; mostly empty. The end of an answer waits for the reading, `end_wait_s` at most; 0 where nobody
+    reads the question. `warning` is what the model is told from its next call on; mostly empty.
     """
 
     def __init__(
         self,
         *,
         is_stored: bool = True,
-        verdict: CrisisVerdict | None = CLEAR,
-        is_rated: bool = True,
+        verdict: CrisisVerdict = CLEAR,
+        is_open: bool = True,
+        addition: str = "",
+        end_wait_s: float = 0.0,
     ) -> None:
         self.verdict = verdict
-        self.addition = ""
+        self.addition = addition
         self.warning = ""
+        self._end_wait_s = end_wait_s
         self._stored_event = _build_event(is_set=is_stored)
-        self._verdict_event = _build_event(is_set=verdict is not None)
-        self._judged_event = _build_event(is_set=verdict is not None)
-        self._rated_event = _build_event(is_set=is_rated)
+        self._open_event = _build_event(is_set=is_open)
+        self._read_event = _build_event(is_set=not end_wait_s)
 
     def mark_stored(self) -> None:
         self._stored_event.set()
 
-    def judge(self, verdict: CrisisVerdict) -> None:
-        self.verdict = verdict
-        self._verdict_event.set()
-
-    async def wait_judged(self) -> CrisisVerdict:
-        """Return the verdict on the question, once there is one."""
-        await self._verdict_event.wait()
-        return self.verdict or CLEAR
-
-    def release(self, addition: str) -> None:
-        """Let the answer out after a verdict that leaves it to the model."""
-        self.addition = addition
-        self._judged_event.set()
-
     def hold(self) -> None:
-        """Let nothing more out until `release_rated()`."""
-        if self._rated_event.is_set():
-            self._rated_event = anyio.Event()
+        """Let nothing more out until `open()`."""
+        if self._open_event.is_set():
+            self._open_event = anyio.Event()
 
-    def release_rated(self) -> None:
-        self._rated_event.set()
+    def open(self) -> None:
+        self._open_event.set()
+
+    def mark_read(self) -> None:
+        """Let answers end: the question is read, or will not be."""
+        self._read_event.set()
 
     async def wait_released(self) -> None:
         """Return once text and tools may go out."""
-        while not all(event.is_set() for event in self._events):
-            for event in self._events:
-                await event.wait()
+        await self._stored_event.wait()
+        while not self._open_event.is_set():
+            await self._open_event.wait()
 
-    @property
-    def _events(self) -> tuple[anyio.Event, ...]:
-        return self._stored_event, self._judged_event, self._rated_event
+    async def wait_read(self) -> None:
+        """Return once an answer may end."""
+        await self.wait_released()
+        with anyio.move_on_after(self._end_wait_s):
+            await self._read_event.wait()
+        await self.wait_released()
 
 
 def _build_event(*, is_set: bool) -> anyio.Event:

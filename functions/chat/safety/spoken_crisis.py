@@ -2,17 +2,16 @@
 
 from functions.chat.deps import ChatDeps
 from functions.chat.safety.crisis_verdict import judge_alone
-from functions.chat.safety.judge_text import judge_text
+from functions.chat.safety.find_danger import find_danger
+from functions.chat.safety.read_question import judge_text
 from shared import telemetry
 from shared.domain.chats.chat import Message
-from shared.domain.chats.crisis import CLEAR, CrisisVerdict
+from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.chats.run import get_answering_run_id
 from shared.domain.chats.storage_mode import is_incognito
 from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, UserId
-from shared.languages import choose_language
 from shared.safety.crisis_plan import build_plan
-from shared.safety.crisis_rules import find_crisis
 
 
 async def audit_spoken(deps: ChatDeps, uid: UserId, question: Message) -> str:
@@ -23,16 +22,13 @@ async def audit_spoken(deps: ChatDeps, uid: UserId, question: Message) -> str:
         return ""
     await _log(deps, uid, question, run_id, verdict)
     profile = await deps.stores.profiles.get(uid)
-    return build_plan(verdict, choose_language(verdict.language, profile.language))
+    return build_plan(verdict, profile.language)
 
 
 async def _judge(deps: ChatDeps, uid: UserId, text: str) -> CrisisVerdict:
-    finding = find_crisis(text)
-    match finding.certainty:
-        case "clear":
-            return CLEAR
-        case "certain":
-            return judge_alone(finding)
+    finding = await find_danger(deps, uid, text)
+    if finding.certainty == "certain":
+        return judge_alone(finding)
     return await judge_text(deps, uid, text, finding, earlier=())
 
 

@@ -2,19 +2,18 @@
 
 from functions.chat.deps import ChatDeps
 from functions.chat.safety.crisis_verdict import judge_alone
+from functions.chat.safety.find_danger import find_danger
 from shared import telemetry
 from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, SessionId, UserId
-from shared.languages import choose_language
 from shared.safety.crisis_plan import build_plan
-from shared.safety.crisis_rules import find_crisis
 
 
 async def write_plan(
     deps: ChatDeps, uid: UserId, session_id: SessionId, run_id: RunId, text: str
 ) -> str:
-    """Return the plan where the rules alone find a crisis, and log it; else nothing."""
-    verdict = judge_alone(find_crisis(text))
+    """Return the plan where rules and examples find a crisis, and log it; else nothing."""
+    verdict = judge_alone(await find_danger(deps, uid, text))
     if verdict.route != "crisis":
         return ""
     try:
@@ -23,4 +22,4 @@ async def write_plan(
     except Unavailable:
         telemetry.warning("crisis_not_logged")
         language = None
-    return build_plan(verdict, choose_language(verdict.language, language))
+    return build_plan(verdict, language)

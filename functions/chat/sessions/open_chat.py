@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.safety.crisis_verdict import judge_alone
-from functions.chat.safety.judge_text import judge_text
+from functions.chat.safety.read_question import judge_text
 from shared.domain.account.profile import Profile
 from shared.domain.chats.chat import Session
 from shared.domain.chats.crisis import CrisisVerdict

@@ -1,7 +1,7 @@
 """Admission of a turn: it takes a slot and one of the day's turns while its context is read."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from typing import Any, TypeVar
@@ -20,12 +20,12 @@ async def load_and_admit(
     run_id: RunId,
     load: Coroutine[Any, Any, T],
     *,
-    is_urgent: bool = False,
+    is_urgent: Callable[[T], bool],
 ) -> tuple[T, HeldSlot]:
     """Return what `load` returns, and the slot of an admitted turn.
 
     A refusal of `load` comes first: a repeat of a question that is being answered takes no slot. An
-    urgent turn that a quota refuses goes on, with a slot that it does not hold. Raises QuotaExceeded, what `load` raises, and Unavailable.
+    urgent turn that a quota refuses goes on, with a slot that it does not hold: what was loaded tells. Raises QuotaExceeded, what `load` raises, and Unavailable.
     """
     now = deps.clock.now()
     loaded, slot, turn = await asyncio.gather(
@@ -42,7 +42,8 @@ async def load_and_admit(
             await slot.release()
         if turn is None:
             await deps.quotas.give_back(uid, "turns", now=now)
-    if is_urgent and not isinstance(loaded, BaseException) and isinstance(errors[0], QuotaExceeded):
+    is_refused = isinstance(errors[0], QuotaExceeded)
+    if is_refused and not isinstance(loaded, BaseException) and is_urgent(loaded):
         return loaded, HeldSlot(deps, uid, run_id, None)
     raise errors[0]
 

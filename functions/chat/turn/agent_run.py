@@ -169,7 +169,7 @@ class AgentRun:
 
     async def _end_with(self, notice: str, outcome: Outcome) -> Outcome:
         """End with a notice, once it is sure that the question gets an answer and not a crisis plan."""
-        await self.agent.output_gate.wait_released()
+        await self.agent.output_gate.wait_read()
         self.journal.append_notice(notice)
         if self.agent.output_gate.addition:
             self.journal.append_notice(self.agent.output_gate.addition)

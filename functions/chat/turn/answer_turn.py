@@ -64,7 +64,7 @@ async def _answer(
             try:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(start.record)
-                    outcomes = await run_watched(deps, turn, voice_runs, active_run, watch)
+                    outcomes = await run_watched(turn, voice_runs, active_run, watch)
                     tasks.cancel_scope.cancel()
             finally:
                 with anyio.CancelScope(shield=True):

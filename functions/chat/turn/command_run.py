@@ -44,6 +44,7 @@ class CommandRun:
             with anyio.fail_after(self._deps.limits.deadline_s):
                 await self._turn.output_gate.wait_released()
                 reply = await self._answer()
+                await self._turn.output_gate.wait_read()
         except Exception:  # noqa: BLE001 - after the first byte nothing raises
             telemetry.error("command_failed")
             self.journal.append_notice(translate(user_texts.INTERNAL_ERROR, self._turn.language))
@@ -68,8 +69,7 @@ class CommandRun:
         return await answer_command(place, self._command)
 
     def _list_events(self, reply: CommandReply) -> Iterator[RunEvent]:
-        verdict = self._turn.output_gate.verdict
-        yield RouteChosen("command", verdict.level if verdict else 0)
+        yield RouteChosen("command", self._turn.output_gate.verdict.level)
         yield Stage("answering")
         if reply.card is not None:
             yield CitationShown(number=1, card=reply.card)

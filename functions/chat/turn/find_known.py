@@ -20,11 +20,13 @@ from functions.chat.context.known import (
     select_known,
 )
 from functions.chat.deps import ChatDeps
+from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER
 from shared import telemetry
 from shared.data.search.question_meaning import QuestionMeaning
 from shared.domain.account.profile import Profile
 from shared.domain.chats.arc import Arc
 from shared.domain.chats.custom_agent import CustomAgent
+from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.provenance import LIBRARY
@@ -34,6 +36,10 @@ MAX_CONVERSATIONS = 5
 MAX_FACTS = 10
 WAIT_S = 0.5
 """The answer waits no longer for what may be known: its model can still search."""
+MEANING_WAIT_S = 3.0
+"""The same for what the question is like: a cold encoder takes a second, one with fifty questions two."""
+UNMEASURED = QuestionMeaning(kinds={}, danger=DOUBTFUL_DANGER)
+"""What nobody could compare with the examples counts as doubtful."""
 
 
 @value
@@ -58,13 +64,17 @@ class KnownSearch:
     searching: "asyncio.Task[_Found] | None"
 
     async def read(self) -> QuestionMeaning | None:
-        """Return what the question is like; None where the encoder does not say so in time."""
-        with anyio.move_on_after(WAIT_S):
+        """Return what the question is like; None where no encoder runs, UNMEASURED where it does not say so."""
+        with anyio.move_on_after(MEANING_WAIT_S):
             try:
                 return await asyncio.shield(self.reading)
+            except ModelFailed:
+                telemetry.add_fields(meaning="no encoder")  # this machine cannot run it
+                return None
             except Exception as error:  # noqa: BLE001 - a question is answered without it
                 telemetry.warning("question_not_compared", error=type(error).__name__)
-        return None
+        telemetry.add_fields(meaning="unmeasured")
+        return UNMEASURED
 
     async def find(self, profile: Profile, earlier: Sequence[str]) -> Known:
         """Return what a model may be given unasked: nothing while memories are paused, or where search is down.
@@ -100,7 +110,7 @@ async def look_for_known(deps: ChatDeps, uid: UserId, question: str) -> AsyncIte
     """Begin to look; what nobody waited for ends with the context."""
     is_extractive = deps.model.describe("agent").is_extractive
     is_searched = not is_extractive and says_enough(question)
-    reading = asyncio.create_task(deps.search.read_question(uid, question))
+    reading = asyncio.create_task(deps.meanings.read(uid, question))
     searching = asyncio.create_task(_search(deps, uid, question)) if is_searched else None
     try:
         yield KnownSearch(

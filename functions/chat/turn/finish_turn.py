@@ -13,12 +13,12 @@ from functions.chat.loop.agent import Agent
 from functions.chat.runs.build_message import Answers, build_answers
 from functions.chat.runs.journal import Journal, VoiceJournal
 from functions.chat.runs.recorder import OwnershipLost, Recorder
+from functions.chat.turn.late_plan import add_late_plan
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import (
     QuestionWatch,
     keep_rating,
     log_crisis,
-    mark_late_crisis,
 )
 from shared import telemetry
 from shared.data.account.model_usage import record_models
@@ -118,12 +118,11 @@ class TurnEnd:
     async def _keep_findings(self, answer: Message, is_question_stored: bool) -> None:  # noqa: FBT001 - a task takes no keywords
         """Keep what was found out about the question, also what the answer did not wait for."""
         deps, turn, limits = self.deps, self.turn, self.deps.limits
-        rating_s = limits.moderation_timeout_s + limits.token_wait_s
-        with anyio.move_on_after(rating_s + limits.crisis_timeout_s):
+        with anyio.move_on_after(limits.late_reading_s):
             await self.watch.wait_done()
         await _log_failure("crisis_not_logged", log_crisis(deps, turn, answer))
         if is_question_stored:
-            await _log_failure("crisis_not_marked", mark_late_crisis(deps, turn, answer))
+            await _log_failure("late_plan_not_added", add_late_plan(deps, turn, answer))
             await _log_failure("rating_not_kept", keep_rating(deps, turn, self.watch))
 
     async def _count_tokens(self) -> None:

@@ -7,12 +7,16 @@ from functools import partial
 
 from functions.chat.commands.command import Command, read_command
 from functions.chat.consent.consent_reply import Reply, parse_reply_to
-from functions.chat.consent.nobodys_words import find_writers
-from functions.chat.context.window import compute_room, is_summary_due, list_owner_texts
+from functions.chat.consent.nobodys_words import find_writers, has_pasted_text
+from functions.chat.context.window import (
+    compute_room,
+    is_summary_due,
+    list_exchange,
+)
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
-from functions.chat.safety.crisis_verdict import DOUBTED, DOUBTFUL_DANGER, judge_alone
-from functions.chat.safety.first_verdict import judge_question
+from functions.chat.safety.crisis_verdict import add_danger, judge_alone
+from functions.chat.safety.first_verdict import find_in_chat, judge_question
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.sessions.open_chat import WatchedQuestion, check_open
 from functions.chat.sessions.private_chats import check_companions
@@ -35,11 +39,14 @@ from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import RunId, UserId
 from shared.domain.models.model import ModelRole
 from shared.domain.value import value
+from shared.safety.crisis_plan import build_addition
 from shared.safety.crisis_rules import CrisisFinding, find_crisis
 from shared.safety.safety_score import find_step
 from shared.security.visible_text import strip_invisible
 
 MAX_QUESTION_CHARS = 20_000
+DOUBTFUL_HARM = 0.7
+"""How much a question leans to the examples of harm as of which its answer waits for the reading."""
 _DECISION_BY_REPLY: Mapping[Reply, Decision] = {
     "yes": "approved",
     "always": "always",
@@ -99,33 +106,36 @@ class _Asked:
 async def _admit(deps: ChatDeps, asked: _Asked, key: QuestionKey | None) -> PreparedTurn:
     """Read what a question needs while it takes its slot. Who may be in crisis waits for no room."""
     uid, run_id = asked.uid, asked.run_id
-    if not asked.finding.level:
-        deps.model.check_room(uid)
     check = partial(check_unused, deps, uid, run_id, key)
     load = load_context(deps, uid, asked.question, asked.fork, check=check)
-    is_urgent = asked.finding.is_plain
-    documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=is_urgent)
+    documents, slot = await load_and_admit(
+        deps,
+        uid,
+        run_id,
+        load,
+        is_urgent=lambda read: add_danger(asked.finding, read.meaning).certainty != "clear",
+    )
+    finding = find_in_chat(add_danger(asked.finding, documents.meaning), documents.newest_messages)
     async with withdraw_on_failure(deps, uid, slot, asked.at):
-        return await _build_turn(deps, _doubt(asked, documents.danger), documents, slot)
-
-
-def _doubt(asked: _Asked, danger: float) -> _Asked:
-    """Let a classifier judge what the rules call clear, and what is like the words of people in a crisis."""
-    is_doubted = asked.finding.certainty == "clear" and danger >= DOUBTFUL_DANGER
-    return replace(asked, finding=DOUBTED) if is_doubted else asked
+        if finding.certainty == "clear":
+            deps.model.check_room(uid)
+        return await _build_turn(deps, replace(asked, finding=finding), documents, slot)
 
 
 async def _build_turn(
     deps: ChatDeps, asked: _Asked, documents: TurnContext, slot: HeldSlot
 ) -> PreparedTurn:
     """Accept an admitted question, or refuse it by what was asked in its chat."""
-    verdict = await _judge(asked, documents, is_admitted=slot.is_held)
-    earlier_texts = list_owner_texts(documents.newest_messages)
-    await _check_open(deps, asked, documents, verdict, earlier_texts)
+    verdict = await _judge(deps, asked, documents, is_admitted=slot.is_held)
+    earlier = list_exchange(documents.newest_messages)
+    await _check_open(deps, asked, documents, verdict, earlier)
     choice = choose_model(deps, asked.text, asked.question.models, documents)
     decided = await _accept_reply(deps, asked, documents.newest_messages)
     command = _read_command(asked, documents, decided)
     roles = choice.roles[:1] if decided or command else choice.roles
+    is_read = _is_read(deps, verdict, decided, command)
+    is_doubted = is_read and _is_doubted(asked, documents, verdict, command)
+    so_far = CLEAR if decided else verdict or judge_alone(asked.finding)
     return PreparedTurn(
         uid=asked.uid,
         run_id=asked.run_id,
@@ -136,11 +146,15 @@ async def _build_turn(
         voices=_build_voices(deps, asked, documents, decided, roles),
         output_gate=OutputGate(
             is_stored=False,
-            verdict=CLEAR if decided else verdict,
-            is_rated=_waits_for_no_rating(asked, documents, command),
+            verdict=so_far,
+            is_open=not is_doubted,
+            addition=build_addition(so_far, documents.language),
+            end_wait_s=deps.limits.end_reading_s(deps.model.describe("fast")) if is_read else 0.0,
         ),
         finding=asked.finding,
-        earlier_texts=earlier_texts,
+        earlier=earlier,
+        is_read=is_read,
+        is_doubted=is_doubted,
         can_confirm=asked.question.can_confirm,
         slot=slot,
         language=documents.language,
@@ -158,20 +172,47 @@ async def _build_turn(
     )
 
 
-def _waits_for_no_rating(asked: _Asked, documents: TurnContext, command: Command | None) -> bool:
-    """Tell whether an answer may go out before its question is rated: nothing is kept, nothing was asked for."""
-    keeps_words = command is not None and command.keeps_words
-    return not keeps_words and find_step(documents.session.safety, asked.at) == "none"
+def _is_read(
+    deps: ChatDeps,
+    verdict: CrisisVerdict | None,
+    decided: Confirmation | None,
+    command: Command | None,
+) -> bool:
+    """Tell whether a model reads the question: not a reply, not a command that keeps no words, nor a plain crisis."""
+    is_plain = verdict is not None and verdict.route == "crisis"
+    keeps_no_words = command is not None and not command.keeps_words
+    is_offline = deps.model.describe("fast").is_extractive
+    return not (decided or is_plain or is_offline or (keeps_no_words and verdict is not None))
+
+
+def _is_doubted(
+    asked: _Asked, documents: TurnContext, verdict: CrisisVerdict | None, command: Command | None
+) -> bool:
+    """Tell whether words wait for the reading: something speaks for danger or harm, or words would be kept."""
+    went_towards_harm = find_step(documents.session.safety, asked.at) != "none"
+    return (
+        verdict is None
+        or command is not None
+        or went_towards_harm
+        or (documents.meaning is not None and documents.meaning.harm >= DOUBTFUL_HARM)
+        or has_pasted_text(asked.text)
+    )
 
 
 async def _judge(
-    asked: _Asked, documents: TurnContext, *, is_admitted: bool
+    deps: ChatDeps, asked: _Asked, documents: TurnContext, *, is_admitted: bool
 ) -> CrisisVerdict | None:
-    """Return the verdict of the rules; beyond a quota no classifier is asked."""
+    """Return the verdict of rules and examples where nobody reads the question, or need not; None where a reading decides.
+
+    Beyond a quota no model is asked: whoever may be in danger gets the plan.
+    """
     if not is_admitted:
-        return judge_alone(asked.finding)
+        return replace(judge_alone(asked.finding), level=asked.finding.level or 2)
     newest, language = documents.newest_messages, documents.profile.language
-    return await judge_question(asked.text, asked.finding, newest, language=language)
+    verdict = await judge_question(asked.text, asked.finding, newest, language=language)
+    if verdict is None and deps.model.describe("fast").is_extractive:
+        return judge_alone(asked.finding)
+    return verdict
 
 
 async def _check_open(
@@ -179,10 +220,10 @@ async def _check_open(
     asked: _Asked,
     documents: TurnContext,
     verdict: CrisisVerdict | None,
-    earlier_texts: Sequence[str],
+    earlier: Sequence[str],
 ) -> None:
     watched = WatchedQuestion(
-        text=asked.text, finding=asked.finding, verdict=verdict, earlier=earlier_texts
+        text=asked.text, finding=asked.finding, verdict=verdict, earlier=earlier
     )
     await check_open(deps, asked.uid, documents.session, documents.profile, watched)
 

@@ -18,7 +18,6 @@ from shared.domain.ids import BranchId, EmbedId, RunId, UserId
 from shared.domain.models.model import ModelRole
 from shared.domain.value import value
 from shared.safety.crisis_rules import CrisisFinding
-from shared.safety.safety_score import find_step
 
 UTC = ZoneInfo("UTC")
 
@@ -45,7 +44,8 @@ class PreparedTurn:
     `voices` are the models that answer at once; the answer of the first is the main one. `model_reason` is why it is that one.
     With `masks_private_data` they read placeholders for what is private of their owner. With
     `summarises_results` what tools found is kept for that. `summarise_for` is a window, in tokens, in which its older messages have to be summarised.
-    `finding` is what the crisis rules found in the question, which `earlier_texts` of its owner precede.
+    `finding` is what rules and examples found in the question, which the messages in `earlier` precede. A model
+    reads it where it `is_read`; where it `is_doubted`, before a word goes out.
     `language` is that of our own texts in the answer, None for English.
     `command` is what the question is where it is for no model, and `zone` the owner's time zone.
     `fork` begins the branch of another version; the question of an answer that is asked again is
@@ -63,7 +63,9 @@ class PreparedTurn:
     can_confirm: bool
     slot: HeldSlot
     finding: CrisisFinding = CrisisFinding()
-    earlier_texts: Sequence[str] = ()
+    earlier: Sequence[str] = ()
+    is_read: bool = False
+    is_doubted: bool = False
     language: str | None = None
     fingerprint: str = ""
     fork: Fork | None = None
@@ -75,16 +77,6 @@ class PreparedTurn:
     summarise_for: int | None = None
     model_reason: ModelReason = "usual"
     missing_embeds: tuple[EmbedId, ...] = ()
-
-    @property
-    def is_rated(self) -> bool:
-        """Whether somebody rates the question: not a command that keeps no words of its owner."""
-        return self.command is None or self.command.keeps_words
-
-    @property
-    def went_towards_harm(self) -> bool:
-        """Whether the chat before it asked for harm to others."""
-        return find_step(self.session.safety, self.accepted_at) != "none"
 
     @property
     def context(self) -> Context:

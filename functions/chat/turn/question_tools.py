@@ -89,7 +89,7 @@ class QuestionTools:
         services = self._build_service_tools(consent)
         apps = self._build_app_tools(consent)
         choose = partial(self._choose, max_tokens=compute_offered_tokens(facts.window_tokens))
-        knows_asked = self.documents.asked_tools is not None
+        knows_asked = self.documents.meaning is not None
         if not is_small(facts.window_tokens, rules, own, knows_asked=knows_asked):
             return OfferedTools(tools=[*own, *services, *choose(apps)])
         offered = choose_for_small_window(own, self._list_needed())
@@ -112,7 +112,7 @@ class QuestionTools:
         documents = self.documents
         has_files = documents.files.texts or documents.files.forgotten or documents.project.files
         return {
-            *(documents.asked_tools or ()),
+            *(documents.meaning.tools if documents.meaning else ()),
             *(FILE_TOOLS if has_files else ()),
             *EXERCISE_TOOLS,
             *([self.decided.model_name] if self.decided else []),

@@ -34,6 +34,7 @@ from functions.chat.turn.find_known import KnownSearch, leave_out_forbidden, loo
 from functions.chat.turn.model_choice import expect_role
 from functions.chat.turn.question import Question
 from shared.data.apps.cached_apps import PinnedApp
+from shared.data.search.question_meaning import QuestionMeaning
 from shared.domain.account.profile import Profile
 from shared.domain.apps.app import App
 from shared.domain.apps.connection import Connection
@@ -61,9 +62,8 @@ from shared.domain.value import value
 class TurnContext:
     """The documents that an answer is prepared from; of the newest messages the model reads the `window`.
 
-    `danger` is how much the question is like those of people in a serious crisis, from 0 to 1.
-    `asked_tools` are those that it asks for beside the usual ones; None where nothing tells. It `is_offered` where it
-    equals a suggestion that its owner was offered of late.
+    `meaning` is what the question is like; None where no encoder runs. It `is_offered` where it equals a suggestion
+    that its owner was offered of late.
     """
 
     profile: Profile
@@ -83,8 +83,7 @@ class TurnContext:
     details: Details = field(default_factory=dict)
     similar_chats: Sequence[SimilarChat] = ()
     known: Known = NOTHING_KNOWN
-    danger: float = 0.0
-    asked_tools: Sequence[str] | None = None
+    meaning: QuestionMeaning | None = None
     is_offered: bool = False
 
     @property
@@ -157,8 +156,9 @@ async def _read_second_round(
             ),
         ),
     )
-    danger = meaning.danger if meaning else 0.0
-    is_doubted = danger >= DOUBTFUL_DANGER  # somebody in need is answered for what they say
+    is_doubted = (
+        meaning is not None and meaning.danger >= DOUBTFUL_DANGER
+    )  # somebody in need is answered for what they say
     return TurnContext(
         profile=_speak_for_client(first.profile, question.client_language),
         session=session,
@@ -177,8 +177,7 @@ async def _read_second_round(
         results=results,
         similar_chats=similar_chats,
         known=NOTHING_KNOWN if is_doubted else leave_out_forbidden(known, agent),
-        danger=danger,
-        asked_tools=meaning.tools if meaning else None,
+        meaning=meaning,
         is_offered=first.is_offered,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 
 from shared.adapters.embedded.encoder_process import EncoderProcess
 from shared.domain.ids import UserId
@@ -20,7 +20,7 @@ MAX_TEXT_CHARS = 2_000
 
 
 class LocalEmbedder:
-    """Questions are encoded in this process, in one thread; texts in another, of low priority.
+    """Questions are encoded in this process, one after the other; texts in another, of low priority.
 
     The model is loaded with the first question, in a third of a second and 50 MB, and not before the other process
     has shown that this machine can run it.
@@ -30,13 +30,15 @@ class LocalEmbedder:
         self.name = MODEL_NAME
         self.embeds_later = embeds_later
         self._process = process
+        self._limiter = CapacityLimiter(1)
 
     async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
         return await self._process.embed([_clean(text[:MAX_TEXT_CHARS]) for text in texts])
 
     async def embed_question(self, uid: UserId, question: str) -> Sequence[float]:
         await self._process.prove()
-        return await to_thread.run_sync(self._embed_question, _clean(_shorten(question)))
+        cleaned = _clean(_shorten(question))
+        return await to_thread.run_sync(self._embed_question, cleaned, limiter=self._limiter)
 
     async def aclose(self) -> None:
         """End the other process."""

@@ -13,7 +13,6 @@ from shared.domain.ids import UserId
 from shared.domain.store.vectors import Filter, Hit, Row
 from shared.ports import Embedder, Vectors
 
-MAX_ATTEMPTS = 5
 RowWithText = tuple[Row, str | None]
 """A row with the text that is embedded for it; None where it has no dense values."""
 
@@ -62,22 +61,6 @@ class DenseVectors:
             reused_rows[row.id] or _set_dense(row, text, vectors)
             for row, (_, text) in zip(named_rows, rows, strict=True)
         ]
-
-    async def embed_question(self, uid: UserId, question: str, embedder: str) -> Sequence[float]:
-        """Return the vector of a question by one embedder; empty where there is another, or none that answers.
-
-        One whose vectors come in time or not at all goes on encoding, so it is asked again: this waits longer than a search.
-        """
-        if self._embedder is None or self._embedder.name != embedder or not question.strip():
-            return []
-        for _ in range(MAX_ATTEMPTS):
-            try:
-                return await self._embedder.embed_question(uid, question)
-            except Unavailable:
-                continue
-            except ModelFailed:
-                break
-        return []
 
     async def query_nearest(
         self, uid: UserId, question: str, *, limit: int, where: Filter

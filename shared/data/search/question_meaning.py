@@ -3,47 +3,85 @@
 Also called: query understanding.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 
-from shared.domain.chats.crisis import CrisisLevel
+from anyio import to_thread
+
+from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.retrieval import question_kinds
 from shared.retrieval.asked_tools import find_asked_tools
 from shared.retrieval.examples import ExampleTable
 from shared.retrieval.question_kinds import QuestionKind
 from shared.safety import crisis_examples
+from shared.safety.crisis_examples import CrisisLabel
 
-SERIOUS_LEVEL = 2
+EncodeQuestion = Callable[[UserId, str], Awaitable[Sequence[float]]]
+"""Returns the vector of a question by the encoder of the examples, however many others ask for one."""
+
+
+MOST = 0.5
+_SERIOUS: Sequence[CrisisLabel] = (2, 3)
+_NONE: Sequence[CrisisLabel] = (0,)
+_HARM: Sequence[CrisisLabel] = ("harm",)
 
 
 @value
 class QuestionMeaning:
-    """Shares of kinds, which add up to 1, and the share of serious crises, `danger`, from 0 to 1.
+    """Shares of kinds, which add up to 1; how much it leans to people in danger, and to harm, from 0 to 1.
 
-    `tools` are those that it asks for, beside those that most questions use.
+    `language` (ISO 639-1) is that of most examples near to it, None where these are of several. `tools` are those that
+    it asks for, beside those that most questions use.
     """
 
     kinds: Mapping[QuestionKind, float]
     danger: float
+    harm: float = 0.0
+    language: str | None = None
     tools: Sequence[str] = ()
+
+
+class QuestionMeanings:
+    """Compares questions with the examples; without `encode`, where no encoder runs, with nothing."""
+
+    def __init__(self, encode: EncodeQuestion | None = None) -> None:
+        self._encode = encode
+
+    async def read(self, uid: UserId, question: str) -> QuestionMeaning | None:
+        """Return what a question is like; None without an encoder. Raises what the encoder raises."""
+        if self._encode is None or not question.strip():
+            return None
+        return await to_thread.run_sync(compare_with_examples, await self._encode(uid, question))
 
 
 def compare_with_examples(vector: Sequence[float]) -> QuestionMeaning:
     return QuestionMeaning(
         kinds=question_kinds.load_table().weigh(vector),
         danger=measure_danger(vector),
+        harm=load_crisis_table().lean(vector, to=_HARM, against=_NONE),
+        language=find_language(vector),
         tools=find_asked_tools(vector),
     )
 
 
 def measure_danger(vector: Sequence[float]) -> float:
-    """Return the share of serious crises among the examples nearest to a message."""
-    weights = load_crisis_table().weigh(vector)
-    return sum(share for level, share in weights.items() if level >= SERIOUS_LEVEL)
+    """Return how much a message leans to those of people in serious or acute danger."""
+    return load_crisis_table().lean(vector, to=_SERIOUS, against=(*_NONE, *_HARM))
+
+
+def find_language(vector: Sequence[float]) -> str | None:
+    """Return the language that half of the nearest examples have; None without one."""
+    shares = _load_language_table().weigh(vector)
+    return next((language for language, share in shares.items() if share >= MOST), None)
 
 
 @cache
-def load_crisis_table() -> ExampleTable[CrisisLevel]:
-    levels = [level for level, _ in crisis_examples.list_examples()]
-    return ExampleTable(levels, crisis_examples.VECTORS)
+def _load_language_table() -> ExampleTable[str]:
+    return ExampleTable(crisis_examples.list_languages(), crisis_examples.VECTORS)
+
+
+@cache
+def load_crisis_table() -> ExampleTable[CrisisLabel]:
+    labels = [label for label, _ in crisis_examples.list_examples()]
+    return ExampleTable(labels, crisis_examples.VECTORS)

@@ -10,8 +10,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from anyio import to_thread
-
 from shared import telemetry
 from shared.data.conversations.conversation_cache import CachedConversation, ConversationCache
 from shared.data.conversations.conversation_lists import MAX_TEXT_BYTES
@@ -26,7 +24,6 @@ from shared.data.search.library_index import (
     memory_hash,
     name_key,
 )
-from shared.data.search.question_meaning import QuestionMeaning, compare_with_examples
 from shared.data.store.codec import load_all
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.ids import ConversationId, MemoryId, PersonId, UserId
@@ -34,7 +31,6 @@ from shared.domain.memories.memory import Memory
 from shared.domain.store.vectors import Filter, Hit, MetadataValue, SparseVector
 from shared.domain.value import value
 from shared.ports import Documents, Embedder, Vectors
-from shared.retrieval.examples import ENCODER
 from shared.retrieval.fusion import fuse_ranks, fuse_scores
 from shared.retrieval.packing import Passage, TurnScores, build_excerpts
 from shared.retrieval.query import ParsedQuery, list_name_words, parse_query, rescore
@@ -312,11 +308,6 @@ class Search:
         telemetry.add_fields(fallback_without_filters=True)
         others = await search(filters=replace(filters, people=(), topics=()))
         return SearchResult(conversations=others, fallback_without_filters=True)
-
-    async def read_question(self, uid: UserId, question: str) -> QuestionMeaning | None:
-        """Return what a question is like; None without the encoder of the examples."""
-        vector = await self._dense_vectors.embed_question(uid, question, ENCODER)
-        return await to_thread.run_sync(compare_with_examples, vector) if len(vector) else None
 
     async def search_memories(self, uid: UserId, query: str, *, limit: int) -> list[Memory]:
         """Return memories, best first."""

@@ -23,6 +23,7 @@ def forbid_blocking_calls() -> Iterator[None]:
             watch.functions[call].can_block_in("shared/prompts/__init__.py", "_read_text")
             watch.functions[call].can_block_in("shared/languages/__init__.py", "_load")
             watch.functions[call].can_block_in("shared/safety/crisis_plan.py", "load_resources")
+            watch.functions[call].can_block_in("shared/safety/crisis_plan.py", "_load_words")
             watch.functions[call].can_block_in("shared/exercises/__init__.py", "load_exercises")
             watch.functions[call].can_block_in("zoneinfo/_common.py", "load_data")
             watch.functions[call].can_block_in("importlib/metadata/__init__.py", "read_text")

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 from functions.chat.deps import ChatDeps
+from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER
 from shared.adapters.admitted_model import AdmittedModels
 from shared.domain.errors import Unavailable
 from shared.domain.models.rate_budget import build_instance_budget
@@ -71,7 +72,8 @@ async def test_who_floods_is_refused_in_both_protocols_and_told_when_to_come_bac
 async def test_what_may_be_a_crisis_is_judged_at_once_however_short_tokens_are_d5(
     world: ChatFixture,
 ) -> None:
-    readings = {"chat/crisis": [{"level": 3}]}
+    world.meanings.danger = {DOUBTFUL["text"]: DOUBTFUL_DANGER}
+    readings = {"chat/reading": [{"danger": 3}]}
     with ScriptedModel(answers=readings) as model:
         deps, admission = admit(world.deps(model), world)
         async with waiting_call(admission, world), open_chat(deps) as http:

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from functions.chat.deps import ChatDeps
+from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER
 from functions.chat.sessions.open_chat import MAX_SLOWED_QUESTIONS
 from shared.domain.account.quota import EMBEDDED_LIMITS
 from shared.domain.chats.chat import MAIN_SESSION, build_session
@@ -28,7 +29,7 @@ class TrustingModel(ScriptedModel):
     """A model that finds no question harmful which a moderator doubts."""
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
-        if prompt.name == "chat/rating":
+        if prompt.name == "chat/reading":
             return schema()
         return await super().complete_structured(role, prompt, schema)
 
@@ -230,7 +231,7 @@ async def test_an_unsure_crisis_is_judged_and_answered_in_a_locked_chat_m129(
 ) -> None:
     await lock(world)
     readings = [read(2), read(2)]
-    with ScriptedModel(script_answer("Ok."), answers={"chat/crisis": readings}) as model:
+    with ScriptedModel(script_answer("Ok."), answers={"chat/reading": readings}) as model:
         answer = await ask(world.deps(model), PLAIN)
 
     assert crisis_plan.NOT_ALONE in parse_as_fixed_app([answer.content]).text
@@ -239,8 +240,9 @@ async def test_an_unsure_crisis_is_judged_and_answered_in_a_locked_chat_m129(
 async def test_an_idiom_does_not_open_a_locked_chat_m129(world: ChatFixture) -> None:
     await lock(world)
     text = "I am dying to know more"
+    world.meanings.danger = {text: DOUBTFUL_DANGER}
     reading = read(0, quote="dying to know")
-    with ScriptedModel(answers={"chat/crisis": [reading]}) as model:
+    with ScriptedModel(answers={"chat/reading": [reading]}) as model:
         refusal = await ask(world.deps(model), text, protocol="ui-message-stream")
 
     assert refusal.status_code == 423
@@ -296,8 +298,9 @@ async def test_a_locked_chat_asks_the_classifier_ten_times_an_hour_at_most_m129(
 ) -> None:
     await lock(world)
     count = MAX_SLOWED_QUESTIONS
+    world.meanings.danger = {"Is the plant dying?": DOUBTFUL_DANGER}
     readings = [read(0, quote="dying")] * count
-    answers = {"chat/crisis": [*readings, read(3)]}
+    answers = {"chat/reading": [*readings, read(3)]}
     with ScriptedModel(script_answer("Ok."), answers=answers) as model:
         deps = world.deps(model)
         refusals = [

@@ -11,22 +11,26 @@ import anyio
 import pytest
 
 from functions.chat.deps import ChatDeps, Limits
+from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER, PLAIN_DANGER
 from functions.chat.sessions.alternatives import list_alternatives
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared.adapters.embedded.offline.offline_model import OfflineModel
+from shared.data.search.question_meaning import QuestionMeaning
 from shared.data.store.day_counts import DayCounts
 from shared.domain.account.quota import EMBEDDED_LIMITS
 from shared.domain.chats.chat import Message
+from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.chats.run import AnswerText, RunEnded, RunEvent, ToolStarted
-from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.ids import AppId
+from shared.domain.errors import ModelFailed, QuotaExceeded, Unavailable
+from shared.domain.ids import AppId, UserId
 from shared.domain.models.model import ModelRole, Prompt
 from shared.domain.store.documents import Query
-from shared.languages import translate
+from shared.languages import LANGUAGES, translate
 from shared.safety import crisis_plan
 from shared.safety.crisis_plan import ASK_SAFE, NOT_ALONE, list_countries, load_resources
 from tests.fakes import (
+    ScriptedMeanings,
     ScriptedModel,
     ScriptedTurn,
     UnmaskedModels,
@@ -42,8 +46,8 @@ CERTAIN = "I'm going to kill myself"
 PLAIN = "I want to die"
 OWN = "my pills are all in front of me"
 SUBJECT = "How do I keep the basil alive?"
-ORDINARY = "What did Ann say about the tent?"
-UNREAD = "Сегодня дождь"
+DANGER = {OWN: PLAIN_DANGER, SUBJECT: DOUBTFUL_DANGER}
+"""How much the examples find in these texts."""
 
 
 class JudgedModel(ScriptedModel):
@@ -56,7 +60,7 @@ class JudgedModel(ScriptedModel):
 
 
 def script_judged(*turns: ScriptedTurn, readings: Sequence[object]) -> JudgedModel:
-    return JudgedModel(*turns, answers={"chat/crisis": readings})
+    return JudgedModel(*turns, answers={"chat/reading": readings})
 
 
 async def never_end() -> None:
@@ -81,7 +85,7 @@ def list_numbers(text: str) -> set[str]:
 
 
 def read(level: int, **fields: str) -> Mapping[str, Any]:
-    return {"level": level, **fields}
+    return {"danger": level, **fields}
 
 
 async def test_a_certain_crisis_is_answered_without_a_model_or_a_tool_c43(
@@ -163,6 +167,7 @@ async def test_level_one_asks_also_where_the_model_fails_c45(world: ChatFixture)
 
 
 async def test_tools_wait_for_the_verdict_c43(world: ChatFixture) -> None:
+    world.meanings.danger = DANGER
     order: list[str] = []
 
     class Judged(ScriptedModel):
@@ -173,25 +178,17 @@ async def test_tools_wait_for_the_verdict_c43(world: ChatFixture) -> None:
 
     turns = (script_calls(("remember", {"fact": "Basil needs light"})), script_answer("Done."))
     reading = read(0, quote="alive")
-    with Judged(*turns, answers={"chat/crisis": [reading]}) as model:
+    with Judged(*turns, answers={"chat/reading": [reading]}) as model:
         await ask(world.deps(model), SUBJECT)
 
     assert order == ["0"]
     assert len(await world.deps().stores.memories.list_newest(ADA, limit=9)) == 1
 
 
-async def test_a_clear_question_is_judged_by_nobody_c44(world: ChatFixture) -> None:
-    with ScriptedModel(script_answer("A lot.")) as model:
-        message, _ = await ask(world.deps(model), ORDINARY)
-
-    assert message.text == "A lot."
-    assert model.prompts == []
-
-
 FAILURES: Mapping[str, Sequence[object]] = {
     "down": [Unavailable("down"), Unavailable("down")],
     "refusing": [ModelFailed("no"), ModelFailed("no")],
-    "talking nonsense": [{"level": 9}, {"verdict": "fine"}],
+    "talking nonsense": [{"danger": 9}, {"verdict": "fine"}],
     "failing with a bug": [RuntimeError("x"), RuntimeError("x")],
 }
 
@@ -201,16 +198,17 @@ FAILURES: Mapping[str, Sequence[object]] = {
 async def test_without_a_classifier_what_is_said_of_oneself_counts_c44(
     world: ChatFixture, failure: str, text: str
 ) -> None:
+    world.meanings.danger = DANGER
     with script_judged([never_end], readings=FAILURES[failure]) as model:
         message, _ = await ask(world.deps(model), text)
 
     assert message.route == "crisis"
 
 
-@pytest.mark.parametrize("text", [SUBJECT, UNREAD])
 async def test_without_a_classifier_any_other_question_is_answered_with_whom_to_call_c44(
-    world: ChatFixture, text: str
+    world: ChatFixture,
 ) -> None:
+    world.meanings.danger, text = DANGER, SUBJECT
     readings = FAILURES["down"]
     with script_judged(script_answer("Yes."), readings=readings) as model:
         message, _ = await ask(world.deps(model), text)
@@ -235,7 +233,7 @@ async def test_a_classifier_that_hangs_is_left_behind_c44(world: ChatFixture) ->
             await anyio.sleep_forever()
             raise AssertionError
 
-    limits = Limits(crisis_timeout_s=0.001)
+    limits = Limits(reading_wait_s=0.001)
     with Hanging([never_end]) as model:
         while not model.calls:  # the model's call has to begin before its answer is not waited for
             message, _ = await ask(world.deps(model, limits=limits), PLAIN)
@@ -352,6 +350,25 @@ def test_every_row_of_the_table_names_its_page_and_its_day_c46() -> None:
     assert all(len([r for r in rows if r.country == c]) < 5 for c in list_countries())
 
 
+@pytest.mark.parametrize("country", sorted(list_countries()))
+def test_every_country_of_the_table_and_of_the_eu_has_an_emergency_number_c46(country: str) -> None:
+    kinds = [row.kind for row in crisis_plan.list_resources(country)]
+
+    assert "emergency" in kinds
+    assert len(kinds) <= crisis_plan.MAX_RESOURCES
+
+
+@pytest.mark.parametrize("language", ["en", *LANGUAGES, *crisis_plan.PLAN_LANGUAGES])
+def test_the_plan_is_in_the_language_of_its_reader_with_one_question_c46(language: str) -> None:
+    verdict = CrisisVerdict(level=3, country="SE", language=language)
+    plan = crisis_plan.build_plan(verdict, "de")
+
+    assert crisis_plan.read_language(plan) == (None if language == "en" else language)
+    assert len(re.findall(r"[?？؟]", plan)) == 1
+    assert "112" in plan
+    assert (NOT_ALONE in plan) is (language == "en")
+
+
 async def test_after_a_crisis_an_ordinary_word_is_judged_c43(world: ChatFixture) -> None:
     with script_judged([never_end], readings=[read(3)]) as model:
         deps = world.deps(model)
@@ -360,16 +377,21 @@ async def test_after_a_crisis_an_ordinary_word_is_judged_c43(world: ChatFixture)
         message, _ = await ask(deps, "yes, tonight")
 
     assert message.route == "crisis"
-    assert model.prompts[0][1].data["earlier"] == [CERTAIN]
+    owner, assistant = model.prompts[0][1].data["earlier"]
+    assert owner == f"owner: {CERTAIN}"
+    assert assistant.startswith(f"assistant: {NOT_ALONE}")
 
 
-async def test_a_person_in_crisis_is_answered_beyond_every_quota_c43(world: ChatFixture) -> None:
+async def test_a_person_in_danger_is_answered_beyond_every_quota_c43(world: ChatFixture) -> None:
+    world.meanings.danger = DANGER
     with ScriptedModel() as model:
         deps = world.deps(model, quotas={**EMBEDDED_LIMITS, "turns": 0})
-        for text in (CERTAIN, PLAIN):
+        for text in (CERTAIN, PLAIN, OWN, SUBJECT):
             message, _ = await ask(deps, text)
             assert message.route == "crisis"
             world.clock.advance(seconds=9)
+        with pytest.raises(QuotaExceeded):
+            await ask(deps, "What did Ann say?")
 
 
 @pytest.mark.parametrize("uid", [ADA, EVE])
@@ -391,19 +413,54 @@ async def test_route_and_level_stand_in_the_diagnostics_for_its_owner_alone_c43(
     assert "crisis" not in listed
 
 
-async def test_the_offline_model_answers_what_only_sounds_like_a_crisis_c44(
-    world: ChatFixture,
-) -> None:
-    deps = world.deps(OfflineModel())
-    ordinary, _ = await ask(deps, SUBJECT)
-    world.clock.advance(seconds=9)
-    own, _ = await ask(deps, OWN)
-    world.clock.advance(seconds=9)
-    crisis, _ = await ask(deps, PLAIN)
+async def test_without_a_model_the_examples_decide_c44(world: ChatFixture) -> None:
+    world.meanings.danger = {**DANGER, "Hello": DOUBTFUL_DANGER - 0.01}
+    deps, answers = world.deps(OfflineModel()), []
+    for text in ("Hello", SUBJECT, OWN, PLAIN):
+        answers.append((await ask(deps, text))[0])
+        world.clock.advance(days=1)
 
-    assert (ordinary.route, own.route, crisis.route) == ("answer", "answer", "crisis")
-    assert crisis_plan.ASK_GENTLY not in ordinary.text
-    assert own.text.endswith(crisis_plan.ASK_GENTLY)
+    contacts = ["findahelpline.com" in answer.text for answer in answers]
+    assert [answer.route for answer in answers] == ["answer", "answer", "crisis", "crisis"]
+    assert contacts == [False, True, True, True]
+
+
+class LateMeanings(ScriptedMeanings):
+    """An encoder that fails, or that cannot run on this machine."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self._error = error
+
+    async def read(self, uid: UserId, question: str) -> QuestionMeaning | None:
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "is_told"), [(Unavailable("busy"), True), (ModelFailed("no such processor"), False)]
+)
+async def test_what_could_not_be_compared_is_doubted_unless_no_encoder_runs_g1(
+    world: ChatFixture, error: Exception, *, is_told: bool
+) -> None:
+    world.meanings = LateMeanings(error)
+    message, _ = await ask(world.deps(OfflineModel()), SUBJECT)
+
+    assert ("findahelpline.com" in message.text) is is_told
+
+
+@pytest.mark.parametrize(
+    ("level", "route", "is_told"), [(1, "answer", False), (2, "answer", True), (3, "crisis", True)]
+)
+async def test_somebody_beside_a_person_in_danger_is_told_whom_to_call_c44(
+    world: ChatFixture, level: int, route: str, *, is_told: bool
+) -> None:
+    reading = {**read(0, quote="took everything"), "danger_of_others": level}
+    turn = [never_end] if route == "crisis" else script_answer("Stay with her.")
+    with script_judged(turn, readings=[reading]) as model:
+        message, _ = await ask(world.deps(model), "My sister took everything in the cabinet")
+
+    assert message.route == route
+    assert ("findahelpline.com" in message.text) is is_told
 
 
 async def test_the_log_knows_no_words_and_no_names_c47(world: ChatFixture) -> None:
@@ -477,7 +534,7 @@ async def list_events(world: ChatFixture) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("text", [CERTAIN, PLAIN], ids=["rules", "classifier"])
 async def test_several_models_give_way_to_one_plan_c43(world: ChatFixture, text: str) -> None:
     roles = ["agent", "standard"]
-    answers = {"chat/crisis": [] if text == CERTAIN else [read(3)]}
+    answers = {"chat/reading": [] if text == CERTAIN else [read(3)]}
     turns = {} if text == CERTAIN else {role: [[never_end]] for role in roles}
     with ScriptedModel(answers=answers, by_role=turns) as model:  # type: ignore[arg-type]
         deps = world.deps(model)

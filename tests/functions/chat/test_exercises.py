@@ -76,13 +76,13 @@ async def test_a_repeated_call_skips_no_step_c79(world: ChatFixture) -> None:
 
 
 async def test_a_crisis_interrupts_it_and_the_next_turn_resumes_c79(world: ChatFixture) -> None:
-    reading = {"level": 0}
+    reading = {"danger": 0}
     with ScriptedModel(
         script_calls(("start_exercise", {"exercise_id": "breathing"})),
         script_answer("Sit down."),
         script_answer("Shall we go on?"),
         script_answer("Breathe."),
-        answers={"chat/crisis": [reading, reading]},
+        answers={"chat/reading": [reading, reading]},
     ) as model:
         shown = await say(world, model, "Calm me down", CERTAIN, "I am with Ann now", "Yes")
 

@@ -25,7 +25,7 @@ from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, ArcId, SessionId, UserId
 from shared.domain.models.model import ModelFacts, ToolCall, ToolSpec, UserText
 from shared.domain.provenance import LIBRARY, Source
-from tests.fakes import ScriptedModel, script_answer
+from tests.fakes import ScriptedMeanings, ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.chats import store_messages
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
@@ -184,15 +184,15 @@ async def test_where_search_is_down_the_question_is_answered_without_it_e3(
 async def test_a_defect_of_what_is_looked_up_costs_no_answer_e3(
     world: ChatFixture, error: Exception
 ) -> None:
-    class BrokenSearch(Search):
-        async def read_question(self, uid: UserId, question: str) -> QuestionMeaning | None:
+    class BrokenMeanings(ScriptedMeanings):
+        async def read(self, uid: UserId, question: str) -> QuestionMeaning | None:
             raise error
 
-    broken = BrokenSearch(world.documents, world.vectors)
+    turn = await prepare_turn(
+        replace(world.deps(), meanings=BrokenMeanings()), ADA, Question("Hello")
+    )
 
-    turn = await prepare_turn(replace(world.deps(), search=broken), ADA, Question("Hello"))
-
-    assert (turn.context.known, turn.finding.certainty) == ("", "clear")
+    assert (turn.context.known, turn.finding.certainty) == ("", "unsure")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from shared.adapters.embedded.encoder_process import EncoderProcess
 from shared.adapters.embedded.local_embedder import LocalEmbedder
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
+from shared.data.search.question_meaning import QuestionMeanings
 from shared.data.search.search import Search
 from shared.safety.crisis_rules import find_crisis
 from tests.fakes import UnmaskedModels
@@ -50,7 +51,11 @@ async def open_library(world: ChatFixture, embedder: LocalEmbedder) -> ChatDeps:
     waiting = await world.vectors.list_waiting(100)
     vectors = await embedder.embed(ADA, [each.text for each in waiting])
     await world.vectors.add_dense(waiting, vectors)
-    return replace(world.deps(), search=Search(world.documents, world.vectors, embedder))
+    return replace(
+        world.deps(),
+        search=Search(world.documents, world.vectors, embedder),
+        meanings=QuestionMeanings(embedder.embed_question),
+    )
 
 
 async def test_what_a_question_is_about_decides_what_is_given_in_any_language_e3_c54(

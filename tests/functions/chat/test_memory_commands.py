@@ -325,8 +325,8 @@ async def test_no_model_is_named_that_wrote_nothing_c49(world: ChatFixture, deps
 async def test_a_wipe_leaves_the_crisis_log_as_it_is_c74(world: ChatFixture) -> None:
     since = world.clock.now()
     await store_memories(world, ADA, FACTS)
-    clear = {"level": 0}
-    with ScriptedModel(answers={"chat/crisis": [clear]}) as model:
+    clear = {"danger": 0}
+    with ScriptedModel(answers={"chat/reading": [clear]}) as model:
         deps = world.deps(model)
         await say(deps, CERTAIN, "/wipe", "delete everything")
 

@@ -78,7 +78,7 @@ def test_without_a_word_of_the_owner_the_rules_choose_m96() -> None:
 
 async def test_diagnostics_name_the_model_and_why_it_answered_m96(world: ChatFixture) -> None:
     persona = build_app(world, persona_prompt="You are Poe.")
-    with ScriptedModel(*[script_answer("Yes.")] * 6, answers={"chat/rating": [{}]}) as model:
+    with ScriptedModel(*[script_answer("Yes.")] * 6) as model:
         deps = world.deps(model)
         await deps.stores.apps.create(persona)
         async with open_chat(deps) as http:

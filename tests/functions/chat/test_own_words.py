@@ -106,8 +106,12 @@ class JudgingModel(ScriptedModel):
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
         judgements = {
-            "chat/crisis": {"level": 0},
-            "chat/rating": {"harm": 10 * self.harm, "language": "en"},
+            "chat/reading": {
+                "danger": 0,
+                "harm": 10 * self.harm,
+                "harm_quote": prompt.data["message"],
+                "language": "en",
+            },
         }
         value: T = type_adapter(schema).validate_python(judgements[prompt.name])
         return value

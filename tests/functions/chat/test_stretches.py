@@ -412,8 +412,8 @@ async def test_a_fact_that_no_model_compared_is_kept_c67(world: ChatFixture) -> 
 
 
 async def test_a_crisis_is_no_memory_and_its_level_is_from_the_log_c60(world: ChatFixture) -> None:
-    reading = {"level": 0}
-    with ScriptedModel(script_answer("Nice."), answers={"chat/crisis": [reading]}) as model:
+    reading = {"danger": 0}
+    with ScriptedModel(script_answer("Nice."), answers={"chat/reading": [reading]}) as model:
         deps = world.deps(model)
         await ask(deps, {"text": CERTAIN})
         world.clock.advance(seconds=60)

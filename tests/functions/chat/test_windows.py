@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.safety.judge_text import judge_text
-from functions.chat.safety.rate_question import rate_question
+from functions.chat.safety.read_question import judge_text, read_question
 from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.result_summaries import summarise_results
 from shared.domain.account.profile import Profile
@@ -117,7 +116,7 @@ async def test_results_are_summarised_n2(world: ChatFixture, window: int) -> Non
 
 
 def rate(prompt: Prompt) -> Mapping[str, Any]:
-    return {"harm": 9 if HARMFUL in prompt.data["message"] else 0}
+    return {"danger": 0, "harm": 9 if HARMFUL in prompt.data["message"] else 0}
 
 
 @WINDOWS
@@ -125,18 +124,21 @@ def rate(prompt: Prompt) -> Mapping[str, Any]:
 async def test_a_long_question_is_rated_to_its_last_word_n2(
     world: ChatFixture, window: int, padding: int
 ) -> None:
-    model = WindowedModel({"chat/rating": rate}, window=window)
+    model = WindowedModel({"chat/reading": rate}, window=window)
     question = f"{LONG} {'x' * padding} {HARMFUL} {LONG}"
 
-    rating = await rate_question(world.deps(model), ADA, question, [LONG, FOREIGN] * 3)
+    reading = await read_question(
+        world.deps(model), ADA, question, [LONG, FOREIGN] * 3, urgency="now"
+    )
 
     check(model, window)
-    assert rating.harm == 9
+    assert reading is not None
+    assert reading.harm == 9
 
 
 def judge(prompt: Prompt) -> Mapping[str, Any]:
     is_fatal = FATAL in prompt.data["message"]
-    return {"level": 2 if is_fatal else 0, "quote": FATAL if is_fatal else ""}
+    return {"danger": 2 if is_fatal else 0, "quote": FATAL if is_fatal else ""}
 
 
 @WINDOWS
@@ -144,9 +146,9 @@ def judge(prompt: Prompt) -> Mapping[str, Any]:
 async def test_a_long_text_is_judged_to_its_last_word_n2(
     world: ChatFixture, window: int, before: int
 ) -> None:
-    model = WindowedModel({"chat/crisis": judge}, window=window)
+    model = WindowedModel({"chat/reading": judge}, window=window)
     text = f"{'word ' * before}{FATAL} {LONG}"
-    finding = CrisisFinding(certainty="unsure", level=1)
+    finding = CrisisFinding(certainty="unsure")
 
     verdict = await judge_text(world.deps(model), ADA, text, finding, earlier=[LONG] * 3)
 

@@ -1,66 +1,41 @@
-"""Evaluation of the crisis gate with a model and a moderation, both on loopback (C44)."""
+"""Evaluation of what people in danger get: its table counts what verdicts add (G1)."""
 
-import json
-from collections.abc import Iterator
-from contextlib import aclosing, contextmanager
+from infra.eval.crisis import count, list_misses, render_table
+from infra.eval.crisis_gold import GoldMessage
+from shared.domain.chats.crisis import CLEAR, CrisisVerdict
 
-import pytest
-from starlette.types import Receive, Scope, Send
-
-from infra.eval.crisis import render_judged
-from infra.eval.crisis_gold import load_messages
-from shared.adapters.cloud.openai_model import OpenaiModel
-from shared.adapters.cloud.openai_moderator import OpenaiModerator
-from tests.fakes import AutoAdvanceClock, UnmaskedModels
-from tests.servers import run_server
-from tests.servers.moderations import FakeModerations, build_answer
-from tests.servers.openai import Script, ScriptedOpenai
-
-LATE = [message for message in load_messages() if message.half == "late"]
-
-
-@contextmanager
-def run_provider(model: ScriptedOpenai, moderations: FakeModerations) -> Iterator[str]:
-    """Run a model and a moderation at one address; yield its base URL."""
-
-    async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
-        is_rated = scope["type"] == "http" and scope["path"].endswith("/moderations")
-        await (moderations.app if is_rated else model)(scope, receive, send)
-
-    with run_server(dispatch) as url:
-        yield f"{url}/v1"
+MESSAGES = [
+    GoldMessage(id="en-unseen-1", kind="crisis", level=3, text="a"),
+    GoldMessage(id="en-unseen-2", kind="beside", level=2, text="b"),
+    GoldMessage(id="de-unseen-3", kind="child", level=2, text="c"),
+    GoldMessage(id="de-unseen-4", kind="crisis", level=1, text="d"),
+    GoldMessage(id="de-unseen-5", kind="joke", level=0, text="e"),
+    GoldMessage(id="de-unseen-6", kind="ordinary", level=0, text="f"),
+]
+TOLD = CrisisVerdict(adds_contacts=True)
+VERDICTS = {
+    message.id: verdict
+    for message, verdict in zip(
+        MESSAGES,
+        [CrisisVerdict(level=3), TOLD, CLEAR, CrisisVerdict(level=1), TOLD, CLEAR],
+        strict=True,
+    )
+}
 
 
-async def measure_late(model: ScriptedOpenai, moderations: FakeModerations) -> list[int]:
-    """Return crises, those caught, others, false alarms, and the messages that were read, of the late set."""
-    with run_provider(model, moderations) as url:
-        openai = OpenaiModel(api_key="key", base_url=url, models={"fast": "small"})
-        moderator = OpenaiModerator(api_key="key", base_url=url, clock=AutoAdvanceClock())
-        async with aclosing(openai), aclosing(moderator):
-            *_, late = await render_judged(UnmaskedModels(model=openai), moderator, LATE)
-    return [int(word) for word in late.split()[1:]]
+def test_caught_is_who_gets_people_to_call_or_the_plan_g1():
+    counts = count(MESSAGES, VERDICTS)
+
+    assert (counts.grave, counts.called, counts.planned, counts.caught) == (3, 1, 1, 2)
+    assert (counts.mild, counts.mild_told, counts.others, counts.false) == (1, 1, 2, 1)
 
 
-def script(schema: str, **answer: object) -> Script:
-    return Script(schema=schema, text=json.dumps(answer), sticky=True)
+def test_the_table_has_a_line_for_each_set_language_and_kind_and_misses_are_named_without_words_g1():
+    lines = list(render_table(MESSAGES, VERDICTS))
 
-
-@pytest.mark.parametrize(
-    ("self_harm", "figures"), [(0.4, [24, 24, 8, 8, 31]), (0.01, [24, 1, 8, 0, 0])]
-)
-async def test_with_a_moderation_the_clear_messages_that_it_doubts_are_judged_c44(
-    self_harm: float, figures: list[int]
-):
-    moderations = FakeModerations(answers=[build_answer(self_harm=self_harm)] * len(LATE))
-    model = ScriptedOpenai()
-    model.play(script("crisis", level=2, quote="", language="en"))
-
-    assert await measure_late(model, moderations) == figures
-    assert len(moderations.requests) == 31
-
-
-async def test_without_a_moderation_the_model_rates_them_c44():
-    model = ScriptedOpenai()
-    model.play(script("rating", self_harm=3), script("crisis", level=2))
-
-    assert await measure_late(model, FakeModerations(answers=[404])) == [24, 24, 8, 8, 31]
+    assert [line.split()[0] for line in lines[1:4]] == ["unseen", "en", "de"]
+    assert lines[-1].split() == ["all", "3", "1", "1", "67%", "1", "1", "2", "1"]
+    assert list(list_misses(MESSAGES, VERDICTS)) == [
+        "missed: de-unseen-3, child, level 2",
+        "false: de-unseen-5, joke",
+    ]

@@ -21,7 +21,7 @@ from functions.chat.notes.model_outputs import (
     ResultSummariesOutput,
     SummaryOutput,
 )
-from functions.chat.safety.model_outputs import CrisisOutput, RatingOutput, SafeAnswerOutput
+from functions.chat.safety.model_outputs import ReadingOutput, SafeAnswerOutput
 from functions.chat.stretches.model_outputs import StretchOutput
 from functions.library.goals.goal_advice import AdviceOutput, SuggestionOutput
 from functions.process_conversation.days.day_output import DayOutput
@@ -43,7 +43,7 @@ ANSWER_KEYWORDS = STRUCTURE | {
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }
 ANSWERS: list[type[BaseModel]] = [
-    *(NotesOutput, FirstNotesOutput, CrisisOutput, RatingOutput, SafeAnswerOutput),
+    *(NotesOutput, FirstNotesOutput, ReadingOutput, SafeAnswerOutput),
     *(StretchOutput, SummaryOutput, ResultSummariesOutput, AdviceOutput, SuggestionOutput),
     *(ExtractionOutput, StructureOutput, TemplateOutput, DayOutput),
 ]

@@ -1,19 +1,17 @@
-"""Examples of crises: what the rules call clear is doubted where it is like them (G1)."""
+"""Examples of people in danger: unseen messages of eleven languages are told from ordinary ones (G1)."""
 
 from functools import cache
 
 import numpy as np
 import pytest
 
-from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER
+from functions.chat.safety.crisis_verdict import add_danger, judge_alone
+from infra.eval.crisis import count
 from infra.eval.crisis_gold import load_messages
 from shared.adapters.embedded.local_embedder import load_encoder
-from shared.data.search.question_meaning import load_crisis_table, measure_danger
+from shared.data.search.question_meaning import compare_with_examples, load_crisis_table
 from shared.safety.crisis_examples import list_examples
 from shared.safety.crisis_rules import find_crisis
-
-UNSEEN = [message for message in load_messages() if message.half in ("second", "late")]
-"""Messages that are no examples, in other words than these."""
 
 
 @cache
@@ -23,38 +21,30 @@ def encode(text: str) -> list[float]:
     return vector
 
 
-def test_most_unseen_messages_that_the_rules_call_clear_are_doubted_g1() -> None:
-    serious = [m.text for m in UNSEEN if m.level >= 2]
-    clear = [text for text in serious if find_crisis(text).certainty == "clear"]
+def test_most_in_danger_get_people_to_call_and_hardly_anybody_else_without_a_model_g1() -> None:
+    unseen = [message for message in load_messages() if message.half == "unseen"]
+    verdicts = {
+        message.id: judge_alone(
+            add_danger(find_crisis(message.text), compare_with_examples(encode(message.text)))
+        )
+        for message in unseen
+    }
 
-    doubted = [text for text in clear if measure_danger(encode(text)) >= DOUBTFUL_DANGER]
+    counts = count(unseen, verdicts)
 
-    assert (len(clear), len(doubted)) == (25, 16)
-
-
-def test_hardly_an_ordinary_message_is_doubted_g1() -> None:
-    ordinary = [m.text for m in UNSEEN if m.level == 0]
-    ordinary += [
-        "When is my dentist appointment?",
-        "What did Anna say about the trip?",
-        "I feel great today!",
-        "Book a table for two at seven.",
-        "We were all so tired after the move, but it was worth it.",
-        "Wie wird das Wetter morgen?",
-    ]
-    clear = [text for text in ordinary if find_crisis(text).certainty == "clear"]
-
-    doubted = [text for text in clear if measure_danger(encode(text)) >= DOUBTFUL_DANGER]
-
-    assert len(doubted) <= 0.12 * len(clear), doubted
+    assert counts.caught >= 0.8 * counts.grave
+    assert counts.false <= 0.05 * counts.others
+    written = [(message.language, verdicts[message.id].language) for message in unseen]
+    found = [(language, read) for language, read in written if read is not None]
+    assert all(language == read for language, read in found)
+    assert len(found) >= 0.8 * counts.caught
 
 
-def test_no_unseen_message_is_an_example_and_the_vectors_are_those_of_the_examples_g1() -> None:
+def test_the_vectors_are_those_of_the_examples_g1() -> None:
     examples = [text for _, text in list_examples()]
-    assert {message.text for message in UNSEEN}.isdisjoint(examples)
     with np.load(load_crisis_table().file) as stored:
         vectors = stored["vectors"].astype(np.float32)
     assert len(vectors) == len(examples)
-    for place in range(0, len(examples), 90):
+    for place in range(0, len(examples), 180):
         example = vectors[place] / np.linalg.norm(vectors[place])
         assert float(example @ np.asarray(encode(examples[place]))) > 0.99

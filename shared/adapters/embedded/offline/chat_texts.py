@@ -84,8 +84,3 @@ def _list_lines(data: Mapping[str, Any]) -> Iterator[str]:
 def _list_meaningful_words(line: str) -> set[str]:
     """Return the words with meaning, without the speaker."""
     return {word.lower() for word in split_words(line.partition(": ")[2]) if is_meaningful(word)}
-
-
-def rate_nothing(data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - as the others
-    """Rate no question: what one is for, no rule of an extractive model can tell."""
-    return {}

@@ -1,4 +1,4 @@
-"""Ratings of questions: nonsense becomes a rating, several become one, and thresholds hold exactly."""
+"""Readings of questions: nonsense becomes a score, several parts become one, and thresholds hold exactly."""
 
 import math
 from typing import Any
@@ -7,13 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.safety.model_outputs import RatingOutput
-from functions.chat.safety.question_rating import (
-    QuestionRating,
-    is_refused,
-    merge_ratings,
-    read_score,
-)
+from functions.chat.safety.model_outputs import ReadingOutput
+from functions.chat.safety.reading import Reading, asks_for_harm, merge_readings, read_score
 from shared.data.store.codec import type_adapter
 from shared.domain.chats.safety import SafetyThresholds
 
@@ -52,15 +47,17 @@ def test_a_score_that_is_none_counts_as_zero_and_others_are_clamped_m93(
 def test_every_answer_becomes_scores_within_bounds_m93(
     harm: Any, misuse: Any, injection: Any, language: Any
 ) -> None:
-    answer = {"harm": harm, "misuse": misuse, "injection": injection, "language": language}
+    answer = {
+        "danger": 0,
+        "harm": harm,
+        "misuse": misuse,
+        "injection": injection,
+        "language": language,
+    }
 
-    output = type_adapter(RatingOutput).validate_python(answer)
+    output = type_adapter(ReadingOutput).validate_python(answer)
 
     assert all(0 <= score <= 10 for score in (output.harm, output.misuse, output.injection))
-
-
-def test_an_empty_answer_is_harmless_m93() -> None:
-    assert QuestionRating(**RatingOutput().model_dump()) == QuestionRating()
 
 
 @pytest.mark.parametrize(
@@ -68,22 +65,34 @@ def test_an_empty_answer_is_harmless_m93() -> None:
     [(7.0, 0, True), (6.9, 0, False), (0, 8.0, True), (0, 7.9, False), (6.9, 7.9, False)],
 )
 def test_thresholds_hold_exactly_m97(harm: float, misuse: float, *, refused: bool) -> None:
-    rating = QuestionRating(harm=harm, misuse=misuse)
+    reading = Reading(harm=harm, misuse=misuse, harm_quote="is it done")
 
-    assert is_refused(rating, SafetyThresholds()) is refused
+    assert asks_for_harm(reading, "How is it done?", SafetyThresholds()) is refused
 
 
-def test_ratings_of_blocks_merge_to_the_highest_and_the_last_language_m92() -> None:
-    merged = merge_ratings(
+def test_a_refusal_needs_words_of_the_question_m97() -> None:
+    reading = Reading(harm=10, harm_quote="build a bomb")
+
+    assert not asks_for_harm(reading, "How is it done?", SafetyThresholds())
+
+
+def test_readings_of_parts_merge_to_the_gravest_with_its_words_m92() -> None:
+    merged = merge_readings(
         [
-            QuestionRating(harm=2, misuse=8, language="de"),
-            QuestionRating(harm=6, injection=3, language="fr"),
-            QuestionRating(harm=1),
+            Reading(danger=2, quote="a", harm=2, misuse=8, harm_quote="b", language="de"),
+            Reading(danger=1, quote="c", harm=6, injection=3, language="fr"),
+            Reading(place="in Lyon", country="FR"),
         ]
     )
 
-    assert merged == QuestionRating(harm=6, misuse=8, injection=3, language="fr")
-
-
-def test_nothing_merges_to_a_harmless_rating_m92() -> None:
-    assert merge_ratings([]) == QuestionRating()
+    assert merged == Reading(
+        danger=2,
+        quote="a",
+        harm=2,
+        misuse=8,
+        harm_quote="b",
+        injection=3,
+        place="in Lyon",
+        country="FR",
+        language="fr",
+    )
