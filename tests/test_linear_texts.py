@@ -14,6 +14,7 @@ from functions.chat.consent.consent_reply import parse_reply
 from functions.chat.consent.known_text import normalize_text
 from functions.chat.consent.time_code import parse_time
 from functions.chat.context.citations import strip_markers
+from functions.chat.safety.crisis_rules import find_crisis
 from functions.chat.safety.crisis_verdict import mask_contacts
 from functions.imports.formats import stamps
 from functions.imports.formats.read_file import read_file
@@ -37,7 +38,6 @@ from shared.retrieval.chunking import split_into_chunks
 from shared.retrieval.query import parse_query
 from shared.retrieval.sparse import encode_text
 from shared.retrieval.terms import fold, tokenize
-from shared.safety.crisis_rules import find_crisis
 from shared.security.egress_rules import find_host_refusal
 from shared.security.link_filter import LinkFilter, extract_urls
 from shared.security.private_data import find_private

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 
 from functions.chat.deps import Limits
+from functions.chat.safety.crisis_rules import CrisisFinding, find_crisis
 from functions.chat.safety.crisis_verdict import add_danger, judge_alone
 from functions.chat.safety.read_question import judge_text
 from infra.eval.crisis_gold import GoldMessage, load_messages
@@ -18,7 +19,6 @@ from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.ports import Models
-from shared.safety.crisis_rules import CrisisFinding, find_crisis
 
 READER = UserId("eval")
 Verdicts = Mapping[str, CrisisVerdict]

@@ -2,11 +2,11 @@
 
 import re
 
+from functions.chat.safety.crisis_rules import CrisisFinding
 from functions.chat.safety.reading import Reading
 from shared.data.search.question_meaning import QuestionMeaning
 from shared.domain.chats.crisis import CrisisLevel, CrisisVerdict, Judge
 from shared.domain.words import stands_in
-from shared.safety.crisis_rules import CrisisFinding
 
 _CONTACT: re.Pattern[str] = re.compile(
     r"https?://\S+|(?<![^\s@])[^\s@]+@[^\s@]+\.[^\s@]+|\+?\d(?:[ ()/.-]?\d){5,}"

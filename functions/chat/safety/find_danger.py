@@ -3,11 +3,11 @@
 import anyio
 
 from functions.chat.deps import ChatDeps
+from functions.chat.safety.crisis_rules import CrisisFinding, find_crisis
 from functions.chat.safety.crisis_verdict import DOUBTED, add_danger
 from shared import telemetry
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
-from shared.safety.crisis_rules import CrisisFinding, find_crisis
 
 WAIT_S = 3.0
 

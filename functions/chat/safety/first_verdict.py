@@ -7,11 +7,11 @@ from itertools import islice
 from anyio import to_thread
 
 from functions.chat.safety.countries import find_country
+from functions.chat.safety.crisis_rules import CrisisFinding
 from functions.chat.safety.crisis_verdict import DOUBTED, judge_alone
 from shared.domain.chats.chat import Message
 from shared.domain.chats.crisis import CLEAR, CrisisVerdict
 from shared.safety.crisis_plan import list_countries, read_language
-from shared.safety.crisis_rules import CrisisFinding
 
 WATCHED_ANSWERS = 8
 """For so many answers after a crisis, whatever its writer says is judged."""

@@ -10,6 +10,7 @@ from typing import Protocol
 import anyio
 
 from functions.chat.deps import Limits
+from functions.chat.safety.crisis_rules import CrisisFinding
 from functions.chat.safety.crisis_verdict import judge_alone, judge_reading, mask_contacts
 from functions.chat.safety.model_outputs import ReadingOutput
 from functions.chat.safety.reading import Reading, merge_readings
@@ -20,7 +21,6 @@ from shared.domain.ids import UserId
 from shared.domain.models.model import Prompt, Urgency
 from shared.models.windows import compute_data_tokens, count_data_tokens, cut_texts
 from shared.ports import ChatModel, Models
-from shared.safety.crisis_rules import CrisisFinding
 
 MAX_TOKENS = 8_000
 """Of a question and the messages before it."""

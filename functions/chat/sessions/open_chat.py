@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
+from functions.chat.safety.crisis_rules import CrisisFinding
 from functions.chat.safety.crisis_verdict import judge_alone
 from functions.chat.safety.read_question import judge_text
 from shared.domain.account.profile import Profile
@@ -15,7 +16,6 @@ from shared.domain.errors import ChatLocked, TooMany
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.languages import translate
-from shared.safety.crisis_rules import CrisisFinding
 from shared.safety.safety_score import find_step
 
 MAX_SLOWED_QUESTIONS = 10

@@ -15,6 +15,7 @@ from functions.chat.context.window import (
 )
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
+from functions.chat.safety.crisis_rules import CrisisFinding, find_crisis
 from functions.chat.safety.crisis_verdict import add_danger, judge_alone
 from functions.chat.safety.first_verdict import find_in_chat, judge_question
 from functions.chat.safety.output_gate import OutputGate
@@ -40,7 +41,6 @@ from shared.domain.ids import RunId, UserId
 from shared.domain.models.model import ModelRole
 from shared.domain.value import value
 from shared.safety.crisis_plan import build_addition
-from shared.safety.crisis_rules import CrisisFinding, find_crisis
 from shared.safety.safety_score import find_step
 from shared.security.visible_text import strip_invisible
 

@@ -305,17 +305,13 @@ async def test_a_persona_and_an_agent_without_the_tools_are_given_nothing_c54(
     }
 
 
-@pytest.mark.parametrize(("text", "reason"), [(ABOUT_LISBON, "private_text"), ("Hello", None)])
-async def test_what_is_known_is_told_to_nobody_unasked_e3(
-    world: ChatFixture, text: str, reason: str | None
-) -> None:
+async def test_what_is_known_is_told_to_nobody_unasked_e3(world: ChatFixture) -> None:
     """A call that carries what stands in a passage asks its owner, as after a search."""
     await store_conversations(
         world, ADA, build_conversation(1, "Ann flies to Lisbon, her locker has the code 771904.")
     )
     call = parse_call(ToolCall(id="c", name="look_up", arguments='{"q": "771904"}'), "u")
 
-    turn = await prepare_turn(world.deps(), ADA, Question(text))
+    turn = await prepare_turn(world.deps(), ADA, Question(ABOUT_LISBON))
 
-    verdict = turn.voices[0].tool_policy.judge(LOOK_UP, call)
-    assert verdict.reason == reason
+    assert turn.voices[0].tool_policy.judge(LOOK_UP, call).reason == "private_text"

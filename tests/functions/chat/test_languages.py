@@ -61,7 +61,7 @@ SPOKEN_TOOLS = {"find_crisis_contacts"}
 
 
 def is_text(name: str, text: object) -> bool:
-    return name.isupper() and isinstance(text, str)
+    return name.isupper() and name[0] != "_" and isinstance(text, str)
 
 
 def list_fixed_texts() -> Iterator[str]:

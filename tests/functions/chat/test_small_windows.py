@@ -12,8 +12,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.small_window import MAX_SMALL_TOOLS, SMALL_WINDOW_TOOLS
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.data.search.question_meaning import QuestionMeaning
-from shared.data.search.search import Search
+from shared.data.search.question_meaning import QuestionMeaning, QuestionMeanings
 from shared.domain.chats.focus_mode import FocusMode
 from shared.domain.chats.rule import Rule
 from shared.domain.errors import TooLarge
@@ -206,16 +205,15 @@ async def test_a_large_window_has_all_tools_and_the_whole_rules_n2(world: ChatFi
 async def test_a_model_of_a_middling_window_has_the_usual_tools_and_those_asked_for_x27(
     world: ChatFixture, asked: tuple[str, ...]
 ) -> None:
-    class ReadingSearch(Search):
-        async def read_question(self, uid: UserId, question: str) -> QuestionMeaning | None:
+    class FixedMeanings(QuestionMeanings):
+        async def read(self, uid: UserId, question: str) -> QuestionMeaning | None:
             return QuestionMeaning(kinds={"library": 1.0}, danger=0.0, tools=asked)
 
     facts = ModelFacts(window_tokens=16_384)
     with ScriptedModel(*[script_answer("Yes.")] * 2, facts=facts) as model:
         deps = world.deps(model)
         await ask(deps, Question("Who is Ann?"))
-        search = ReadingSearch(world.documents, world.vectors)
-        await ask(replace(deps, search=search), Question("Who is Ben?"))
+        await ask(replace(deps, meanings=FixedMeanings()), Question("Who is Ben?"))
 
     untold, told = ([tool.name for tool in call.tools] for call in model.calls)
     assert told[:MAX_SMALL_TOOLS] == [*SMALL_WINDOW_TOOLS][:MAX_SMALL_TOOLS]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.chat.safety.crisis_rules import CrisisFinding
 from functions.chat.safety.read_question import judge_text, read_question
 from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.result_summaries import summarise_results
@@ -16,7 +17,6 @@ from shared.domain.account.profile import Profile
 from shared.domain.chats.chat import MAIN_SESSION
 from shared.domain.chats.steps import CallStep
 from shared.domain.models.model import Prompt
-from shared.safety.crisis_rules import CrisisFinding
 from tests.fixtures.chat import ADA, ChatFixture, build_chat_fixture
 from tests.fixtures.storage import MemoryDatabase
 from tests.fixtures.windowed_model import WindowedModel, count_request_tokens
@@ -121,7 +121,7 @@ def rate(prompt: Prompt) -> Mapping[str, Any]:
 
 @WINDOWS
 @pytest.mark.parametrize("padding", [0, 700, 1_500])
-async def test_a_long_question_is_rated_to_its_last_word_n2(
+async def test_a_long_question_is_read_to_its_last_word_n2_m92(
     world: ChatFixture, window: int, padding: int
 ) -> None:
     model = WindowedModel({"chat/reading": rate}, window=window)

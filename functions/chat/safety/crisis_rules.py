@@ -3,7 +3,7 @@
 They say in the first person, outside quotation marks, that their writer will or wants to die, in eight languages.
 Everything else is for the examples and for who reads the question.
 
-Also called: crisis detection.
+Also called: crisis detection, self-harm.
 """
 
 import re

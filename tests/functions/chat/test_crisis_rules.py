@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from functions.chat.safety.crisis_rules import CrisisFinding, find_crisis
 from infra.eval.crisis_gold import load_messages
-from shared.safety.crisis_rules import CrisisFinding, find_crisis
 
 CERTAIN = CrisisFinding(certainty="certain", level=3, language="en")
 
