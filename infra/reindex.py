@@ -79,7 +79,8 @@ async def reindex(uid: UserId, stores: Stores, index: LibraryIndex, quotas: Quot
     ):
         stored_bytes += conversation.text_bytes + conversation.photo_bytes
         if has_rows(conversation):
-            await reindex_conversation(uid, conversation.id, stores, index)
+            await stores.people.make_findable(uid, conversation.person_ids)
+            await reindex_conversation(uid, conversation.id, stores.conversations, index)
             count += 1
     async for memory in _iterate_items(
         lambda after: stores.memories.list_page(uid, limit=PAGE_SIZE, after=after)

@@ -6,12 +6,11 @@ Also called: index rebuild, data migrations.
 from contextlib import suppress
 from dataclasses import replace
 
-from shared.data.conversations.conversations import IncompleteTranscript
+from shared.data.conversations.conversations import Conversations, IncompleteTranscript
 from shared.data.files.files import Files
 from shared.data.memories.memories import Memories
 from shared.data.search.file_index import FileIndex
 from shared.data.search.library_index import LibraryIndex
-from shared.data.stores import Stores
 from shared.domain.conversations.conversation import Conversation, content_hash
 from shared.domain.errors import NotFound
 from shared.domain.files.file import File
@@ -30,7 +29,7 @@ def has_rows(conversation: Conversation) -> bool:
 
 
 async def reindex_conversation(
-    uid: UserId, name: ConversationId, stores: Stores, index: LibraryIndex
+    uid: UserId, name: ConversationId, conversations: Conversations, index: LibraryIndex
 ) -> None:
     """Index again after an edit meanwhile; remove the rows of what was deleted or discarded meanwhile.
 
@@ -40,7 +39,7 @@ async def reindex_conversation(
     chunks = 0
     while True:
         try:
-            conversation = await stores.conversations.get(uid, name)
+            conversation = await conversations.get(uid, name)
         except IncompleteTranscript:
             return
         except NotFound:
@@ -60,7 +59,6 @@ async def reindex_conversation(
         if conversation.discarded:
             await index.remove(uid, name, earlier_chunks)
         else:
-            await stores.people.make_findable(uid, conversation.person_ids)
             chunks = await index.put(uid, replace(conversation, chunk_count=earlier_chunks))
 
 

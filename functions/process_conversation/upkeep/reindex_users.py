@@ -91,11 +91,12 @@ async def _build_rows(deps: ReindexDeps, step: ReindexStep) -> str | None:
 
 
 async def _build_conversations(deps: ReindexDeps, step: ReindexStep) -> str | None:
-    page = await deps.stores.conversations.list_page(
-        step.uid, limit=ITEMS_A_STEP, after=step.cursor
-    )
+    conversations = deps.stores.conversations
+    page = await conversations.list_page(step.uid, limit=ITEMS_A_STEP, after=step.cursor)
+    speaking = {name for conversation in page.items for name in conversation.person_ids}
+    await deps.stores.people.make_findable(step.uid, sorted(speaking))
     for conversation in filter(has_rows, page.items):
-        await reindex_conversation(step.uid, conversation.id, deps.stores, deps.index)
+        await reindex_conversation(step.uid, conversation.id, conversations, deps.index)
     return page.next
 
 

@@ -51,7 +51,8 @@ class People(Records[Person]):
 
     async def make_findable(self, uid: UserId, ids: Sequence[PersonId]) -> None:
         """Store the words of names that were stored without; rows that name these people may follow."""
-        documents = await self._documents.get_many([person_path(uid, name) for name in ids])
+        paths = [person_path(uid, name) for name in ids]
+        documents = await self._documents.get_many(paths) if paths else []
         for person in load_all(Person, documents):
             if person.name_words != _list_words(person):
                 with suppress(NotFound):  # deleted meanwhile
