@@ -38,7 +38,6 @@ ASK_GENTLY = (
     "One more thing, because of how you put it: are you having thoughts of hurting yourself?"
 )
 CONTACTS = "If you or somebody near you may be in danger, these can help: {contacts}."
-_EU = "EU"
 _EU_MEMBERS = frozenset(
     [
         "AT",
@@ -102,7 +101,7 @@ def load_resources() -> Sequence[CrisisResource]:
 
 def list_countries() -> frozenset[str]:
     """Return the countries for which there is a number (ISO 3166)."""
-    return frozenset(row.country for row in load_resources()) - {"", _EU} | _EU_MEMBERS
+    return frozenset(row.country for row in load_resources()) - {"", "EU"} | _EU_MEMBERS
 
 
 def list_resources(country: str | None) -> Sequence[CrisisResource]:
@@ -110,7 +109,7 @@ def list_resources(country: str | None) -> Sequence[CrisisResource]:
     rows = load_resources()
     own = [row for row in rows if country and row.country == country]
     if not own and country in _EU_MEMBERS:
-        own = [row for row in rows if row.country == _EU]
+        own = [row for row in rows if row.country == "EU"]
     return (own + [row for row in rows if not row.country])[:MAX_RESOURCES]
 
 

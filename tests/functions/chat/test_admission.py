@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
-from functions.chat.deps import ChatDeps
+from functions.chat.deps import ChatDeps, Limits
 from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER
 from shared.adapters.admitted_model import AdmittedModels
 from shared.domain.errors import Unavailable
@@ -31,7 +31,8 @@ def admit(deps: ChatDeps, world: ChatFixture) -> tuple[ChatDeps, Admission]:
     budget = build_instance_budget(160_000, 1, world.clock.now())
     admission = Admission(budget, lease_nothing, world.clock, first_shard=0)
     world.clock.advance(seconds=60)
-    return replace(deps, model=AdmittedModels(deps.model, admission)), admission
+    limits = Limits(reading_end_s=0.0, late_reading_s=0.0)
+    return replace(deps, model=AdmittedModels(deps.model, admission), limits=limits), admission
 
 
 @asynccontextmanager

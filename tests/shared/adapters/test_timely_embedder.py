@@ -155,3 +155,15 @@ async def test_the_questions_asked_last_are_kept(embedder: TimelyEmbedder, slow:
 async def test_texts_are_embedded_as_before(embedder: TimelyEmbedder):
     assert (embedder.name, embedder.embeds_later) == ("slow", True)
     assert await embedder.embed(ANN, ["text"]) == [[4.0]]
+
+
+async def test_what_has_to_be_compared_is_encoded_however_many_are_and_however_long_it_takes_g1(
+    embedder: TimelyEmbedder, slow: SlowEmbedder, clock: FixedClock
+):
+    asking = [asyncio.ensure_future(embedder.embed_surely(ANN, f"Who{n}?")) for n in range(5)]
+    await run_ready_tasks()
+    clock.advance(seconds=60)
+    slow.go.set()
+
+    assert await asyncio.gather(*asking) == [[5.0]] * 5
+    assert len(slow.questions) == 5
