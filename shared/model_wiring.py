@@ -43,11 +43,11 @@ NO_ENCODER = (
 @cache
 def embedder() -> ports.Embedder | None:
     """Build the embedder of the library; None means that search uses words alone."""
-    if settings().embedder == "local":
-        return _local_questions() if local_embedder() else None
     built = _build_embedder()
     if built is None:
         return None
+    if settings().embedder == "local":
+        return _local_questions()
     from shared.adapters.timely_embedder import TimelyEmbedder
 
     return TimelyEmbedder(
@@ -56,6 +56,8 @@ def embedder() -> ports.Embedder | None:
 
 
 def _build_embedder() -> ports.Embedder | None:
+    if settings().embedder == "local":
+        return local_embedder()
     has_dense_index = any(shard.dense_host for shard in settings().pinecone_shards)
     if settings().embedder == "off" or not (settings().embedder or has_dense_index):
         return None

@@ -85,7 +85,9 @@ async def test_what_may_be_a_crisis_is_judged_at_once_however_short_tokens_are_d
 
 
 async def test_a_crisis_is_never_refused_for_want_of_tokens_d5(world: ChatFixture) -> None:
-    deps, admission = admit(world.deps(ScriptedModel()), world)
+    deps, admission = admit(
+        world.deps(ScriptedModel(answers={"chat/reading": [{"danger": 3}]})), world
+    )
     async with waiting_call(admission, world), open_chat(deps) as http:
         answer = await http.post("/v2/messages", json=DESPERATE, params=UI_PROTOCOL)
 
