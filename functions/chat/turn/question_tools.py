@@ -89,7 +89,8 @@ class QuestionTools:
         services = self._build_service_tools(consent)
         apps = self._build_app_tools(consent)
         choose = partial(self._choose, max_tokens=compute_offered_tokens(facts.window_tokens))
-        knows_asked = self.documents.meaning is not None
+        meaning = self.documents.meaning
+        knows_asked = meaning is not None and bool(meaning.kinds)  # it was compared
         if not is_small(facts.window_tokens, rules, own, knows_asked=knows_asked):
             return OfferedTools(tools=[*own, *services, *choose(apps)])
         offered = choose_for_small_window(own, self._list_needed())

@@ -10,6 +10,7 @@ from functions.chat.context.budget import compute_answer_room, count_tool_tokens
 from functions.chat.context.prompt import render_rules
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.small_window import MAX_SMALL_TOOLS, SMALL_WINDOW_TOOLS
+from functions.chat.turn.find_known import UNMEASURED
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared.data.search.question_meaning import QuestionMeaning, QuestionMeanings
@@ -207,13 +208,14 @@ async def test_a_model_of_a_middling_window_has_the_usual_tools_and_those_asked_
 ) -> None:
     class FixedMeanings(QuestionMeanings):
         async def read(self, uid: UserId, question: str) -> QuestionMeaning | None:
-            return QuestionMeaning(kinds={"library": 1.0}, danger=0.0, tools=asked)
+            told = QuestionMeaning(kinds={"library": 1.0}, danger=0.0, tools=asked)
+            return told if "Ben" in question else UNMEASURED
 
     facts = ModelFacts(window_tokens=16_384)
     with ScriptedModel(*[script_answer("Yes.")] * 2, facts=facts) as model:
-        deps = world.deps(model)
+        deps = replace(world.deps(model), meanings=FixedMeanings())
         await ask(deps, Question("Who is Ann?"))
-        await ask(replace(deps, meanings=FixedMeanings()), Question("Who is Ben?"))
+        await ask(deps, Question("Who is Ben?"))
 
     untold, told = ([tool.name for tool in call.tools] for call in model.calls)
     assert told[:MAX_SMALL_TOOLS] == [*SMALL_WINDOW_TOOLS][:MAX_SMALL_TOOLS]
