@@ -58,7 +58,8 @@ class ToolPolicy:
 
     `given_texts` are what the model was given beside the owner's message, `own_texts` those of them
     that the owner wrote. `is_own_message` says that the message is their own word, and `is_message_alone`
-    that the model was given nothing else of them. `own_words_only` says that all of it is ours or the owner's own
+    that the model was given nothing else of them. `makers` are those of the tools of others that it is offered, which
+    tell what their owner uses. `own_words_only` says that all of it is ours or the owner's own
     words, and `reading` what kinds of words of others stand in it, be it but what the library holds.
     `earlier_results` are what it was given of earlier turns, each with the maker that returned it, '' for
     one that has no tool here. `local_time` is the owner's.
@@ -73,6 +74,7 @@ class ToolPolicy:
         earlier_results: Sequence[tuple[str, str]] = (),
         is_own_message: bool = True,
         is_message_alone: bool = False,
+        makers: Collection[str] = (),
         own_words_only: bool = True,
         reading: Reading | None = None,
         local_time: datetime,
@@ -83,6 +85,7 @@ class ToolPolicy:
         self._own_texts = own_texts
         self._is_own_message = is_own_message
         self._is_message_alone = is_message_alone
+        self._makers = frozenset(makers)
         self._own_words_only = own_words_only
         self._local_time = local_time
         self._earlier_results = earlier_results
@@ -106,6 +109,7 @@ class ToolPolicy:
             earlier_results=self._earlier_results,
             is_own_message=self._is_own_message,
             is_message_alone=self._is_message_alone,
+            makers=self._makers,
             own_words_only=self._own_words_only,
             reading=self.reading,
             local_time=self._local_time,
@@ -184,10 +188,9 @@ class ToolPolicy:
             self._urls_by_text[text] = extract_urls(text)
         return self._urls_by_text[text]
 
-    @property
-    def _is_clean(self) -> bool:
-        """Tell whether no call could tell anything: the model knows nothing but this message of the owner."""
-        return self._is_message_alone and self._is_own_message
+    def _is_clean(self, maker: str) -> bool:
+        """Tell whether no call could tell a maker anything: the model knows this message and the maker's own tools."""
+        return self._is_message_alone and self._is_own_message and self._makers <= {maker}
 
     def _judge_disclosure(self, tool: Tool, call: ParsedCall, arguments: Any) -> Verdict:
         """Let a reading call run in its canonical form, within what its maker may be told."""
@@ -197,6 +200,7 @@ class ToolPolicy:
             measure_disclosure,
         )
 
+        is_clean = self._is_clean(tool.maker)
         spent = self._bits_by_maker.get(tool.maker, 0.0)
         known = self._get_known_text(tool.maker)
         measured = measure_disclosure(
@@ -204,16 +208,16 @@ class ToolPolicy:
             tool.spec.parameters,
             known,
             tools=tool.maker_tools,
-            limit=CLEAN_DAY_BUDGET_BITS if self._is_clean else TURN_BUDGET_BITS - spent,
+            limit=CLEAN_DAY_BUDGET_BITS if is_clean else TURN_BUDGET_BITS - spent,
         )
         if self._tells_private_text(tool.maker, measured.arguments, known):
             return Verdict(call=call, reason="private_text")
         if measured.bits == inf:
             return Verdict(call=call, reason="disclosure")
-        if not self._is_clean:
+        if not is_clean:
             self._bits_by_maker[tool.maker] = spent + measured.bits
         call = replace(call, arguments=measured.arguments)
-        return Verdict(call=call, bits=measured.bits, is_clean=self._is_clean)
+        return Verdict(call=call, bits=measured.bits, is_clean=is_clean)
 
     def _tells_private_text(
         self, maker: str, arguments: Mapping[str, Any], known: "KnownText"
@@ -223,7 +227,7 @@ class ToolPolicy:
             copies_private_text,
         )
 
-        if self._is_clean:
+        if self._is_clean(maker):
             return contains_unsaid_secret(arguments, known)
         return copies_private_text(arguments, known, self._get_private_texts(maker))
 
@@ -334,6 +338,7 @@ def build_tool_policy(
         earlier_results=_list_by_maker(results, tools),
         is_own_message=is_own_message,
         is_message_alone=is_message_alone,
+        makers={tool.maker for tool in tools if tool.maker} - {WEB_SEARCH, WEB_PAGES},
         own_words_only=app is None
         and all(tool.source.kind != "app" for tool in tools)
         and not session.summary

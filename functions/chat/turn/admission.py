@@ -56,7 +56,9 @@ async def withdraw_on_failure(
     try:
         yield
     except Exception:
+        is_counted = slot.is_held  # an urgent turn beyond a quota was never taken
         with suppress(KeepsakeError):
             await slot.release()
-            await deps.quotas.give_back(uid, "turns", now=now)
+            if is_counted:
+                await deps.quotas.give_back(uid, "turns", now=now)
         raise

@@ -227,7 +227,8 @@ class VoiceBuilder:
             results=documents.results,
             **_list_blocks(context, documents),
             is_own_message=not find_writers(self.text, is_offered=documents.is_offered),
-            is_message_alone=context.holds_question_alone,
+            is_message_alone=context.holds_question_alone
+            and not documents.profile.focus_modes,  # a tool names them
             local_time=self.now.astimezone(documents.profile.zone),
         )
 

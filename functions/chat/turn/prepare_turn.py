@@ -25,6 +25,7 @@ from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
 from functions.chat.turn.build_reading import build_reading
 from functions.chat.turn.build_voices import VoiceBuilder, choose_model
 from functions.chat.turn.files import build_card
+from functions.chat.turn.find_known import UNMEASURED
 from functions.chat.turn.idempotency import QuestionKey, check_unused
 from functions.chat.turn.model_choice import expect_role
 from functions.chat.turn.prepared_turn import PreparedTurn, Voice
@@ -108,13 +109,13 @@ async def _admit(deps: ChatDeps, asked: _Asked, key: QuestionKey | None) -> Prep
     uid, run_id = asked.uid, asked.run_id
     check = partial(check_unused, deps, uid, run_id, key)
     load = load_context(deps, uid, asked.question, asked.fork, check=check)
-    documents, slot = await load_and_admit(
-        deps,
-        uid,
-        run_id,
-        load,
-        is_urgent=lambda read: add_danger(asked.finding, read.meaning).certainty != "clear",
-    )
+
+    def is_urgent(read: TurnContext) -> bool:
+        measured = None if read.meaning is UNMEASURED else read.meaning
+        finding = add_danger(asked.finding, measured)
+        return find_in_chat(finding, read.newest_messages).certainty != "clear"
+
+    documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=is_urgent)
     finding = find_in_chat(add_danger(asked.finding, documents.meaning), documents.newest_messages)
     async with withdraw_on_failure(deps, uid, slot, asked.at):
         if finding.certainty == "clear":
@@ -206,10 +207,10 @@ async def _judge(
 
     Beyond a quota no model is asked: whoever may be in danger gets the plan.
     """
-    if not is_admitted:
-        return replace(judge_alone(asked.finding), level=asked.finding.level or 2)
     newest, language = documents.newest_messages, documents.profile.language
     verdict = await judge_question(asked.text, asked.finding, newest, language=language)
+    if verdict is None and not is_admitted:
+        return replace(judge_alone(asked.finding), level=asked.finding.level or 2)
     if verdict is None and deps.model.describe("fast").is_extractive:
         return judge_alone(asked.finding)
     return verdict

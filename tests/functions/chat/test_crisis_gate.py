@@ -16,7 +16,7 @@ from functions.chat.sessions.alternatives import list_alternatives
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared.adapters.embedded.offline.offline_model import OfflineModel
-from shared.data.search.question_meaning import QuestionMeaning
+from shared.data.search.question_meaning import QuestionMeaning, QuestionMeanings
 from shared.data.store.day_counts import DayCounts
 from shared.domain.account.quota import EMBEDDED_LIMITS
 from shared.domain.chats.chat import Message
@@ -390,8 +390,23 @@ async def test_a_person_in_danger_is_answered_beyond_every_quota_c43(world: Chat
             message, _ = await ask(deps, text)
             assert message.route == "crisis"
             world.clock.advance(seconds=9)
-        with pytest.raises(QuotaExceeded):
-            await ask(deps, "What did Ann say?")
+        message, _ = await ask(deps, "Germany")
+        assert any(row.contact in message.text for row in load_resources() if row.country == "DE")
+        message, _ = await ask(deps, "ok then, goodbye everybody")
+        assert message.route == "crisis", "soon after a crisis everything is in doubt"
+
+
+async def test_what_nobody_could_compare_is_no_danger_beyond_a_quota_c43(
+    world: ChatFixture,
+) -> None:
+    class LateMeanings(QuestionMeanings):
+        async def read(self, uid: UserId, question: str) -> QuestionMeaning | None:
+            raise Unavailable("busy")
+
+    deps = replace(world.deps(quotas={**EMBEDDED_LIMITS, "turns": 0}), meanings=LateMeanings())
+
+    with pytest.raises(QuotaExceeded):
+        await ask(deps, "What did Ann say?")
 
 
 @pytest.mark.parametrize("uid", [ADA, EVE])

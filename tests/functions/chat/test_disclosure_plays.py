@@ -20,8 +20,9 @@ from functions.chat.tools.app_tools import build_model_name
 from shared.domain.apps.app import App, ChatTool, InstalledApp
 from shared.domain.apps.connection import Connection
 from shared.domain.chats.confirmation import Confirmation
+from shared.domain.chats.focus_mode import FocusMode
 from shared.domain.chats.steps import CallStep
-from shared.domain.ids import AppId, SessionId
+from shared.domain.ids import AppId, FocusModeId, SessionId, UserId
 from shared.domain.models.model import ModelCallFinished, ToolCall, ToolCallRequested
 from shared.security.tool_pin import build_grants
 from tests.fakes import (
@@ -300,14 +301,25 @@ async def test_what_a_clean_turn_does_not_free_s2(world, question, arguments, re
         {"learning_style": "by examples"},
         {"chat_prompt": "Be brief."},
         {"chat_reminder": "Say please."},
+        {"focus_modes": (FocusMode(id=FocusModeId("f"), name="Divorce", instructions="Talk."),)},
     ],
-    ids=["name", "interests", "learning style", "prompt", "reminder"],
+    ids=["name", "interests", "learning style", "prompt", "reminder", "focus"],
 )
 async def test_what_is_known_of_the_owner_counts_as_read_s2(
     world: ChatFixture, profile: Mapping[str, Any]
 ):
     name = await install(world)
     await world.deps().stores.profiles.change(ADA, **profile)
+
+    await say(world, QUESTION, script_calls((name, IN_OTHER_WORDS)), script_answer(""))
+
+    assert await load_question(world) is not None
+    assert world.toolbox.calls == []
+
+
+async def test_which_other_apps_the_owner_has_counts_as_read_s2(world: ChatFixture):
+    name = await install(world)
+    await install(world, replace(WEATHER, id=AppId("TESTS"), owner=UserId("mallory"), name="Tests"))
 
     await say(world, QUESTION, script_calls((name, IN_OTHER_WORDS)), script_answer(""))
 
