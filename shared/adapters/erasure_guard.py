@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from shared.domain.errors import AccountErased, NotAuthenticated
 from shared.domain.ids import UserId
@@ -26,8 +26,15 @@ if TYPE_CHECKING:
     from shared.ports import Blobs, Clock, Documents, Events, Identity, Tasks, Transaction, Vectors
 
 T = TypeVar("T")
-FindSignOut = Callable[[UserId], Awaitable["datetime | None"]]
 FindErasure = Callable[[UserId], Awaitable["Erasure | None"]]
+
+
+class FindSignOut(Protocol):
+    """Returns since when the tokens of a user count; `is_fresh` reads it now."""
+
+    def __call__(self, uid: UserId, *, is_fresh: bool) -> Awaitable[datetime | None]: ...
+
+
 ERASED = "This account was erased"
 SIGNED_OUT = "You signed out everywhere. Sign in again."
 ACCOUNT_ERASED = "This account was erased. Sign in again to start anew."
@@ -47,7 +54,7 @@ class GuardedIdentity:
 
     async def verify(self, token: str, *, check: TokenCheck = "standard") -> VerifiedToken:
         verified_token = await self._identity.verify(token, check=check)
-        ended_at = await self._find_sign_out(verified_token.uid)
+        ended_at = await self._find_sign_out(verified_token.uid, is_fresh=check == "revocation")
         if ended_at is not None and verified_token.issued_at < ended_at:
             raise NotAuthenticated(SIGNED_OUT)
         if check == "erasure_status":

@@ -4,6 +4,7 @@ import base64
 import dataclasses
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -17,6 +18,7 @@ from shared.domain.ids import is_id
 pytestmark = pytest.mark.emulators
 
 ANN, BOB, ANONYMOUS = "ann", "bob", None
+SIGNED_IN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 CONVERSATION = "users/ann/conversations/c1"
 SERVER_FIELDS = {
     "status": "completed",
@@ -105,7 +107,10 @@ def _build_auth_headers(caller: str | None) -> dict[str, str]:
         return {}
     if caller == "owner":
         return {"Authorization": "Bearer owner"}
-    header, claims = ({"alg": "none"}, {"sub": caller, "user_id": caller})
+    header, claims = (
+        {"alg": "none"},
+        {"sub": caller, "user_id": caller, "auth_time": int(SIGNED_IN.timestamp())},
+    )
     token = ".".join(
         base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
         for part in (header, claims)
@@ -127,6 +132,8 @@ def _to_wire_value(value: Any) -> dict[str, Any]:
             return {"mapValue": _to_wire_fields(value)}
         case list():
             return {"arrayValue": {"values": [_to_wire_value(item) for item in value]}}
+        case datetime():
+            return {"timestampValue": value.isoformat()}
         case _:
             return {"stringValue": value}
 
@@ -145,6 +152,17 @@ def test_an_owner_writes_and_reads_their_own_conversation(database: Database):
     assert database.read(ANN, CONVERSATION) == 200
     assert database.create(ANN, f"{CONVERSATION}/parts/0", {"segments": []}) == 200
     assert database.read(ANN, f"{CONVERSATION}/parts/0") == 200
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(-1, 200), (0, 200), (1, 403)])
+def test_a_session_of_before_a_sign_out_everywhere_reads_and_writes_nothing_s9(
+    database: Database, seconds: int, status: int
+):
+    ended_at = SIGNED_IN + timedelta(seconds=seconds)
+    database.create("owner", "users/ann/sign_outs/last", {"ended_at": ended_at})
+
+    assert database.create(ANN, CONVERSATION, {"language": "en"}) == status
+    assert database.read(ANN, "users/ann/conversations/c9") == (404 if status == 200 else 403)
 
 
 @pytest.mark.parametrize("segments", [[{}] * 20_001, {"a": 1}, "text"])

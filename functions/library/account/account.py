@@ -73,13 +73,18 @@ async def get_erasure(deps: LibraryDeps, call: Call) -> ErasureOut:
     errors=(401,),
 )
 async def sign_out_everywhere(deps: LibraryDeps, call: Call[SignOutIn]) -> OkOut:
-    """Answer once a new token is told from an older one: tokens name whole seconds."""
-    now = deps.clock.now()
-    ended_at = round_up_to_second(now)
-    await deps.stores.sign_outs.put(call.uid, ended_at)
+    """Answer once a new token is told from an older one: tokens name whole seconds.
+
+    What can be asked for again comes first, since the token that asks ends here. Devices get no more pushes.
+    """
     if call.body.revokes_keys:
         for keys in (deps.stores.mcp_keys, deps.stores.developer_keys):
             await keys.remove_all(call.uid)
+    for device in await deps.stores.devices.list_all(call.uid):
+        await deps.stores.devices.remove(call.uid, device.id)
+    now = deps.clock.now()
+    ended_at = round_up_to_second(now)
+    await deps.stores.sign_outs.put(call.uid, ended_at)
     await deps.clock.sleep((ended_at - now).total_seconds())
     return OkOut()
 

@@ -5,11 +5,11 @@ its models are asked through this.
 """
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import TypeVar
 
 from shared.data.account.quotas import Quotas
-from shared.domain.errors import QuotaExceeded, ReadingUsedUp
+from shared.domain.errors import QuotaExceeded, ReadingUsedUp, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.models.model import (
     ModelEvent,
@@ -47,10 +47,19 @@ class CountedModel:
         return self._model.stream(role, messages, tools)
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
-        """Raises ReadingUsedUp where the day's tokens do not suffice for what is read."""
+        """Raises ReadingUsedUp where the day's tokens do not suffice for what is read.
+
+        What no model read is given back.
+        """
         tokens = estimate_tokens(prompt.instructions) + count_data_tokens(prompt.data)
+        now = self._clock.now()
         try:
-            await self._quotas.take(self._uid, "reading_tokens", tokens, now=self._clock.now())
+            await self._quotas.take(self._uid, "reading_tokens", tokens, now=now)
         except QuotaExceeded as refusal:
             raise ReadingUsedUp(str(refusal)) from refusal
-        return await self._model.complete_structured(role, prompt, schema)
+        try:
+            return await self._model.complete_structured(role, prompt, schema)
+        except Unavailable:
+            with suppress(Unavailable):
+                await self._quotas.give_back(self._uid, "reading_tokens", tokens, now=now)
+            raise

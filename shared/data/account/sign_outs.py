@@ -37,10 +37,11 @@ class SignOutCache:
         self._staleness = staleness
         self._entries: OrderedDict[UserId, tuple[datetime, datetime | None]] = OrderedDict()
 
-    async def find(self, uid: UserId) -> datetime | None:
+    async def find(self, uid: UserId, *, is_fresh: bool = False) -> datetime | None:
+        """Return since when tokens count; `is_fresh` reads it now."""
         now = self._clock.now()
         read_at, ended_at = self._entries.get(uid, (None, None))
-        if read_at is None or now - read_at >= self._staleness:
+        if is_fresh or read_at is None or now - read_at >= self._staleness:
             ended_at = await self._sign_outs.find(uid)
             self._entries[uid] = (now, ended_at)
             self._entries.move_to_end(uid)

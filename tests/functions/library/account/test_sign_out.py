@@ -8,6 +8,7 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.erasure_guard import GuardedIdentity
 from shared.data.account.sign_outs import SignOutCache, SignOuts
 from shared.domain.account.account import round_up_to_second
+from shared.domain.account.profile import Device
 from shared.domain.errors import NotAuthenticated
 from shared.domain.ids import UserId
 from shared.ports import Documents
@@ -45,6 +46,20 @@ async def test_tokens_of_before_are_refused_by_every_instance_within_its_stalene
     assert (await instance.verify(issue(ended_at))).uid == ZAPHOD
 
 
+async def test_what_would_outlast_a_sign_out_asks_whether_there_was_one_s9(
+    documents: Documents,
+) -> None:
+    clock = FixedClock()
+    instance = build_instance(documents, clock)
+    before = issue(clock.now())
+    await instance.verify(before)
+    await SignOuts(documents).put(ZAPHOD, round_up_to_second(clock.now() + timedelta(seconds=1)))
+
+    assert (await instance.verify(before)).uid == ZAPHOD
+    with pytest.raises(NotAuthenticated, match="signed out everywhere"):
+        await instance.verify(before, check="revocation")
+
+
 @pytest.mark.parametrize(("body", "left"), [({}, 1), ({"revokes_keys": True}, 0)])
 async def test_keys_of_programs_end_where_that_is_wanted_s9(
     database: SqliteDatabase, body: dict[str, bool], left: int
@@ -54,9 +69,12 @@ async def test_keys_of_programs_end_where_that_is_wanted_s9(
     async with build_client(world, ALICE) as alice:
         for path in KEYS:
             await alice.post(path, json={"name": "script"})
+        phone = Device(id="ios_1", fcm_token="t", time_zone="UTC", updated_at=clock.now())
+        await world.deps.stores.devices.save(ALICE, phone)
         answer = await alice.post("/v1/users/sign-out", json=body)
         keys = [(await alice.get(path)).json() for path in KEYS]
 
     assert answer.json() == {"status": "ok"}
     assert await SignOuts(world.documents).find(ALICE) == clock.now()
     assert [len(listed) for listed in keys] == [left, left]
+    assert await world.deps.stores.devices.list_all(ALICE) == []
