@@ -22,8 +22,8 @@ NOT_ALONE = (
     "through it alone."
 )
 TELL_SOMEBODY = (
-    "Please tell somebody you trust how you feel, today, and let them stay with you. If it gets "
-    "worse, call the emergency number of your country."
+    "If anybody is in danger at this moment, call the emergency number of your country now. Please "
+    "also tell somebody you trust about it, today, and let them stay with you."
 )
 GET_HELP_NOW = (
     "Please get help right now: call the emergency number of your country or go to the nearest "

@@ -25,6 +25,9 @@ _SLASH_NAMES: Mapping[str, SlashName] = {name: name for name in get_args(SlashNa
 _SLASH = re.compile(r"/([a-z]+)(?:\s+(.*))?", re.DOTALL)
 _NUMBERS = re.compile(r"\d{1,3}(?:[\s,]+\d{1,3})*\.?")
 
+UNDO_MESSAGES = 10
+"""Of a chat, among which “undo” looks for the last change."""
+
 
 @value
 class Command:
@@ -59,6 +62,12 @@ class Command:
         return list(dict.fromkeys(self.listed[number - 1] for number in self.numbers))
 
 
+def _find_changed(newest_first: Sequence[Message]) -> str | None:
+    """Return the last answer that changed something, of a chat's latest messages."""
+    latest = newest_first[:UNDO_MESSAGES]
+    return next((message.id for message in latest if message.metadata.get(METADATA_FIELD)), None)
+
+
 def read_command(
     text: str, newest_first: Sequence[Message], decided: Confirmation | None, *, now: datetime
 ) -> Command | None:
@@ -70,8 +79,8 @@ def read_command(
         return Command(name="choose", argument=text, listed=_find_listed(newest_first))
     if newest_first and newest_first[0].metadata.get(QUESTION_WORDS_KEY) and _is_yes(text):
         return Command(name="wipe")  # yes is not enough: say again what is
-    if newest_first and newest_first[0].metadata.get(METADATA_FIELD) and is_undo(text):
-        return Command(name="undo", argument=newest_first[0].id)
+    if is_undo(text) and (changed := _find_changed(newest_first)):
+        return Command(name="undo", argument=changed)
     match = _SLASH.fullmatch(text)
     if match is None or match[1] not in _SLASH_NAMES:
         return None

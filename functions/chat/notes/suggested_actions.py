@@ -16,7 +16,7 @@ from functions.chat.notes.model_outputs import (
     SettingSuggestion,
 )
 from shared.domain.account.profile import Profile
-from shared.domain.chats.chat_notes import SuggestedAction
+from shared.domain.chats.chat_notes import MAX_ACTIONS, SuggestedAction
 from shared.domain.memories.interests import (
     MAX_INTEREST_CHARS,
     MAX_INTERESTS,
@@ -28,7 +28,6 @@ from shared.library.exclusive_facts import find_exclusive_key
 from shared.retrieval.terms import tokenize
 from shared.security.visible_text import strip_invisible
 
-MAX_ACTIONS = 3
 MAX_NAME_CHARS = 200
 MIN_SHARE = 0.6
 """Of a memory's words, so many have to stand in a suggestion that is about it."""

@@ -52,7 +52,7 @@ def judge_reading(text: str, finding: CrisisFinding, reading: Reading) -> Crisis
     return CrisisVerdict(
         level=level,
         decided_by="classifier",
-        country=reading.country if is_placed else None,
+        country=reading.country if is_placed else finding.country,
         language=reading.language if _LANGUAGE.fullmatch(reading.language) else finding.language,
         adds_contacts=level < 2 and reading.danger_of_others >= 2,
     )
@@ -64,6 +64,7 @@ def judge_alone(finding: CrisisFinding) -> CrisisVerdict:
     return CrisisVerdict(
         level=finding.level,
         decided_by=decided_by,
+        country=finding.country,
         language=finding.language,
         adds_contacts=finding.certainty == "unsure" and not finding.level,
     )

@@ -1,17 +1,13 @@
 """First verdict on a question, before any model is asked: by rules, examples and the chat before it."""
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import islice
 
-from anyio import to_thread
-
-from functions.chat.safety.countries import find_country
 from functions.chat.safety.crisis_rules import CrisisFinding
 from functions.chat.safety.crisis_verdict import DOUBTED, judge_alone
 from shared.domain.chats.chat import Message
 from shared.domain.chats.crisis import CLEAR, CrisisVerdict
-from shared.safety.crisis_plan import list_countries, read_language
+from shared.safety.crisis_plan import read_language
 
 WATCHED_ANSWERS = 8
 """For so many answers after a crisis, whatever its writer says is judged."""
@@ -23,9 +19,7 @@ def find_in_chat(finding: CrisisFinding, newest_first: Sequence[Message]) -> Cri
     return DOUBTED if is_watched and finding.certainty == "clear" else finding
 
 
-async def judge_question(
-    text: str, finding: CrisisFinding, newest_first: Sequence[Message], *, language: str | None
-) -> CrisisVerdict | None:
+def judge_question(finding: CrisisFinding, newest_first: Sequence[Message]) -> CrisisVerdict | None:
     """Return the verdict where rules and examples suffice; None where a reading has to judge.
 
     A country that follows the question for it brings the numbers of that country.
@@ -33,15 +27,12 @@ async def judge_question(
     answers = _list_watched(newest_first)
     if finding.certainty == "certain":
         return judge_alone(finding)
-    if answers and answers[0].route == "crisis":
-        find = partial(find_country, text, list_countries(), language)
-        country = await to_thread.run_sync(find)  # it reads the names of countries from files
-        if country is not None:
-            return CrisisVerdict(
-                level=answers[0].crisis_level,
-                country=country,
-                language=read_language(answers[0].text),
-            )
+    if answers and answers[0].route == "crisis" and finding.country is not None:
+        return CrisisVerdict(
+            level=answers[0].crisis_level,
+            country=finding.country,
+            language=finding.language or read_language(answers[0].text),
+        )
     return None if finding.certainty == "unsure" else CLEAR
 
 

@@ -26,7 +26,7 @@ from shared.domain.chats.arc import (
 )
 from shared.domain.chats.branches import build_shown_path
 from shared.domain.chats.chat import Message, Session
-from shared.domain.chats.chat_notes import SuggestedAction
+from shared.domain.chats.chat_notes import MAX_ACTIONS, SuggestedAction
 from shared.domain.chats.rule import Rule, add_rule
 from shared.domain.conversations.derived_ids import build_derived_id
 from shared.domain.errors import ModelFailed, NotFound
@@ -284,7 +284,7 @@ async def _suggest(
         SuggestedAction(tool="remember", arguments={"content": fact.text}) for fact in facts
     ]
     actions = {repr(action): action for action in (*answer.notes.actions, *suggested)}
-    notes = replace(answer.notes, actions=tuple(actions.values()))
+    notes = replace(answer.notes, actions=tuple(actions.values())[:MAX_ACTIONS])
     with suppress(NotFound):  # its chat was deleted
         await deps.stores.messages.change_notes(uid, answer.id, notes)
 

@@ -17,6 +17,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
 from functions.chat.safety.crisis_rules import CrisisFinding, find_crisis
 from functions.chat.safety.crisis_verdict import add_danger, judge_alone
+from functions.chat.safety.find_danger import find_place
 from functions.chat.safety.first_verdict import find_in_chat, judge_question
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.sessions.open_chat import WatchedQuestion, check_open
@@ -116,7 +117,8 @@ async def _admit(deps: ChatDeps, asked: _Asked, key: QuestionKey | None) -> Prep
         return find_in_chat(finding, read.newest_messages).certainty != "clear"
 
     documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=is_urgent)
-    finding = find_in_chat(add_danger(asked.finding, documents.meaning), documents.newest_messages)
+    found = find_in_chat(add_danger(asked.finding, documents.meaning), documents.newest_messages)
+    finding = await find_place(found, asked.text, documents.profile.language)
     async with withdraw_on_failure(deps, uid, slot, asked.at):
         if finding.certainty == "clear":
             deps.model.check_room(uid)
@@ -127,7 +129,7 @@ async def _build_turn(
     deps: ChatDeps, asked: _Asked, documents: TurnContext, slot: HeldSlot
 ) -> PreparedTurn:
     """Accept an admitted question, or refuse it by what was asked in its chat."""
-    verdict = await _judge(deps, asked, documents, is_admitted=slot.is_held)
+    verdict = _judge(deps, asked, documents, is_admitted=slot.is_held)
     earlier = list_exchange(documents.newest_messages)
     await _check_open(deps, asked, documents, verdict, earlier)
     choice = choose_model(deps, asked.text, asked.question.models, documents)
@@ -200,15 +202,14 @@ def _is_doubted(
     )
 
 
-async def _judge(
+def _judge(
     deps: ChatDeps, asked: _Asked, documents: TurnContext, *, is_admitted: bool
 ) -> CrisisVerdict | None:
     """Return the verdict of rules and examples where nobody reads the question, or need not; None where a reading decides.
 
     Beyond a quota no model is asked: whoever may be in danger gets the plan.
     """
-    newest, language = documents.newest_messages, documents.profile.language
-    verdict = await judge_question(asked.text, asked.finding, newest, language=language)
+    verdict = judge_question(asked.finding, documents.newest_messages)
     if verdict is None and not is_admitted:
         return replace(judge_alone(asked.finding), level=asked.finding.level or 2)
     if verdict is None and deps.model.describe("fast").is_extractive:

@@ -44,8 +44,11 @@ async def read_file(deps: FileDeps, uid: UserId, file_id: str, limits: Limits = 
         return
     try:
         read = await _read(deps, uid, file, limits)
-    except (Unreadable, LimitReached, QuotaExceeded) as error:
+    except (Unreadable, LimitReached) as error:
         reason = f"“{file.name}” cannot be used: {str(error).rstrip('.')}."
+        read = replace(file, status="rejected", reason=reason)
+    except QuotaExceeded as error:
+        reason = f"“{file.name}” was not read: {error} Hand it in again then."
         read = replace(file, status="rejected", reason=reason)
     if not await deps.stores.files.finish_reading(uid, read):
         await _drop_if_gone(deps, uid, read)

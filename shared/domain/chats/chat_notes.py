@@ -37,6 +37,10 @@ MAX_ICONS = 3
 ActionTool = Literal["remember", "update_memory", "delete_memory", "change_profile"]
 
 
+MAX_ACTIONS = 3
+"""Beside an answer."""
+
+
 @value
 class SuggestedAction:
     """A change of the owner's memories or settings that they can make with a click.

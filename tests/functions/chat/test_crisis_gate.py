@@ -233,7 +233,7 @@ async def test_a_classifier_that_hangs_is_left_behind_c44(world: ChatFixture) ->
             await anyio.sleep_forever()
             raise AssertionError
 
-    limits = Limits(reading_wait_s=0.001)
+    limits = Limits(reading_wait_s=0.001, reading_end_s=0.001, late_reading_s=0.001)
     with Hanging([never_end]) as model:
         while not model.calls:  # the model's call has to begin before its answer is not waited for
             message, _ = await ask(world.deps(model, limits=limits), PLAIN)
@@ -394,6 +394,23 @@ async def test_a_person_in_danger_is_answered_beyond_every_quota_c43(world: Chat
         assert any(row.contact in message.text for row in load_resources() if row.country == "DE")
         message, _ = await ask(deps, "ok then, goodbye everybody")
         assert message.route == "crisis", "soon after a crisis everything is in doubt"
+
+
+@pytest.mark.parametrize(
+    ("text", "country", "opening"),
+    [
+        ("I want to kill myself, I'm in the UK", "GB", "I'm glad you told me"),
+        ("Ich will sterben, ich bin in Deutschland", "DE", "Gut, dass du"),
+        ("Quiero morir, estoy en México", "MX", "Me alegro"),
+    ],
+)
+async def test_the_country_that_a_message_names_brings_its_numbers_at_once_c46(
+    world: ChatFixture, text: str, country: str, opening: str
+) -> None:
+    message, _ = await ask(world.deps(OfflineModel()), text)
+
+    assert any(row.contact in message.text for row in load_resources() if row.country == country)
+    assert message.text.startswith(opening)
 
 
 async def test_what_nobody_could_compare_is_no_danger_beyond_a_quota_c43(

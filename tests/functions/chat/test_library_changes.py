@@ -265,20 +265,21 @@ async def test_the_released_app_is_told_what_changed_and_undoes_it_by_a_reply_g3
     assert (len(made), await list_items(world), listed["state"]) == (1, [], "undone")
 
 
-async def test_undo_is_a_word_like_others_once_something_else_was_said_g3(
+async def test_the_last_change_is_undone_also_once_something_else_was_said_g3(
     world: ChatFixture,
 ) -> None:
     with ScriptedModel(
         script_calls(("create_action_item", {"description": "Buy milk"})),
-        *(script_answer("Fine.") for _ in range(3)),
+        *(script_answer("Fine.") for _ in range(2)),
     ) as model:
         async with open_chat(world.deps(model)) as http:
             await say(http, "Please remind me to buy milk")
-            for text in ("Thank you", "undo"):
+            for text in ("Thank you", "undo", "undo"):
                 world.clock.advance(seconds=5)
-                await say(http, text)
+                replied = await say(http, text)
 
-    assert len(await list_items(world)) == 1
+    assert await list_items(world) == []
+    assert replied == "Undone: Created the task `Buy milk`.", "a repeat says the same"
 
 
 async def test_what_was_changed_since_stays_and_is_told_g3(world: ChatFixture) -> None:
