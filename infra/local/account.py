@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"keepsake: {describe_refusal(options.origin, error)}")
     except SettingsError as error:
         print(f"keepsake: {error}")
+    except OSError as error:
+        print(f"keepsake: {error.filename}: {error.strerror}")
     except KeyboardInterrupt:
         print("\nkeepsake: stopped; run it again")
     return 1

@@ -181,7 +181,7 @@ class Panel {
   }
 
   list(files) {
-    find(".import-files", this.#node).replaceChildren(...files.map(fileRow));
+    find(".import-files", this.#node).replaceChildren(...[...files.filter(isOpen), ...files.filter((file) => !isOpen(file))].map(fileRow));
   }
 
   ask(speakers) {
@@ -265,7 +265,9 @@ function records({ memories, action_items, people, records: others, not_taken })
 
 function describe({ status, kept_count, waits_for, files }) {
   const kept = tn({ one: "{n} conversation in your library.", other: "{n} conversations in your library." }, kept_count);
+  const lost = files.filter((file) => isOpen(file) && !file.is_kept_as_text).map(({ name }) => name);
   const left = files.flatMap(leftOut).flatMap((line) => [" ", line]);
+  if (lost.length) left.unshift(" ", el("span", { class: "reason" }, t("Not kept: {names}.", { names: lost.join(", ") })));
   return status === "completed" ? [kept, ...left] : [kept, " ", t("The rest follows by itself."), " ", serverText(waits_for ?? ""), ...left];
 }
 
@@ -273,6 +275,9 @@ const serverText = (text) => el("span", { lang: "en" }, text);
 
 // A reason as the end of a sentence.
 const ended = (reason) => (reason.endsWith(".") ? reason : `${reason}.`);
+
+// What is refused or asks something comes first: nobody should have to look for it.
+const isOpen = ({ status }) => status === "refused" || status === "question";
 
 const questionsOf = ({ files }) => files.filter(({ status }) => status === "question");
 
