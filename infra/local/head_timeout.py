@@ -34,7 +34,7 @@ class TimelyProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _watch_head(self) -> None:
-        """Time a head from its first byte to its end; none is expected while a request is answered."""
+        """Time a head until it has ended; none is expected while a request is answered."""
         if self.conn.their_state is not h11.IDLE:
             self._stop_watching()
         elif self._timer is None:

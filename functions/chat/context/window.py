@@ -18,9 +18,9 @@ from shared.domain.value import value
 MIN_VERBATIM = 10
 """This many of the last messages are never summarised."""
 MAX_OWNER_MESSAGES = 3
+"""Earlier messages of the owner that a question is read with."""
 MAX_EXCHANGE = 8
 """Messages that are read before a question, to judge it."""
-"""Earlier messages of the owner that a question is read with."""
 _SHARE = 2
 """The chat gets this part of what messages may have in a window."""
 _TOKENS_PER_MESSAGE = 320

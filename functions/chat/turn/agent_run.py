@@ -212,6 +212,8 @@ async def _derive_arguments(
 ) -> Mapping[str, Any] | None:
     from functions.chat.consent.blind_derivation import derive_arguments
 
+    if turn.decided is not None:
+        return None  # the message is a “yes”, which gives no arguments
     local_time = turn.accepted_at.astimezone(turn.zone)
     return await derive_arguments(model, turn.question.text, spec, local_time=local_time)
 
