@@ -154,7 +154,7 @@ def test_a_yes_makes_one_signed_call_and_its_result_is_in_the_answer_t5(
     calls_before_consent = list(world.garden.calls)
     answer = ask(world.alice, "yes")
 
-    assert f"May “Garden” (developer alice, id `{app_id}`) do `water_plants`" in question.text
+    assert f"May “Garden” (developer alice, id `{app_id}`) do “water plants”" in question.text
     assert question.text.endswith("Reply yes, always or no.")
     assert calls_before_consent == []
     plants = "roses" if world.model else "the plants"

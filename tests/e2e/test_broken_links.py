@@ -108,7 +108,7 @@ async def test_links_that_hold_change_nothing_m123(world: ChatFixture) -> None:
 
 async def load_told_bits(world: ChatFixture) -> float:
     ledger = world.deps().stores.disclosure_ledger
-    return (await ledger.load_day(ADA, world.clock.now().date())).bits["service web"]
+    return (await ledger.load_day(ADA, world.clock.now().date())).bits.get("service web", 0.0)
 
 
 async def test_a_look_up_counts_among_what_was_told_today_m123(world: ChatFixture) -> None:

@@ -107,7 +107,7 @@ def test_the_command_connects_the_app_also_after_a_restart(tmp_path: Path) -> No
                 output = wait_until(partial(_read_when_ready, log))
                 question, _, answers = output.partition("example: alice replies: yes\n")
                 assert "May “Shopping list” (developer alice, id `" in question
-                assert "do `add_to_list` with exactly this?" in question
+                assert "do “add to list” with exactly this?" in question
                 assert "oat milk is on the shopping list." not in question
                 assert "oat milk is on the shopping list." in answers
                 assert ask(alice, "What is on the shopping list?").text == "oat milk"

@@ -102,6 +102,10 @@ class RecordedRequest:
         return {**vars(self), "ended": self.ended.is_set()}
 
 
+HARMLESS = Script(schema="reading", text='{"danger": 0}')
+"""How a question is read for which no reading is queued."""
+
+
 class ScriptedOpenai:
     """The ASGI application, and the test's controls of it."""
 
@@ -167,7 +171,7 @@ class ScriptedOpenai:
                 if not script.sticky:
                     self._queue.remove(script)
                 return script
-        return self._default
+        return HARMLESS if schema == HARMLESS.schema else self._default
 
     async def _list_models(self, _: Request) -> Response:
         """List our models, or fail as the next answer will; no script is used up."""

@@ -63,7 +63,8 @@ _WISH: Final[Mapping[str, re.Pattern[str]]] = {
     "zh": re.compile("我?(?:好|真的|只)?想死|不想活"),
 }
 """By the language that they are in."""
-_QUOTATION: Final = re.compile('["“”„«»「」『』]')
+_QUOTED: Final = re.compile('"[^"]*"|[“„][^“”„]*[“”]|«[^«»]*»|»[^«»]*«|「[^「」]*」|『[^『』]*』')
+"""What stands between two marks; a mark without its other hides nothing."""
 _GAP: Final = re.compile(r"[\s.,;:!?…()\[\]{}<>*_~|/\\–—-]+")
 _PLAIN_LETTERS: Final = {
     code: unicodedata.normalize("NFKD", chr(code)).encode("ascii", "ignore").decode() or chr(code)
@@ -75,9 +76,7 @@ _PLAIN_LETTERS: Final = {
 
 def find_crisis(text: str) -> CrisisFinding:
     """Return what the rules find in the owner's words. At most 5 ms for 20,000 characters."""
-    folded = _fold(text)
-    if _QUOTATION.search(folded):
-        return CrisisFinding()
+    folded = _fold(_QUOTED.sub(" … ", text))
     if intent := _find_language(folded, _INTENT):
         return CrisisFinding(certainty="certain", level=3, language=intent)
     if wish := _find_language(folded, _WISH):

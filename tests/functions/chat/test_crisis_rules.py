@@ -48,6 +48,18 @@ def test_any_other_text_is_clear_c44(text: str):
     assert find_crisis(text) == CrisisFinding()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'I\'m going to kill myself. My mum said "fine".',
+        "Ich werde mich umbringen. Er sagt „gut“.",
+        'I am going to kill myself "today',
+    ],
+)
+def test_words_of_others_hide_no_statement_c44(text: str):
+    assert find_crisis(text).level == 3
+
+
 def test_no_rule_finds_anything_in_an_ordinary_message_c44():
     ordinary = [message.text for message in load_messages() if not message.level]
 
