@@ -15,11 +15,17 @@ from functions.chat.notes.build_notes import (
     trim_summary,
 )
 from functions.chat.notes.model_outputs import FirstNotesOutput
-from functions.chat.notes.suggested_actions import MAX_ACTIONS, build_actions
+from functions.chat.notes.suggested_actions import build_actions
 from shared.data.store.codec import dump
 from shared.domain.account.profile import Profile
 from shared.domain.chats.chat import MAIN_SESSION, ROOT, Message
-from shared.domain.chats.chat_notes import MAX_SUMMARY_CHARS, MAX_TAG_CHARS, MAX_TAGS, ChatNotes
+from shared.domain.chats.chat_notes import (
+    MAX_ACTIONS,
+    MAX_SUMMARY_CHARS,
+    MAX_TAG_CHARS,
+    MAX_TAGS,
+    ChatNotes,
+)
 from shared.domain.ids import MemoryId, MessageId
 from shared.domain.memories.memory import Memory
 
