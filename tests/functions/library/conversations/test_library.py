@@ -423,6 +423,7 @@ async def test_memories_have_the_fields_that_the_old_app_expects(world, alice):
             "message_id": None,
             "app_id": None,
             "is_locked": False,
+            "read_kinds": None,
         }
     ]
 
