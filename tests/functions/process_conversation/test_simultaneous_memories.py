@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.data.account.quotas import Quotas
 from shared.data.stores import Stores
+from shared.domain.account.quota import EMBEDDED_LIMITS
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.ids import ConversationId, UserId
 from shared.library.reconcile import settle
@@ -49,6 +51,8 @@ async def process_two(
         cut.wrap,
         external_documents=documents,
     )
+    # Another instance counts for itself: one that waits inside a call of its own would wait for ever.
+    world.deps = replace(world.deps, quotas=Quotas(documents, EMBEDDED_LIMITS))
     await Stores(documents).memories.add(uid, OLD_HOME)
     for conversation in (first, second):
         await world.write(conversation, uid)
