@@ -83,14 +83,14 @@ def test_what_a_maker_was_told_today_is_shown_with_its_id_s2(
     sign_in_and_ask(console)
     console.show_view("apps")
     library = console.page.locator("#grants section").filter(has_text="Library")
-    expect(library).to_contain_text("Its maker was told 0 of 1,024 bits today without a question.")
+    expect(library).to_contain_text("Its maker was told 0 of 5,120 bits today without a question.")
     expect(library).to_contain_text(f"App {apps['Library']['id']}, by developer {console.uid}")
     model.play(script_call(model, "look_up", q="melons"), Script(text="So be it."))
     console.ask("What about melons?")
 
     console.show_view("apps")
 
-    expect(library).to_contain_text(re.compile(r"maker was told [1-9]\d? of 1,024 bits today"))
+    expect(library).to_contain_text(re.compile(r"maker was told [1-9]\d? of 5,120 bits today"))
 
 
 def test_a_tool_that_changed_after_it_was_installed_asks_and_says_so_s3(

@@ -46,7 +46,8 @@ def test_files_are_shown_before_they_are_kept_u1(console: Console) -> None:
     panel.get_by_label("Ann").check()
     panel.get_by_role("button", name="Keep").click()
 
-    expect(console.page.locator("#import-result")).to_have_text("2 conversations in your library.")
+    result = console.page.locator("#import-result")
+    expect(result).to_have_text("2 conversations in your library. Not kept: a.png.")
     expect(console.page.locator("#conversations .card")).to_have_count(2)
     hikers = console.page.locator("#conversations .card").filter(has_text="Hikers")
     expect(hikers).to_have_attribute("aria-busy", "false")
@@ -61,7 +62,8 @@ def test_files_that_nobody_knows_are_kept_only_if_their_owner_says_so(console: C
 
     panel.get_by_role("button", name="Keep").click()
 
-    expect(console.page.locator("#import-result")).to_have_text("0 conversations in your library.")
+    result = console.page.locator("#import-result")
+    expect(result).to_have_text("0 conversations in your library. Not kept: t.csv.")
     assert list_titles(console) == []
 
 

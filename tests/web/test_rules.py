@@ -78,7 +78,7 @@ def test_a_rule_that_was_said_stands_with_its_words_c61(
     console: Console, model: ScriptedOpenai
 ) -> None:
     console.sign_in("speaker")
-    arguments = {"text": "Answer in one sentence.", "user_quote": "only one sentence"}
+    arguments = {"text": "Answer in one sentence.", "user_quote": "answer me in only one sentence"}
     model.play(
         Script(tool_calls=(ScriptedCall(name="save_rule", arguments=json.dumps(arguments)),)),
         Script(text="I will."),
@@ -91,4 +91,4 @@ def test_a_rule_that_was_said_stands_with_its_words_c61(
 
     rule = console.page.locator("#rules > .rows > li")
     expect(rule).to_contain_text("said in a chat")
-    expect(rule.locator("blockquote")).to_have_text("only one sentence")
+    expect(rule.locator("blockquote")).to_have_text("answer me in only one sentence")
