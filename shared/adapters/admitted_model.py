@@ -19,6 +19,7 @@ from shared.domain.models.model import (
     UserText,
 )
 from shared.domain.models.tokens import estimate_tokens
+from shared.models.windows import count_prompt_tokens
 from shared.ports import ChatModel, Models
 from shared.resilience.admission import Admission
 
@@ -81,10 +82,8 @@ class AdmittedModel:
             yield events
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
-        tokens = estimate_tokens(prompt.instructions) + estimate_tokens(
-            to_json(prompt.data).decode()
-        )
-        await self._admission.admit(self._uid, self._urgency, tokens + ANSWER_TOKENS)
+        tokens = count_prompt_tokens(prompt) + ANSWER_TOKENS
+        await self._admission.admit(self._uid, self._urgency, tokens)
         return await self._model.complete_structured(role, prompt, schema)
 
 

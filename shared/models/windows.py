@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from pydantic_core import to_json
 
+from shared.domain.models.model import Prompt
 from shared.domain.models.tokens import estimate_tokens
 from shared.domain.store.sizes import truncate
 
@@ -42,6 +43,11 @@ def write_data(data: object) -> str:
 def count_data_tokens(data: object) -> int:
     """Estimate the tokens of JSON-like data as a prompt holds it."""
     return estimate_tokens(_write_json(data))
+
+
+def count_prompt_tokens(prompt: Prompt) -> int:
+    """Estimate the tokens that a model reads of a prompt."""
+    return estimate_tokens(prompt.instructions) + count_data_tokens(prompt.data)
 
 
 def take_fitting(items: Iterable[T], max_tokens: int) -> list[T]:

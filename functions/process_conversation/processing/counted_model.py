@@ -19,8 +19,7 @@ from shared.domain.models.model import (
     Prompt,
     ToolSpec,
 )
-from shared.domain.models.tokens import estimate_tokens
-from shared.models.windows import count_data_tokens
+from shared.models.windows import count_prompt_tokens
 from shared.ports import ChatModel, Clock
 
 T = TypeVar("T")
@@ -51,7 +50,7 @@ class CountedModel:
 
         What no model read is given back.
         """
-        tokens = estimate_tokens(prompt.instructions) + count_data_tokens(prompt.data)
+        tokens = count_prompt_tokens(prompt)
         now = self._clock.now()
         try:
             await self._quotas.take(self._uid, "reading_tokens", tokens, now=now)
