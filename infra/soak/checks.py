@@ -55,7 +55,11 @@ def _find_lost_parts(
     elif question.run_id not in messages:
         yield f"{question.key}: {question.run_id} is not stored and ended as {question.ends[-1]}"
     elif not _is_whole(question, messages[question.run_id]):
-        yield f"{question.key}: the stored answer is not what was received"
+        answer = messages[question.run_id]
+        yield (
+            f"{question.key}: the stored answer is {answer['text']!r} ({answer['metadata']['outcome']}), "
+            f"received was {question.received_text!r} of {question.answer!r}"
+        )
 
 
 def _is_whole(question: Question, answer: Row) -> bool:

@@ -19,14 +19,21 @@ from shared.domain.value import value
 class CrisisFinding:
     """What is found before a model reads a text; `unsure` has a level where it counts if nobody else judges.
 
+    `unknown`: no rule speaks for danger, and the text was not compared with the examples in time.
+
     `language` is that of the statement (ISO 639-1), None where no rule found one, `country` the one that it names
     (ISO 3166).
     """
 
-    certainty: Literal["clear", "unsure", "certain"] = "clear"
+    certainty: Literal["clear", "unknown", "unsure", "certain"] = "clear"
     level: CrisisLevel = 0
     language: str | None = None
     country: str | None = None
+
+    @property
+    def is_suspected(self) -> bool:
+        """Whether anything speaks for danger."""
+        return self.certainty in ("unsure", "certain")
 
 
 # Statements stand without accents and in lower case, as `_fold` writes a text, with spaces around it.

@@ -4,7 +4,7 @@ import re
 
 from functions.chat.safety.crisis_rules import CrisisFinding
 from functions.chat.safety.reading import Reading
-from shared.data.search.question_meaning import QuestionMeaning
+from shared.data.search.question_meaning import UNMEASURED, QuestionMeaning
 from shared.domain.chats.crisis import CrisisLevel, CrisisVerdict, Judge
 from shared.domain.words import stands_in
 
@@ -30,7 +30,11 @@ def mask_contacts(text: str) -> str:
 
 def add_danger(finding: CrisisFinding, meaning: QuestionMeaning | None) -> CrisisFinding:
     """Return the graver of what the rules found and how much a text leans to people in danger."""
-    if finding.level or meaning is None or meaning.danger < DOUBTFUL_DANGER:
+    if finding.is_suspected or meaning is None:
+        return finding
+    if meaning is UNMEASURED:
+        return CrisisFinding(certainty="unknown")
+    if meaning.danger < DOUBTFUL_DANGER:
         return finding
     level: CrisisLevel = 2 if meaning.danger >= PLAIN_DANGER else 0
     return CrisisFinding(certainty="unsure", level=level, language=meaning.language)
@@ -60,11 +64,12 @@ def judge_reading(text: str, finding: CrisisFinding, reading: Reading) -> Crisis
 
 def judge_alone(finding: CrisisFinding) -> CrisisVerdict:
     """Return the verdict where nobody read the text: a level counts as it stands, a doubt names whom to call."""
-    decided_by: Judge = "rules" if finding.certainty != "unsure" else "fallback"
+    is_open = finding.certainty in ("unknown", "unsure")
+    decided_by: Judge = "fallback" if is_open else "rules"
     return CrisisVerdict(
         level=finding.level,
         decided_by=decided_by,
         country=finding.country,
         language=finding.language,
-        adds_contacts=finding.certainty == "unsure" and not finding.level,
+        adds_contacts=is_open and not finding.level,
     )

@@ -16,7 +16,7 @@ WATCHED_ANSWERS = 8
 def find_in_chat(finding: CrisisFinding, newest_first: Sequence[Message]) -> CrisisFinding:
     """Doubt whatever is said soon after a crisis, also one that was found after its answer."""
     is_watched = any(answer.crisis_level >= 2 for answer in _list_watched(newest_first))
-    return DOUBTED if is_watched and finding.certainty == "clear" else finding
+    return DOUBTED if is_watched and not finding.is_suspected else finding
 
 
 def judge_question(finding: CrisisFinding, newest_first: Sequence[Message]) -> CrisisVerdict | None:
@@ -33,7 +33,7 @@ def judge_question(finding: CrisisFinding, newest_first: Sequence[Message]) -> C
             country=finding.country,
             language=finding.language or read_language(answers[0].text),
         )
-    return None if finding.certainty == "unsure" else CLEAR
+    return CLEAR if finding.certainty == "clear" else None
 
 
 def _list_watched(newest_first: Sequence[Message]) -> list[Message]:

@@ -20,13 +20,11 @@ from functions.chat.context.known import (
     select_known,
 )
 from functions.chat.deps import ChatDeps
-from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER
 from shared import telemetry
-from shared.data.search.question_meaning import QuestionMeaning
+from shared.data.search.question_meaning import QuestionMeaning, read_in_time
 from shared.domain.account.profile import Profile
 from shared.domain.chats.arc import Arc
 from shared.domain.chats.custom_agent import CustomAgent
-from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.provenance import LIBRARY
@@ -36,10 +34,6 @@ MAX_CONVERSATIONS = 5
 MAX_FACTS = 10
 WAIT_S = 0.5
 """The answer waits no longer for what may be known: its model can still search."""
-MEANING_WAIT_S = 3.0
-"""The same for what the question is like: a cold encoder takes a second, one with fifty questions two."""
-UNMEASURED = QuestionMeaning(kinds={}, danger=DOUBTFUL_DANGER)
-"""What nobody could compare with the examples counts as doubtful."""
 
 
 @value
@@ -64,17 +58,8 @@ class KnownSearch:
     searching: "asyncio.Task[_Found] | None"
 
     async def read(self) -> QuestionMeaning | None:
-        """Return what the question is like; None where no encoder runs, UNMEASURED where it does not say so."""
-        with anyio.move_on_after(MEANING_WAIT_S):
-            try:
-                return await asyncio.shield(self.reading)
-            except ModelFailed:
-                telemetry.add_fields(meaning="no encoder")  # this machine cannot run it
-                return None
-            except Exception as error:  # noqa: BLE001 - a question is answered without it
-                telemetry.warning("question_not_compared", error=type(error).__name__)
-        telemetry.add_fields(meaning="unmeasured")
-        return UNMEASURED
+        """Return what the question is like, as `read_in_time` does."""
+        return await read_in_time(asyncio.shield(self.reading), is_alone=self.is_extractive)
 
     async def find(self, profile: Profile, earlier: Sequence[str]) -> Known:
         """Return what a model may be given unasked: nothing while memories are paused, or where search is down.

@@ -26,7 +26,6 @@ from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
 from functions.chat.turn.build_reading import build_reading
 from functions.chat.turn.build_voices import VoiceBuilder, choose_model
 from functions.chat.turn.files import build_card
-from functions.chat.turn.find_known import UNMEASURED
 from functions.chat.turn.idempotency import QuestionKey, check_unused
 from functions.chat.turn.model_choice import expect_role
 from functions.chat.turn.prepared_turn import PreparedTurn, Voice
@@ -112,15 +111,14 @@ async def _admit(deps: ChatDeps, asked: _Asked, key: QuestionKey | None) -> Prep
     load = load_context(deps, uid, asked.question, asked.fork, check=check)
 
     def is_urgent(read: TurnContext) -> bool:
-        measured = None if read.meaning is UNMEASURED else read.meaning
-        finding = add_danger(asked.finding, measured)
-        return find_in_chat(finding, read.newest_messages).certainty != "clear"
+        finding = add_danger(asked.finding, read.meaning)
+        return find_in_chat(finding, read.newest_messages).is_suspected
 
     documents, slot = await load_and_admit(deps, uid, run_id, load, is_urgent=is_urgent)
     found = find_in_chat(add_danger(asked.finding, documents.meaning), documents.newest_messages)
     finding = await find_place(found, asked.text, documents.profile.language)
     async with withdraw_on_failure(deps, uid, slot, asked.at):
-        if finding.certainty == "clear":
+        if not finding.is_suspected:
             deps.model.check_room(uid)
         return await _build_turn(deps, replace(asked, finding=finding), documents, slot)
 

@@ -140,7 +140,7 @@ class QuestionWatch:
         """Count a moderator's doubt as one of rules and examples: what was read as harmless has to be quoted."""
         if self._moderation is None or self._moderation.self_harm < DOUBTFUL_SELF_HARM:
             return
-        if self._finding.certainty == "clear":
+        if not self._finding.is_suspected:
             self._finding = DOUBTED
             text, reading = self._turn.question.text, self.reading
             self._judge(judge_reading(text, DOUBTED, reading) if reading else judge_alone(DOUBTED))

@@ -6,8 +6,11 @@ Also called: query understanding.
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 
+import anyio
 from anyio import to_thread
 
+from shared import telemetry
+from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.retrieval import question_kinds
@@ -20,7 +23,9 @@ from shared.safety.crisis_examples import CrisisLabel
 EncodeQuestion = Callable[[UserId, str], Awaitable[Sequence[float]]]
 """Returns the vector of a question by the encoder of the examples, however many others ask for one."""
 
-
+WAIT_S = 3.0
+"""A cold encoder takes a second to compare a question, one with fifty questions two."""
+ALONE_WAIT_S = 15.0
 MOST = 0.5
 _SERIOUS: Sequence[CrisisLabel] = (2, 3)
 _NONE: Sequence[CrisisLabel] = (0,)
@@ -42,6 +47,10 @@ class QuestionMeaning:
     tools: Sequence[str] = ()
 
 
+UNMEASURED = QuestionMeaning(kinds={}, danger=0.0)
+"""What was not compared with the examples in time."""
+
+
 class QuestionMeanings:
     """Compares questions with the examples; without `encode`, where no encoder runs, with nothing."""
 
@@ -53,6 +62,25 @@ class QuestionMeanings:
         if self._encode is None or not question.strip():
             return None
         return await to_thread.run_sync(compare_with_examples, await self._encode(uid, question))
+
+
+async def read_in_time(
+    reading: Awaitable[QuestionMeaning | None], *, is_alone: bool
+) -> QuestionMeaning | None:
+    """Return what a question is like: None where no encoder runs, UNMEASURED where it does not say so in time.
+
+    Where it is alone, because no model reads the question, it is waited for longer.
+    """
+    with anyio.move_on_after(ALONE_WAIT_S if is_alone else WAIT_S):
+        try:
+            return await reading
+        except ModelFailed:
+            telemetry.add_fields(meaning="no encoder")  # this machine cannot run it
+            return None
+        except Exception as error:  # noqa: BLE001 - a question is answered without it
+            telemetry.warning("question_not_compared", error=type(error).__name__)
+    telemetry.add_fields(meaning="unmeasured")
+    return UNMEASURED
 
 
 def compare_with_examples(vector: Sequence[float]) -> QuestionMeaning:

@@ -192,7 +192,7 @@ async def test_a_defect_of_what_is_looked_up_costs_no_answer_e3(
         replace(world.deps(), meanings=BrokenMeanings()), ADA, Question("Hello")
     )
 
-    assert (turn.context.known, turn.finding.certainty) == ("", "unsure")
+    assert (turn.context.known, turn.finding.certainty) == ("", "unknown")
 
 
 @pytest.mark.parametrize(

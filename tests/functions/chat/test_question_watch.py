@@ -15,13 +15,15 @@ from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER, DOUBTFUL_SELF_
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
+from shared.data.search.question_meaning import QuestionMeaning
 from shared.domain.chats.crisis import CrisisLevel
 from shared.domain.chats.run import RouteChosen, RunEnded
 from shared.domain.chats.safety import Moderation
 from shared.domain.errors import Unavailable
+from shared.domain.ids import UserId
 from shared.domain.models.model import TextDelta
 from shared.safety import crisis_plan
-from tests.fakes import ScriptedModel, script_answer
+from tests.fakes import ScriptedMeanings, ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.test_crisis_gate import PLAIN, list_events, read
 from tests.functions.chat.test_harm_gate import (
@@ -100,6 +102,28 @@ async def test_the_end_of_a_short_answer_waits_for_the_reading_and_the_plan_join
     assert message.text.startswith(f"It rains.\n\n{crisis_plan.NOT_ALONE}")
     assert (message.route, message.crisis_level) == ("crisis", level)
     assert [m.text for m in await list_stored(turn.deps)] == [MISSED, message.text]
+
+
+async def test_where_nothing_was_compared_words_wait_and_the_reading_alone_judges_g1(
+    world: ChatFixture,
+) -> None:
+    class BrokenMeanings(ScriptedMeanings):
+        async def read(self, uid: UserId, question: str) -> QuestionMeaning | None:
+            raise Unavailable("the encoder is late")
+
+    ends = []
+    for reading in (read(0), read(2), Unavailable("the model is down")):
+        turn = HeldTurn(world, script_answer("It rains."), readings=[reading] * 2)
+        turn.deps = replace(turn.deps, meanings=BrokenMeanings())
+        assert await turn.answer() == ""
+        ends.append(turn.end.message)
+        world.clock.advance(seconds=9)
+
+    harmless, serious, unread = ends
+    assert (harmless.text, harmless.crisis_level) == ("It rains.", 0)
+    assert serious.route == "crisis"
+    assert unread.text.startswith("It rains.\n\n")
+    assert "findahelpline.com" in unread.text
 
 
 async def test_words_of_a_doubted_question_wait_and_then_for_so_long_only_c44(

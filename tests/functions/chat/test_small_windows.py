@@ -10,10 +10,9 @@ from functions.chat.context.budget import compute_answer_room, count_tool_tokens
 from functions.chat.context.prompt import render_rules
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.small_window import MAX_SMALL_TOOLS, SMALL_WINDOW_TOOLS
-from functions.chat.turn.find_known import UNMEASURED
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.data.search.question_meaning import QuestionMeaning, QuestionMeanings
+from shared.data.search.question_meaning import UNMEASURED, QuestionMeaning, QuestionMeanings
 from shared.domain.chats.focus_mode import FocusMode
 from shared.domain.chats.rule import Rule
 from shared.domain.errors import TooLarge

@@ -13,6 +13,7 @@ from shared.adapters.embedded.local_transcriber import LocalTranscriber
 from shared.domain.conversations.speech import Transcription
 from shared.domain.errors import ModelFailed
 from tests.fixtures.scripted_whisper import (
+    DAWDLES,
     DIES,
     FILLS_MEMORY,
     PUZZLES,
@@ -111,7 +112,7 @@ async def test_whoever_gives_up_leaves_no_answer_to_the_next(tmp_path):
     command = build_scripted_whisper(tmp_path, HELLO)
     async with aclosing(LocalTranscriber("scripted", command)) as transcriber:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(transcriber.transcribe, build_sound(PUZZLES))
+            tasks.start_soon(transcriber.transcribe, build_sound(DAWDLES))
             await anyio.wait_all_tasks_blocked()
             tasks.cancel_scope.cancel()
         heard = await transcriber.transcribe(build_sound(), language="en")
