@@ -49,8 +49,9 @@ class OutputGate:
         self._read_event.set()
 
     async def wait_released(self) -> None:
-        """Return once text and tools may go out."""
-        await self._stored_event.wait()
+        """Return once text and tools may go out: where they may already, at once, so that a burst of words stays one."""
+        if not self._stored_event.is_set():
+            await self._stored_event.wait()
         while not self._open_event.is_set():
             await self._open_event.wait()
 
