@@ -12,8 +12,7 @@ from math import inf, log2
 from pathlib import Path
 from typing import Final
 
-_TEXT: Final = Path(__file__).with_suffix(".json").read_text("utf-8")
-"""Read with the module: whoever meets a code is in the event loop."""
+_FILE: Final = Path(__file__).with_suffix(".json")
 _SHARES: Final[Mapping[str, float]] = {"airports": 0.5, "currencies": 0.18, "languages": 0.18}
 _YEAR_SHARE: Final = 0.14
 _YEARS: Final = 5
@@ -39,7 +38,7 @@ def is_near_year(text: str, now: datetime) -> bool:
 @cache
 def _measure_codes() -> Mapping[str, float]:
     bits: dict[str, float] = {}
-    for name, content in json.loads(_TEXT).items():
+    for name, content in json.loads(_FILE.read_text("utf-8")).items():
         codes = " ".join(content["codes"]).split()
         cost = log2(len(codes)) - log2(_SHARES[name])
         bits |= {code: min(cost, bits.get(code, inf)) for code in codes}
