@@ -2,14 +2,13 @@
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
 from pydantic_core import from_json
 
-_NESTED_TYPES = frozenset({dict, list})
 _PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
 
 
@@ -36,6 +35,9 @@ class JsonFields(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._fields)
 
+    def items(self) -> ItemsView[str, Any]:
+        return self._fields.items()
+
     @cached_property
     def _fields(self) -> dict[str, Any]:
         fields: dict[str, Any] = loads(self._text)
@@ -59,17 +61,19 @@ def _to_tagged(value: Any) -> Any:
 
 
 def _from_tagged(value: Any) -> Any:
-    """Restore tagged values, in place in maps; plain ones, which most are, are skipped."""
+    """Restore tagged values, in place in maps; plain ones, which most are, cost no call."""
     if type(value) is dict:
-        nested = [name for name, item in value.items() if type(item) in _NESTED_TYPES]
-        for name in nested:
-            value[name] = _from_tagged(value[name])
+        for name, item in value.items():
+            if type(item) is list or type(item) is dict:
+                value[name] = _from_tagged(item)
         return value
     if type(value) is not list:
         return value
-    tag = value[0]
+    tag, *items = value
     if tag == "time":
-        return datetime.fromisoformat(value[1])
+        return datetime.fromisoformat(items[0])
     if tag == "bytes":
-        return base64.b64decode(value[1])
-    return [_from_tagged(item) if type(item) in _NESTED_TYPES else item for item in value[1:]]
+        return base64.b64decode(items[0])
+    return [
+        _from_tagged(item) if type(item) is list or type(item) is dict else item for item in items
+    ]

@@ -59,14 +59,15 @@ def _to_plain(value: Any) -> Any:
 
 def load(kind: type[T], document: Document) -> T:
     """Return the domain value of a document; its path names its id. Raises MalformedDocument."""
-    fields = {**document.fields, "id": document.id}
-    for name, field in document.fields.items():
+    fields = dict(document.fields.items())
+    for name, field in fields.items():
         if isinstance(field, dict):
             fields[name] = _restore_keys(field)
         elif isinstance(field, list) and not is_bounded(field):
             raise MalformedDocument(
                 f"{kind.__name__} at {document.path!r}: more than {MAX_ITEMS} items"
             )
+    fields["id"] = document.id
     try:
         value: T = type_adapter(kind).validate_python(fields)
     except ValidationError as error:
