@@ -2,7 +2,7 @@
 
 import { connect } from "./api.js";
 import { find } from "./dom.js";
-import { translatePage } from "./i18n.js";
+import { t, translatePage } from "./i18n.js";
 import { installServiceWorker } from "./install.js";
 import { takeKeyFromAddress } from "./local_key.js";
 import { followAddress, recordAddress, setTitle } from "./router.js";
@@ -45,7 +45,7 @@ function start() {
 }
 
 function open({ uid, name, getToken }) {
-  const api = connect(getToken, signOut);
+  const api = connect(getToken, () => signOut(t("Your session has ended. Please sign in again.")));
   const { read, close } = reader(api, {
     onChange: (id, conversation) => library.update(id, conversation),
     onClose: () => enter(shownView(), shownId),

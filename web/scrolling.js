@@ -2,18 +2,15 @@
 
 const NEAR_PX = 120;
 
-/** Changes the content of `box`, and stays at its end if it was there. */
-export function followEnd(box, change) {
-  const near = isNearEnd(box);
-  change();
-  if (near) toEnd(box);
-}
-
-/** Stays at the end of `box` when its size changes. */
+/** Stays at the end of `box` while it grows or its size changes; what a reader opens within it moves nobody. */
 export function keepEnd(box) {
   let near = true;
+  const follow = () => near && toEnd(box);
   box.addEventListener("scroll", () => (near = isNearEnd(box)));
-  new ResizeObserver(() => near && toEnd(box)).observe(box);
+  box.addEventListener("load", follow, true); // a picture has its size now
+  new ResizeObserver(follow).observe(box);
+  new MutationObserver((changes) => changes.some(isOfLog) && follow())
+    .observe(box, { childList: true, subtree: true, characterData: true });
 }
 
 export function toEnd(box) {
@@ -21,3 +18,4 @@ export function toEnd(box) {
 }
 
 const isNearEnd = (box) => box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_PX;
+const isOfLog = ({ target }) => !(target.parentElement ?? target).closest("details");

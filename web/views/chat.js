@@ -4,7 +4,7 @@ import { el, find, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { forget, isIncognito, pending, remember } from "../pending.js";
 import { follow } from "../run.js";
-import { followEnd, keepEnd, toEnd } from "../scrolling.js";
+import { keepEnd, toEnd } from "../scrolling.js";
 import { Answer } from "./answer.js";
 import { question } from "./question.js";
 import { startSuggestions } from "./suggestions.js";
@@ -25,7 +25,7 @@ export function startChat({ api, read, onChange, onNoted }) {
   let loading; // the history that was requested last
   let running = null;
 
-  const add = (node) => followEnd(messages, () => messages.append(node));
+  const add = (node) => messages.append(node);
   const human = (message) => question(message, { edit: (node, text) => running || askEdited(node, text), show, load: loadFile });
   const answer = (text) => new Answer({ api, read, question: text, retry: (node) => running || askAgain(node, text), show });
 
@@ -220,7 +220,7 @@ export function startChat({ api, read, onChange, onNoted }) {
         return load(() => api.messages(session), { resume: false });
       }
       if (chunk.type === "start") accept(asked, view);
-      followEnd(messages, () => view.take(chunk));
+      view.take(chunk);
     }
   }
 

@@ -36,9 +36,9 @@ async def read_body(row: Route[Any], request: Request) -> Any:
     """
     if row.body is None:
         return None
-    if row.is_query_accepted and not _has_content(request):
-        return _validate_fields(row, request, {})
     if row.body is not bytes:
+        if _is_left_out(row, request):
+            return parse_json(row, request, b"{}")
         _check_media_type(request)
     body = await _receive(request, row.max_bytes)
     return bytes(body) if row.body is bytes else parse_json(row, request, body)
@@ -61,6 +61,12 @@ def parse_json(row: Route[Any], request: Request, body: bytes | bytearray) -> An
 def _choose_extra(row: Route[Any]) -> Literal["forbid"] | None:
     """Return how fields that the body does not know are read; None leaves it to the body's type."""
     return "forbid" if row.refuses_unknown_fields else None
+
+
+def _is_left_out(row: Route[Any], request: Request) -> bool:
+    """Tell whether a request has no body, and does not say that it has one: it may be in the query, or need none."""
+    says_kind = "content-type" in request.headers and not row.is_query_accepted
+    return not says_kind and not _has_content(request)
 
 
 def _has_content(request: Request) -> bool:

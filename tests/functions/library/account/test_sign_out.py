@@ -60,9 +60,9 @@ async def test_what_would_outlast_a_sign_out_asks_whether_there_was_one_s9(
         await instance.verify(before, check="revocation")
 
 
-@pytest.mark.parametrize(("body", "left"), [({}, 1), ({"revokes_keys": True}, 0)])
+@pytest.mark.parametrize(("body", "left"), [(None, 1), ({}, 1), ({"revokes_keys": True}, 0)])
 async def test_keys_of_programs_end_where_that_is_wanted_s9(
-    database: SqliteDatabase, body: dict[str, bool], left: int
+    database: SqliteDatabase, body: dict[str, bool] | None, left: int
 ) -> None:
     clock = AutoAdvanceClock()
     world = build_processing_fixture(database, ScriptedModel(), clock=clock)
