@@ -6,6 +6,13 @@ from tests.e2e.waiting import wait_until
 from tests.web.console import Console
 
 BACKGROUND_CODE = "getComputedStyle(document.querySelector('#chat')).backgroundColor"
+REST_PX = "(log) => log.scrollHeight - log.scrollTop - log.clientHeight"
+GROW = """async () => {
+  const log = document.querySelector("#messages");
+  for (let n = 0; n < 2; n++) await new Promise(requestAnimationFrame);
+  log.lastElementChild.append(Object.assign(document.createElement("p"), { textContent: "x\\n".repeat(40), style: "white-space: pre" }));
+  for (let n = 0; n < 2; n++) await new Promise(requestAnimationFrame);
+}"""
 IS_SUMMARISED = """async ([path, headers]) => {
   const messages = await (await fetch(path, { headers })).json();
   return messages.some(({ metadata }) => metadata.summarised);
@@ -216,3 +223,20 @@ def test_an_incognito_chat_goes_on_and_stands_in_no_list_c68(console: Console) -
     show_chats(page)
     expect(page.locator(".pick")).to_have_count(1)
     expect(page.locator(".pick")).not_to_contain_text("tulips")
+
+
+def test_a_reader_at_the_end_stays_there_and_another_is_not_moved_u7(console: Console) -> None:
+    page = console.page
+    page.set_viewport_size({"width": 1280, "height": 420})
+    console.sign_in("scroller")
+    log = page.locator("#messages")
+    for n in range(4):
+        console.ask(f"What about ferry {n}?")
+
+    wait_until(lambda: log.evaluate(REST_PX) < 2)
+    log.evaluate("(log) => (log.scrollTop = 0)")
+    page.evaluate(GROW)
+    assert log.evaluate("(log) => log.scrollTop") == 0
+    log.evaluate("(log) => (log.scrollTop = log.scrollHeight)")
+    page.evaluate(GROW)
+    wait_until(lambda: log.evaluate(REST_PX) < 2)
