@@ -19,7 +19,6 @@ from shared.domain.memories.memory import MAX_WORDS, Memory, MemoryCategory, is_
 from shared.domain.provenance import TextKinds
 from shared.library.manual_memories import (
     build_manual_memory,
-    describe_writer,
     find_manual_memory,
 )
 from shared.library.memory_index import index_memories
@@ -149,15 +148,14 @@ async def _update_memory(
 ) -> ResultRenderer:
     known = await _get_memory(deps, uid, arguments.memory_id)
     _check_length(known.category, arguments.fact)
-    kinds = reading.find_kinds(arguments.fact)
     before, after = await change_memory(
         deps.stores.memories,
         deps.index,
         deps.clock,
         uid,
         known.id,
+        reading.find_kinds(arguments.fact),
         content=arguments.fact,
-        **(describe_writer(known.category, kinds) if kinds else {}),
     )
     text = f"Changed the memory “{before.content}” to “{after.content}”"
     return _show_change(LibraryChange(id=deps.new_id(), text=text, before=before, after=after))
