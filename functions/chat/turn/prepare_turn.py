@@ -209,7 +209,7 @@ def _judge(
     """
     verdict = judge_question(asked.finding, documents.newest_messages)
     if verdict is None and not is_admitted:
-        return replace(judge_alone(asked.finding), level=asked.finding.level or 2)
+        return judge_alone(replace(asked.finding, level=asked.finding.level or 2))
     if verdict is None and deps.model.describe("fast").is_extractive:
         return judge_alone(asked.finding)
     return verdict

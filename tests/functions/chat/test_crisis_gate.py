@@ -394,6 +394,7 @@ async def test_a_person_in_danger_is_answered_beyond_every_quota_c43(world: Chat
         assert any(row.contact in message.text for row in load_resources() if row.country == "DE")
         message, _ = await ask(deps, "ok then, goodbye everybody")
         assert message.route == "crisis", "soon after a crisis everything is in doubt"
+        assert (await list_stored(deps))[-1].text == message.text
 
 
 @pytest.mark.parametrize(
