@@ -65,6 +65,7 @@ def judge_reading(text: str, finding: CrisisFinding, reading: Reading) -> Crisis
         decided_by="classifier",
         country=reading.country if is_placed else finding.country,
         language=reading.language if _LANGUAGE.fullmatch(reading.language) else finding.language,
+        is_self_harm=reading.is_self_harm and reading.danger >= reading.danger_of_others,
         adds_contacts=level < 2 and reading.danger_of_others >= 2,
     )
 
