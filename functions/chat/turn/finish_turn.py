@@ -183,7 +183,7 @@ class TurnEnd:
         return self.agents[answer.voice].call_review.policy.choose_links(answer.text)
 
     def _list_read_kinds(self) -> TextKinds:
-        read = self.turn.voices[0].tool_policy.reading.kinds
+        read = self.turn.voices[0].tool_policy.taint.kinds
         return join_kinds(read, (LIBRARY.text_kind,) if self.turn.command is not None else ())
 
     @property
