@@ -213,14 +213,15 @@ export function startChat({ api, read, onChange, onNoted }) {
   }
 
   async function showChunks({ question: asked, view, aborter: { signal } }) {
-    for await (const chunk of follow(api, asked, signal)) {
+    const take = (chunk) => followEnd(messages, () => view.take(chunk));
+    for await (const chunk of follow(api, asked, signal, take)) {
       if (signal.aborted) return;
       if (chunk.type === "gone" || (chunk.type === "start" && isShown(chunk.messageId))) {
         forget(asked);
         return load(() => api.messages(session), { resume: false });
       }
       if (chunk.type === "start") accept(asked, view);
-      followEnd(messages, () => view.take(chunk));
+      take(chunk);
     }
   }
 
