@@ -38,6 +38,7 @@ async def add_late_plan(
     text = f"\n\n{addition}"
     changes: dict[str, Any] = {
         "text": answer.text + text,
+        "marked_text": None if answer.marked_text is None else answer.marked_text + text,
         "route": verdict.route if is_plan else answer.route,
         "crisis_level": verdict.level,
         "diagnostics": {**answer.diagnostics, "crisis_level": verdict.level},

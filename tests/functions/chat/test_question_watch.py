@@ -164,6 +164,7 @@ async def test_a_late_plan_joins_the_stored_answer_and_is_pushed_g2(
     assert stored.text.count(crisis_plan.NOT_ALONE) == (level >= 2)
     assert stored.text.count(crisis_plan.ASK_GENTLY) == (level == 1)
     assert stored.text.startswith("It rains.\n\n")
+    assert stored.marked_text == stored.text, "clients that link numbers show this one"
     assert (stored.crisis_level, stored.diagnostics["crisis_level"]) == (level, level)
     assert (event["kind"], event["level"]) == ("found_late", level)
     assert len(pushes) == (level >= 2)
