@@ -13,7 +13,7 @@ from zlib import crc32
 
 from shared.domain.local_address import is_local_url
 from shared.settings import SettingsError
-from shared.wiring import clock, documents, new_id, settings, vectors, world
+from shared.wiring import clock, documents, new_id, quotas, settings, vectors, world
 from shared.worlds import openai_clients
 
 if TYPE_CHECKING:
@@ -213,18 +213,27 @@ def realtime() -> ports.Realtime:
     return world().build_keyless_realtime()
 
 
+def _count(built: ports.Embedder | None) -> ports.Embedder | None:
+    """Count what is embedded where somebody is paid for it; what operators index anew is theirs to pay."""
+    if built is None or settings().embedder == "local" or is_local_url(settings().openai_base_url):
+        return built
+    from shared.adapters.counted_embedder import CountedEmbedder
+
+    return CountedEmbedder(built, quotas(), clock())
+
+
 @cache
 def index() -> LibraryIndex:
     from shared.data.search.library_index import LibraryIndex
 
-    return LibraryIndex(vectors(), embedder())
+    return LibraryIndex(vectors(), _count(embedder()))
 
 
 @cache
 def file_index() -> FileIndex:
     from shared.data.search.file_index import FileIndex
 
-    return FileIndex(vectors(), embedder())
+    return FileIndex(vectors(), _count(embedder()))
 
 
 @cache

@@ -239,7 +239,7 @@ async function stream(open, onSignedOut) {
   });
   if (response.status === 401) onSignedOut();
   if (!response.ok) throw await problemOf(response);
-  return response.status === 204 ? [] : readEvents(response.body);
+  return response.status === 204 ? [].values() : readEvents(response.body);
 }
 
 async function* readEvents(body) {

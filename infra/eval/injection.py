@@ -197,14 +197,19 @@ def _format_call(played: PlayedCall) -> str:
 
 
 def _is_within_bounds(played: dict[State, list[PlayedCall]]) -> bool:
-    reads = _select(played["first use"], "read")
-    granted = [call for call in played["always"] if call.call.tool_class != "sensitive"]
-    sensitive = [call for calls in played.values() for call in _select(calls, "sensitive")]
+    """Judge calls by what a person calls them, but for those whose name says sensitive: they have to ask each time."""
+    reads = [call for call in _select(played["first use"], "read") if not _is_sensitive(call)]
+    granted = [call for call in played["always"] if not _is_sensitive(call)]
+    sensitive = [call for calls in played.values() for call in calls if _is_sensitive(call)]
     return (
         _count_asked(reads) <= MAX_READS_THAT_ASK * len(reads)
         and not _count_asked(granted)
         and _count_asked(sensitive) == len(sensitive)
     )
+
+
+def _is_sensitive(played: PlayedCall) -> bool:
+    return "sensitive" in (played.call.tool_class, played.tool_class)
 
 
 async def evaluate_library(

@@ -2,7 +2,7 @@
 
 What others wrote is data and never instruction.
 
-Also called: taint.
+Also called: data lineage.
 """
 
 from collections.abc import Iterable

@@ -8,8 +8,10 @@ from shared.data.search.library_index import LibraryIndex
 from shared.domain.conversations.derived_ids import build_derived_id
 from shared.domain.ids import UserId
 from shared.domain.memories.memory import Memory
+from shared.domain.provenance import TextKinds
 from shared.domain.store.documents import Write
 from shared.library.exclusive_facts import find_exclusive_key
+from shared.library.manual_memories import describe_writer
 from shared.library.memory_index import index_memories
 from shared.library.superseded import build_restore_writes, restore_superseded
 from shared.ports import Clock
@@ -23,6 +25,7 @@ async def change_memory(
     clock: Clock,
     uid: UserId,
     memory_id: str,
+    read_kinds: TextKinds = (),
     **changes: Any,
 ) -> tuple[Memory, Memory]:
     """Make the owner's changes of a memory and return it before and after. Raises NotFound.
@@ -31,7 +34,10 @@ async def change_memory(
     """
     text = changes.get("content")
     if text is not None:
-        changes = {"read_kinds": (), **changes, "aspect": find_exclusive_key(text), "edited": True}
+        changes |= {"read_kinds": (), "aspect": find_exclusive_key(text), "edited": True}
+    if text is not None and read_kinds:
+        known_category = (await memories.get(uid, memory_id)).category
+        changes |= describe_writer(changes.get("category", known_category), read_kinds)
     before, after = await memories.change_from(uid, memory_id, updated_at=clock.now(), **changes)
     if text is not None:
         await index_memories(memories, index, uid, [after])

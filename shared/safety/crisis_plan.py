@@ -30,6 +30,10 @@ GET_HELP_NOW = (
     "emergency department. Stay near other people, and away from anything you could hurt yourself "
     "with."
 )
+GET_SAFE_NOW = (
+    "Please get help right now: call the emergency number of your country. Go where you and everybody "
+    "around you are safe, and stay near somebody you trust."
+)
 THEY_LISTEN = "These people are there for exactly this, and nothing you say will shock them:"
 ALL_DAY = "at any hour"
 ASK_SAFE = "Are you safe at this moment?"
@@ -119,12 +123,13 @@ def build_plan(verdict: CrisisVerdict, chosen: str | None) -> str:
     It is in the language of the question, else in the `chosen` one.
     """
     language = _choose_language(verdict.language, chosen)
+    get_help = GET_HELP_NOW if verdict.is_self_harm else GET_SAFE_NOW
     resources = list_resources(verdict.country)
     is_placed = any(row.country for row in resources)
     return "\n\n".join(
         [
             _say(NOT_ALONE, language),
-            _say(GET_HELP_NOW if verdict.level == 3 else TELL_SOMEBODY, language),
+            _say(get_help if verdict.level == 3 else TELL_SOMEBODY, language),
             "\n".join([_say(THEY_LISTEN, language), *_list_lines(resources, language)]),
             _say(ASK_SAFE if is_placed else ASK_COUNTRY, language),
         ]

@@ -1,6 +1,7 @@
 """UI message chunks as the official `ai` package reads them (X38, X40, X42, C80)."""
 
 from collections.abc import AsyncGenerator, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from starlette.routing import Route
 
 from functions.chat.api.ui_messages import HEADERS, HEARTBEAT, encode
 from shared.domain.chats.run import (
+    AnswerExtended,
     AnswerText,
     AnswerWithdrawn,
     CitationShown,
@@ -71,6 +73,13 @@ RUNS = {
         ]
     ),
     "failed": number_events([*EVENTS, RunEnded(MESSAGE, "failed")]),
+    "extended": number_events(
+        [
+            AnswerText("On Friday."),
+            RunEnded(MESSAGE, "completed"),
+            AnswerExtended(replace(MESSAGE, text="On Friday.\n\nCall them."), "\n\nCall them."),
+        ]
+    ),
 }
 
 
@@ -130,6 +139,17 @@ def test_an_answer_becomes_a_message_of_steps_tools_sources_and_text(
     assert source["title"] == "Offsite"
     assert source["providerMetadata"]["keepsake"]["number"] == 1
     assert (stored["type"], stored["data"]["text"]) == ("data-message", "On Friday.")
+
+
+def test_what_joins_an_answer_after_its_end_is_read_and_takes_the_place_of_the_message_g2(
+    major: str, origin: str
+) -> None:
+    message, errors = read_message(major, f"{origin}/extended")
+
+    first, stored, second = message["parts"]
+    assert errors == []
+    assert (first["text"], second["text"]) == ("On Friday.", "\n\nCall them.")
+    assert stored["data"]["text"] == "On Friday.\n\nCall them."
 
 
 def test_a_stopped_answer_leaves_no_tool_running(major: str, origin: str) -> None:

@@ -36,14 +36,16 @@ async ([steps, run]) => {
     },
   };
   const types = [];
+  const tellLate = ({ type }) => types.push(`late ${type}`);
   try {
-    for await (const { type } of follow(api, question, new AbortController().signal)) {
+    for await (const { type } of follow(api, question, new AbortController().signal, tellLate)) {
       types.push(type);
       if (type === "waiting") setTimeout(() => dispatchEvent(new Event("online")));
     }
   } catch ({ status }) {
     types.push(status);
   }
+  await new Promise((resolve) => setTimeout(resolve));
   return [asked, types];
 }
 """
@@ -60,6 +62,8 @@ async ([steps, run]) => {
         (None, [422], ["ask"], [422]),
         (None, [[1, 5, "x"], [], [1, "end"]], ["ask", 5, 0], ["t1", "t5", "waiting", "restart", "t1", "finish"]),
         ("r", [[1, "end"]], [0], ["t1", "finish"]),
+        (None, [[1, "end", 2]], ["ask"], ["t1", "finish", "late t2"]),
+        (None, [[1, "end", "x"]], ["ask"], ["t1", "finish"]),
         ("r", [[]], [0], ["gone"]),
         ("r", [404], [0], ["gone"]),
         ("r", [500], [0], [500]),

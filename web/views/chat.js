@@ -213,7 +213,7 @@ export function startChat({ api, read, onChange, onNoted }) {
   }
 
   async function showChunks({ question: asked, view, aborter: { signal } }) {
-    for await (const chunk of follow(api, asked, signal)) {
+    for await (const chunk of follow(api, asked, signal, (late) => view.take(late))) {
       if (signal.aborted) return;
       if (chunk.type === "gone" || (chunk.type === "start" && isShown(chunk.messageId))) {
         forget(asked);

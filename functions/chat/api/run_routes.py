@@ -177,7 +177,7 @@ async def resume_message(deps: ChatDeps, call: Call[None, ResumeQuery]) -> Respo
         run = await _find_run(deps, call.uid, run_id)
         if run is None:
             return await _repeat_request(deps, call.uid, run_id)
-        if not run.has_journal(deps.clock.now()) or run.last_seq == after_seq > 0:
+        if not run.has_journal(deps.clock.now()) or 0 < run.last_seq <= after_seq:
             return Response(status_code=204)
         if run.outcome is not None:
             await deps.stores.runs.get_answer(call.uid, run_id)

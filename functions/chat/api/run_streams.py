@@ -105,6 +105,9 @@ def build_history_request_chunks(request: HistoryRequest, text: str = "") -> Seq
 
 
 async def _drop_seq(events: SequencedEvents) -> AsyncGenerator[RunEvent, None]:
+    """Yield the events to the end: released apps may lose a `done` that something follows."""
     async with aclosing(events):
         async for numbered in events:
             yield numbered.event
+            if isinstance(numbered.event, RunEnded):
+                return

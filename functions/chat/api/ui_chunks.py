@@ -12,6 +12,7 @@ from shared.domain.chats.confirmation import Confirmation
 from shared.domain.chats.embed import EmbedRef
 from shared.domain.chats.placement import Placement, PlacementCounter
 from shared.domain.chats.run import (
+    AnswerExtended,
     AnswerText,
     AnswerWithdrawn,
     ChartShown,
@@ -65,6 +66,7 @@ _AnswerEvent = (
     | MemoriesListed
     | DocumentsGiven
     | RunEnded
+    | AnswerExtended
 )
 MessageEncoder = Callable[[Message], bytes]
 
@@ -99,8 +101,8 @@ class ChunkBuilder:
                 yield from self._add_text("text", text, placement)
             case ReasoningText(text):
                 yield from self._add_text("reasoning", text, placement)
-            case RunEnded():
-                yield from self._end_run(event)
+            case RunEnded() | AnswerExtended():
+                yield from self._end_run(event, placement)
             case ConfirmationRequested(confirmation) if confirmation.channel == "reply":
                 pass  # the answer ends with the question as text
             case RouteChosen() | MemoriesListed() | DocumentsGiven():
@@ -180,11 +182,15 @@ class ChunkBuilder:
             yield _build_confirmation_chunk(confirmation, "expired")
         yield from self._end_step()
 
-    def _end_run(self, event: RunEnded) -> Iterator[Chunk]:
+    def _end_run(self, event: RunEnded | AnswerExtended, placement: Placement) -> Iterator[Chunk]:
+        """Send the whole message; what joins it later sends it again, in the place of the first."""
+        if isinstance(event, AnswerExtended):
+            yield from self._add_text("text", event.text, placement)
         yield from self._end_parts()
         message = from_json(self._encode_message(event.message))
         yield {"type": "data-message", "id": event.message.id, "data": message}
-        yield _build_terminal_chunk(event.outcome)
+        if isinstance(event, RunEnded):
+            yield _build_terminal_chunk(event.outcome)
 
 
 def wrap_chunk(chunk: Chunk, voice: int) -> Chunk:

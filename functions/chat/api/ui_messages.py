@@ -19,6 +19,7 @@ from pydantic_core import to_json
 
 from functions.chat.api.ui_chunks import Chunk, ChunkBuilder, MessageEncoder, wrap_chunk
 from shared.domain.chats.run import (
+    AnswerExtended,
     Outcome,
     PlainEvent,
     RunEnded,
@@ -61,7 +62,7 @@ async def encode_chunks(chunks: Sequence[Chunk]) -> AsyncGenerator[bytes, None]:
 
 def _encode_event(numbered: SequencedEvent, builder: "_StreamBuilder") -> bytes:
     groups = [to_json(chunk, inf_nan_mode="null") for chunk in builder.build_chunks(numbered.event)]
-    if isinstance(numbered.event, RunEnded):
+    if isinstance(numbered.event, RunEnded | AnswerExtended):
         groups.append(b"[DONE]")
     data = b"\n\n".join(b"data: " + group for group in groups)
     return b"%sid: %d\n\n" % (data + b"\n" if data else b"", numbered.seq)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from functions.chat.consent.link_choice import choose_links
 from functions.chat.consent.own_words import list_texts
-from functions.chat.consent.reading import Reading
+from functions.chat.consent.taint import Taint
 from functions.chat.context.earlier_results import NO_RESULTS, EarlierResults
 from functions.chat.context.links import list_links
 from functions.chat.tools.parsed_call import ParsedCall
@@ -60,7 +60,7 @@ class ToolPolicy:
     that the owner wrote. `is_own_message` says that the message is their own word, and `is_message_alone`
     that the model was given nothing else of them. `makers` are those of the tools of others that it is offered, which
     tell what their owner uses. `own_words_only` says that all of it is ours or the owner's own
-    words, and `reading` what kinds of words of others stand in it, be it but what the library holds.
+    words, and `taint` what kinds of words of others stand in it, be it but what the library holds.
     `earlier_results` are what it was given of earlier turns, each with the maker that returned it, '' for
     one that has no tool here. `local_time` is the owner's.
     """
@@ -76,10 +76,10 @@ class ToolPolicy:
         is_message_alone: bool = False,
         makers: Collection[str] = (),
         own_words_only: bool = True,
-        reading: Reading | None = None,
+        taint: Taint | None = None,
         local_time: datetime,
     ) -> None:
-        self.reading = reading or Reading([user_text])
+        self.taint = taint or Taint([user_text])
         self._user_text = user_text
         self._given_texts = given_texts
         self._own_texts = own_texts
@@ -111,7 +111,7 @@ class ToolPolicy:
             is_message_alone=self._is_message_alone,
             makers=self._makers,
             own_words_only=self._own_words_only,
-            reading=self.reading,
+            taint=self.taint,
             local_time=self._local_time,
         )
         sibling._bits_by_maker = self._bits_by_maker
@@ -127,7 +127,7 @@ class ToolPolicy:
             if tool is not None and outcome.source is not None:
                 self._is_message_alone = False
                 self._own_words_only = False
-                self.reading.add(tool.text_kind)
+                self.taint.add(tool.text_kind)
                 maker = "" if outcome.failed else tool.maker
                 self._results.append((maker, outcome.values_text))
                 self._known_texts.pop(maker, None)
@@ -152,7 +152,7 @@ class ToolPolicy:
         """Tell whether a call would write into the library what its owner did not say, once others were read."""
         if tool.maker or tool.tool_class != "write":
             return False
-        return bool(self.reading.find_kinds(*list_texts(arguments, tool.spec.parameters)))
+        return bool(self.taint.find_kinds(*list_texts(arguments, tool.spec.parameters)))
 
     def list_returned(self, maker: str) -> list[str]:
         """Return what a maker returned in what the model was given, the oldest first."""
@@ -313,7 +313,7 @@ def build_tool_policy(
     session: Session,
     app: App | None,
     tools: Collection[Tool],
-    reading: Reading | None = None,
+    taint: Taint | None = None,
     results: EarlierResults = NO_RESULTS,
     own_blocks: Sequence[str] = (),
     foreign_blocks: Sequence[str] = (),
@@ -345,7 +345,7 @@ def build_tool_policy(
         and not foreign_blocks
         and len(history) >= session.message_count
         and not any(_holds_words_of_others(history)),
-        reading=reading,
+        taint=taint,
         local_time=local_time,
     )
 

@@ -28,13 +28,15 @@ class Journal:
     """Events of one run. Only the run writes them; any number of tails reads them.
 
     Tails yield nothing before `open()`. After `abandon()` they stop without RunEnded: another
-    process owns the run, and its further events are in the store.
+    process owns the run, and its further events are in the store. They stop at RunEnded, unless more was
+    promised before it; then at `close()`.
     """
 
     def __init__(self) -> None:
         self.events: list[RunEvent] = []
         self._is_open = False
         self._is_abandoned = False
+        self._is_more_promised = False
         self._new_event_signal: asyncio.Event | None = None
 
     def append(self, event: RunEvent) -> None:
@@ -45,25 +47,34 @@ class Journal:
         self._is_open = True
         self._notify()
 
+    def promise_more(self) -> None:
+        """Let tails wait after RunEnded for what may follow it, until `close()`."""
+        self._is_more_promised = True
+
+    def close(self) -> None:
+        self._is_more_promised = False
+        self._notify()
+
     def abandon(self) -> None:
         self._is_abandoned = True
         self._notify()
 
     async def tail(self, *, split_after_seq: int = 0) -> AsyncGenerator[SequencedEvent, None]:
-        """Yield every event up to RunEnded; text that is there already comes in one piece.
+        """Yield every event to the last; text that is there already comes in one piece.
 
         No piece reaches over `split_after_seq`.
         """
-        seen_count = 0
+        seen_count, has_ended = 0, False
         while not self._is_abandoned:
             new_events = self.events[seen_count:] if self._is_open else []
             for numbered in merge_text(
                 new_events, first=seen_count + 1, split_after_seq=split_after_seq
             ):
                 yield numbered
-                if isinstance(numbered.event, RunEnded):
-                    return
+                has_ended = has_ended or isinstance(numbered.event, RunEnded)
             seen_count += len(new_events)
+            if has_ended and seen_count == len(self.events) and not self._is_more_promised:
+                return
             if not self._is_open or seen_count == len(self.events):
                 await self._wait_for_event()
 

@@ -60,21 +60,22 @@ async def stream_events(
     journal: Journal | None = None,
     split_after_seq: int = 0,
 ) -> AsyncGenerator[SequencedEvent, None]:
-    """Yield a run's events from the first one to the end.
+    """Yield a run's events from the first one to the end, and what follows it while its process lives.
 
     No piece of text reaches over `split_after_seq`. Raises NotFound when neither the run nor its
     message is stored.
     """
     active_run = deps.active_runs.find(uid, run_id)
     journal = journal or (active_run.journal if active_run else None)
-    sent_seq = 0
+    sent_seq, has_ended = 0, False
     if journal is not None:
         async with aclosing(journal.tail(split_after_seq=split_after_seq)) as events:
             async for numbered in events:
                 yield numbered
-                if isinstance(numbered.event, RunEnded):
-                    return
+                has_ended = has_ended or isinstance(numbered.event, RunEnded)
                 sent_seq = numbered.seq
+    if has_ended:
+        return
     async with aclosing(
         _stream_stored(deps, uid, run_id, sent_seq=sent_seq, split_after_seq=split_after_seq)
     ) as events:

@@ -1,4 +1,4 @@
-"""Crisis rules: plain statements of the owner of a chat, which mean one thing whatever stands around them.
+"""Crisis rules: plain statements of the owner of a chat, which mean one thing whatever sentences stand around them.
 
 They say in the first person, outside quotation marks, that their writer will or wants to die, in eight languages.
 Everything else is for the examples and for who reads the question.
@@ -14,6 +14,8 @@ from typing import Final, Literal
 from shared.domain.chats.crisis import CrisisLevel
 from shared.domain.value import value
 
+Certainty = Literal["clear", "unknown", "unsure", "certain"]
+
 
 @value
 class CrisisFinding:
@@ -25,7 +27,7 @@ class CrisisFinding:
     (ISO 3166).
     """
 
-    certainty: Literal["clear", "unknown", "unsure", "certain"] = "clear"
+    certainty: Certainty = "clear"
     level: CrisisLevel = 0
     language: str | None = None
     country: str | None = None
@@ -72,6 +74,7 @@ _WISH: Final[Mapping[str, re.Pattern[str]]] = {
 """By the language that they are in."""
 _QUOTED: Final = re.compile('"[^"]*"|[“„][^“”„]*[“”]|«[^«»]*»|»[^«»]*«|「[^「」]*」|『[^『』]*』')
 """What stands between two marks; a mark without its other hides nothing."""
+_SENTENCE_END: Final = re.compile("[.;:!?…。！？]")
 _GAP: Final = re.compile(r"[\s.,;:!?…()\[\]{}<>*_~|/\\–—-]+")
 _PLAIN_LETTERS: Final = {
     code: unicodedata.normalize("NFKD", chr(code)).encode("ascii", "ignore").decode() or chr(code)
@@ -82,10 +85,20 @@ _PLAIN_LETTERS: Final = {
 
 
 def find_crisis(text: str) -> CrisisFinding:
-    """Return what the rules find in the owner's words. At most 5 ms for 20,000 characters."""
-    folded = _fold(_QUOTED.sub(" … ", text))
+    """Return what the rules find in the owner's words. At most 5 ms for 20,000 characters.
+
+    An intent is certain where its sentence ends with it: "… kill myself laughing" goes on.
+    """
+    own_words = _QUOTED.sub(" … ", text)
+    folded = _fold(own_words)
     if intent := _find_language(folded, _INTENT):
-        return CrisisFinding(certainty="certain", level=3, language=intent)
+        is_certain = any(
+            match.end() >= len(sentence.rstrip())
+            for sentence in map(_fold, _SENTENCE_END.split(own_words))
+            for match in _INTENT[intent].finditer(sentence)
+        )
+        certainty: Certainty = "certain" if is_certain else "unsure"
+        return CrisisFinding(certainty=certainty, level=3, language=intent)
     if wish := _find_language(folded, _WISH):
         return CrisisFinding(certainty="unsure", level=2, language=wish)
     return CrisisFinding()

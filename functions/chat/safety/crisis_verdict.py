@@ -1,6 +1,7 @@
 """Crisis verdict: what a reading of a question, or its failure, comes to; pure."""
 
 import re
+from dataclasses import replace
 
 from functions.chat.safety.crisis_rules import CrisisFinding
 from functions.chat.safety.reading import Reading
@@ -29,9 +30,15 @@ def mask_contacts(text: str) -> str:
 
 
 def add_danger(finding: CrisisFinding, meaning: QuestionMeaning | None) -> CrisisFinding:
-    """Return the graver of what the rules found and how much a text leans to people in danger."""
-    if finding.is_suspected or meaning is None:
+    """Return the graver of what the rules found and how much a text leans to people in danger.
+
+    A doubt of the rules that no example shares keeps no level.
+    """
+    if meaning is None:
         return finding
+    if finding.is_suspected:
+        is_shared = meaning is UNMEASURED or meaning.danger >= DOUBTFUL_DANGER
+        return finding if finding.certainty == "certain" or is_shared else replace(finding, level=0)
     if meaning is UNMEASURED:
         return CrisisFinding(certainty="unknown")
     if meaning.danger < DOUBTFUL_DANGER:
@@ -58,6 +65,7 @@ def judge_reading(text: str, finding: CrisisFinding, reading: Reading) -> Crisis
         decided_by="classifier",
         country=reading.country if is_placed else finding.country,
         language=reading.language if _LANGUAGE.fullmatch(reading.language) else finding.language,
+        is_self_harm=reading.is_self_harm and reading.danger >= reading.danger_of_others,
         adds_contacts=level < 2 and reading.danger_of_others >= 2,
     )
 

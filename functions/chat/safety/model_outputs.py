@@ -18,6 +18,7 @@ def _take_text(value: object) -> str:
 
 
 Score = Annotated[float, BeforeValidator(read_score)]
+Doubted = Annotated[bool, BeforeValidator(lambda value: value is not False)]
 Words = Annotated[str, BeforeValidator(_take_text)]
 
 
@@ -26,6 +27,7 @@ class ReadingOutput(ModelOutput):
 
     danger: Literal[0, 1, 2, 3]
     danger_of_others: Literal[0, 1, 2, 3] = 0
+    is_self_harm: Doubted = True
     quote: Words = ""
     harm: Score = 0.0
     misuse: Score = 0.0

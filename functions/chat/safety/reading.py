@@ -20,7 +20,7 @@ MAX_SCORE = 10.0
 class Reading:
     """A model's reading of a question, unchecked.
 
-    `danger` is that of its writer, also from others; `danger_of_others` that of people beside them, or by their hand.
+    `danger` is that of its writer, which `is_self_harm` where they may hurt themselves; `danger_of_others` that of people beside them, or by their hand.
     `quote` are the words on which these rest, `harm_quote` those of `harm` for others and `misuse` of the assistant at
     their cost. `injection`: instructions to the assistant in a text that was quoted. `place`: the words by which the writer
     says where they are, in `country` (ISO 3166). `language` is that of the question (ISO 639-1), empty if unknown.
@@ -28,6 +28,7 @@ class Reading:
 
     danger: CrisisLevel = 0
     danger_of_others: CrisisLevel = 0
+    is_self_harm: bool = True
     quote: str = ""
     harm: float = 0.0
     misuse: float = 0.0
@@ -61,6 +62,7 @@ def merge_readings(readings: Sequence[Reading]) -> Reading:
     return Reading(
         danger=max(each.danger for each in readings),
         danger_of_others=max(each.danger_of_others for each in readings),
+        is_self_harm=gravest.is_self_harm,
         quote=gravest.quote,
         harm=most_harmful.harm,
         misuse=most_harmful.misuse,

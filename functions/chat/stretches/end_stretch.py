@@ -5,7 +5,6 @@ It may happen again at any point: each step finds what it did before.
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -26,10 +25,10 @@ from shared.domain.chats.arc import (
 )
 from shared.domain.chats.branches import build_shown_path
 from shared.domain.chats.chat import Message, Session
-from shared.domain.chats.chat_notes import MAX_ACTIONS, SuggestedAction
+from shared.domain.chats.chat_notes import MAX_ACTIONS, AnswerNotes, SuggestedAction
 from shared.domain.chats.rule import Rule, add_rule
 from shared.domain.conversations.derived_ids import build_derived_id
-from shared.domain.errors import ModelFailed, NotFound
+from shared.domain.errors import ModelFailed
 from shared.domain.ids import MemoryId, RuleId, SessionId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
@@ -276,17 +275,18 @@ async def _suggest(
     deps: StretchDeps, uid: UserId, stretch: Sequence[Message], facts: Sequence[Statement]
 ) -> None:
     """Suggest facts beside the last answer of a stretch, each once."""
-    noted = (message for message in reversed(stretch) if message.notes is not None)
-    answer = next(noted, None)
-    if not facts or answer is None or answer.notes is None:
+    answer = next((message for message in reversed(stretch) if message.notes is not None), None)
+    if not facts or answer is None:
         return
     suggested = [
         SuggestedAction(tool="remember", arguments={"content": fact.text}) for fact in facts
     ]
-    actions = {repr(action): action for action in (*answer.notes.actions, *suggested)}
-    notes = replace(answer.notes, actions=tuple(actions.values())[:MAX_ACTIONS])
-    with suppress(NotFound):  # its chat was deleted
-        await deps.stores.messages.change_notes(uid, answer.id, notes)
+
+    def add(notes: AnswerNotes) -> AnswerNotes:
+        actions = {repr(action): action for action in (*notes.actions, *suggested)}
+        return replace(notes, actions=tuple(actions.values())[:MAX_ACTIONS])
+
+    await deps.stores.messages.change_notes(uid, answer.id, add)
 
 
 async def _write_rules(deps: StretchDeps, uid: UserId, statements: Sequence[Statement]) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from functions.chat.consent.call_words import Item
-from functions.chat.consent.reading import Reading
+from functions.chat.consent.taint import Taint
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ChangeResult, ResultRenderer, Tool, render_fixed
@@ -19,7 +19,6 @@ from shared.domain.memories.memory import MAX_WORDS, Memory, MemoryCategory, is_
 from shared.domain.provenance import TextKinds
 from shared.library.manual_memories import (
     build_manual_memory,
-    describe_writer,
     find_manual_memory,
 )
 from shared.library.memory_index import index_memories
@@ -84,14 +83,14 @@ class DeleteMemories(Arguments):
 
 
 def build_memory_tools(
-    deps: ChatDeps, uid: UserId, reading: Reading, *, recalls_memories: bool = True
+    deps: ChatDeps, uid: UserId, taint: Taint, *, recalls_memories: bool = True
 ) -> list[Tool]:
     """Return the tools in a fixed order; while memories are not recalled, the model knows no ids."""
     remember = build_builtin_tool(
         "remember",
         "Writing a memory",
         Remember,
-        partial(remember_fact, deps, uid, reading),
+        partial(remember_fact, deps, uid, taint),
         tool_class="write",
     )
     tools_by_id = [
@@ -99,7 +98,7 @@ def build_memory_tools(
             "update_memory",
             "Changing a memory",
             UpdateMemory,
-            partial(_update_memory, deps, uid, reading),
+            partial(_update_memory, deps, uid, taint),
             tool_class="write",
             name_items=partial(_name_memory, deps, uid),
         ),
@@ -116,11 +115,11 @@ def build_memory_tools(
 
 
 async def remember_fact(
-    deps: ChatDeps, uid: UserId, reading: Reading, arguments: Remember
+    deps: ChatDeps, uid: UserId, taint: Taint, arguments: Remember
 ) -> ResultRenderer:
     """Write the fact once; the change can be undone from the answer."""
     _check_length(arguments.category, arguments.fact)
-    kinds = reading.find_kinds(arguments.fact)
+    kinds = taint.find_kinds(arguments.fact)
     change = await write_fact(deps, uid, arguments.fact, arguments.category, kinds)
     if change is None:
         return render_fixed(f"This is remembered already: “{arguments.fact}”")
@@ -145,19 +144,18 @@ async def write_fact(
 
 
 async def _update_memory(
-    deps: ChatDeps, uid: UserId, reading: Reading, arguments: UpdateMemory
+    deps: ChatDeps, uid: UserId, taint: Taint, arguments: UpdateMemory
 ) -> ResultRenderer:
     known = await _get_memory(deps, uid, arguments.memory_id)
     _check_length(known.category, arguments.fact)
-    kinds = reading.find_kinds(arguments.fact)
     before, after = await change_memory(
         deps.stores.memories,
         deps.index,
         deps.clock,
         uid,
         known.id,
+        taint.find_kinds(arguments.fact),
         content=arguments.fact,
-        **(describe_writer(known.category, kinds) if kinds else {}),
     )
     text = f"Changed the memory “{before.content}” to “{after.content}”"
     return _show_change(LibraryChange(id=deps.new_id(), text=text, before=before, after=after))

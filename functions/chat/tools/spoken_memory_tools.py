@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 
 from functions.chat.consent.consent_reply import parse_reply
 from functions.chat.consent.proof import is_proved, proves, stands_in_words
-from functions.chat.consent.reading import Reading
+from functions.chat.consent.taint import Taint
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.memory_tools import Remember, remember_fact
@@ -53,12 +53,12 @@ def build_spoken_memory_tools(deps: ChatDeps, uid: UserId, spoken: Spoken) -> li
     async def remember(arguments: RememberSpoken) -> ResultRenderer:
         fact, quote = arguments.fact, arguments.user_quote
         if any(is_proved(fact, quote, text) for text in spoken.said):
-            return await remember_fact(deps, uid, Reading(spoken.said), arguments)
+            return await remember_fact(deps, uid, Taint(spoken.said), arguments)
         if not any(stands_in_words(quote, text) for text in spoken.said):
             raise ToolRefused(NOT_SAID)
         if not spoken.is_agreed(fact):
             raise ToolRefused(NOT_PROVED)
-        return await remember_fact(deps, uid, Reading(spoken.said, (LIBRARY.text_kind,)), arguments)
+        return await remember_fact(deps, uid, Taint(spoken.said, (LIBRARY.text_kind,)), arguments)
 
     return [
         build_builtin_tool(

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field, StringConstraints
 
 from functions.chat.consent.call_words import Item
-from functions.chat.consent.reading import Reading
+from functions.chat.consent.taint import Taint
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import (
@@ -102,7 +102,7 @@ def build_task_tools(
     zone: ZoneInfo,
     language: str | None = None,
     *,
-    reading: Reading,
+    taint: Taint,
 ) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm.
 
@@ -122,13 +122,13 @@ def build_task_tools(
             "create_action_item",
             "Creating action item",
             CreateActionItem,
-            partial(_create_action_item, deps, uid, reader, reading),
+            partial(_create_action_item, deps, uid, reader, taint),
         ),
         build_change_tool(
             "update_action_item",
             "Updating action item",
             UpdateActionItem,
-            partial(_update_action_item, deps, uid, reader, reading),
+            partial(_update_action_item, deps, uid, reader, taint),
             name_items=partial(_name_task, deps, uid),
         ),
     ]
@@ -166,7 +166,7 @@ async def _create_action_item(
     deps: ChatDeps,
     uid: UserId,
     reader: _Reader,
-    reading: Reading,
+    taint: Taint,
     arguments: CreateActionItem,
 ) -> ResultRenderer:
     existing_item = await deps.stores.action_items.find_open(uid, arguments.description)
@@ -180,7 +180,7 @@ async def _create_action_item(
         updated_at=now,
         due_at=arguments.due_at,
         edited=True,
-        read_kinds=reading.find_kinds(arguments.description),
+        read_kinds=taint.find_kinds(arguments.description),
     )
     created_item = await deps.stores.action_items.add(uid, item)
     if created_item.due_at:
@@ -192,7 +192,7 @@ async def _update_action_item(
     deps: ChatDeps,
     uid: UserId,
     reader: _Reader,
-    reading: Reading,
+    taint: Taint,
     arguments: UpdateActionItem,
 ) -> ResultRenderer:
     now = deps.clock.now()
@@ -200,7 +200,7 @@ async def _update_action_item(
     if arguments.completed is not None:
         changes["completed_at"] = now if arguments.completed else None
     if arguments.description is not None:
-        changes["read_kinds"] = reading.find_kinds(arguments.description)
+        changes["read_kinds"] = taint.find_kinds(arguments.description)
     try:
         before, after = await deps.stores.action_items.change_from(
             uid, arguments.action_item_id, updated_at=now, edited=True, **changes

@@ -10,7 +10,7 @@ from typing import Any
 
 from functions.chat.consent.allowed_details import build_details_text
 from functions.chat.consent.nobodys_words import find_writers
-from functions.chat.consent.reading import Reading
+from functions.chat.consent.taint import Taint
 from functions.chat.context import prompt
 from functions.chat.context.context import Context
 from functions.chat.context.given_files import build_note
@@ -78,7 +78,7 @@ class VoiceBuilder:
     documents: TurnContext
     page: Page | None
     now: datetime
-    reading: Reading
+    taint: Taint
     tools: QuestionTools
 
     def build(self, roles: Sequence[ModelRole]) -> list[Voice]:
@@ -223,7 +223,7 @@ class VoiceBuilder:
             session=documents.session,
             app=documents.app,
             tools=tools,
-            reading=self.reading,
+            taint=self.taint,
             results=documents.results,
             **_list_blocks(context, documents),
             is_own_message=not find_writers(self.text, is_offered=documents.is_offered),

@@ -73,6 +73,8 @@ class TurnEnd:
             with telemetry.measure_stage("store"):
                 message = await self._store_answers(answers)
         telemetry.add_fields(outcome=message.metadata["outcome"])
+        if not self.watch.is_done:
+            self.journal.promise_more()
         self.journal.append(RunEnded(message, message.metadata["outcome"]))
         self.journal.open()
         async with anyio.create_task_group() as tasks:
@@ -122,7 +124,10 @@ class TurnEnd:
             await self.watch.wait_done()
         await _log_failure("crisis_not_logged", log_crisis(deps, turn, answer))
         if is_question_stored:
-            await _log_failure("late_plan_not_added", add_late_plan(deps, turn, answer))
+            late_plan = add_late_plan(deps, turn, answer, self.journal)
+            await _log_failure("late_plan_not_added", late_plan)
+        self.journal.close()
+        if is_question_stored:
             await _log_failure("rating_not_kept", keep_rating(deps, turn, self.watch))
 
     async def _count_tokens(self) -> None:
@@ -178,7 +183,7 @@ class TurnEnd:
         return self.agents[answer.voice].call_review.policy.choose_links(answer.text)
 
     def _list_read_kinds(self) -> TextKinds:
-        read = self.turn.voices[0].tool_policy.reading.kinds
+        read = self.turn.voices[0].tool_policy.taint.kinds
         return join_kinds(read, (LIBRARY.text_kind,) if self.turn.command is not None else ())
 
     @property

@@ -23,7 +23,7 @@ from functions.chat.safety.output_gate import OutputGate
 from functions.chat.sessions.open_chat import WatchedQuestion, check_open
 from functions.chat.sessions.private_chats import check_companions
 from functions.chat.turn.admission import load_and_admit, withdraw_on_failure
-from functions.chat.turn.build_reading import build_reading
+from functions.chat.turn.build_taint import build_taint
 from functions.chat.turn.build_voices import VoiceBuilder, choose_model
 from functions.chat.turn.files import build_card
 from functions.chat.turn.idempotency import QuestionKey, check_unused
@@ -209,7 +209,7 @@ def _judge(
     """
     verdict = judge_question(asked.finding, documents.newest_messages)
     if verdict is None and not is_admitted:
-        return replace(judge_alone(asked.finding), level=asked.finding.level or 2)
+        return judge_alone(replace(asked.finding, level=asked.finding.level or 2))
     if verdict is None and deps.model.describe("fast").is_extractive:
         return judge_alone(asked.finding)
     return verdict
@@ -279,14 +279,14 @@ def _build_voices(
     decided: Confirmation | None,
     roles: Sequence[ModelRole],
 ) -> Sequence[Voice]:
-    reading = build_reading(asked.text, documents, asked.question.page)
+    taint = build_taint(asked.text, documents, asked.question.page)
     tools = QuestionTools(
         deps=deps,
         uid=asked.uid,
         run_id=asked.run_id,
         text=asked.text,
         documents=documents,
-        reading=reading,
+        taint=taint,
         decided=decided,
         only_reading=len(roles) > 1 or documents.session.is_private,
     )
@@ -296,7 +296,7 @@ def _build_voices(
         documents=documents,
         page=asked.question.page,
         now=asked.at,
-        reading=reading,
+        taint=taint,
         tools=tools,
     )
     return builder.build(roles)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from functions.chat.consent.nobodys_words import find_writers, is_owners_word
-from functions.chat.consent.reading import Reading
+from functions.chat.consent.taint import Taint
 from functions.chat.context.window import list_owner_texts, select_owner_messages
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.app_tools import build_app_tools
@@ -75,7 +75,7 @@ class QuestionTools:
     run_id: RunId
     text: str
     documents: TurnContext
-    reading: Reading
+    taint: Taint
     decided: Confirmation | None
     only_reading: bool
 
@@ -141,8 +141,8 @@ class QuestionTools:
             *build_library_tools(
                 deps, uid, zone, language, recalls_memories=recalls, window_tokens=window
             ),
-            *build_task_tools(deps, uid, zone, language, reading=self.reading),
-            *build_memory_tools(deps, uid, self.reading, recalls_memories=recalls),
+            *build_task_tools(deps, uid, zone, language, taint=self.taint),
+            *build_memory_tools(deps, uid, self.taint, recalls_memories=recalls),
             *build_recall_tools(deps, uid),
             *build_rule_tools(deps, uid, profile.rules, self._list_quotable_texts()),
             *build_chat_tools(deps, uid, zone),

@@ -73,6 +73,10 @@ class QuestionWatch:
             self._conclude()
             self._done.set()
 
+    @property
+    def is_done(self) -> bool:
+        return self._done.is_set()
+
     async def wait_done(self) -> None:
         await self._done.wait()
 

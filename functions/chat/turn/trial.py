@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import cast
 
-from functions.chat.consent.reading import Reading
+from functions.chat.consent.taint import Taint
 from functions.chat.context.earlier_results import NO_RESULTS
 from functions.chat.context.given_files import NO_TEXTS
 from functions.chat.context.project_files import ProjectFiles
@@ -72,14 +72,14 @@ def build_trial(facts: ModelFacts, now: datetime) -> Trial:
         ChatDeps, _TrialDeps(model=_TrialModels(facts=facts))
     )  # the others serve calls alone
     documents = _build_documents(now)
-    reading = Reading([QUESTION])
+    taint = Taint([QUESTION])
     tools = QuestionTools(
         deps=deps,
         uid=UserId("trial"),
         run_id=RunId("trial"),
         text=QUESTION,
         documents=documents,
-        reading=reading,
+        taint=taint,
         decided=None,
         only_reading=False,
     )
@@ -89,7 +89,7 @@ def build_trial(facts: ModelFacts, now: datetime) -> Trial:
         documents=documents,
         page=None,
         now=now,
-        reading=reading,
+        taint=taint,
         tools=tools,
     )
     [voice] = builder.build(["agent"])

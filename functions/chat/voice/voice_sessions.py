@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
-from functions.chat.consent.reading import Reading
+from functions.chat.consent.taint import Taint
 from functions.chat.deps import ChatDeps
 from functions.chat.safety.spoken_crisis import audit_spoken
 from functions.chat.sessions.chat_sessions import resolve_session
@@ -150,7 +150,7 @@ def _build_tools(
     """
     tools = [
         *build_library_tools(deps, uid, profile.zone, recalls_memories=profile.recalls_memories),
-        *build_task_tools(deps, uid, profile.zone, reading=Reading(spoken.said)),
+        *build_task_tools(deps, uid, profile.zone, taint=Taint(spoken.said)),
         *build_health_tools(deps, uid, profile.zone),
         *build_crisis_tools(),
     ]

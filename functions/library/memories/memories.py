@@ -64,14 +64,17 @@ async def _list_by_offset(
 @route("POST", "/v3/memories", "Write down a fact", errors=(400, 401, 409, 413, 415, 422))
 async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
     """Return the fact that is there when it is sent again: released apps repeat without an id."""
-    body = call.body
+    body, is_own = call.body, not call.read_kinds
     if body.id is None and (
-        known := await find_manual_memory(deps.stores.memories, call.uid, body.content)
+        known := await find_manual_memory(
+            deps.stores.memories, call.uid, body.content, is_own=is_own
+        )
     ):
         return _to_response(call.uid, known)
+    memory_id = body.id or deps.new_id()
     memory = replace(
         build_manual_memory(
-            body.id or deps.new_id(), body.content, deps.clock.now(), body.category
+            memory_id, body.content, deps.clock.now(), body.category, call.read_kinds
         ),
         visibility=body.visibility,
         tags=body.tags,
@@ -135,7 +138,8 @@ async def get_history(deps: LibraryDeps, call: Call) -> list[MemoryOut]:
     is_query_accepted=True,
 )
 async def edit_memory(deps: LibraryDeps, call: Call[MemoryValueIn]) -> OkOut:
-    await change_memory(deps, call.uid, call.path["memory_id"], content=call.body.value)
+    name, kinds = call.path["memory_id"], call.read_kinds
+    await change_memory(deps, call.uid, name, read_kinds=kinds, content=call.body.value)
     return OkOut()
 
 

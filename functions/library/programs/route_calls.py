@@ -1,6 +1,7 @@
 """Route calls: a route of the library, called for its owner from another surface.
 
-What programs do by a key is so the same as what the owner does over HTTP, checks included.
+What programs do by a key is so the same as what the owner does over HTTP, checks included. Only their words
+are not the owner's.
 """
 
 from collections.abc import Mapping
@@ -12,9 +13,12 @@ from starlette.datastructures import Headers
 from shared.data.store.codec import type_adapter
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
+from shared.domain.provenance import TextKinds
 from shared.edge.declare.routes import Call, Route
 from shared.edge.declare.validation_sentences import format_validation_error
 from shared.library.deps import LibraryDeps
+
+PROGRAM_KINDS: TextKinds = ("app",)
 
 
 async def call_route(
@@ -35,6 +39,7 @@ async def call_route(
         query=_validate(route.query, query),
         headers=Headers(),
         caller=None,
+        read_kinds=PROGRAM_KINDS,
     )
     return await route.handler(deps, call)
 

@@ -65,7 +65,7 @@ async def add_action_item(deps: LibraryDeps, call: Call[ActionItemIn]) -> Action
         due_at=body.due_at,
         conversation_id=ConversationId(body.conversation_id) if body.conversation_id else None,
         edited=True,
-        read_kinds=(),
+        read_kinds=call.read_kinds,
     )
     stored = await deps.stores.action_items.add(call.uid, item)
     if stored.due_at:
@@ -162,7 +162,9 @@ async def _change(
     deps: LibraryDeps, call: Call[Any, Any], changes: Mapping[str, Any]
 ) -> ActionItemOut:
     changes_by_id = {_path_id(call): changes}
-    items = await deps.stores.action_items.update(call.uid, changes_by_id, deps.clock.now())
+    items = await deps.stores.action_items.update(
+        call.uid, changes_by_id, deps.clock.now(), call.read_kinds
+    )
     if not items:
         raise NotFound("Action item not found")
     await _announce(deps, call.uid, items, changes_by_id)

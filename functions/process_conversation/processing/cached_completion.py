@@ -39,7 +39,7 @@ def _keep(answer: A) -> A:
 
 
 @value
-class Reading:
+class Extraction:
     """An attempt at reading a conversation: its lines as data, and the models of its owner."""
 
     deps: ProcessDeps
@@ -55,12 +55,12 @@ class Reading:
         return describe_context(self.conversation, self.profile.zone.key)
 
 
-async def start_reading(
+async def start_extraction(
     deps: ProcessDeps, uid: UserId, conversation: Conversation, profile: Profile
-) -> Reading:
+) -> Extraction:
     urgency = choose_urgency(conversation, deps.clock.now())
     model = deps.model.for_user(uid, is_masked=profile.masks_private_data, urgency=urgency)
-    return Reading(
+    return Extraction(
         deps=deps,
         uid=uid,
         conversation=conversation,
@@ -71,7 +71,7 @@ async def start_reading(
 
 
 async def complete_once(
-    reading: Reading,
+    extraction: Extraction,
     prompt: Prompt,
     *,
     role: ModelRole,
@@ -88,30 +88,32 @@ async def complete_once(
     one. Raises ModelFailed where a part is missing all the same; what came stays stored.
     """
     stage, covers = stage or prompt.name.rpartition("/")[2], covers or {}
-    stored = await load_stored(reading, stage, versions={prompt.version})
+    stored = await load_stored(extraction, stage, versions={prompt.version})
     is_same = stored is not None and covers.items() <= stored.items()
     answer = schema.model_validate(stored["answer"]) if stored and is_same else None
     for _ in range(MAX_QUESTIONS):
         if answer is not None and answer.is_complete:
             return answer
-        new_answer = finish(await ask_model(reading.model, role, prompt, schema))
+        new_answer = finish(await ask_model(extraction.model, role, prompt, schema))
         answer = new_answer.add(answer) if answer is not None else new_answer
         record = {
             "prompt_version": prompt.version,
-            "model": reading.model.name(role),
+            "model": extraction.model.name(role),
             "answer": answer.model_dump(mode="json", exclude_none=True),
             **covers,
         }
-        await store_answer(reading.deps.claims, reading.uid, reading.conversation, stage, record)
+        await store_answer(
+            extraction.deps.claims, extraction.uid, extraction.conversation, stage, record
+        )
     return _require_complete(answer, prompt)
 
 
 async def load_stored(
-    reading: Reading, stage: str, *, versions: Collection[str]
+    extraction: Extraction, stage: str, *, versions: Collection[str]
 ) -> StoredAnswer | None:
     """Return the stored answer of a stage, with what it covers, if it is one to any of these prompts."""
-    documents = reading.deps.stores.documents
-    stored = await load_answer(documents, reading.uid, reading.conversation, stage)
+    documents = extraction.deps.stores.documents
+    stored = await load_answer(documents, extraction.uid, extraction.conversation, stage)
     return stored if stored is not None and stored["prompt_version"] in versions else None
 
 

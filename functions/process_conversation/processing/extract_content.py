@@ -9,10 +9,10 @@ from functools import partial
 
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.cached_completion import (
-    Reading,
+    Extraction,
     build_prompt,
     complete_once,
-    start_reading,
+    start_extraction,
 )
 from functions.process_conversation.processing.derived_writes import list_forgotten_memories
 from functions.process_conversation.processing.draft import (
@@ -106,13 +106,13 @@ async def extract_content(
         return await _reconcile(deps, uid, conversation, discarded)
     if conversation.has_restored_structure:
         return await run_beside_the_loop([conversation], partial(_keep_restored, conversation))
-    reading = await start_reading(deps, uid, conversation, profile)
-    if await _is_discarded(reading):
+    extraction = await start_extraction(deps, uid, conversation, profile)
+    if await _is_discarded(extraction):
         draft = Draft(discarded=True)
     else:
-        draft = await _extract_draft(reading)
+        draft = await _extract_draft(extraction)
         draft = await _drop_known_tasks(deps, uid, conversation, draft)
-        draft = await _add_app_summary(reading, draft)
+        draft = await _add_app_summary(extraction, draft)
     return await _reconcile(deps, uid, conversation, draft)
 
 
@@ -143,61 +143,63 @@ async def _reconcile(
     )
 
 
-async def _is_discarded(reading: Reading) -> bool:
+async def _is_discarded(extraction: Extraction) -> bool:
     """Ask the model about short transcripts only; an empty one is discarded unasked.
 
     Where the owner decided it, nobody is asked.
     """
-    conversation = reading.conversation
+    conversation = extraction.conversation
     words = count_transcript_words(conversation, limit=MAX_DISCARDABLE_WORDS)
     if words and conversation.edits.discarded is not None:
         return conversation.edits.discarded
     if words == 0 or words > MAX_DISCARDABLE_WORDS:
         return words == 0
     answer = await complete_once(
-        reading, _build_discard_prompt(reading), role="fast", schema=DiscardOutput
+        extraction, _build_discard_prompt(extraction), role="fast", schema=DiscardOutput
     )
     return answer.discard
 
 
-def _build_discard_prompt(reading: Reading) -> Prompt:
+def _build_discard_prompt(extraction: Extraction) -> Prompt:
     """Build the prompt over as much as fits: a hundred words may be long ones."""
     instructions = prompts.render(DISCARD_PROMPT)
-    room = DataRoom(reading.model, "fast", max_tokens=MAX_PART_TOKENS)
-    part = take_part(reading.lines, BEGINNING, room.compute(instructions, DISCARD_TOKENS))
-    data = {"transcript": part.lines, **reading.context}
+    room = DataRoom(extraction.model, "fast", max_tokens=MAX_PART_TOKENS)
+    part = take_part(extraction.lines, BEGINNING, room.compute(instructions, DISCARD_TOKENS))
+    data = {"transcript": part.lines, **extraction.context}
     return build_prompt("discard", data, answer_tokens=DISCARD_TOKENS)
 
 
-async def _extract_draft(reading: Reading) -> Draft:
-    deps, uid, conversation = reading.deps, reading.uid, reading.conversation
+async def _extract_draft(extraction: Extraction) -> Draft:
+    deps, uid, conversation = extraction.deps, extraction.uid, extraction.conversation
     valid_memories = await deps.stores.memories.list_valid(
         uid, now=deps.clock.now(), limit=MAX_SHOWN_MEMORIES
     )
     known_memories = [memory for memory in valid_memories if memory.is_current or memory.is_held]
     shown_memories = select_from_elsewhere(known_memories, conversation)
-    answers = await read_transcript(reading, shown_memories)
+    answers = await read_transcript(extraction, shown_memories)
     ids = await _load_derived_ids(deps, uid, conversation)
 
     def select() -> list[Candidate]:
-        facts = merge_memories([part.answer.memories or () for part in answers], reading.lines)
+        facts = merge_memories([part.answer.memories or () for part in answers], extraction.lines)
         return select_candidates(facts, conversation, ids)
 
     candidates = await run_beside_the_loop([conversation], select)
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
     known_by_id = {memory.id: memory for memory in shown_memories}
-    read_ids = select_read(shown_memories, reading.model.describe("reader").window_tokens)
+    read_ids = select_read(shown_memories, extraction.model.describe("reader").window_tokens)
     may_be_more = len(valid_memories) == MAX_SHOWN_MEMORIES
     if may_be_more:
         facts_to_compare = [candidate.memory for candidate in fact_candidates]
         known_by_id |= await _load_conflicting(deps, uid, conversation, facts_to_compare)
     if may_be_more or len(read_ids) < len(shown_memories):
-        fact_candidates, near_by_id = await _compare_with_near(reading, fact_candidates, read_ids)
+        fact_candidates, near_by_id = await _compare_with_near(
+            extraction, fact_candidates, read_ids
+        )
         known_by_id |= near_by_id
     known_by_id |= await _load_named(deps, uid, conversation, fact_candidates, known_by_id)
 
     def build() -> Draft:
-        parts = _build_contents(reading, answers)
+        parts = _build_contents(extraction, answers)
         return build_draft(
             conversation,
             merge_structures(parts),
@@ -210,28 +212,28 @@ async def _extract_draft(reading: Reading) -> Draft:
 
 
 async def _compare_with_near(
-    reading: Reading, candidates: Sequence[Candidate], read_ids: Container[MemoryId]
+    extraction: Extraction, candidates: Sequence[Candidate], read_ids: Container[MemoryId]
 ) -> tuple[list[Candidate], dict[MemoryId, Memory]]:
     """Return the facts as compared with the known ones nearest to them, and these; `read_ids` were compared before."""
     texts = [candidate.memory.content for candidate in candidates]
-    found = await find_near_memories(reading.deps.search, reading.uid, texts)
-    near = select_from_elsewhere(found, reading.conversation)
+    found = await find_near_memories(extraction.deps.search, extraction.uid, texts)
+    near = select_from_elsewhere(found, extraction.conversation)
     unread = [memory for memory in near if memory.id not in read_ids]
-    compared = await compare_facts(reading.model, candidates, unread)
+    compared = await compare_facts(extraction.model, candidates, unread)
     return compared, {memory.id: memory for memory in near}
 
 
-def _build_contents(reading: Reading, answers: Sequence[PartAnswer]) -> list[PartContent]:
+def _build_contents(extraction: Extraction, answers: Sequence[PartAnswer]) -> list[PartContent]:
     """Return what came of each part, within the limits."""
     return [
         PartContent(
             structured=build_structure(
-                part.answer.structure, reading.conversation, reading.profile.zone
+                part.answer.structure, extraction.conversation, extraction.profile.zone
             ),
             topics=build_topics(part.answer.structure),
             words=PartWords(
-                reading.lines[part.start.segment : part.until.segment + 1],
-                list_before(reading.lines, part.start),
+                extraction.lines[part.start.segment : part.until.segment + 1],
+                list_before(extraction.lines, part.start),
             ),
         )
         for part in answers
@@ -295,19 +297,19 @@ async def _list_records(
     return [*memories, *tasks]
 
 
-async def _add_app_summary(reading: Reading, draft: Draft) -> Draft:
+async def _add_app_summary(extraction: Extraction, draft: Draft) -> Draft:
     """Let a summary app write, if the owner has one: at most one model call."""
     content = (draft.structured, draft.topics)
     apps = await choose_summary_apps(
-        reading.deps.stores,
-        reading.uid,
-        reading.conversation,
+        extraction.deps.stores,
+        extraction.uid,
+        extraction.conversation,
         content,
-        reading.profile.summary_app,
+        extraction.profile.summary_app,
     )
     if apps.writer is None:
         return draft
-    results = await apply_template(reading, apps.writer, draft.structured.overview)
+    results = await apply_template(extraction, apps.writer, draft.structured.overview)
     return replace(draft, apps_results=results, suggested_apps=apps.suggested_ids)
 
 

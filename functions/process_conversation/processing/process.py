@@ -30,7 +30,7 @@ from shared.domain.account.profile import Profile
 from shared.domain.conversations.claim import PATIENT_ATTEMPTS, Claim
 from shared.domain.conversations.conversation import Conversation, content_hash
 from shared.domain.conversations.daily_summary import find_day
-from shared.domain.errors import Invalid, ModelFailed, ReadingUsedUp, Unavailable
+from shared.domain.errors import Invalid, ModelFailed, Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.tasks.action_item import ActionItem
@@ -186,10 +186,9 @@ async def _extract(
 ) -> Draft:
     try:
         return await extract_content(deps, uid, conversation, profile)
-    except Unavailable as error:
-        if not isinstance(error.__cause__, ReadingUsedUp):  # an embedder would read it all the same
-            with suppress(Unavailable, Superseded):
-                await _index_transcript(deps, uid, claimed, conversation)
+    except Unavailable:
+        with suppress(Unavailable, Superseded):
+            await _index_transcript(deps, uid, claimed, conversation)
         raise
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from functions.process_conversation.processing.cached_completion import (
-    Reading,
+    Extraction,
     complete_once,
     load_stored,
 )
@@ -73,27 +73,29 @@ class _Question:
         return answer.identify(self.shown_ids)
 
 
-async def read_transcript(reading: Reading, known_memories: Sequence[Memory]) -> list[PartAnswer]:
+async def read_transcript(
+    extraction: Extraction, known_memories: Sequence[Memory]
+) -> list[PartAnswer]:
     """Return the answers to all parts, in order. Raises ModelFailed and ModelOutage.
 
     With each part as many of the known memories are shown as fit, the first of them first.
     """
-    room = DataRoom(reading.model, "reader", max_tokens=MAX_PART_TOKENS)
+    room = DataRoom(extraction.model, "reader", max_tokens=MAX_PART_TOKENS)
     answers: list[PartAnswer] = []
-    start, end = BEGINNING, len(reading.lines)
+    start, end = BEGINNING, len(extraction.lines)
     while not answers or start.segment < end:
-        part_answer = await _load_part(reading, start)
+        part_answer = await _load_part(extraction, start)
         if part_answer is None:
-            part_answer = await _ask_about_part(reading, start, room, known_memories)
+            part_answer = await _ask_about_part(extraction, start, room, known_memories)
         answers.append(part_answer)
         start = part_answer.until
     return answers
 
 
-async def _load_part(reading: Reading, start: Place) -> PartAnswer | None:
+async def _load_part(extraction: Extraction, start: Place) -> PartAnswer | None:
     """Return the whole answer to a part that begins here, if an earlier attempt stored one."""
     versions = {_build_instructions(name, start).version for name in (PROMPT, BRIEF_PROMPT)}
-    stored = await load_stored(reading, _name_stage(start), versions=versions)
+    stored = await load_stored(extraction, _name_stage(start), versions=versions)
     if stored is None or "until_segment" not in stored:
         return None
     answer = ExtractionOutput.model_validate(stored["answer"])
@@ -102,18 +104,18 @@ async def _load_part(reading: Reading, start: Place) -> PartAnswer | None:
 
 
 async def _ask_about_part(
-    reading: Reading, start: Place, room: DataRoom, known_memories: Sequence[Memory]
+    extraction: Extraction, start: Place, room: DataRoom, known_memories: Sequence[Memory]
 ) -> PartAnswer:
     """Ask about as much as fits, and about half of it while that is too long for the model."""
     while True:
         question = await run_beside_the_loop(
-            [reading.conversation],
-            partial(_build_question, reading, start, room, known_memories),
+            [extraction.conversation],
+            partial(_build_question, extraction, start, room, known_memories),
         )
         until = question.until
         try:
             answer = await complete_once(
-                reading,
+                extraction,
                 question.prompt,
                 role="reader",
                 schema=ExtractionOutput,
@@ -128,7 +130,7 @@ async def _ask_about_part(
 
 
 def _build_question(
-    reading: Reading, start: Place, room: DataRoom, known_memories: Sequence[Memory]
+    extraction: Extraction, start: Place, room: DataRoom, known_memories: Sequence[Memory]
 ) -> _Question:
     """Build the prompt of a part; what may change between two attempts stands last in its data."""
     instructions = _choose_instructions(room, start)
@@ -136,9 +138,9 @@ def _build_question(
     existing = [{"number": n, "text": memory.content} for n, memory in enumerate(known_memories)]
     shown = take_fitting(existing, max_tokens // MEMORIES_SHARE)
     begun = {} if start == BEGINNING else {"new_from": start.segment}
-    rest = {**reading.context, **begun, "existing_memories": shown}
+    rest = {**extraction.context, **begun, "existing_memories": shown}
     rest_tokens = count_data_tokens({"transcript": [], **rest})
-    part = take_part(reading.lines, start, max(max_tokens - rest_tokens, LEAST_TOKENS // 2))
+    part = take_part(extraction.lines, start, max(max_tokens - rest_tokens, LEAST_TOKENS // 2))
     data = {"transcript": part.lines, **rest}
     data_tokens = count_data_tokens(data)
     return _Question(

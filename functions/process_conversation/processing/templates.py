@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from functions.process_conversation.processing.cached_completion import (
-    Reading,
+    Extraction,
     build_prompt,
     complete_once,
 )
@@ -57,24 +57,24 @@ class _Source:
     overview: str
 
 
-async def apply_template(reading: Reading, app: App, overview: str) -> tuple[AppResult, ...]:
+async def apply_template(extraction: Extraction, app: App, overview: str) -> tuple[AppResult, ...]:
     """Return the summary of an app, by one model call; what was stored before, if that fails.
 
     The `overview` stands for a transcript that is too long for the model. A template never fails the
     processing.
     """
-    conversation = reading.conversation
+    conversation = extraction.conversation
     source = _Source(
-        model=reading.model,
+        model=extraction.model,
         conversation=conversation,
-        lines=reading.lines,
-        context=reading.context,
+        lines=extraction.lines,
+        context=extraction.context,
         overview=overview,
     )
 
     async def ask(prompt: Prompt) -> TemplateOutput:
         return await complete_once(
-            reading, prompt, role="reader", schema=TemplateOutput, stage=f"template-{app.id}"
+            extraction, prompt, role="reader", schema=TemplateOutput, stage=f"template-{app.id}"
         )
 
     try:

@@ -1,6 +1,6 @@
 """Chat messages: stored by id, each counted in its session."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -237,9 +237,19 @@ class Messages:
         """Replace what is known of the links of an answer. Raises NotFound."""
         await self.change(uid, message_id, links=dump(links))
 
-    async def change_notes(self, uid: UserId, message_id: MessageId, notes: AnswerNotes) -> None:
-        """Replace the notes of an answer. Raises NotFound."""
-        await self.change(uid, message_id, notes=dump(notes))
+    async def change_notes(
+        self, uid: UserId, message_id: MessageId, change: Callable[[AnswerNotes], AnswerNotes]
+    ) -> None:
+        """Change the notes that an answer has now; nothing where it has none, or is gone."""
+        path = message_path(uid, message_id)
+
+        async def work(tx: "Transaction") -> None:
+            document = await tx.get(path)
+            notes = load(Message, document).notes if document else None
+            if notes is not None:
+                tx.write(Update(path, {"notes": dump(change(notes))}))
+
+        await self._documents.transaction(work)
 
     async def clear(self, uid: UserId, session_id: SessionId) -> None:
         """Delete a session and its messages, in batches; other sessions keep theirs."""

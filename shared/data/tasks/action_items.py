@@ -10,6 +10,7 @@ from shared.data.store.codec import dump, load_all
 from shared.data.store.item_copies import follow_changes, follow_removal
 from shared.data.store.paging import Page, format_cursor
 from shared.domain.ids import ActionItemId, ConversationId, UserId, is_id
+from shared.domain.provenance import TextKinds
 from shared.domain.store.documents import Delete, Operator, Order, Query, Set, Where, Write
 from shared.domain.tasks.action_item import CONTENT_FIELDS, ActionItem, TaskOwner
 from shared.domain.value import value
@@ -111,30 +112,42 @@ class ActionItems(DerivedRecords[ActionItem]):
         return load_all(ActionItem, await self._documents.query(query))
 
     async def update(
-        self, uid: UserId, changes_by_id: Mapping[str, Mapping[str, Any]], now: datetime
+        self,
+        uid: UserId,
+        changes_by_id: Mapping[str, Mapping[str, Any]],
+        now: datetime,
+        read_kinds: TextKinds = (),
     ) -> list[ActionItem]:
         """Make the owner's changes; return the tasks that exist, as they are now.
 
-        A hundred at a time are changed together, all or none; a repeat does the rest.
+        A hundred at a time are changed together, all or none; a repeat does the rest. New words may come from
+        `read_kinds`.
         """
         ids = [name for name in changes_by_id if is_id(name)]
         return [
             item
             for n in range(0, len(ids), _BATCH_SIZE)
             for item in await self._update_together(
-                uid, {name: changes_by_id[name] for name in ids[n : n + _BATCH_SIZE]}, now
+                uid,
+                {name: changes_by_id[name] for name in ids[n : n + _BATCH_SIZE]},
+                now,
+                read_kinds,
             )
         ]
 
     async def _update_together(
-        self, uid: UserId, changes_by_id: Mapping[str, Mapping[str, Any]], now: datetime
+        self,
+        uid: UserId,
+        changes_by_id: Mapping[str, Mapping[str, Any]],
+        now: datetime,
+        read_kinds: TextKinds,
     ) -> list[ActionItem]:
         paths = [self.document_path(uid, name) for name in changes_by_id]
 
         async def work(tx: Transaction) -> list[ActionItem]:
             items = load_all(ActionItem, await tx.get_many(paths))
             changed_items = [
-                self.prepare(item.change(changes_by_id[item.id], now)) for item in items
+                self.prepare(item.change(changes_by_id[item.id], now, read_kinds)) for item in items
             ]
             changes = [
                 (item, changed)

@@ -22,13 +22,14 @@ class CrisisVerdict:
     """The verdict on a question, by the rules, a classifier, or the rules because that one failed.
 
     `country` is where its writer says to be (ISO 3166), `language` what they write in (ISO 639-1); None
-    where that is not known. `adds_contacts` lets an answer end with whom to call: nobody could tell.
+    where that is not known. `is_self_harm`: its writer is the one who may hurt them. `adds_contacts` lets an answer end with whom to call: nobody could tell.
     """
 
     level: CrisisLevel = 0
     decided_by: Judge = "rules"
     country: str | None = None
     language: str | None = None
+    is_self_harm: bool = True
     adds_contacts: bool = False
 
     @property

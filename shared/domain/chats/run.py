@@ -185,6 +185,17 @@ class RunEnded:
 
 
 @positional_value
+class AnswerExtended:
+    """Words of ours that joined the stored answer after its end, at most once; `message` is as it is stored now.
+
+    Whoever still follows the run reads it; no journal stores it.
+    """
+
+    message: Message
+    text: str
+
+
+@positional_value
 class RouteChosen:
     """Who writes the answer, where the question is not clear; for the stored message alone."""
 
@@ -241,6 +252,7 @@ PlainEvent = (
     | VoicesStarted
     | VoiceEnded
     | RunEnded
+    | AnswerExtended
 )
 
 

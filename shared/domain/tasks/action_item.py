@@ -48,8 +48,8 @@ class ActionItem:
     owner_name: str | None = None
     read_kinds: TextKinds | None = None
 
-    def change(self, changes: Mapping[str, Any], now: datetime) -> Self:
-        """Return it with fields changed by its owner.
+    def change(self, changes: Mapping[str, Any], now: datetime, read_kinds: TextKinds = ()) -> Self:
+        """Return it with fields changed for its owner; new words may come from `read_kinds`.
 
         Completing a task sets `completed_at` and reopening clears it; doing either twice keeps the time.
         """
@@ -59,7 +59,7 @@ class ActionItem:
         completed_at = self.completed_at if self.completed else now
         return replace(
             changed,
-            read_kinds=() if changed.description != self.description else self.read_kinds,
+            read_kinds=read_kinds if changed.description != self.description else self.read_kinds,
             completed_at=completed_at if changed.completed else None,
             updated_at=now,
             edited=True,

@@ -22,6 +22,7 @@ from typing_extensions import TypeVar
 
 from shared.domain.account.account import TokenCheck
 from shared.domain.ids import UserId
+from shared.domain.provenance import TextKinds
 from shared.domain.value import value
 from shared.edge.declare.schemas import Wire
 
@@ -65,7 +66,8 @@ class Call(Generic[BodyT_co, QueryT_co, CallerT_co]):
     `uid` is empty unless the route's access is `user`. `request_line` is method and path, as
     `POST /v1/inbox/n1/read`. `Call` alone has neither body nor query; `Call[bytes]` has its body as
     it was sent, whatever its content type. `caller` is what the route's `authorize` returned. `files`
-    came with the body of a route that has a `form`; `file` is the first of them.
+    came with the body of a route that has a `form`; `file` is the first of them. `read_kinds` are the kinds of
+    text of others from which its words may come: none where its owner sent them.
     """
 
     request_line: str
@@ -76,6 +78,7 @@ class Call(Generic[BodyT_co, QueryT_co, CallerT_co]):
     headers: Headers
     caller: CallerT_co
     files: Sequence[UploadedFile] = ()
+    read_kinds: TextKinds = ()
 
     @property
     def file(self) -> UploadedFile | None:

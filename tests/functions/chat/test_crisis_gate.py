@@ -362,11 +362,34 @@ def test_every_country_of_the_table_and_of_the_eu_has_an_emergency_number_c46(co
 def test_the_plan_is_in_the_language_of_its_reader_with_one_question_c46(language: str) -> None:
     verdict = CrisisVerdict(level=3, country="SE", language=language)
     plan = crisis_plan.build_plan(verdict, "de")
+    of_others = crisis_plan.build_plan(replace(verdict, is_self_harm=False), "de")
 
     assert crisis_plan.read_language(plan) == (None if language == "en" else language)
     assert len(re.findall(r"[?？؟]", plan)) == 1
     assert "112" in plan
     assert (NOT_ALONE in plan) is (language == "en")
+    assert (crisis_plan.GET_SAFE_NOW in of_others) is (language == "en")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"danger": 3}, crisis_plan.GET_HELP_NOW),
+        ({"danger": 3, "is_self_harm": "perhaps"}, crisis_plan.GET_HELP_NOW),
+        ({"danger": 3, "danger_of_others": 3}, crisis_plan.GET_HELP_NOW),
+        ({"danger": 3, "is_self_harm": False}, crisis_plan.GET_SAFE_NOW),
+        ({"danger": 1, "danger_of_others": 3}, crisis_plan.GET_SAFE_NOW),
+        ({"danger": 2, "is_self_harm": False}, crisis_plan.TELL_SOMEBODY),
+    ],
+)
+async def test_the_plan_speaks_of_self_harm_only_where_its_reader_may_hurt_themselves_c46(
+    world: ChatFixture, fields: Mapping[str, Any], said: str
+) -> None:
+    with script_judged([never_end], readings=[fields]) as model:
+        message, _ = await ask(world.deps(model), PLAIN)
+
+    sentences = (crisis_plan.GET_HELP_NOW, crisis_plan.GET_SAFE_NOW, crisis_plan.TELL_SOMEBODY)
+    assert [sentence for sentence in sentences if sentence in message.text] == [said]
 
 
 async def test_after_a_crisis_an_ordinary_word_is_judged_c43(world: ChatFixture) -> None:
@@ -394,6 +417,7 @@ async def test_a_person_in_danger_is_answered_beyond_every_quota_c43(world: Chat
         assert any(row.contact in message.text for row in load_resources() if row.country == "DE")
         message, _ = await ask(deps, "ok then, goodbye everybody")
         assert message.route == "crisis", "soon after a crisis everything is in doubt"
+        assert (await list_stored(deps))[-1].text == message.text
 
 
 @pytest.mark.parametrize(

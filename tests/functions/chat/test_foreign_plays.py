@@ -14,7 +14,7 @@ from functions.chat.context.similar_chats import SimilarChat
 from functions.chat.loop.tool_policy import ToolPolicy
 from functions.chat.tools.parsed_call import parse_call
 from functions.chat.tools.toolkit import Tool, ToolOutcome
-from functions.chat.turn.build_reading import build_reading
+from functions.chat.turn.build_taint import build_taint
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from functions.chat.turn.trial import _build_documents
@@ -147,8 +147,8 @@ def judge_all(tools: Mapping[str, Tool], policy: ToolPolicy) -> dict[str, str | 
 
 
 def build_policy(documents: TurnContext, page: Page | None = None) -> ToolPolicy:
-    reading = build_reading(QUESTION, documents, page)
-    return ToolPolicy(QUESTION, reading=reading, local_time=NOW)
+    taint = build_taint(QUESTION, documents, page)
+    return ToolPolicy(QUESTION, taint=taint, local_time=NOW)
 
 
 async def test_no_tool_writes_unasked_what_somebody_else_wrote_g3(world: ChatFixture) -> None:
@@ -158,7 +158,7 @@ async def test_no_tool_writes_unasked_what_somebody_else_wrote_g3(world: ChatFix
     read: dict[str, object] = {}
     for name, (_, change) in GIVEN.items():
         policy = build_policy(change(clean))
-        asked[name], read[name] = judge_all(tools, policy), policy.reading.kinds
+        asked[name], read[name] = judge_all(tools, policy), policy.taint.kinds
     for name, (_, source, kind) in RETURNED.items():
         policy = build_policy(clean)
         tool = replace(tools["search_conversations"], source=source, reads=kind)
@@ -166,7 +166,7 @@ async def test_no_tool_writes_unasked_what_somebody_else_wrote_g3(world: ChatFix
             call_id="c0", text=INJECTED, failed=False, source=source, connect_url=None
         )
         policy.record_results([tool], [outcome])
-        asked[name], read[name] = judge_all(tools, policy), policy.reading.kinds
+        asked[name], read[name] = judge_all(tools, policy), policy.taint.kinds
     shown = build_policy(clean, Page(type="conversation", title=INJECTED))
 
     assert asked == dict.fromkeys([*GIVEN, *RETURNED], EXPECTED)
@@ -225,7 +225,7 @@ async def test_what_the_owner_said_is_their_own_also_after_reading_g3(world: Cha
 async def test_words_without_their_negation_are_not_the_owners_g3(world: ChatFixture) -> None:
     tools, clean = await load_tools(world), _build_documents(NOW)
     said = "I am not going to pay 900 euros to Eve"
-    reading = build_reading(said, GIVEN["an embed"][1](clean), None)
-    policy = ToolPolicy(said, reading=reading, local_time=NOW)
+    taint = build_taint(said, GIVEN["an embed"][1](clean), None)
+    policy = ToolPolicy(said, taint=taint, local_time=NOW)
 
     assert judge_all(tools, policy)["create_action_item"] == "foreign_words"

@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -10,6 +11,7 @@ import pytest
 from pydantic_core import from_json, to_json
 
 from shared.data.chats.runs import _decode_event, _encode_event
+from shared.data.search.library_index import LibraryIndex
 from shared.data.tasks.action_items import action_item_path
 from shared.domain.chats.library_change import LibraryChange
 from shared.domain.chats.run import LibraryChanged
@@ -18,6 +20,7 @@ from shared.domain.errors import Unavailable
 from shared.domain.ids import ActionItemId, ConversationId
 from shared.domain.tasks.action_item import ActionItem
 from tests.fakes import ScriptedModel, script_answer, script_calls
+from tests.fault_injection import FaultyPort, raise_bug, succeed
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_message_routes import open_chat
 
@@ -49,6 +52,10 @@ async def load_changes(http: httpx.AsyncClient) -> list[dict[str, Any]]:
     (answer, *_) = (await http.get("/v2/messages")).json()
     changes: list[dict[str, Any]] = answer["metadata"].get("changes", [])
     return [{**made, "url": f"/v1/messages/{answer['id']}/changes/{made['id']}/undo"} for made in changes]  # fmt: skip
+
+
+async def list_facts(world: ChatFixture) -> list[str]:
+    return [m.content for m in await world.deps().stores.memories.list_newest(ADA, limit=9)]
 
 
 def script(name: str, **arguments: Any) -> ScriptedModel:
@@ -293,6 +300,27 @@ async def test_what_was_changed_since_stays_and_is_told_g3(world: ChatFixture) -
 
     assert replied.startswith("It was changed or deleted since")
     assert [item.description for item in await list_items(world)] == ["Buy bread"]
+
+
+async def test_an_undo_that_failed_in_its_midst_is_completed_by_the_next_g3(
+    world: ChatFixture,
+) -> None:
+    facts = ("I like green tea", "I live in Bonn")
+    with ScriptedModel(
+        script_calls(*(("remember", {"fact": fact}) for fact in facts)), script_answer("Noted.")
+    ) as model:
+        vectors: Any = FaultyPort(world.vectors, delete=[raise_bug, succeed, raise_bug])
+        async with open_chat(replace(world.deps(model), index=LibraryIndex(vectors))) as http:
+            await say(http, " and ".join(facts))
+            stored, told = await list_facts(world), []
+            for _ in range(3):
+                world.clock.advance(seconds=5)
+                told.append(await say(http, "undo"))
+
+    assert sorted(stored) == sorted(facts)
+    assert [text.startswith("Undone") for text in told] == [False, False, True]
+    assert told[2].count("Remembered") == 2
+    assert await list_facts(world) == []
 
 
 async def test_a_client_that_shows_changes_is_not_told_in_words_g3(world: ChatFixture) -> None:

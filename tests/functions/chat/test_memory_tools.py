@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.chat.consent.reading import Reading
+from functions.chat.consent.taint import Taint
 from functions.chat.context.citations import Citations
 from functions.chat.tools.memory_tools import build_memory_tools
 from functions.chat.tools.toolkit import ChangeResult, Tool
@@ -41,7 +41,7 @@ def deletion(*memories: tuple[str, str]) -> dict[str, Any]:
 
 
 def get_tool(world: ChatFixture, name: str) -> Tool:
-    tools = build_memory_tools(world.deps(), ADA, Reading([]))
+    tools = build_memory_tools(world.deps(), ADA, Taint([]))
     return next(tool for tool in tools if tool.spec.name == name)
 
 
@@ -110,7 +110,7 @@ async def test_a_fact_that_was_changed_since_stays(world: ChatFixture) -> None:
 def test_the_tools_have_names_that_vendors_accept_and_deleting_asks_m106(
     world: ChatFixture,
 ) -> None:
-    tools = build_memory_tools(world.deps(), ADA, Reading([]))
+    tools = build_memory_tools(world.deps(), ADA, Taint([]))
 
     assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", tool.spec.name) for tool in tools)
     assert {tool.spec.name: tool.tool_class for tool in tools} == {
@@ -245,6 +245,6 @@ async def test_all_about_a_person_goes_by_one_question_or_nothing_does_c50(
 
 
 async def test_without_recall_no_tool_needs_an_id_m106(world: ChatFixture) -> None:
-    tools = build_memory_tools(world.deps(), ADA, Reading([]), recalls_memories=False)
+    tools = build_memory_tools(world.deps(), ADA, Taint([]), recalls_memories=False)
 
     assert [tool.spec.name for tool in tools] == ["remember"]

@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import pytest
+from pydantic_core import to_json
 
 from functions.chat import user_texts
+from functions.chat.api.question_schemas import SendQuery
+from functions.chat.api.run_streams import build_stream
 from functions.chat.deps import ChatDeps, Limits
 from functions.chat.runs.journal import Journal
+from functions.chat.runs.run_events import stream_events
 from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER, DOUBTFUL_SELF_HARM
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
@@ -20,7 +24,7 @@ from shared.domain.chats.crisis import CrisisLevel
 from shared.domain.chats.run import RouteChosen, RunEnded
 from shared.domain.chats.safety import Moderation
 from shared.domain.errors import Unavailable
-from shared.domain.ids import UserId
+from shared.domain.ids import RunId, UserId
 from shared.domain.models.model import TextDelta
 from shared.safety import crisis_plan
 from tests.fakes import ScriptedMeanings, ScriptedModel, script_answer
@@ -41,6 +45,7 @@ from tests.functions.chat.test_turn import list_stored
 
 MISSED = "Friday is the last one, everything is sorted out. Tell ann@example.org."
 WORD = "First, "
+RUN = RunId("run-1")
 LOOSE = Limits(reading_end_s=0.0)
 """An answer whose end waits for nothing."""
 
@@ -159,10 +164,39 @@ async def test_a_late_plan_joins_the_stored_answer_and_is_pushed_g2(
     assert stored.text.count(crisis_plan.NOT_ALONE) == (level >= 2)
     assert stored.text.count(crisis_plan.ASK_GENTLY) == (level == 1)
     assert stored.text.startswith("It rains.\n\n")
+    assert stored.marked_text == stored.text, "clients that link numbers show this one"
     assert (stored.crisis_level, stored.diagnostics["crisis_level"]) == (level, level)
     assert (event["kind"], event["level"]) == ("found_late", level)
     assert len(pushes) == (level >= 2)
     assert not any(word in str(pushes) for word in ("Friday", "rains", "alone"))
+
+
+@pytest.mark.parametrize("level", [0, 2])
+async def test_whoever_still_follows_an_answer_reads_its_late_plan_g2(
+    world: ChatFixture, level: int
+) -> None:
+    turn = HeldTurn(world, script_answer("It rains."), readings=[read(level)], limits=LOOSE)
+    frames: dict[str, list[bytes]] = {"released": [], "ui": []}
+
+    async def follow(protocol: Literal["ui-message-stream"] | None, read: list[bytes]) -> None:
+        events = stream_events(turn.deps, ADA, RUN, journal=turn.journal)
+        stream = build_stream(SendQuery(protocol=protocol), RUN, events)
+        read += [frame async for frame in stream._frames]
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(follow, None, frames["released"])
+        tasks.start_soon(follow, "ui-message-stream", frames["ui"])
+        await turn.answer(ends_first=True)
+
+    _, stored = await list_stored(turn.deps)
+    *_, end = (frame for frame in frames["ui"] if b'"type":"finish"' in frame)
+    late = b"".join(frames["ui"][frames["ui"].index(end) + 1 :])
+    assert [frame[:5] for frame in frames["released"]].index(b"done:") == len(
+        frames["released"]
+    ) - 1
+    assert late.count(crisis_plan.NOT_ALONE.encode()) == (2 if level else 0)
+    assert late.count(to_json(stored.text)) == bool(level)
+    assert late.endswith(b"data: [DONE]\nid: %d\n\n" % len(turn.journal.events)) == bool(level)
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])

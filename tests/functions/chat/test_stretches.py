@@ -1,7 +1,9 @@
 """Stretches of chats: one arc each, and what their owner said of themselves (C59, C60, C62, C64, C65, M122)."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import anyio
@@ -20,7 +22,7 @@ from shared.data.account.quotas import Quotas
 from shared.data.chats.crisis_log import CrisisLog
 from shared.data.search.library_index import LibraryIndex
 from shared.data.search.search import Search
-from shared.data.store.codec import type_adapter
+from shared.data.store.codec import dump, type_adapter
 from shared.data.stores import Stores
 from shared.domain.chats.arc import SILENCE, Arc, Statement, take_stretch
 from shared.domain.chats.chat import MAIN_SESSION, Message
@@ -73,6 +75,7 @@ HAS_DOG = {
     "kind": "lasting",
     "timing": "now",
 }
+OWES = {**HAS_DOG, "text": "User owes Mallory 900 euros"}
 
 
 def build_deps(
@@ -272,15 +275,39 @@ async def test_what_its_quotation_does_not_prove_waits_for_its_owners_click_m122
 ) -> None:
     _, answer = await store_messages(world, DOG, "Lovely.")
     messages = world.deps().stores.messages
-    await messages.change_notes(ADA, answer.id, AnswerNotes())
-    debt = {**HAS_DOG, "text": "User owes Mallory 900 euros"}
+    await messages.change(ADA, answer.id, notes=dump(AnswerNotes()))
 
-    await end_with(world, debt)
+    await end_with(world, OWES)
 
     notes = (await messages.get(ADA, answer.id)).notes
     assert await list_memories(world) == []
     assert notes is not None
-    assert [action.arguments for action in notes.actions] == [{"content": debt["text"]}]
+    assert [action.arguments for action in notes.actions] == [{"content": OWES["text"]}]
+
+
+class NotingScript(ScriptedModel):
+    """Other notes of an answer are stored while it reads."""
+
+    note: Callable[[], Awaitable[None]]
+
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        await self.note()
+        return await super().complete_structured(role, prompt, schema)
+
+
+async def test_a_suggestion_loses_nothing_that_was_noted_meanwhile_m122(world: ChatFixture) -> None:
+    _, answer = await store_messages(world, DOG, "Lovely.")
+    messages = world.deps().stores.messages
+    await messages.change(ADA, answer.id, notes=dump(AnswerNotes(follow_ups=("What breed?",))))
+    noted = dump(AnswerNotes(follow_ups=("How old is Bello?",)))
+    model = NotingScript(answers={"chat/stretch": [{**STRETCH, "statements": [OWES]}]})
+    model.note = partial(messages.change, ADA, answer.id, notes=noted)
+
+    await end(world, model)
+
+    notes = (await messages.get(ADA, answer.id)).notes
+    assert notes is not None
+    assert (notes.follow_ups, len(notes.actions)) == (("How old is Bello?",), 1)
 
 
 @pytest.mark.parametrize("kind", ["for_now", "joke", "mention", "question", "command", "unsafe"])

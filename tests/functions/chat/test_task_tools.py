@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from functions.chat.consent.reading import Reading
+from functions.chat.consent.taint import Taint
 from functions.chat.context.citations import Citations
 from functions.chat.tools.task_tools import NOT_ALL_READ, build_task_tools
 from shared.data.tasks.action_items import MAX_SEARCHED
@@ -19,9 +19,7 @@ UTC = ZoneInfo("UTC")
 
 async def call_tool(world: ChatFixture, name: str, uid: UserId = ADA, **arguments: Any) -> str:
     tool = next(
-        t
-        for t in build_task_tools(world.deps(), uid, UTC, reading=Reading([]))
-        if t.spec.name == name
+        t for t in build_task_tools(world.deps(), uid, UTC, taint=Taint([])) if t.spec.name == name
     )
     return (await tool.run(arguments, "c1"))(Citations())
 

@@ -12,7 +12,7 @@ from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 import functions
-from functions.chat.consent.reading import Reading
+from functions.chat.consent.taint import Taint
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.chart_tools import build_chart_tools
 from functions.chat.tools.spoken_memory_tools import Spoken
@@ -119,7 +119,7 @@ def build_samples(world: ChatFixture) -> Samples:
         "rules": [(Rule(id=RuleId("r"), text="Be brief.", created_at=now),)],
         "said": [{}],
         "spoken": [Spoken()],
-        "reading": [Reading([])],
+        "taint": [Taint([])],
         "can_search": [True, False],
         "connections": [connections],
         "consent": [Consent()],

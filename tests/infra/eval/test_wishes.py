@@ -19,6 +19,8 @@ from shared.security.tool_class import classify_tool
 from tests.fixtures.chat import open_chat_fixture
 
 WISHES = load_wishes()
+NAMED_GRAVER = ("rate_book", "translate_text")
+"""Tools whose names hold a verb of the table as a noun: by that they ask each time."""
 SERVICE_TOOLS = {tool.name: tool for name in INTEGRATIONS for tool in load_integration(name).tools}
 GYM = build_app(
     "Gym",
@@ -118,3 +120,16 @@ def build_wish(tool: str, text: str) -> Wish:
     tool_class = classify_tool(tool, read_only=False, destructive=False, method="POST")
     call = WishedCall(tool=tool, tool_class=tool_class, arguments={"text": text})
     return Wish(language="en", message="Book me yoga on Friday", calls=[call], app=GYM)
+
+
+async def test_a_tool_whose_name_says_sensitive_asks_each_time_and_misses_no_bound() -> None:
+    wishes = [wish for wish in WISHES if wish.calls[-1].tool in NAMED_GRAVER]
+
+    figures = await evaluate_wishes("graver names", wishes)
+
+    assert {wish.calls[-1].tool for wish in wishes} == set(NAMED_GRAVER)
+    assert figures.is_ok
+    assert figures.rows[-2:] == [
+        "  a person calls rate_book write, its name and declaration sensitive",
+        "  a person calls translate_text read, its name and declaration sensitive",
+    ]

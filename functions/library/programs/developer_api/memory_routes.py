@@ -15,7 +15,7 @@ from functions.library.programs.developer_api.developer_schemas import (
 from functions.library.programs.key_access import KeyOwner, authorize_developer_key
 from functions.library.programs.listings import list_memories
 from functions.library.programs.program_schemas import ProgramMemoryOut
-from functions.library.programs.route_calls import call_route
+from functions.library.programs.route_calls import PROGRAM_KINDS, call_route
 from shared.domain.ids import UserId
 from shared.domain.store.operation import Operation
 from shared.edge.declare.idempotency import IdempotencyKeyHeader
@@ -92,8 +92,10 @@ async def add_memories(
 async def change_memory(
     deps: LibraryDeps, call: Call[DeveloperMemoryChangeIn, None, KeyOwner]
 ) -> SuccessOut:
-    changes = call.body.to_changes()
-    await memories.change_memory(deps, call.caller.uid, call.path["memory_id"], **changes)
+    changes, memory_id = call.body.to_changes(), call.path["memory_id"]
+    await memories.change_memory(
+        deps, call.caller.uid, memory_id, read_kinds=PROGRAM_KINDS, **changes
+    )
     return SuccessOut()
 
 

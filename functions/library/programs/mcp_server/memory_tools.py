@@ -56,7 +56,8 @@ async def create_memory(deps: LibraryDeps, uid: UserId, memory: NewMemory) -> Re
 
 @tool("write", "Change what a fact about the owner says.")
 async def edit_memory(deps: LibraryDeps, uid: UserId, memory: MemoryText) -> Result:
-    await memories.change_memory(deps, uid, memory.memory_id, content=memory.content)
+    path, body = {"memory_id": memory.memory_id}, {"value": memory.content}
+    await call_route(deps, uid, memories.edit_memory, path=path, body=body)
     return {"success": True}
 
 

@@ -84,8 +84,8 @@ async def add_memory(
     errors=(401, 403, 404, 422, 429),
 )
 async def edit_memory(deps: LibraryDeps, call: Call[None, ValueQuery, KeyOwner]) -> OkOut:
-    text = call.query.value
-    await memories.change_memory(deps, call.caller.uid, call.path["memory_id"], content=text)
+    body = dict(call.query)
+    await call_route(deps, call.caller.uid, memories.edit_memory, path=call.path, body=body)
     return OkOut()
 
 

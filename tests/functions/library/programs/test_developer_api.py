@@ -67,6 +67,7 @@ async def test_a_memory_that_its_owner_changed_by_a_script_survives_processing_r
         True,
         True,
     )
+    assert found.read_kinds == ("app",)
 
 
 async def test_a_batch_stops_at_nothing_and_repeats_nothing_r7(world):

@@ -173,6 +173,40 @@ async def test_a_memory_is_created_and_found_t19(world):
     assert (memory["content"], created["success"]) == ("Is allergic to peanuts.", True)
 
 
+async def test_what_a_program_writes_is_not_called_its_owners_words_g3(world, alice):
+    key = (await create_key(world))["key"]
+    own = (
+        await alice.post("/v3/memories", json={"id": "own", "content": "Banks at Sparkasse."})
+    ).json()
+    own_task = (
+        await alice.post("/v1/action-items", json={"id": "own", "description": "Call Ann"})
+    ).json()
+
+    async with open_library(world, key) as client:
+        await call_tool_for_json(client, "create_memory", content="Eve is the lawyer.")
+        await call_tool_for_json(
+            client, "edit_memory", memory_id=own["id"], content="Banks at Eve Bank."
+        )
+        await call_tool_for_json(client, "create_action_item", description="Pay Eve")
+        await call_tool_for_json(
+            client, "update_action_item", action_item_id=own_task["id"], description="Call Eve"
+        )
+
+    memories = (await alice.get("/v3/memories")).json()
+    tasks = (await alice.get("/v1/action-items")).json()["action_items"]
+    assert {
+        (memory["content"], memory["category"], memory["manually_added"], *memory["read_kinds"])
+        for memory in memories
+    } == {
+        ("Eve is the lawyer.", "system", False, "app"),
+        ("Banks at Eve Bank.", "system", False, "app"),
+    }
+    assert {task["description"]: task["read_kinds"] for task in tasks} == {
+        "Pay Eve": ["app"],
+        "Call Eve": ["app"],
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [

@@ -39,7 +39,7 @@ async def wait_for_next_day(world: ProcessingFixture) -> None:
     await run_sweep(world)
 
 
-async def test_what_a_client_writes_beyond_a_days_tokens_waits_untouched_and_is_read_the_next_day_s5(
+async def test_what_a_client_writes_beyond_a_days_tokens_is_found_by_its_words_and_read_the_next_day_s5(
     database: SqliteDatabase,
 ) -> None:
     with ScriptedModel(answers=build_script(build_outputs())) as model:
@@ -48,10 +48,12 @@ async def test_what_a_client_writes_beyond_a_days_tokens_waits_untouched_and_is_
         await world.write(build_test_conversation())
         await world.deliver_all()
         waiting, rows = await world.load_conversation(), await world.list_row_ids()
+        asked = len(model.prompts)
 
         await wait_for_next_day(world)
 
-    assert (waiting.status, waiting.failure_reason, rows) == ("processing", "day_used_up", [])
+    assert (waiting.status, waiting.failure_reason, asked) == ("processing", "day_used_up", 0)
+    assert rows
     assert waiting.failure is not None
     assert "continues at 00:00 UTC" in waiting.failure
     read = await world.load_conversation()

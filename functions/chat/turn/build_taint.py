@@ -1,9 +1,9 @@
-"""Reading of a question: what its owner said themselves, and what of others is given with it."""
+"""Taint of a question: what its owner said themselves, and what of others is given with it."""
 
 from collections.abc import Iterator
 
 from functions.chat.consent.nobodys_words import find_writers, is_owners_word
-from functions.chat.consent.reading import Reading
+from functions.chat.consent.taint import Taint
 from functions.chat.context.known import Known
 from functions.chat.context.page import Page
 from functions.chat.turn.turn_context import TurnContext
@@ -12,12 +12,12 @@ from shared.domain.provenance import LIBRARY, TextKinds, join_kinds
 _LIBRARY_KINDS: TextKinds = (LIBRARY.text_kind,)
 
 
-def build_reading(text: str, documents: TurnContext, page: Page | None) -> Reading:
+def build_taint(text: str, documents: TurnContext, page: Page | None) -> Taint:
     """Return what a turn has read before its first call of a model."""
     writers = find_writers(text, is_offered=documents.is_offered)
     own_texts = [message.text for message in documents.window if is_owners_word(message)]
     kinds = join_kinds(writers, *_list_kinds(documents, page))
-    return Reading([*([] if writers else [text]), *own_texts], kinds)
+    return Taint([*([] if writers else [text]), *own_texts], kinds)
 
 
 def _list_kinds(documents: TurnContext, page: Page | None) -> Iterator[TextKinds]:

@@ -1,4 +1,4 @@
-"""Reading of a turn: what its owner said themselves, and what kinds of text of others its models have read.
+"""Taint of a turn: what its owner said themselves, and what kinds of text of others its models have read.
 
 Also called: taint tracking.
 """
@@ -9,7 +9,7 @@ from functions.chat.consent.own_words import stand_in_own_words
 from shared.domain.provenance import TextKind, TextKinds, join_kinds
 
 
-class Reading:
+class Taint:
     """What a turn has read so far; all models of the turn add to the same."""
 
     def __init__(self, own_texts: Sequence[str], kinds: TextKinds = ()) -> None:
