@@ -3,6 +3,7 @@
 Also called: summarization, information extraction, entity extraction, summarize a conversation.
 """
 
+from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,8 +22,10 @@ from functions.process_conversation.processing.draft import (
     reconcile_with_stored,
 )
 from functions.process_conversation.processing.memory_selection import (
+    Sifted,
     decide_memories,
     select_candidates,
+    sift_facts,
 )
 from functions.process_conversation.processing.merge_parts import (
     PartContent,
@@ -34,9 +37,15 @@ from functions.process_conversation.processing.merge_parts import (
 from functions.process_conversation.processing.model_outputs import (
     DiscardOutput,
 )
-from functions.process_conversation.processing.read_transcript import PartAnswer, read_transcript
+from functions.process_conversation.processing.read_transcript import (
+    Known,
+    PartAnswer,
+    read_transcript,
+)
+from functions.process_conversation.processing.scraps import is_scrap
+from functions.process_conversation.processing.shorten_facts import shorten_facts
 from functions.process_conversation.processing.structure import (
-    MAX_DISCARDABLE_WORDS,
+    MIN_KEPT_WORDS,
     add_speakers,
     build_structure,
     build_topics,
@@ -50,7 +59,7 @@ from functions.process_conversation.processing.transcript_parts import (
     list_before,
     take_part,
 )
-from shared import prompts
+from shared import prompts, telemetry
 from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.domain.account.profile import Profile
 from shared.domain.conversations.conversation import Conversation, apply_edits
@@ -66,9 +75,12 @@ from shared.library.reconcile import Candidate
 from shared.library.superseded import restore_superseded
 from shared.models.data_room import DataRoom
 from shared.retrieval.chunking import split_into_chunks
+from shared.retrieval.term_weights import RARE_WEIGHT, get_term_weight
+from shared.retrieval.terms import tokenize
 
 MAX_SHOWN_MEMORIES = 100
-"""Of them as many as the window holds, the newest first."""
+"""Of them as many as the window holds."""
+MAX_SHOWN_TASKS = 30
 DISCARD_PROMPT = "process_conversation/discard"
 DISCARD_TOKENS = 1_000
 """Room for a yes or no, and for what some models think before it."""
@@ -144,16 +156,18 @@ async def _reconcile(
 
 
 async def _is_discarded(reading: Reading) -> bool:
-    """Ask the model about short transcripts only; an empty one is discarded unasked.
+    """Discard a short transcript only where it is made of scraps and the model finds so, too.
 
-    Where the owner decided it, nobody is asked.
+    An empty one is discarded unasked. Where the owner decided it, nobody is asked.
     """
     conversation = reading.conversation
-    words = count_transcript_words(conversation, limit=MAX_DISCARDABLE_WORDS)
+    words = count_transcript_words(conversation, limit=MIN_KEPT_WORDS)
     if words and conversation.edits.discarded is not None:
         return conversation.edits.discarded
-    if words == 0 or words > MAX_DISCARDABLE_WORDS:
+    if words == 0 or words >= MIN_KEPT_WORDS or conversation.is_imported:
         return words == 0
+    if not is_scrap(segment.text for segment in conversation.transcript_segments):
+        return False
     answer = await complete_once(
         reading, _build_discard_prompt(reading), role="fast", schema=DiscardOutput
     )
@@ -175,15 +189,21 @@ async def _extract_draft(reading: Reading) -> Draft:
         uid, now=deps.clock.now(), limit=MAX_SHOWN_MEMORIES
     )
     known_memories = [memory for memory in valid_memories if memory.is_current or memory.is_held]
-    shown_memories = select_from_elsewhere(known_memories, conversation)
-    answers = await read_transcript(reading, shown_memories)
+    elsewhere = select_from_elsewhere(known_memories, conversation)
+    shown_memories = await run_beside_the_loop(
+        [conversation], partial(_order_by_nearness, elsewhere, conversation)
+    )
+    open_tasks = await _list_open_tasks(deps, uid, conversation)
+    answers = await read_transcript(reading, Known(memories=shown_memories, tasks=open_tasks))
     ids = await _load_derived_ids(deps, uid, conversation)
 
-    def select() -> list[Candidate]:
-        facts = merge_memories([part.answer.memories or () for part in answers], reading.lines)
-        return select_candidates(facts, conversation, ids)
-
-    candidates = await run_beside_the_loop([conversation], select)
+    sifted = await run_beside_the_loop([conversation], partial(_sift, reading, answers))
+    was_repaired = any(part.answer.is_repaired for part in answers)
+    sifted = await shorten_facts(reading, sifted, may_ask=not was_repaired)
+    telemetry.add_fields(
+        **{f"dropped_{reason}": count for reason, count in sifted.dropped.items() if count}
+    )
+    candidates = select_candidates(sifted.facts, conversation, ids)
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
     known_by_id = {memory.id: memory for memory in shown_memories}
     read_ids = select_read(shown_memories, reading.model.describe("reader").window_tokens)
@@ -209,6 +229,36 @@ async def _extract_draft(reading: Reading) -> Draft:
     return await run_beside_the_loop([conversation], build)
 
 
+def _sift(reading: Reading, answers: Sequence[PartAnswer]) -> Sifted:
+    """Return the facts of all parts that may be stored, each once."""
+    sifted_parts = [
+        sift_facts(part.answer.memories or (), reading.conversation, reading.profile.all_names)
+        for part in answers
+    ]
+    dropped = sum((Counter(part.dropped) for part in sifted_parts), Counter())
+    facts = merge_memories([part.facts for part in sifted_parts], reading.lines)
+    return Sifted(facts=tuple(facts), dropped=dropped)
+
+
+def _order_by_nearness(memories: Sequence[Memory], conversation: Conversation) -> list[Memory]:
+    """Put those first that share a rare word with what was said: a small window holds but a few."""
+    spoken = {term for s in conversation.named_segments for term in tokenize(s.text)}
+
+    def shares_rare_word(memory: Memory) -> bool:
+        return any(
+            term in spoken and get_term_weight(term) >= RARE_WEIGHT
+            for term in tokenize(memory.content)
+        )
+
+    return sorted(memories, key=shares_rare_word, reverse=True)
+
+
+async def _list_open_tasks(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> list[str]:
+    """Return the owner's newest open tasks of other conversations."""
+    tasks = await deps.stores.action_items.list_open(uid, limit=MAX_SHOWN_TASKS)
+    return [task.description for task in tasks if task.conversation_id not in conversation.family]
+
+
 async def _compare_with_near(
     reading: Reading, candidates: Sequence[Candidate], read_ids: Container[MemoryId]
 ) -> tuple[list[Candidate], dict[MemoryId, Memory]]:
@@ -226,7 +276,10 @@ def _build_contents(reading: Reading, answers: Sequence[PartAnswer]) -> list[Par
     return [
         PartContent(
             structured=build_structure(
-                part.answer.structure, reading.conversation, reading.profile.zone
+                part.answer.structure,
+                reading.conversation,
+                reading.profile.zone,
+                reading.profile.all_names,
             ),
             topics=build_topics(part.answer.structure),
             words=PartWords(

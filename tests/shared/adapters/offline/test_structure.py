@@ -26,7 +26,7 @@ def extract_structure(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_data(
-    *texts: str | tuple[str, str], start: str = "2026-03-02T09:00:00+00:00"
+    *texts: str | tuple[str, str], start: str = "Monday 2026-03-02 10:00"
 ) -> dict[str, Any]:
     """Build a prompt's data; a bare text is the owner's. It is a Monday, 10 o'clock in Berlin."""
     lines = [("SPEAKER_00", text) if isinstance(text, str) else text for text in texts]
