@@ -122,8 +122,9 @@ async def extract_content(
     if await _is_discarded(reading):
         draft = Draft(discarded=True)
     else:
-        draft = await _extract_draft(reading)
-        draft = await _drop_known_tasks(deps, uid, conversation, draft)
+        open_tasks = await deps.stores.action_items.list_open(uid, limit=MAX_SHOWN_TASKS)
+        draft = await _extract_draft(reading, open_tasks)
+        draft = await _drop_known_tasks(reading, draft, open_tasks)
         draft = await _add_app_summary(reading, draft)
     return await _reconcile(deps, uid, conversation, draft)
 
@@ -183,7 +184,7 @@ def _build_discard_prompt(reading: Reading) -> Prompt:
     return build_prompt("discard", data, answer_tokens=DISCARD_TOKENS)
 
 
-async def _extract_draft(reading: Reading) -> Draft:
+async def _extract_draft(reading: Reading, open_tasks: Sequence[ActionItem]) -> Draft:
     deps, uid, conversation = reading.deps, reading.uid, reading.conversation
     valid_memories = await deps.stores.memories.list_valid(
         uid, now=deps.clock.now(), limit=MAX_SHOWN_MEMORIES
@@ -193,8 +194,8 @@ async def _extract_draft(reading: Reading) -> Draft:
     shown_memories = await run_beside_the_loop(
         [conversation], partial(_order_by_nearness, elsewhere, conversation)
     )
-    open_tasks = await _list_open_tasks(deps, uid, conversation)
-    answers = await read_transcript(reading, Known(memories=shown_memories, tasks=open_tasks))
+    tasks = [task.description for task in open_tasks if _is_from_elsewhere(task, conversation)]
+    answers = await read_transcript(reading, Known(memories=shown_memories, tasks=tasks))
     ids = await _load_derived_ids(deps, uid, conversation)
 
     sifted = await run_beside_the_loop([conversation], partial(_sift, reading, answers))
@@ -253,10 +254,8 @@ def _order_by_nearness(memories: Sequence[Memory], conversation: Conversation) -
     return sorted(memories, key=shares_rare_word, reverse=True)
 
 
-async def _list_open_tasks(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> list[str]:
-    """Return the owner's newest open tasks of other conversations."""
-    tasks = await deps.stores.action_items.list_open(uid, limit=MAX_SHOWN_TASKS)
-    return [task.description for task in tasks if task.conversation_id not in conversation.family]
+def _is_from_elsewhere(task: ActionItem, conversation: Conversation) -> bool:
+    return task.conversation_id not in conversation.family
 
 
 async def _compare_with_near(
@@ -365,15 +364,21 @@ async def _add_app_summary(reading: Reading, draft: Draft) -> Draft:
 
 
 async def _drop_known_tasks(
-    deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft
+    reading: Reading, draft: Draft, open_tasks: Sequence[ActionItem]
 ) -> Draft:
-    """Leave out tasks that are open already, in the same words and of the same owner, from elsewhere."""
+    """Leave out tasks that are open already, in the same words and of the same owner, from elsewhere.
+
+    `open_tasks` are the owner's newest; older ones and those of others are looked up.
+    """
     wordings = {item.id: build_wording(item.description) for item in draft.action_items}
-    open_items = await deps.stores.action_items.list_open_by_wording(uid, [*wordings.values()])
+    may_be_more = len(open_tasks) == MAX_SHOWN_TASKS
+    unread = [wordings[i.id] for i in draft.action_items if i.owner != "me" or may_be_more]
+    stored = reading.deps.stores.action_items
+    found = await stored.list_open_by_wording(reading.uid, unread) if unread else []
     known_tasks = {
-        (item.wording, item.owner, item.owner_name)
-        for item in open_items
-        if item.conversation_id not in conversation.family
+        (task.wording, task.owner, task.owner_name)
+        for task in (*open_tasks, *found)
+        if _is_from_elsewhere(task, reading.conversation)
     }
     items = tuple(
         item
