@@ -8,6 +8,7 @@ Also called: local time, civil time, timezone conversion.
 
 import re
 from datetime import UTC, datetime, time, timedelta
+from itertools import groupby
 from zoneinfo import ZoneInfo
 
 EVENING = time(18)
@@ -25,10 +26,13 @@ def write_wall_clock(moment: datetime, zone: ZoneInfo) -> str:
 
 
 def list_days_ahead(moment: datetime, zone: ZoneInfo) -> str:
-    """Write the fourteen days after a moment: "Sat 2026-11-28, Sun 2026-11-29, …"."""
+    """Write the fourteen days after a moment: "2026-11: Sat 28, Sun 29, Mon 30; 2026-12: Tue 01, …"."""
     today = moment.astimezone(zone).date()
     days = (today + timedelta(days) for days in range(1, DAYS_AHEAD + 1))
-    return ", ".join(f"{day:%a %Y-%m-%d}" for day in days)
+    months = groupby(days, key=lambda day: f"{day:%Y-%m}")
+    return "; ".join(
+        f"{month}: {', '.join(f'{day:%a %d}' for day in month_days)}" for month, month_days in months
+    )
 
 
 def read_wall_clock(text: str | None, zone: ZoneInfo) -> datetime | None:

@@ -56,12 +56,12 @@ class TranscriptPart:
 
 
 def build_lines(conversation: Conversation) -> list[Line]:
-    """Return all segments as data, with their numbers."""
+    """Return all segments as data, with their numbers; `is_user` stands where the owner speaks."""
     return [
         {
             "segment": n,
             "speaker": segment.speaker[:MAX_SPEAKER_CHARS],
-            "is_user": segment.is_user,
+            **({"is_user": True} if segment.is_user else {}),
             "text": segment.text,
         }
         for n, segment in enumerate(conversation.named_segments)

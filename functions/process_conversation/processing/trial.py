@@ -27,7 +27,7 @@ def build_trial_prompt(model: ChatModel) -> Prompt:
     if room.compute(instructions, ANSWER_TOKENS) < estimate_tokens(instructions):
         instructions = render_instructions(BRIEF_PROMPT)
     transcript = [
-        {"segment": n, "speaker": speaker, "is_user": is_user, "text": text}
+        {"segment": n, "speaker": speaker, **({"is_user": True} if is_user else {}), "text": text}
         for n, (speaker, is_user, text) in enumerate(LINES)
     ]
     return Prompt(

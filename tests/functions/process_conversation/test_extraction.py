@@ -78,7 +78,7 @@ async def test_the_model_is_told_the_owners_evening_names_language_and_open_task
 
     data = model.prompts[0][1].data
     assert data["started_at"] == "Friday 2026-11-27 20:00"
-    assert data["days_ahead"].startswith("Sat 2026-11-28, Sun 2026-11-29")
+    assert data["days_ahead"].startswith("2026-11: Sat 28, Sun 29, Mon 30; 2026-12: Tue 01, Wed 02")
     assert "28" not in str({k: v for k, v in data.items() if k != "days_ahead"})
     assert data["owner_names"] == ["Alex Weber", "Lex"]
     assert (data["write_in"], data["language"]) == ("de", "en")
@@ -202,12 +202,17 @@ def test_the_prompt_is_short_and_its_answer_has_few_fields_p26():
 
 async def test_a_conversation_of_695_words_costs_at_most_2600_tokens_p26(database):
     words = "so the plan for the garden is to move the old fence and then paint it".split()
-    turns = [" ".join(words[n % 7 :] + words[: n % 7]) + "." for n in range(43)]
+    turns = [" ".join(2 * (words[n % 7 :] + words[: n % 7])) + "." for n in range(21)]
     segments = tuple(
         Segment(text=text, speaker=f"SPEAKER_0{n % 2}", is_user=n % 2 == 0)
-        for n, text in enumerate([*turns, "Yes, I will do it right away then, thanks."])
+        for n, text in enumerate(
+            [
+                *turns,
+                "Yes, I will do it right away then, thanks, and tell Ann about the paint, the brushes and the ladder, as she asked.",
+            ]
+        )
     )
-    assert sum(len(segment.text.split()) for segment in segments) >= 650
+    assert sum(len(segment.text.split()) for segment in segments) == 695
     with ScriptedModel(answers=build_script(build_extraction_output())) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation(transcript_segments=segments))

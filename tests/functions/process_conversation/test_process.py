@@ -445,7 +445,6 @@ async def test_the_model_reads_the_transcript_as_data_in_the_owners_zone(databas
     assert prompt.data["transcript"][1] == {
         "segment": 1,
         "speaker": "SPEAKER_01",
-        "is_user": False,
         "text": "Okay, I will call the printer.",
     }
     assert prompt.data["existing_memories"] == [{"number": 0, "text": "User plays the cello"}]

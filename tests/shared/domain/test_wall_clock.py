@@ -1,5 +1,6 @@
 """Time is told to models and read from them by the clock at home; code adds the zone (I2)."""
 
+import re
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -13,13 +14,13 @@ LOS_ANGELES, BERLIN, TOKYO = map(ZoneInfo, ("America/Los_Angeles", "Europe/Berli
 @pytest.mark.parametrize(
     ("moment", "zone", "written", "tomorrow"),
     [
-        (datetime(2026, 11, 28, 4, tzinfo=UTC), LOS_ANGELES, "Friday 2026-11-27 20:00", "Sat 2026-11-28"),
-        (datetime(2026, 11, 27, 23, 30, tzinfo=UTC), TOKYO, "Saturday 2026-11-28 08:30", "Sun 2026-11-29"),
-        (datetime(2026, 10, 24, 22, 30, tzinfo=UTC), BERLIN, "Sunday 2026-10-25 00:30", "Mon 2026-10-26"),
+        (datetime(2026, 11, 28, 4, tzinfo=UTC), LOS_ANGELES, "Friday 2026-11-27 20:00", "Sat 28"),
+        (datetime(2026, 11, 27, 23, 30, tzinfo=UTC), TOKYO, "Saturday 2026-11-28 08:30", "Sun 29"),
+        (datetime(2026, 10, 24, 22, 30, tzinfo=UTC), BERLIN, "Sunday 2026-10-25 00:30", "Mon 26"),
     ],
 )  # fmt: skip
 def test_a_moment_has_its_weekday_and_the_days_ahead_i2(moment, zone, written, tomorrow):
-    days = list_days_ahead(moment, zone).split(", ")
+    days = re.findall(r"[A-Z]\w\w \d\d", list_days_ahead(moment, zone))
 
     assert write_wall_clock(moment, zone) == written
     assert (days[0], len(days), len(set(days))) == (tomorrow, 14, 14)
