@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from functions.process_conversation.processing.examples import quotes_example
@@ -38,7 +38,7 @@ MAX_EVENT_MINUTES = 180
 MAX_OVERVIEW_CHARS = 4_000
 MAX_NAME_CHARS = 120
 MAX_LIST_LENGTH = 30
-PLANNED_WITHIN = timedelta(days=3_653)
+MAX_YEAR = 9000
 DEFAULT_EMOJI = "🧠"
 
 
@@ -142,7 +142,7 @@ def _build_events(
 
 
 def _lies_ahead(time: datetime, conversation: Conversation) -> bool:
-    return conversation.started_at < time < conversation.started_at + PLANNED_WITHIN
+    return conversation.started_at < time and time.year <= MAX_YEAR
 
 
 def _clean_emoji(text: str) -> str:
