@@ -77,7 +77,9 @@ def _format_row(name: str, results: Sequence[Result]) -> str:
 
 def _describe(talk: Talk, extracted: Extracted) -> str:
     structured = extracted.conversation.structured
-    tasks = [(task.owner_name or task.owner, task.description, task.due_at) for task in extracted.tasks]
+    tasks = [
+        (task.owner_name or task.owner, task.description, task.due_at) for task in extracted.tasks
+    ]
     memories = [memory.content for memory in extracted.memories]
     events = [(event.title, event.start) for event in structured.events]
     discarded = " discarded" if extracted.conversation.discarded else ""

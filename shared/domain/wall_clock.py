@@ -31,7 +31,8 @@ def list_days_ahead(moment: datetime, zone: ZoneInfo) -> str:
     days = (today + timedelta(days) for days in range(1, DAYS_AHEAD + 1))
     months = groupby(days, key=lambda day: f"{day:%Y-%m}")
     return "; ".join(
-        f"{month}: {', '.join(f'{day:%a %d}' for day in month_days)}" for month, month_days in months
+        f"{month}: {', '.join(f'{day:%a %d}' for day in month_days)}"
+        for month, month_days in months
     )
 
 

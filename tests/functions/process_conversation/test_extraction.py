@@ -201,7 +201,24 @@ def test_the_prompt_is_short_and_its_answer_has_few_fields_p26():
 
 
 async def test_a_conversation_of_695_words_costs_at_most_2600_tokens_p26(database):
-    words = "so the plan for the garden is to move the old fence and then paint it".split()
+    words = [
+        "so",
+        "the",
+        "plan",
+        "for",
+        "the",
+        "garden",
+        "is",
+        "to",
+        "move",
+        "the",
+        "old",
+        "fence",
+        "and",
+        "then",
+        "paint",
+        "it",
+    ]
     turns = [" ".join(2 * (words[n % 7 :] + words[: n % 7])) + "." for n in range(21)]
     segments = tuple(
         Segment(text=text, speaker=f"SPEAKER_0{n % 2}", is_user=n % 2 == 0)
