@@ -94,6 +94,7 @@ def _keep_structure(conversation: Conversation) -> Draft:
         topics=conversation.topics,
         apps_results=conversation.apps_results,
         suggested_apps=conversation.suggested_summarization_apps,
+        dropped_memories=conversation.dropped_memories,
     )
 
 
@@ -201,9 +202,8 @@ async def _extract_draft(reading: Reading, open_tasks: Sequence[ActionItem]) -> 
     sifted = await run_beside_the_loop([conversation], partial(_sift, reading, answers))
     was_repaired = any(part.answer.is_repaired for part in answers)
     sifted = await shorten_facts(reading, sifted, may_ask=not was_repaired)
-    telemetry.add_fields(
-        **{f"dropped_{reason}": count for reason, count in sifted.dropped.items() if count}
-    )
+    dropped = {reason: count for reason, count in sifted.dropped.items() if count}
+    telemetry.add_fields(**{f"dropped_{reason}": count for reason, count in dropped.items()})
     candidates = select_candidates(sifted.facts, conversation, ids)
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
     known_by_id = {memory.id: memory for memory in shown_memories}
@@ -227,7 +227,8 @@ async def _extract_draft(reading: Reading, open_tasks: Sequence[ActionItem]) -> 
             ids,
         )
 
-    return await run_beside_the_loop([conversation], build)
+    draft = await run_beside_the_loop([conversation], build)
+    return replace(draft, dropped_memories=dropped)
 
 
 def _sift(reading: Reading, answers: Sequence[PartAnswer]) -> Sifted:

@@ -23,6 +23,7 @@ from shared.domain.tasks.action_item import ActionItem
 from shared.models.schemas import normalise_answer_schema
 from shared.models.windows import count_data_tokens
 from tests.fakes import ScriptedModel
+from tests.fixtures.library import CONVERSATIONS, build_client
 from tests.fixtures.processing import (
     ALICE,
     DISCARD,
@@ -153,7 +154,28 @@ async def test_what_is_dropped_stands_in_the_log_by_reason_i1(database):
         fields = await process_one(world)
 
     assert (fields["dropped_unproved"], fields["dropped_not_meant"]) == (1, 1)
+    async with build_client(world, ALICE) as client:
+        report = (await client.get(f"{CONVERSATIONS}/talk")).json()
+    assert report["dropped_memories"] == {"unproved": 1, "not_meant": 1}
     assert await list_facts(world) == ["User is allergic to peanuts"]
+
+
+async def test_one_press_brings_back_what_was_discarded_p27(database):
+    answers = {DISCARD: [{"discard": True}], **build_script(build_extraction_output())}
+    with ScriptedModel(answers=answers) as model:
+        world = build_processing_fixture(database, model)
+        spoken = build_test_conversation("Okay, bye.").transcript_segments[:1]
+        await world.write(build_test_conversation(transcript_segments=spoken))
+        await world.deliver_all()
+        async with build_client(world, ALICE) as client:
+            listed = await client.get(CONVERSATIONS, params={"include_discarded": "true"})
+            kept = await client.patch(f"{CONVERSATIONS}/talk", json={"discarded": False})
+        await world.deliver_all()
+
+    assert [each["discarded"] for each in listed.json()] == [True]
+    assert kept.json()["discarded"] is False
+    stored = await world.load_conversation()
+    assert (stored.discarded, stored.structured.title) == (False, "Berlin launch in May")
 
 
 async def test_an_import_is_never_discarded_p27(database):
