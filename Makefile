@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-answers eval-memories eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock clean help
+.PHONY: run example import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-answers eval-memories eval-extraction eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -77,6 +77,9 @@ eval-answers: $(VENV)/ready-dev ## Measure answers end to end: make eval-answers
 
 eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our gold set (OPENAI_API_KEY asks that model; ARGS=--show)
 	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.memories $(ARGS)
+
+eval-extraction: $(VENV)/ready-dev ## Measure tasks, owners, dates, memories and discards on our gold talks (OPENAI_API_KEY asks that model; ARGS="--show --record FILE", "--replay FILE")
+	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.extraction $(ARGS)
 
 eval-crisis: $(VENV)/ready-dev ## Measure what people in danger get, by language and kind, on held-out messages
 	@$(BIN)/python -m infra.eval.crisis

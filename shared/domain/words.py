@@ -29,12 +29,6 @@ def normalise(text: str) -> str:
     return " ".join(re.findall(r"[\w']+", text.casefold()))
 
 
-def stands_in(words: str, text: str) -> bool:
-    """Tell whether words stand in a text as they are, whatever their case and punctuation."""
-    wanted = normalise(words)
-    return bool(wanted) and wanted in normalise(text)
-
-
 def build_wording(text: str) -> str:
     """Return what a stored text is looked up by: its normal form, as far as a query compares."""
     return normalise(text)[:MAX_WORDING_CHARS]

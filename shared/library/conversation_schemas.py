@@ -329,13 +329,22 @@ class ConversationSummaryOut(ConversationBaseOut):
 
 
 class ConversationOut(ConversationSummaryOut):
-    """A conversation with its transcript."""
+    """A conversation with its transcript.
+
+    `dropped_memories` counts by reason what a model wanted to remember of it and was not kept.
+    """
 
     transcript_segments: list[SegmentOut]
+    dropped_memories: dict[str, int]
 
     @classmethod
     def of(cls, conversation: Conversation, **others: Any) -> Self:
         """`others` are the fields of a subclass."""
         summary = vars(ConversationSummaryOut.model_validate(conversation))
         segments = build_segments(conversation)
-        return cls.model_construct(**summary, transcript_segments=segments, **others)
+        return cls.model_construct(
+            **summary,
+            transcript_segments=segments,
+            dropped_memories=dict(conversation.dropped_memories),
+            **others,
+        )

@@ -23,6 +23,7 @@ Kind = Literal["email", "phone", "iban", "card", "id", "secret", "text"]
 _SECRET_KINDS: Final[frozenset[secrets.Kind]] = secrets.CREDENTIALS | {"card_number", "iban"}
 """Not opaque tokens: those are as often ids of records, which a model passes on to tools."""
 _KIND_BY_SECRET: Final[Mapping[secrets.Kind, Kind]] = {"card_number": "card", "iban": "iban"}
+_SECRETS: Final[frozenset[Kind]] = frozenset(("secret", "card", "iban", "id"))
 _ID_NAME = re.compile(r"(?i)id[\"'\\]*\s*[:=]>?\s*[\"'\\]*\Z")
 _CODE_NAME = re.compile(r"[a-z]\w{0,40}\s?=\s?\Z")
 _CODE_VALUE = re.compile(
@@ -49,6 +50,22 @@ class PrivateSpan:
     start: int
     end: int
     kind: Kind
+
+
+def hide_secrets(text: str) -> str:
+    """Put an ellipsis in the place of secrets and of the numbers of accounts, cards and papers."""
+    for span in reversed(_list_secrets(text)):
+        text = f"{text[: span.start]}…{text[span.end :]}"
+    return text
+
+
+def has_secret(text: str) -> bool:
+    """Tell whether a text has what hide_secrets() hides."""
+    return bool(_list_secrets(text))
+
+
+def _list_secrets(text: str) -> list[PrivateSpan]:
+    return [span for span in find_private(text) if span.kind in _SECRETS]
 
 
 def find_private(text: str) -> list[PrivateSpan]:

@@ -42,8 +42,8 @@ def test_a_missing_slot_is_refused(name):
 def test_a_value_that_looks_like_a_slot_stays_as_it_is():
     name = "process_conversation/extraction"
 
-    assert "{{categories}}" in render(
-        name, **{**build_values(name), "categories": "{{categories}}"}
+    assert "{{example_food}}" in render(
+        name, **{**build_values(name), "example_food": "{{example_food}}"}
     )
 
 

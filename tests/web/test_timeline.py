@@ -40,7 +40,6 @@ def test_the_timeline_shows_conversations_events_and_tasks_by_day_p30(
     owner = console.sign_in_beside(context, "chronicler")
     context.request.post(f"{console.origin}/v1/action-items", headers=owner, data=task)
     model.play(
-        Script(schema="discard", text='{"discard": false}'),
         Script(schema="extraction", text=json.dumps(EXTRACTION)),
     )
     page.get_by_label("Transcript", exact=True).fill("Nora: I will bake a cake.")

@@ -41,7 +41,7 @@ export function reader(api, { onChange, onClose }) {
       const [conversation, passages] = await Promise.all([api.conversation(id), passagesFor(api, id, question)]);
       const segments = conversation.transcript_segments;
       const cited = segment === null ? citedSegments(segments, passages, answer) : new Set([segments[segment]]);
-      if (requested === id) show(panel, titleOf(conversation), tools(conversation), soundOf(api, id, attempt), ...contents(conversation, cited, { name, unname, markSelf, retry, tick }));
+      if (requested === id) show(panel, titleOf(conversation), tools(conversation), soundOf(api, id, attempt), ...contents(conversation, cited, { name, unname, markSelf, retry, tick, keep }));
     } catch (problem) {
       if (requested === id) show(panel, t("This conversation cannot be opened"), problemLine(problem));
     }
@@ -129,6 +129,11 @@ export function reader(api, { onChange, onClose }) {
     onChange(id, await api.conversation(id));
   });
 
+  const keep = (id) => attempt(async () => {
+    onChange(id, await api.changeConversation(id, { discarded: false }));
+    await read(id);
+  });
+
   const retry = (id, button) => attempt(async () => {
     button.disabled = true;
     button.textContent = t("Trying again…");
@@ -170,6 +175,8 @@ function contents(conversation, cited, changes) {
     el("p", { class: "hint" }, moment(conversation.started_at)),
     conversation.waiting_since && el("p", { class: "hint" }, waitingText(conversation.waiting_since)),
     conversation.failure && failed(conversation, changes),
+    conversation.discarded && el("p", { class: "hint" }, t("Nothing in it seemed to matter, so it is not searched."), " ",
+      el("button", { type: "button", onclick: () => changes.keep(id) }, t("Keep this conversation"))),
     structured.overview && el("p", { dir: "auto" }, structured.overview),
     ...list(t("To do"), (structured.action_items ?? []).map((task, place) => [taskBox(task, (box) => changes.tick(id, place, box))])),
     ...list(t("Coming up"), (structured.events ?? []).map((event) => [icon("open"), el("span", { dir: "auto" }, `${event.title}, ${moment(event.start)}`)])),

@@ -448,6 +448,7 @@ class ConversationChangeIn(TypedDict):
     emoji: NotRequired[str | None]
     category: NotRequired[str | None]
     starred: NotRequired[bool | None]
+    discarded: NotRequired[bool | None]
 
 
 class ConversationCreatedOut(TypedDict):
@@ -2838,6 +2839,7 @@ class ConversationOut(TypedDict):
     apps_results: list[AppResultOut]
     suggested_summarization_apps: list[str]
     transcript_segments: list[SegmentOut]
+    dropped_memories: dict[str, int]
 
 
 class DailySummariesOut(TypedDict):
@@ -2866,6 +2868,7 @@ class HitOut(TypedDict):
     apps_results: list[AppResultOut]
     suggested_summarization_apps: list[str]
     transcript_segments: list[SegmentOut]
+    dropped_memories: dict[str, int]
     score: float | None
     passages: list[PassageOut]
     snippets: list[SnippetOut]

@@ -14,7 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from shared.domain.value import value
-from shared.domain.words import normalise
+from shared.retrieval.passages import stands_in_words
 from shared.retrieval.synonyms import list_synonyms
 from shared.retrieval.term_weights import FUNCTION_WEIGHT, RARE_WEIGHT, get_term_weight
 from shared.retrieval.terms import find_words, fold, tokenize
@@ -39,16 +39,6 @@ _HIRAGANA = re.compile("[\u3040-\u309f]")
 def is_proved(statement: str, quote: str, said: str) -> bool:
     """Tell whether a quotation stands in what was said, in whole words, and proves a statement."""
     return stands_in_words(quote, said) and proves(quote, statement)
-
-
-def stands_in_words(quote: str, said: str) -> bool:
-    """Tell whether a quotation stands in a text, whatever its case and punctuation, and tears no word."""
-    wanted, text = normalise(quote), normalise(said)
-    words = [(start, end) for start, end, is_spaced in find_words(text) if is_spaced]
-    return bool(wanted) and any(
-        not any(start < edge < end for edge in match.span() for start, end in words)
-        for match in re.finditer(re.escape(wanted), text)
-    )
 
 
 def proves(quote: str, statement: str) -> bool:

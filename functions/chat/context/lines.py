@@ -16,6 +16,7 @@ from shared.domain.chats.chat import Message
 from shared.domain.chats.exercise import ActiveExercise
 from shared.domain.chats.safety import SafetyScore
 from shared.domain.provenance import LIBRARY
+from shared.domain.wall_clock import list_days_ahead
 from shared.exercises import find_exercise
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
@@ -45,7 +46,8 @@ NO_PROJECT = (
 def build_lines(profile: Profile, now: datetime, language: str) -> list[str]:
     local_time = now.astimezone(profile.zone).replace(microsecond=0)
     return [
-        f"Current time: {local_time.isoformat()} ({profile.zone.key})",
+        f"Current time: {local_time.isoformat()} ({profile.zone.key}), a {local_time:%A}",
+        f"Days ahead: {list_days_ahead(now, profile.zone)}",
         f"Where the question has no language of its own, answer in: {_quote(language)}",
     ]
 

@@ -7,7 +7,7 @@ from functions.chat.safety.crisis_rules import CrisisFinding
 from functions.chat.safety.reading import Reading
 from shared.data.search.question_meaning import UNMEASURED, QuestionMeaning
 from shared.domain.chats.crisis import CrisisLevel, CrisisVerdict, Judge
-from shared.domain.words import stands_in
+from shared.retrieval.passages import stands_in_words
 
 _CONTACT: re.Pattern[str] = re.compile(
     r"https?://\S+|(?<![^\s@])[^\s@]+@[^\s@]+\.[^\s@]+|\+?\d(?:[ ()/.-]?\d){5,}"
@@ -58,8 +58,8 @@ def judge_reading(text: str, finding: CrisisFinding, reading: Reading) -> Crisis
         level = 3
     is_doubted = finding.certainty == "unsure"
     if not level and not reading.danger_of_others and is_doubted:
-        level = 0 if stands_in(reading.quote, text) else 1
-    is_placed = stands_in(reading.place, text) and _COUNTRY.fullmatch(reading.country)
+        level = 0 if stands_in_words(reading.quote, text) else 1
+    is_placed = stands_in_words(reading.place, text) and _COUNTRY.fullmatch(reading.country)
     return CrisisVerdict(
         level=level,
         decided_by="classifier",

@@ -11,7 +11,7 @@ from math import isfinite
 from shared.domain.chats.crisis import CrisisLevel
 from shared.domain.chats.safety import Moderation, SafetyThresholds
 from shared.domain.value import value
-from shared.domain.words import stands_in
+from shared.retrieval.passages import stands_in_words
 
 MAX_SCORE = 10.0
 
@@ -77,4 +77,4 @@ def merge_readings(readings: Sequence[Reading]) -> Reading:
 def asks_for_harm(reading: Reading, text: str, thresholds: SafetyThresholds) -> bool:
     """Tell whether a reading would refuse a question, and quotes why."""
     is_harmful = reading.harm >= thresholds.harm or reading.misuse >= thresholds.misuse
-    return is_harmful and stands_in(reading.harm_quote, text)
+    return is_harmful and stands_in_words(reading.harm_quote, text)

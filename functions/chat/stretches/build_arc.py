@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from functions.chat.consent.nobodys_words import is_owners_word
-from functions.chat.consent.proof import stands_in_words
 from functions.chat.stretches.model_outputs import StatementOutput, StretchOutput
 from shared.domain.chats.arc import (
     MAX_LINE_CHARS,
@@ -24,6 +23,7 @@ from shared.domain.memories.memory import MAX_WORDS, Memory
 from shared.domain.provenance import join_kinds
 from shared.domain.words import count_words, normalise
 from shared.library.write_policy import decide_timing
+from shared.retrieval.passages import stands_in_words
 from shared.security.visible_text import strip_invisible
 
 MAX_QUOTE_CHARS = 280

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from functions.chat.consent.proof import proves, stands_in_words
+from functions.chat.consent.proof import proves
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
@@ -24,6 +24,7 @@ from shared.domain.chats.rule import (
 )
 from shared.domain.errors import Invalid, ToolRefused
 from shared.domain.ids import MessageId, RuleId, UserId
+from shared.retrieval.passages import stands_in_words
 
 NOT_SAID = "the owner did not write these words. Quote them letter for letter."
 

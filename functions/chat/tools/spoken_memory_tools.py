@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from functions.chat.consent.consent_reply import parse_reply
-from functions.chat.consent.proof import is_proved, proves, stands_in_words
+from functions.chat.consent.proof import is_proved, proves
 from functions.chat.consent.taint import Taint
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
@@ -16,6 +16,7 @@ from shared.domain.errors import ToolRefused
 from shared.domain.ids import UserId
 from shared.domain.provenance import LIBRARY
 from shared.domain.value import value
+from shared.retrieval.passages import stands_in_words
 
 NOT_SAID = "The owner did not say these words. Quote them letter for letter, or do not call this."
 NOT_PROVED = (

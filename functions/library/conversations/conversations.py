@@ -65,11 +65,15 @@ async def get_conversation(deps: LibraryDeps, call: Call) -> ConversationOut:
     max_bytes=65_536,
 )
 async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn]) -> ConversationOut:
-    edits = call.body.model_dump(exclude_none=True, exclude={"starred"})
+    edits = call.body.model_dump(exclude_none=True, exclude={"starred", "discarded"})
     if edits:
         await deps.stores.conversations.edit(call.uid, _path_id(call), **edits)
     if call.body.starred is not None:
         await _star(deps, call, starred=call.body.starred)
+    if call.body.discarded is not None:
+        await deps.stores.conversations.discard(
+            call.uid, _path_id(call), discarded=call.body.discarded, now=deps.clock.now()
+        )
     return await _load_whole(deps, call)
 
 

@@ -69,13 +69,17 @@ class AssignmentIn(Wire):
 
 
 class ConversationChangeIn(Wire):
-    """Omitted fields keep their value; the owner's changes survive every reprocessing."""
+    """Omitted fields keep their value; the owner's changes survive every reprocessing.
+
+    `discarded` false takes back a conversation that was discarded.
+    """
 
     title: TitleText | None = None
     overview: Annotated[str, Field(max_length=10_000)] | None = None
     emoji: Annotated[str, Field(min_length=1, max_length=16)] | None = None
     category: str | None = None
     starred: bool | None = None
+    discarded: bool | None = None
 
     @model_validator(mode="after")
     def _validate_category(self) -> Self:

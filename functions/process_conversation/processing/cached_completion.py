@@ -52,7 +52,7 @@ class Extraction:
     @property
     def context(self) -> Mapping[str, Any]:
         """What the data of each prompt says of the conversation beside its lines."""
-        return describe_context(self.conversation, self.profile.zone.key)
+        return describe_context(self.conversation, self.profile.zone)
 
 
 async def start_extraction(

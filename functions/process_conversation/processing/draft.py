@@ -1,6 +1,6 @@
 """Draft: what to store of a conversation, and what of its earlier content to remove."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Self
 
@@ -22,7 +22,7 @@ class Draft:
     `repeated_ids` are known memories that the conversation repeats, `corrections` known ones that are
     no longer true, and `unrepeated_ids` those that it repeated before and does not any more. `stale_row_ids` are memories that may be in the index and must not, stored or not.
     `released_memories` were held until the conversation said them too. `restored_memories` are true again: what corrected them no longer occurs. `apps_results` are texts of
-    summary apps, and `suggested_apps` those that suit.
+    summary apps, and `suggested_apps` those that suit. `dropped_memories` counts by reason what was not proved or not fit to keep.
     """
 
     discarded: bool = False
@@ -41,6 +41,7 @@ class Draft:
     chunk_count: int = 0
     apps_results: tuple[AppResult, ...] = ()
     suggested_apps: tuple[AppId, ...] = ()
+    dropped_memories: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def stale_values(self) -> list[ActionItem | Memory]:

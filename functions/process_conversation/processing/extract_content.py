@@ -3,6 +3,7 @@
 Also called: summarization, information extraction, entity extraction, summarize a conversation.
 """
 
+from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,8 +22,10 @@ from functions.process_conversation.processing.draft import (
     reconcile_with_stored,
 )
 from functions.process_conversation.processing.memory_selection import (
+    Sifted,
     decide_memories,
     select_candidates,
+    sift_facts,
 )
 from functions.process_conversation.processing.merge_parts import (
     PartContent,
@@ -34,9 +37,15 @@ from functions.process_conversation.processing.merge_parts import (
 from functions.process_conversation.processing.model_outputs import (
     DiscardOutput,
 )
-from functions.process_conversation.processing.read_transcript import PartAnswer, read_transcript
+from functions.process_conversation.processing.read_transcript import (
+    Known,
+    PartAnswer,
+    read_transcript,
+)
+from functions.process_conversation.processing.scraps import is_scrap
+from functions.process_conversation.processing.shorten_facts import shorten_facts
 from functions.process_conversation.processing.structure import (
-    MAX_DISCARDABLE_WORDS,
+    MIN_KEPT_WORDS,
     add_speakers,
     build_structure,
     build_topics,
@@ -50,7 +59,7 @@ from functions.process_conversation.processing.transcript_parts import (
     list_before,
     take_part,
 )
-from shared import prompts
+from shared import prompts, telemetry
 from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.domain.account.profile import Profile
 from shared.domain.conversations.conversation import Conversation, apply_edits
@@ -66,9 +75,12 @@ from shared.library.reconcile import Candidate
 from shared.library.superseded import restore_superseded
 from shared.models.data_room import DataRoom
 from shared.retrieval.chunking import split_into_chunks
+from shared.retrieval.term_weights import RARE_WEIGHT, get_term_weight
+from shared.retrieval.terms import tokenize
 
 MAX_SHOWN_MEMORIES = 100
-"""Of them as many as the window holds, the newest first."""
+"""Of them as many as the window holds."""
+MAX_SHOWN_TASKS = 30
 DISCARD_PROMPT = "process_conversation/discard"
 DISCARD_TOKENS = 1_000
 """Room for a yes or no, and for what some models think before it."""
@@ -82,6 +94,7 @@ def _keep_structure(conversation: Conversation) -> Draft:
         topics=conversation.topics,
         apps_results=conversation.apps_results,
         suggested_apps=conversation.suggested_summarization_apps,
+        dropped_memories=conversation.dropped_memories,
     )
 
 
@@ -110,8 +123,9 @@ async def extract_content(
     if await _is_discarded(extraction):
         draft = Draft(discarded=True)
     else:
-        draft = await _extract_draft(extraction)
-        draft = await _drop_known_tasks(deps, uid, conversation, draft)
+        open_tasks = await deps.stores.action_items.list_open(uid, limit=MAX_SHOWN_TASKS)
+        draft = await _extract_draft(extraction, open_tasks)
+        draft = await _drop_known_tasks(extraction, draft, open_tasks)
         draft = await _add_app_summary(extraction, draft)
     return await _reconcile(deps, uid, conversation, draft)
 
@@ -144,16 +158,18 @@ async def _reconcile(
 
 
 async def _is_discarded(extraction: Extraction) -> bool:
-    """Ask the model about short transcripts only; an empty one is discarded unasked.
+    """Discard a short transcript only where it is made of scraps and the model finds so, too.
 
-    Where the owner decided it, nobody is asked.
+    An empty one is discarded unasked. Where the owner decided it, nobody is asked.
     """
     conversation = extraction.conversation
-    words = count_transcript_words(conversation, limit=MAX_DISCARDABLE_WORDS)
+    words = count_transcript_words(conversation, limit=MIN_KEPT_WORDS)
     if words and conversation.edits.discarded is not None:
         return conversation.edits.discarded
-    if words == 0 or words > MAX_DISCARDABLE_WORDS:
+    if words == 0 or words >= MIN_KEPT_WORDS or conversation.is_imported:
         return words == 0
+    if not is_scrap(segment.text for segment in conversation.transcript_segments):
+        return False
     answer = await complete_once(
         extraction, _build_discard_prompt(extraction), role="fast", schema=DiscardOutput
     )
@@ -169,21 +185,26 @@ def _build_discard_prompt(extraction: Extraction) -> Prompt:
     return build_prompt("discard", data, answer_tokens=DISCARD_TOKENS)
 
 
-async def _extract_draft(extraction: Extraction) -> Draft:
+async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem]) -> Draft:
     deps, uid, conversation = extraction.deps, extraction.uid, extraction.conversation
     valid_memories = await deps.stores.memories.list_valid(
         uid, now=deps.clock.now(), limit=MAX_SHOWN_MEMORIES
     )
     known_memories = [memory for memory in valid_memories if memory.is_current or memory.is_held]
-    shown_memories = select_from_elsewhere(known_memories, conversation)
-    answers = await read_transcript(extraction, shown_memories)
+    elsewhere = select_from_elsewhere(known_memories, conversation)
+    shown_memories = await run_beside_the_loop(
+        [conversation], partial(_order_by_nearness, elsewhere, conversation)
+    )
+    tasks = [task.description for task in open_tasks if _is_from_elsewhere(task, conversation)]
+    answers = await read_transcript(extraction, Known(memories=shown_memories, tasks=tasks))
     ids = await _load_derived_ids(deps, uid, conversation)
 
-    def select() -> list[Candidate]:
-        facts = merge_memories([part.answer.memories or () for part in answers], extraction.lines)
-        return select_candidates(facts, conversation, ids)
-
-    candidates = await run_beside_the_loop([conversation], select)
+    sifted = await run_beside_the_loop([conversation], partial(_sift, extraction, answers))
+    was_repaired = any(part.answer.is_repaired for part in answers)
+    sifted = await shorten_facts(extraction, sifted, may_ask=not was_repaired)
+    dropped = {reason: count for reason, count in sifted.dropped.items() if count}
+    telemetry.add_fields(**{f"dropped_{reason}": count for reason, count in dropped.items()})
+    candidates = select_candidates(sifted.facts, conversation, ids)
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
     known_by_id = {memory.id: memory for memory in shown_memories}
     read_ids = select_read(shown_memories, extraction.model.describe("reader").window_tokens)
@@ -208,7 +229,38 @@ async def _extract_draft(extraction: Extraction) -> Draft:
             ids,
         )
 
-    return await run_beside_the_loop([conversation], build)
+    draft = await run_beside_the_loop([conversation], build)
+    return replace(draft, dropped_memories=dropped)
+
+
+def _sift(extraction: Extraction, answers: Sequence[PartAnswer]) -> Sifted:
+    """Return the facts of all parts that may be stored, each once."""
+    sifted_parts = [
+        sift_facts(
+            part.answer.memories or (), extraction.conversation, extraction.profile.all_names
+        )
+        for part in answers
+    ]
+    dropped = sum((Counter(part.dropped) for part in sifted_parts), Counter())
+    facts = merge_memories([part.facts for part in sifted_parts], extraction.lines)
+    return Sifted(facts=tuple(facts), dropped=dropped)
+
+
+def _order_by_nearness(memories: Sequence[Memory], conversation: Conversation) -> list[Memory]:
+    """Put those first that share a rare word with what was said: a small window holds but a few."""
+    spoken = {term for s in conversation.named_segments for term in tokenize(s.text)}
+
+    def shares_rare_word(memory: Memory) -> bool:
+        return any(
+            term in spoken and get_term_weight(term) >= RARE_WEIGHT
+            for term in tokenize(memory.content)
+        )
+
+    return sorted(memories, key=shares_rare_word, reverse=True)
+
+
+def _is_from_elsewhere(task: ActionItem, conversation: Conversation) -> bool:
+    return task.conversation_id not in conversation.family
 
 
 async def _compare_with_near(
@@ -228,7 +280,10 @@ def _build_contents(extraction: Extraction, answers: Sequence[PartAnswer]) -> li
     return [
         PartContent(
             structured=build_structure(
-                part.answer.structure, extraction.conversation, extraction.profile.zone
+                part.answer.structure,
+                extraction.conversation,
+                extraction.profile.zone,
+                extraction.profile.all_names,
             ),
             topics=build_topics(part.answer.structure),
             words=PartWords(
@@ -314,15 +369,21 @@ async def _add_app_summary(extraction: Extraction, draft: Draft) -> Draft:
 
 
 async def _drop_known_tasks(
-    deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft
+    extraction: Extraction, draft: Draft, open_tasks: Sequence[ActionItem]
 ) -> Draft:
-    """Leave out tasks that are open already, in the same words and of the same owner, from elsewhere."""
+    """Leave out tasks that are open already, in the same words and of the same owner, from elsewhere.
+
+    `open_tasks` are the owner's newest; older ones and those of others are looked up.
+    """
     wordings = {item.id: build_wording(item.description) for item in draft.action_items}
-    open_items = await deps.stores.action_items.list_open_by_wording(uid, [*wordings.values()])
+    may_be_more = len(open_tasks) == MAX_SHOWN_TASKS
+    unread = [wordings[i.id] for i in draft.action_items if i.owner != "me" or may_be_more]
+    stored = extraction.deps.stores.action_items
+    found = await stored.list_open_by_wording(extraction.uid, unread) if unread else []
     known_tasks = {
-        (item.wording, item.owner, item.owner_name)
-        for item in open_items
-        if item.conversation_id not in conversation.family
+        (task.wording, task.owner, task.owner_name)
+        for task in (*open_tasks, *found)
+        if _is_from_elsewhere(task, extraction.conversation)
     }
     items = tuple(
         item

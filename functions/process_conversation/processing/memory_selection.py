@@ -5,17 +5,23 @@ They are short, few and new, and rest on words of the transcript that were meant
 Also called: fact extraction, memory extraction.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
+from functions.process_conversation.processing.examples import quotes_example
 from functions.process_conversation.processing.model_outputs import MemoryOutput
+from functions.process_conversation.processing.task_owner import select_owner_labels
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.conversations.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
 from shared.domain.memories.memory import HOLD_TIME, Memory, MemoryCategory, is_short_enough
+from shared.domain.value import value
 from shared.domain.words import normalise
 from shared.library.reconcile import Candidate, Reconciliation, reconcile
-from shared.library.write_policy import WriteTiming, decide_timing
+from shared.retrieval.passages import count_quoted_words, find_abridged
+from shared.security.private_data import has_secret
 
 MAX_PER_CATEGORY = 2
 MAX_HELD_PER_CONVERSATION = 2
@@ -23,25 +29,102 @@ MAX_HELD = 50
 """How many facts of a user wait for another conversation at a time; no more are added."""
 MAX_REPEATED = 20
 """How many known facts a conversation may repeat: a commit holds at most 500 writes."""
+MAX_TURNS_APART = 6
+"""So far from the segment that a model names its proof is looked for."""
+MIN_PROOF_WORDS = 2
+"""Of a segment of one word that word is enough."""
+DropReason = Literal["not_meant", "empty", "unproved", "secret", "example", "long"]
 EXTRACTED_CATEGORIES: tuple[MemoryCategory, ...] = ("interesting", "system")
 
 
-def select_candidates(
-    answers: Sequence[MemoryOutput],
-    conversation: Conversation,
-    ids: DerivedIds,
-) -> list[Candidate]:
-    """Select the supported facts."""
+@value
+class Sifted:
+    """Facts that may be stored, and how many were dropped for which reason."""
+
+    facts: tuple[MemoryOutput, ...]
+    dropped: Mapping[DropReason, int]
+
+
+def sift_facts(
+    answers: Sequence[MemoryOutput], conversation: Conversation, own_names: Iterable[str] = ()
+) -> Sifted:
+    """Keep what is meant to last and proved, with its proof as the transcript has it; of any length."""
     segments = conversation.named_segments
-    supported_facts = _keep_latest([m for m in answers if _is_supported(m, segments)])
+    own_places = _find_own_places(segments, own_names)
+    facts: list[MemoryOutput] = []
+    dropped: Counter[DropReason] = Counter()
+    for answer in answers:
+        proof = find_proof(answer, segments, own_places)
+        if reason := _find_fault(answer, proof, conversation):
+            dropped[reason] += 1
+        elif proof is not None:
+            place, evidence = proof
+            facts.append(answer.model_copy(update={"segment": place, "evidence": evidence}))
+    return Sifted(facts=tuple(facts), dropped=dropped)
+
+
+def find_proof(
+    answer: MemoryOutput, segments: Sequence[Segment], own_places: Container[int]
+) -> tuple[int, str] | None:
+    """Return where the words of a proof stand, nearest to the segment that is named, and as they stand there.
+
+    Models count segments badly. What a fact about the owner rests on was said by the owner.
+    """
+    near = range(max(answer.segment - MAX_TURNS_APART, 0), answer.segment + MAX_TURNS_APART + 1)
+    places = (n for n in near if n < len(segments))
+    for n in sorted(places, key=lambda place: abs(place - answer.segment)):
+        if answer.category == "system" and n not in own_places:
+            continue
+        text = segments[n].text
+        quote = answer.evidence.strip().removeprefix(f"{segments[n].speaker}:")
+        span = find_abridged(quote, text)
+        if span and _is_long_enough(passage := text[slice(*span)], text):
+            return n, passage
+    return None
+
+
+def _is_long_enough(passage: str, text: str) -> bool:
+    return count_quoted_words(passage) >= min(MIN_PROOF_WORDS, count_quoted_words(text))
+
+
+def _find_own_places(segments: Sequence[Segment], own_names: Iterable[str]) -> frozenset[int]:
+    """Return the places of the owner's segments: marked, or else under a whole name of theirs."""
+    marked = frozenset(n for n, segment in enumerate(segments) if segment.is_user)
+    if marked:
+        return marked
+    own_labels = select_owner_labels({segment.speaker for segment in segments}, own_names)
+    return frozenset(n for n, segment in enumerate(segments) if segment.speaker in own_labels)
+
+
+def _find_fault(
+    answer: MemoryOutput, proof: tuple[int, str] | None, conversation: Conversation
+) -> DropReason | None:
+    if answer.timing == "drop":
+        return "not_meant"
+    if not normalise(answer.content):
+        return "empty"
+    if proof is None:
+        return "unproved"
+    if has_secret(answer.content) or has_secret(proof[1]):
+        return "secret"
+    spoken = (segment.text for segment in conversation.transcript_segments)
+    return "example" if quotes_example(answer.content, spoken) else None
+
+
+def select_candidates(
+    facts: Sequence[MemoryOutput], conversation: Conversation, ids: DerivedIds
+) -> list[Candidate]:
+    """Return proved facts that are short enough, without those that the conversation itself corrects."""
+    short_facts = [fact for fact in facts if is_short_enough(fact.category, fact.content)]
+    latest_facts = _keep_latest(short_facts)
     return [
         Candidate(
-            memory=_build_memory(fact, category, conversation, ids),
+            memory=_build_memory(fact, conversation, ids),
             replaced_id=fact.replaced_id,
             repeated_id=fact.repeated_id,
         )
         for category in EXTRACTED_CATEGORIES
-        for fact in supported_facts
+        for fact in latest_facts
         if fact.category == category
     ]
 
@@ -78,28 +161,6 @@ def _limit_count(reconciliation: Reconciliation, max_held: int) -> Reconciliatio
     )
 
 
-def _is_supported(answer: MemoryOutput, segments: Sequence[Segment]) -> bool:
-    """Tell whether a fact is short enough and proved; one that is too long is dropped, not cut.
-
-    A fact about the owner must rest on the owner's own words.
-    """
-    if not 0 <= answer.segment < len(segments):
-        return False
-    segment = segments[answer.segment]
-    return (
-        is_short_enough(answer.category, answer.content)
-        and bool(normalise(answer.content))
-        and bool(answer.evidence.strip())
-        and answer.evidence in segment.text
-        and (segment.is_user or answer.category != "system")
-        and _decide_timing(answer) != "drop"
-    )
-
-
-def _decide_timing(answer: MemoryOutput) -> WriteTiming:
-    return decide_timing(answer.timing, answer.kind, is_about_owner=answer.category == "system")
-
-
 def _keep_latest(answers: Sequence[MemoryOutput]) -> list[MemoryOutput]:
     """Keep the latest of several homes, ages or names that one conversation states.
 
@@ -107,7 +168,7 @@ def _keep_latest(answers: Sequence[MemoryOutput]) -> list[MemoryOutput]:
     """
 
     def build_order_key(answer: MemoryOutput) -> tuple[bool, int]:
-        return _decide_timing(answer) != "repeat", answer.segment
+        return answer.timing != "repeat", answer.segment
 
     latest_by_key = {answer.stored_key: answer for answer in sorted(answers, key=build_order_key)}
     return [
@@ -120,15 +181,13 @@ def _is_corrected(answer: MemoryOutput, latest: MemoryOutput) -> bool:
     return is_exclusive and normalise(answer.content) != normalise(latest.content)
 
 
-def _build_memory(
-    answer: MemoryOutput, category: MemoryCategory, conversation: Conversation, ids: DerivedIds
-) -> Memory:
+def _build_memory(answer: MemoryOutput, conversation: Conversation, ids: DerivedIds) -> Memory:
     """Build it as it is stored now, which is the end of its conversation, or as it is held."""
     content = " ".join(answer.content.split())
     memory = Memory(
         id=MemoryId(ids.choose("memory", content)),
         content=content,
-        category=category,
+        category=answer.category,
         created_at=conversation.finished_at,
         updated_at=conversation.finished_at,
         conversation_id=conversation.id,
@@ -137,6 +196,4 @@ def _build_memory(
         aspect=answer.stored_key,
         read_kinds=conversation.text_kinds,
     )
-    return (
-        memory.hold(memory.created_at + HOLD_TIME) if _decide_timing(answer) == "repeat" else memory
-    )
+    return memory.hold(memory.created_at + HOLD_TIME) if answer.timing == "repeat" else memory

@@ -5,7 +5,7 @@ They are lenient: one odd value never costs the whole answer.
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import (
     BaseModel,
@@ -21,10 +21,12 @@ from pydantic.json_schema import SkipJsonSchema
 
 from shared.domain.conversations.conversation import CATEGORIES
 from shared.domain.ids import MemoryId
-from shared.domain.tasks.action_item import TaskOwner
+from shared.domain.memories.memory import MemoryCategory
 from shared.library.exclusive_facts import ExclusiveKey, build_exclusive_key
-from shared.library.write_policy import StatementKind, WriteTiming
+from shared.library.write_policy import StatementKind, WriteTiming, decide_timing
 
+ExtractedKind = Literal[StatementKind, "learned"]
+"""How words were meant; `learned` is worth passing on, from whomever, and no fact about the owner."""
 DEFAULT_EVENT_MINUTES = 30.0
 MAX_LISTED = 50
 """What is read of each list; no prompt asks for so much. A model in a loop does not stop by itself."""
@@ -46,25 +48,17 @@ def _parse_minutes(value: object) -> float:
 
 def _parse_kind(value: object) -> object:
     """Take an unknown kind for a guess, which is dropped."""
-    return value if value in get_args(StatementKind) else "guess"
-
-
-def _parse_timing(value: object) -> object:
-    """Take an unknown time for the latest: once another conversation says it too."""
-    return value if value in get_args(WriteTiming) else "repeat"
+    return value if value in get_args(ExtractedKind) else "guess"
 
 
 def _parse_exclusive_key(value: object) -> object:
-    return value if value in get_args(ExclusiveKey) else None
+    """Read "home" or "favourite tea" into its stored form; None for any other text."""
+    name, _, favourite = " ".join(str(value or "").lower().split()).partition(" ")
+    return build_exclusive_key(name, favourite) if name in get_args(ExclusiveKey) else None
 
 
 def _parse_owner(value: object) -> object:
-    """Take whatever is no known owner for nobody known: it is not the user's task then."""
-    return value if value in get_args(TaskOwner) else "unknown"
-
-
-def _to_text(value: object) -> object:
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) else "unknown"
 
 
 def _find_id(number: int | None, shown_ids: Sequence[MemoryId]) -> MemoryId | None:
@@ -109,6 +103,19 @@ class DiscardOutput(ProcessingOutput):
     discard: bool
 
 
+class SentenceOutput(ProcessingOutput):
+    """A sentence in fewer words, by its number."""
+
+    number: int
+    words: str
+
+
+class ShorterOutput(ProcessingOutput):
+    """Sentences in fewer words."""
+
+    sentences: Annotated[Sequence[SentenceOutput], BeforeValidator(_to_list)] = ()
+
+
 class TemplateOutput(ProcessingOutput):
     """The summary that a template asks for."""
 
@@ -116,20 +123,21 @@ class TemplateOutput(ProcessingOutput):
 
 
 class ActionItemOutput(ProcessingOutput):
-    """Something to do; `due_at` in ISO 8601, or null. `owner` is who has to do it."""
+    """Something to do; `owner` is `me`, the name of whoever has to do it, or `unknown`.
+
+    `due_at` is a wall clock or a day ("2026-11-30 18:00"), or null.
+    """
 
     description: str
+    owner: Annotated[str, BeforeValidator(_parse_owner)] = "me"
     due_at: str | None = None
-    owner: Annotated[TaskOwner, BeforeValidator(_parse_owner)] = "me"
-    owner_name: Annotated[str | None, BeforeValidator(_to_text)] = None
 
 
 class EventOutput(ProcessingOutput):
-    """Something that will take place; `start` in ISO 8601, `duration` in minutes."""
+    """Something that will take place; `start` is a wall clock, `duration` in minutes."""
 
     title: str
     start: str
-    description: str = ""
     duration: Annotated[float, BeforeValidator(_parse_minutes)] = DEFAULT_EVENT_MINUTES
 
 
@@ -149,32 +157,35 @@ class StructureOutput(ProcessingOutput):
 
 
 class MemoryOutput(ProcessingOutput):
-    """A fact with its proof: `evidence` is copied from segment number `segment`.
+    """A fact behind its proof: `evidence` is quoted from segment number `segment`.
 
-    `kind` says how those words were meant, `timing` when the fact may be written. `replaces` is the number of the existing memory that the
-    fact makes untrue, `repeats` that of one that says the same in other words, or null. Of facts about the owner with the same `exclusive_key` only one can be
-    true; for a favourite, `favourite_of` says of what.
+    `kind` says how those words were meant. Of facts about the owner with the same `exclusive_key` only one
+    can be true. `replaces` is the number of the existing memory that the fact makes untrue, `repeats` that
+    of one that says the same in other words, or null.
     """
 
-    content: str
-    category: str
     segment: int
     evidence: str
-    kind: Annotated[StatementKind, BeforeValidator(_parse_kind)] = "guess"
-    timing: Annotated[WriteTiming, BeforeValidator(_parse_timing)] = "now"
-    exclusive_key: Annotated[ExclusiveKey | None, BeforeValidator(_parse_exclusive_key)] = None
-    favourite_of: Annotated[str | None, BeforeValidator(_to_text)] = None
+    kind: Annotated[ExtractedKind, BeforeValidator(_parse_kind)] = "guess"
+    content: str
+    exclusive_key: Annotated[str | None, BeforeValidator(_parse_exclusive_key)] = None
     replaces: int | None = None
     repeats: int | None = None
     replaced_id: SkipJsonSchema[MemoryId | None] = None
     repeated_id: SkipJsonSchema[MemoryId | None] = None
 
     @property
+    def category(self) -> MemoryCategory:
+        return "interesting" if self.kind == "learned" else "system"
+
+    @property
+    def timing(self) -> WriteTiming:
+        return "now" if self.kind == "learned" else decide_timing("now", self.kind)
+
+    @property
     def stored_key(self) -> str | None:
         """The exclusive key as memories store it; only facts about the owner have one."""
-        if self.category != "system":
-            return None
-        return build_exclusive_key(self.exclusive_key, self.favourite_of)
+        return self.exclusive_key if self.category == "system" else None
 
     def identify(self, shown_ids: Sequence[MemoryId]) -> Self:
         """Note which memories its numbers stand for; later they may be others."""
@@ -197,7 +208,8 @@ def _leave_out_malformed(value: object, read: ValidatorFunctionWrapHandler) -> o
 class ExtractionOutput(ProcessingOutput):
     """A transcript as a structure, and at most two facts of each category; mostly none.
 
-    A part that came malformed is None; with both malformed there is no answer.
+    A part that came malformed is None; with both malformed there is no answer. One that `is_repaired` was
+    asked for twice.
     """
 
     structure: Annotated[
@@ -208,6 +220,8 @@ class ExtractionOutput(ProcessingOutput):
         BeforeValidator(_cut),
         WrapValidator(_leave_out_malformed),
     ] = None
+
+    is_repaired: SkipJsonSchema[bool] = False
 
     @model_validator(mode="after")
     def _require_any_part(self) -> Self:
@@ -222,6 +236,7 @@ class ExtractionOutput(ProcessingOutput):
     def add(self, earlier: Self) -> Self:
         return self.model_copy(
             update={
+                "is_repaired": True,
                 "structure": earlier.structure or self.structure,
                 "memories": self.memories if earlier.memories is None else earlier.memories,
             }

@@ -6,30 +6,34 @@ asked about again after a redelivery, whatever the window is then: its answer sa
 Also called: long-input splitting.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from functions.process_conversation.processing.cached_completion import (
     Extraction,
     complete_once,
     load_stored,
 )
+from functions.process_conversation.processing.examples import EXAMPLES
 from functions.process_conversation.processing.model_outputs import ExtractionOutput
 from functions.process_conversation.processing.transcript_parts import (
     BEGINNING,
+    MAX_LANGUAGE_CHARS,
     MAX_PART_TOKENS,
     Place,
     take_part,
 )
 from shared import prompts
 from shared.data.conversations.long_transcripts import run_beside_the_loop
-from shared.domain.conversations.conversation import CATEGORIES
+from shared.domain.conversations.own_names import deduplicate_names
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import MemoryId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
 from shared.domain.models.tokens import estimate_tokens
 from shared.domain.value import value
+from shared.domain.wall_clock import list_days_ahead
 from shared.models.data_room import LEAST_TOKENS, DataRoom
 from shared.models.windows import count_data_tokens, take_fitting
 
@@ -42,6 +46,7 @@ LEAST_ANSWER_TOKENS = 2_000
 """Of a short transcript; beyond it an answer may grow with what it is about."""
 MEMORIES_SHARE = 4
 """What is known already takes at most this part of the data."""
+TASKS_SHARE = 10
 STAGE = "extraction"
 
 
@@ -73,20 +78,23 @@ class _Question:
         return answer.identify(self.shown_ids)
 
 
-async def read_transcript(
-    extraction: Extraction, known_memories: Sequence[Memory]
-) -> list[PartAnswer]:
-    """Return the answers to all parts, in order. Raises ModelFailed and ModelOutage.
+@value
+class Known:
+    """What is known already: memories, of which as many are shown as fit, and the owner's open tasks."""
 
-    With each part as many of the known memories are shown as fit, the first of them first.
-    """
+    memories: Sequence[Memory] = ()
+    tasks: Sequence[str] = ()
+
+
+async def read_transcript(extraction: Extraction, known: Known) -> list[PartAnswer]:
+    """Return the answers to all parts, in order. Raises ModelFailed and ModelOutage."""
     room = DataRoom(extraction.model, "reader", max_tokens=MAX_PART_TOKENS)
     answers: list[PartAnswer] = []
     start, end = BEGINNING, len(extraction.lines)
     while not answers or start.segment < end:
         part_answer = await _load_part(extraction, start)
         if part_answer is None:
-            part_answer = await _ask_about_part(extraction, start, room, known_memories)
+            part_answer = await _ask_about_part(extraction, start, room, known)
         answers.append(part_answer)
         start = part_answer.until
     return answers
@@ -104,13 +112,13 @@ async def _load_part(extraction: Extraction, start: Place) -> PartAnswer | None:
 
 
 async def _ask_about_part(
-    extraction: Extraction, start: Place, room: DataRoom, known_memories: Sequence[Memory]
+    extraction: Extraction, start: Place, room: DataRoom, known: Known
 ) -> PartAnswer:
     """Ask about as much as fits, and about half of it while that is too long for the model."""
     while True:
         question = await run_beside_the_loop(
             [extraction.conversation],
-            partial(_build_question, extraction, start, room, known_memories),
+            partial(_build_question, extraction, start, room, known),
         )
         until = question.until
         try:
@@ -130,15 +138,17 @@ async def _ask_about_part(
 
 
 def _build_question(
-    extraction: Extraction, start: Place, room: DataRoom, known_memories: Sequence[Memory]
+    extraction: Extraction, start: Place, room: DataRoom, known: Known
 ) -> _Question:
     """Build the prompt of a part; what may change between two attempts stands last in its data."""
     instructions = _choose_instructions(room, start)
     max_tokens = room.compute(instructions.text, ANSWER_TOKENS)
-    existing = [{"number": n, "text": memory.content} for n, memory in enumerate(known_memories)]
+    existing = [{"number": n, "text": memory.content} for n, memory in enumerate(known.memories)]
+    tasks = take_fitting(known.tasks, max_tokens // TASKS_SHARE)
     shown = take_fitting(existing, max_tokens // MEMORIES_SHARE)
     begun = {} if start == BEGINNING else {"new_from": start.segment}
-    rest = {**extraction.context, **begun, "existing_memories": shown}
+    context = {**extraction.context, **_describe_owner(extraction)}
+    rest = {**context, **begun, "open_tasks": tasks, "existing_memories": shown}
     rest_tokens = count_data_tokens({"transcript": [], **rest})
     part = take_part(extraction.lines, start, max(max_tokens - rest_tokens, LEAST_TOKENS // 2))
     data = {"transcript": part.lines, **rest}
@@ -154,8 +164,19 @@ def _build_question(
         ),
         until=part.until,
         data_tokens=data_tokens,
-        shown_ids=tuple(memory.id for memory in known_memories[: len(shown)]),
+        shown_ids=tuple(memory.id for memory in known.memories[: len(shown)]),
     )
+
+
+def _describe_owner(extraction: Extraction) -> Mapping[str, Any]:
+    """Return the calendar, names and language of the owner, as the data holds them."""
+    conversation, profile = extraction.conversation, extraction.profile
+    spoken_language = conversation.language[:MAX_LANGUAGE_CHARS]
+    return {
+        "days_ahead": list_days_ahead(conversation.started_at, profile.zone),
+        "owner_names": list(deduplicate_names(profile.all_names)),
+        "write_in": profile.language or spoken_language,
+    }
 
 
 def _name_stage(start: Place) -> str:
@@ -170,9 +191,15 @@ def _choose_instructions(room: DataRoom, start: Place) -> _Instructions:
     return _build_instructions(BRIEF_PROMPT, start)
 
 
+def render_instructions(name: str) -> str:
+    """Return instructions with the examples that they give."""
+    examples = {slot: EXAMPLES[slot] for slot in prompts.list_slots(name)}
+    return prompts.render(name, **examples)
+
+
 def _build_instructions(name: str, start: Place) -> _Instructions:
     """Return the instructions of the first part, or of a later one."""
-    text = prompts.render(name, categories=", ".join(CATEGORIES))
+    text = render_instructions(name)
     version = prompts.compute_version(name)
     if start == BEGINNING:
         return _Instructions(text=text, version=version)

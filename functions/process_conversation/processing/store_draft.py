@@ -180,6 +180,7 @@ def _build_completion(claimed: Conversation, draft: Draft) -> Mapping[str, Any]:
         "waiting_since": None,
         "discarded": draft.discarded,
         "topics": dump(draft.topics),
+        "dropped_memories": dict(draft.dropped_memories),
         "processed_hash": require_claim(claimed).content_hash,
         "chunk_count": draft.chunk_count,
         "text_bytes": claimed.count_text_bytes(),

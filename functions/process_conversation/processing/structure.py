@@ -3,15 +3,20 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
+from functions.process_conversation.processing.examples import quotes_example
 from functions.process_conversation.processing.model_outputs import (
     ActionItemOutput,
     EventOutput,
     StructureOutput,
 )
-from functions.process_conversation.processing.task_owner import decide_owner, find_voices
+from functions.process_conversation.processing.task_owner import (
+    Voices,
+    decide_owner,
+    find_voices,
+)
 from shared.domain.conversations.conversation import (
     Conversation,
     Event,
@@ -21,15 +26,19 @@ from shared.domain.conversations.conversation import (
 )
 from shared.domain.conversations.own_names import list_others
 from shared.domain.conversations.speaker_labels import is_name
+from shared.domain.wall_clock import read_wall_clock
 from shared.domain.words import count_words, normalise, truncate_words
+from shared.security.private_data import hide_secrets
 
-MAX_DISCARDABLE_WORDS = 100
+MIN_KEPT_WORDS = 60
+"""From so many words on a conversation is never discarded."""
 MAX_TITLE_WORDS = 10
 MAX_ITEM_WORDS = 15
 MAX_EVENT_MINUTES = 180
 MAX_OVERVIEW_CHARS = 4_000
 MAX_NAME_CHARS = 120
 MAX_LIST_LENGTH = 30
+MAX_YEAR = 9000
 DEFAULT_EMOJI = "🧠"
 
 
@@ -38,21 +47,27 @@ def count_transcript_words(conversation: Conversation, *, limit: int) -> int:
     words = 0
     for segment in conversation.transcript_segments:
         words += count_words(segment.text)
-        if words > limit:
+        if words >= limit:
             break
     return words
 
 
 def build_structure(
-    answer: StructureOutput, conversation: Conversation, zone: ZoneInfo
+    answer: StructureOutput,
+    conversation: Conversation,
+    zone: ZoneInfo,
+    own_names: Sequence[str] = (),
 ) -> Structured:
-    """Fit an answer to the limits; `zone` is where times without an offset were meant."""
+    """Fit an answer to the limits; times were meant in `zone`, and the owner is called by `own_names`."""
+    voices = find_voices(conversation.named_segments, own_names)
     return Structured(
-        title=truncate_words(answer.title, MAX_TITLE_WORDS)[:MAX_NAME_CHARS],
-        overview=answer.overview.strip()[:MAX_OVERVIEW_CHARS],
+        title=_clean_title(answer.title, conversation),
+        overview=_drop_copied(answer.overview.strip()[:MAX_OVERVIEW_CHARS], conversation),
         emoji=_clean_emoji(answer.emoji),
         category=answer.category,
-        action_items=tuple(_build_items(answer.action_items, conversation, zone))[:MAX_LIST_LENGTH],
+        action_items=tuple(_build_items(answer.action_items, conversation, zone, voices))[
+            :MAX_LIST_LENGTH
+        ],
         events=tuple(_build_events(answer.events, conversation, zone))[:MAX_LIST_LENGTH],
     )
 
@@ -72,35 +87,41 @@ def add_speakers(topics: Topics, conversation: Conversation) -> Topics:
     segments = conversation.named_segments
     own_names = {segment.speaker for segment in segments if segment.is_user}
     names = [s.speaker for s in segments if is_name(s.speaker)]
-    people = list_others([*dict.fromkeys(names), *topics.people], own_names)
+    mentioned = [name for name in topics.people if not _is_copied(name, conversation)]
+    people = list_others([*dict.fromkeys(names), *mentioned], own_names)
     return replace(topics, people=_clean_names(people))
 
 
-def parse_time(text: str | None, zone: ZoneInfo) -> datetime | None:
-    """Read ISO 8601 into UTC; None for any other text."""
-    try:
-        time = datetime.fromisoformat((text or "").strip())
-        return (time if time.tzinfo else time.replace(tzinfo=zone)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
+def _clean_title(title: str, conversation: Conversation) -> str:
+    """Truncate a title, without secrets; one that was copied from an example is empty."""
+    own_title = _drop_copied(title, conversation)
+    return hide_secrets(truncate_words(own_title, MAX_TITLE_WORDS)[:MAX_NAME_CHARS])
+
+
+def _drop_copied(text: str, conversation: Conversation) -> str:
+    return "" if _is_copied(text, conversation) else text
+
+
+def _is_copied(text: str, conversation: Conversation) -> bool:
+    return quotes_example(text, (segment.text for segment in conversation.transcript_segments))
 
 
 def _build_items(
-    answers: Iterable[ActionItemOutput], conversation: Conversation, zone: ZoneInfo
+    answers: Iterable[ActionItemOutput], conversation: Conversation, zone: ZoneInfo, voices: Voices
 ) -> Iterator[ExtractedItem]:
-    """Yield tasks, each once; a due date before the conversation is a mistake and dropped."""
+    """Yield tasks, each once; a due date that does not lie ahead is a mistake and dropped."""
     seen_keys = set()
-    voices = find_voices(conversation.named_segments)
     for answer in answers:
-        description = truncate_words(answer.description, MAX_ITEM_WORDS)[: 2 * MAX_NAME_CHARS]
+        shortened = truncate_words(answer.description, MAX_ITEM_WORDS)[: 2 * MAX_NAME_CHARS]
+        description = hide_secrets(shortened)
         key = normalise(description)  # as its task is known by
-        if not key or key in seen_keys:
+        if not key or key in seen_keys or _is_copied(description, conversation):
             continue
         seen_keys.add(key)
-        due, owner = parse_time(answer.due_at, zone), decide_owner(voices, answer)
+        due, owner = read_wall_clock(answer.due_at, zone), decide_owner(voices, answer)
         yield ExtractedItem(
             description=description,
-            due_at=due if due and due > conversation.started_at else None,
+            due_at=due if due and _lies_ahead(due, conversation) else None,
             owner=owner.owner,
             owner_name=owner.name,
         )
@@ -110,15 +131,18 @@ def _build_events(
     answers: Iterable[EventOutput], conversation: Conversation, zone: ZoneInfo
 ) -> Iterator[Event]:
     for answer in answers:
-        start = parse_time(answer.start, zone)
-        title = truncate_words(answer.title, MAX_TITLE_WORDS)[:MAX_NAME_CHARS]
-        if title and start and start > conversation.started_at:
+        start = read_wall_clock(answer.start, zone)
+        title = _clean_title(answer.title, conversation)
+        if title and start and _lies_ahead(start, conversation):
             yield Event(
                 title=title,
                 start=start,
-                description=answer.description.strip()[:MAX_OVERVIEW_CHARS],
                 duration=round(min(max(answer.duration, 1), MAX_EVENT_MINUTES)),
             )
+
+
+def _lies_ahead(time: datetime, conversation: Conversation) -> bool:
+    return conversation.started_at < time and time.year <= MAX_YEAR
 
 
 def _clean_emoji(text: str) -> str:

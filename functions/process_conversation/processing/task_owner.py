@@ -1,6 +1,6 @@
 """Owner of an extracted task: what a model says about it, within what the transcript supports; pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from functions.process_conversation.processing.model_outputs import ActionItemOutput
 from shared.domain.conversations.conversation import Segment
@@ -10,17 +10,20 @@ from shared.domain.tasks.action_item import TaskOwner
 from shared.domain.value import value
 
 MAX_NAME_CHARS = 64
+_CALLED_OWNER = ("me", "user", "owner")
+"""What prompts, and models, call the owner."""
 
 
 @value
 class Voices:
-    """Who speaks in a transcript: the keys of the user's names, and whether the user is known.
+    """Who speaks in a transcript: the keys of the owner's names and of everybody else's, and whether the owner speaks.
 
-    Somebody who speaks alone and without a name is the user: they keep a note.
+    Somebody who speaks alone and without a name is the owner: they keep a note.
     """
 
     own_keys: frozenset[str]
-    has_user: bool
+    other_keys: frozenset[str]
+    has_owner: bool
 
 
 @value
@@ -31,23 +34,44 @@ class Owner:
     name: str | None = None
 
 
-def find_voices(segments: Sequence[Segment]) -> Voices:
+def find_voices(segments: Sequence[Segment], own_names: Iterable[str] = ()) -> Voices:
+    """Read who speaks; `own_names` are what the owner is called."""
     labels = {segment.speaker for segment in segments}
     own_labels = {segment.speaker for segment in segments if segment.is_user}
+    own_labels = own_labels or {*select_owner_labels(labels, own_names)}
     is_note = len(labels) == 1 and not any(map(is_name, labels))
+    own_keys = {build_name_key(name) for name in (*filter(is_name, own_labels), *own_names)}
     return Voices(
-        own_keys=frozenset(build_name_key(label) for label in own_labels if is_name(label)),
-        has_user=bool(own_labels) or is_note,
+        own_keys=frozenset(own_keys),
+        other_keys=frozenset(map(build_name_key, labels - own_labels)),
+        has_owner=bool(own_labels) or is_note,
     )
 
 
+def select_owner_labels(labels: Iterable[str], own_names: Iterable[str]) -> list[str]:
+    """Return the labels that are a whole name of the owner."""
+    own_keys = set(map(build_name_key, own_names))
+    return [label for label in labels if is_name(label) and build_name_key(label) in own_keys]
+
+
 def decide_owner(voices: Voices, answer: ActionItemOutput) -> Owner:
-    """Return whose a task is. Nothing is the user's before anybody in the transcript is the user."""
-    name = " ".join((answer.owner_name or "").split())[:MAX_NAME_CHARS]
-    if answer.owner == "other" and build_name_key(name) in voices.own_keys:
+    """Return whose a task is. Nothing is the owner's before anybody in the transcript is the owner."""
+    name = " ".join(answer.owner.split())[:MAX_NAME_CHARS]
+    key = build_name_key(name)
+    if key in ("", "unknown"):
+        return Owner(owner="unknown")
+    if _is_owner(voices, key):
         return Owner(owner="me")
-    if answer.owner == "other":
-        return Owner(owner="other", name=name if name and is_name(name) else None)
-    if answer.owner == "me" and voices.has_user:
-        return Owner(owner="me")
-    return Owner(owner="unknown")
+    if key in _CALLED_OWNER and key not in voices.other_keys:
+        return Owner(owner="me" if voices.has_owner else "unknown")
+    return Owner(owner="other", name=name if key != "other" and is_name(name) else None)
+
+
+def _is_owner(voices: Voices, key: str) -> bool:
+    """Tell whether a name is the owner's, or the first of one, and nobody else is called so."""
+    if key in voices.own_keys:
+        return key not in voices.other_keys
+    first_names = {own.split()[0] for own in voices.own_keys if own}
+    return key in first_names and not any(
+        key in (other, other.split()[0]) for other in voices.other_keys if other
+    )

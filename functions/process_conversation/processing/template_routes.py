@@ -34,7 +34,7 @@ async def try_prompt(deps: LibraryDeps, call: Call[PromptIn]) -> SummaryOut:
     profile = await deps.stores.profiles.get(call.uid)
     model = deps.model.for_user(call.uid, is_masked=profile.masks_private_data)
     async with count_model_usage(deps.quotas, deps.clock, call.uid):
-        summary = await try_template(model, conversation, call.body.prompt, profile.zone.key)
+        summary = await try_template(model, conversation, call.body.prompt, profile.zone)
     return SummaryOut(summary=summary)
 
 

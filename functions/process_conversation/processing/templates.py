@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from functions.process_conversation.processing.cached_completion import (
     Extraction,
@@ -87,7 +88,7 @@ async def apply_template(extraction: Extraction, app: App, overview: str) -> tup
 
 
 async def try_template(
-    model: ChatModel, conversation: Conversation, template: str, zone: str
+    model: ChatModel, conversation: Conversation, template: str, zone: ZoneInfo
 ) -> str:
     """Return what a template makes of a conversation. Raises ModelFailed and Unavailable."""
     source = _Source(

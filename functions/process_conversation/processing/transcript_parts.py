@@ -5,9 +5,11 @@ Segments keep their numbers in all parts. One that is longer than a part is cut 
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.value import positional_value, value
+from shared.domain.wall_clock import write_wall_clock
 from shared.models.windows import count_data_tokens
 
 Line = Mapping[str, Any]
@@ -54,23 +56,23 @@ class TranscriptPart:
 
 
 def build_lines(conversation: Conversation) -> list[Line]:
-    """Return all segments as data, with their numbers."""
+    """Return all segments as data, with their numbers; `is_user` stands where the owner speaks."""
     return [
         {
             "segment": n,
             "speaker": segment.speaker[:MAX_SPEAKER_CHARS],
-            "is_user": segment.is_user,
+            **({"is_user": True} if segment.is_user else {}),
             "text": segment.text,
         }
         for n, segment in enumerate(conversation.named_segments)
     ]
 
 
-def describe_context(conversation: Conversation, time_zone: str) -> Mapping[str, Any]:
+def describe_context(conversation: Conversation, zone: ZoneInfo) -> Mapping[str, Any]:
     """Return what the data of a prompt says of a conversation beside its lines."""
     return {
-        "started_at": conversation.started_at.isoformat(),
-        "time_zone": time_zone,
+        "started_at": write_wall_clock(conversation.started_at, zone),
+        "time_zone": zone.key,
         "language": conversation.language[:MAX_LANGUAGE_CHARS],
     }
 

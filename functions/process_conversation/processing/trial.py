@@ -5,10 +5,9 @@ from functions.process_conversation.processing.read_transcript import (
     BRIEF_PROMPT,
     LEAST_ANSWER_TOKENS,
     PROMPT,
+    render_instructions,
 )
 from functions.process_conversation.processing.transcript_parts import MAX_PART_TOKENS
-from shared import prompts
-from shared.domain.conversations.conversation import CATEGORIES
 from shared.domain.models.model import Prompt
 from shared.domain.models.tokens import estimate_tokens
 from shared.models.data_room import DataRoom
@@ -24,21 +23,17 @@ LINES = (
 def build_trial_prompt(model: ChatModel) -> Prompt:
     """Build the prompt of a short conversation, with instructions that fit the window of the reader."""
     room = DataRoom(model, "reader", max_tokens=MAX_PART_TOKENS)
-    instructions = _render(PROMPT)
+    instructions = render_instructions(PROMPT)
     if room.compute(instructions, ANSWER_TOKENS) < estimate_tokens(instructions):
-        instructions = _render(BRIEF_PROMPT)
+        instructions = render_instructions(BRIEF_PROMPT)
     transcript = [
-        {"segment": n, "speaker": speaker, "is_user": is_user, "text": text}
+        {"segment": n, "speaker": speaker, **({"is_user": True} if is_user else {}), "text": text}
         for n, (speaker, is_user, text) in enumerate(LINES)
     ]
     return Prompt(
         name=PROMPT,
         version="trial",
         instructions=instructions,
-        data={"transcript": transcript, "language": "en", "existing_memories": []},
+        data={"transcript": transcript, "write_in": "en", "existing_memories": []},
         answer_tokens=LEAST_ANSWER_TOKENS,
     )
-
-
-def _render(name: str) -> str:
-    return prompts.render(name, categories=", ".join(CATEGORIES))

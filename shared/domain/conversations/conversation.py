@@ -240,7 +240,8 @@ class Conversation:
     One that was merged into another is as good as deleted, but can come back for an hour. `merged_from` names
     those that hold its words too: what it was made of, and merges that it came back from.
     `processed_at` is when processing last completed, `kept_at` when it first did without discarding
-    it; None for what was processed before these times were stored. `figures` are added up for the owner. `failure` says in a sentence why
+    it; None for what was processed before these times were stored. `figures` are added up for the owner.
+    `dropped_memories` counts by reason what a model wanted to remember and was not kept. `failure` says in a sentence why
     processing failed, `failure_reason` the kind of it, `waiting_since` since when an outage lets it wait.
     """
 
@@ -292,6 +293,7 @@ class Conversation:
     processed_at: datetime | None = None
     kept_at: datetime | None = None
     figures: ConversationFigures | None = None
+    dropped_memories: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def text_kinds(self) -> TextKinds:

@@ -38,7 +38,9 @@ class BlockReader:
         [first_line] = [line for line in prompt.data["transcript"] if line["segment"] == n]
         self.calls.append((prompt.name, n))
         answer = build_extraction_output(
-            build_memory_output(f"Fact {n}", segment=n, evidence=first_line["text"][:9]),
+            build_memory_output(
+                f"Fact {n}", segment=n, evidence=" ".join(first_line["text"].split()[:3])
+            ),
             title=f"Part {n}",
             overview=f"About {n}.",
             category="travel" if n else "work",

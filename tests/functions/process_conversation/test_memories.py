@@ -1,14 +1,18 @@
 """Memory selection: what is stored of a model's memories, whatever it answers."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.process_conversation.processing.examples import EXAMPLES
 from functions.process_conversation.processing.memory_selection import (
     MAX_HELD,
     MAX_HELD_PER_CONVERSATION,
     MAX_REPEATED,
     select_candidates,
+    sift_facts,
 )
 from functions.process_conversation.processing.memory_selection import (
     decide_memories as decide_candidates,
@@ -29,7 +33,8 @@ IDS = DerivedIds(conversation_ids=CONVERSATION.family)
 def select_and_decide(answer, conversation, known_memories) -> Reconciliation:
     shown_ids = [memory.id for memory in known_memories]
     identified = [each.identify(shown_ids) for each in answer]
-    return decide_candidates(select_candidates(identified, conversation, IDS), known_memories)
+    facts = sift_facts(identified, conversation).facts
+    return decide_candidates(select_candidates(facts, conversation, IDS), known_memories)
 
 
 def parse_outputs(*outputs):
@@ -66,20 +71,17 @@ def test_a_fact_is_kept_with_its_evidence_p14():
     "changes",
     [
         {"evidence": "I'm allergic to nuts"},
-        {"evidence": "i'm allergic to peanuts"},
         {"evidence": ""},
         {"evidence": " "},
-        {"segment": 1},
+        {"evidence": "peanuts"},
         {"segment": 99},
-        {"segment": -3},
-        {"category": "manual"},
-        {"category": "gossip"},
+        {"segment": -99},
         {"content": ""},
         {"content": "…"},
         {"content": "word " * 16},
     ],
 )
-def test_a_fact_with_invalid_evidence_segment_category_or_length_is_dropped_p14(changes):
+def test_a_fact_with_invalid_evidence_segment_or_length_is_dropped_p14(changes):
     assert keep_contents(build_memory_output(**changes)) == []
 
 
@@ -93,7 +95,7 @@ def test_what_another_speaker_likes_is_not_stored_about_the_user_p14():
     jazz = {"segment": 1, "evidence": "I love jazz"}
 
     assert keep_contents(build_memory_output("User loves jazz", **jazz)) == []
-    assert keep_contents(build_memory_output("Jo: jazz calms", category="interesting", **jazz)) == [
+    assert keep_contents(build_memory_output("Jo: jazz calms", kind="learned", **jazz)) == [
         "Jo: jazz calms"
     ]
 
@@ -101,31 +103,12 @@ def test_what_another_speaker_likes_is_not_stored_about_the_user_p14():
 @pytest.mark.parametrize(
     "kind", ["for_now", "joke", "idea", "question", "quotation", "guess", "hearsay", None]
 )
-@pytest.mark.parametrize("category", ["system", "interesting"])
-def test_a_transient_or_unserious_statement_is_dropped_c62(kind, category):
-    is_advice = category == "interesting" and kind == "quotation"
-
-    contents = keep_contents(build_memory_output(kind=kind, category=category))
-
-    assert contents == ["User is allergic to peanuts"] * is_advice
-
-
-@pytest.mark.parametrize(
-    ("timing", "state"),
-    [("now", "current"), ("end", "current"), ("repeat", "held"), ("drop", None), ("later", "held")],
-)
-def test_a_conversation_writes_what_may_be_written_at_its_end_c62(timing, state):
-    answer = parse_outputs(build_memory_output(timing=timing))
-
-    memories = select_and_decide(answer, CONVERSATION, []).memories
-
-    states = ["held" if memory.is_held else "current" for memory in memories]
-    assert states == [state] * (state is not None)
-    assert all(memory.is_current != memory.is_held for memory in memories)
+def test_a_transient_or_unserious_statement_is_dropped_c62(kind):
+    assert keep_contents(build_memory_output(kind=kind)) == []
 
 
 def test_self_doubt_waits_however_the_model_wants_it_c62():
-    answer = parse_outputs(build_memory_output(kind="self_doubt", timing="now"))
+    answer = parse_outputs(build_memory_output(kind="self_doubt"))
 
     [memory] = select_and_decide(answer, CONVERSATION, []).memories
 
@@ -133,7 +116,7 @@ def test_self_doubt_waits_however_the_model_wants_it_c62():
 
 
 def test_few_facts_wait_at_a_time_c62():
-    answer = parse_outputs(*(build_memory_output(f"Fact {n}", timing="repeat") for n in range(9)))
+    answer = parse_outputs(*(build_memory_output(f"Fact {n}", kind="self_doubt") for n in range(9)))
     held = [build_known_memory(f"Held {n}").hold(START + HOLD_TIME) for n in range(MAX_HELD)]
 
     for known, count in ((0, MAX_HELD_PER_CONVERSATION), (MAX_HELD - 1, 1), (MAX_HELD, 0)):
@@ -144,7 +127,7 @@ def test_a_home_that_has_to_be_said_again_does_not_displace_a_plain_one_c62():
     home = {"exclusive_key": "home"}
     bergen = build_memory_output("User lives in Bergen", evidence="I live in Bergen", **home)
     sea = build_memory_output(
-        "User lives by the sea", evidence="by the sea", timing="repeat", **home
+        "User lives by the sea", evidence="by the sea", kind="self_doubt", **home
     )
 
     assert keep_contents(sea, bergen) == ["User lives in Bergen"]
@@ -159,14 +142,89 @@ def test_a_fact_whose_kind_is_missing_is_dropped_and_the_others_stay():
     assert keep_contents(kindless, answer) == ["User is allergic to peanuts"]
 
 
+BEES = build_test_conversation(
+    "Well, I've kept bees since school — honestly, I can't stop. My aunt Inês lives in Évora.",
+    "My sister keeps bees, too.",
+)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "segment"),
+    [
+        ("I've kept bees since school", 0),
+        ("i've kept bees since school", 0),
+        ("I’ve kept bees since school", 0),
+        ("Well I've kept bees since school", 0),
+        ("since school - honestly", 0),
+        ("I've kept bees … I can't stop", 0),
+        ("My aunt Ines lives", 0),
+        ("“I've kept bees since school.”", 0),
+        ("SPEAKER_00: I've kept  bees since school", 0),
+        ("I've kept bees since school", 1),
+        ("I've kept bees since school", 2),
+    ],
+)
+def test_a_proof_is_found_however_a_model_spells_it_and_stored_as_it_was_said_i1(evidence, segment):
+    answer = parse_outputs(
+        build_memory_output("User keeps bees", evidence=evidence, segment=segment)
+    )
+
+    (memory,) = select_and_decide(answer, BEES, []).memories
+
+    assert memory.segment == 0
+    assert memory.evidence in BEES.transcript_segments[0].text
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"evidence": "My sister keeps bees"}, "unproved"),
+        ({"evidence": "I keep bees since school"}, "unproved"),
+        ({"kind": "joke"}, "not_meant"),
+        ({"content": " "}, "empty"),
+        ({"content": "User keeps bees, and the password is plum42"}, "secret"),
+        ({"content": f"User cannot eat {EXAMPLES['example_food']}"}, "example"),
+    ],
+)
+def test_what_is_dropped_is_counted_by_reason_i1(changes, reason):
+    proof = {"evidence": "I've kept bees since school"}
+    answer = parse_outputs(
+        build_memory_output(**{"content": "User keeps bees", **proof, **changes})
+    )
+
+    sifted = sift_facts(answer, BEES)
+
+    assert (sifted.facts, sifted.dropped) == ((), {reason: 1})
+
+
+def test_a_secret_that_was_said_is_no_memory_i3():
+    conversation = build_test_conversation("My bank password is plum42, by the way.")
+    answer = parse_outputs(
+        build_memory_output("User banks online", evidence="My bank password is plum42")
+    )
+
+    assert sift_facts(answer, conversation).dropped == {"secret": 1}
+
+
+def test_an_owner_whom_only_the_profile_names_has_memories_i3():
+    spoken = build_test_conversation("I'm allergic to peanuts.").transcript_segments[:1]
+    named = build_test_conversation(
+        transcript_segments=(replace(spoken[0], speaker="Alex Weber", is_user=False),)
+    )
+    answer = parse_outputs(build_memory_output())
+
+    assert sift_facts(answer, named).facts == ()
+    assert len(sift_facts(answer, named, ["alex weber"]).facts) == 1
+
+
 @pytest.mark.parametrize(
     ("answer", "stored_key"),
     [
         ({"exclusive_key": "home"}, "home"),
-        ({"exclusive_key": "favourite", "favourite_of": " Tea "}, "favourite tea"),
+        ({"exclusive_key": " Favourite Tea "}, "favourite tea"),
         ({"exclusive_key": "favourite"}, None),
         ({"exclusive_key": "shoe size"}, None),
-        ({"exclusive_key": "home", "category": "interesting"}, None),
+        ({"exclusive_key": "home", "kind": "learned"}, None),
         ({}, None),
     ],
 )
@@ -196,18 +254,18 @@ def test_the_later_of_two_homes_in_one_conversation_is_kept_c63():
 
 def test_two_of_each_category_are_kept_p14():
     facts = [
-        build_memory_output(f"Fact {n}", category=c)
+        build_memory_output(f"Fact {n}", kind=kind)
         for n in range(4)
-        for c in ("system", "interesting")
+        for kind in ("lasting", "learned")
     ]
 
     assert keep_contents(*facts) == ["Fact 0", "Fact 1"]
     mixed_facts = [
-        build_memory_output(f"{c} {n}", category=c)
+        build_memory_output(f"{kind} {n}", kind=kind)
         for n in range(4)
-        for c in ("system", "interesting")
+        for kind in ("lasting", "learned")
     ]
-    assert keep_contents(*mixed_facts) == ["interesting 0", "interesting 1", "system 0", "system 1"]
+    assert keep_contents(*mixed_facts) == ["learned 0", "learned 1", "lasting 0", "lasting 1"]
 
 
 def test_a_repeated_or_known_fact_is_dropped_p14():
@@ -239,11 +297,11 @@ def test_a_conversation_repeats_at_most_a_fixed_number_of_known_facts_c62():
         st.fixed_dictionaries(
             {
                 "content": st.text(max_size=200),
-                "category": st.sampled_from(["system", "interesting", "manual", "x"]),
                 "segment": st.integers(-2, 5),
-                "kind": st.sampled_from(["lasting", "joke", "x", 5]),
-                "exclusive_key": st.sampled_from(["home", "favourite", None, "x", 5]),
-                "favourite_of": st.sampled_from(["tea", None, 5]),
+                "kind": st.sampled_from(["lasting", "learned", "joke", "x", 5]),
+                "exclusive_key": st.sampled_from(
+                    ["home", "favourite tea", "favourite", None, "x", 5]
+                ),
                 "evidence": st.sampled_from(["I'm allergic", "I love jazz", "never said"]),
             }
         )

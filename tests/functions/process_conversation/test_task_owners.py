@@ -110,10 +110,17 @@ async def test_a_page_is_filled_past_the_tasks_of_others(alice) -> None:
     ("speakers", "answer", "owner"),
     [
         (["Tom*", "Ann"], {"owner": "me"}, ("me", None)),
-        (["Tom*", "Ann"], {"owner": "other", "owner_name": " Ann "}, ("other", "Ann")),
-        (["Tom*", "Ann"], {"owner": "other", "owner_name": "tom"}, ("me", None)),
-        (["Tom*", "Ann"], {"owner": "other", "owner_name": "SPEAKER_01"}, ("other", None)),
-        (["Tom*", "Ann"], {"owner": "everybody", "owner_name": 7}, ("unknown", None)),
+        (["Tom*", "Ann"], {"owner": " Ann "}, ("other", "Ann")),
+        (["Tom*", "Ann"], {"owner": "tom"}, ("me", None)),
+        (["Tom*", "Ann"], {"owner": "User"}, ("me", None)),
+        (["Tom*", "User"], {"owner": "User"}, ("other", "User")),
+        (["Tom*", "Ann"], {"owner": "SPEAKER_01"}, ("other", None)),
+        (["Tom*", "Ann"], {"owner": "unknown"}, ("unknown", None)),
+        (["Tom*", "Ann"], {"owner": 7}, ("unknown", None)),
+        (["SPEAKER_00*", "SPEAKER_01"], {"owner": "alex"}, ("me", None)),
+        (["SPEAKER_00*", "SPEAKER_01"], {"owner": "Alex Weber"}, ("me", None)),
+        (["SPEAKER_00*", "Alex Kern"], {"owner": "Alex"}, ("other", "Alex")),
+        (["Alex Weber", "Ann"], {"owner": "me"}, ("me", None)),
         (["Tom", "Ann"], {"owner": "me"}, ("unknown", None)),
         (["SPEAKER_00", "SPEAKER_01"], {"owner": "me"}, ("unknown", None)),
         (["SPEAKER_00"], {"owner": "me"}, ("me", None)),
@@ -126,6 +133,6 @@ def test_a_models_word_on_the_owner_holds_only_as_far_as_the_transcript(
     segments = [Segment(text="x", speaker=s.rstrip("*"), is_user=s.endswith("*")) for s in speakers]
     output = ActionItemOutput.model_validate({"description": "Do it", **answer})
 
-    decided = decide_owner(find_voices(segments), output)
+    decided = decide_owner(find_voices(segments, ["Alex Weber"]), output)
 
     assert (decided.owner, decided.name) == owner

@@ -10,6 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from shared.domain.value import positional_value
+from shared.domain.wall_clock import EVENING
 
 Match = re.Match[str]
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -17,7 +18,6 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
     "october", "november", "december",
 )  # fmt: skip
-EVENING = time(18)
 _MAX_DAYS_TO_A_NUMBER = 62
 """A 31st comes at least every second month."""
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -59,7 +59,8 @@ class Moment:
 
 def parse_start(data: Mapping[str, Any]) -> datetime:
     """Return when the conversation began, in the owner's zone."""
-    return datetime.fromisoformat(data["started_at"]).astimezone(ZoneInfo(data["time_zone"]))
+    _, _, clock = data["started_at"].partition(" ")  # behind the weekday
+    return datetime.fromisoformat(clock).replace(tzinfo=ZoneInfo(data["time_zone"]))
 
 
 def parse_moment(text: str, now: datetime) -> Moment | None:

@@ -17,24 +17,27 @@ _POSSESSIVES = {"me": "my", "them": "their"}
 class Cast:
     """The speakers of a transcript in the order of their first words; `own` are the owner's labels.
 
+    By `own_names`, casefolded, others call the owner.
+
     `answering` gives for each sentence, by its place, who speaks next, else who spoke before.
     """
 
     labels: tuple[str, ...]
     own: frozenset[str]
     answering: tuple[str | None, ...]
+    own_names: frozenset[str] = frozenset()
 
-    def describe_owner(self, label: str | None) -> dict[str, str | None]:
+    def describe_owner(self, label: str) -> str:
         """Return whose the task of a speaker is, as answers tell it."""
         if label in self.own:
-            return {"owner": "me", "owner_name": None}
-        if label is not None and is_name(label):
-            return {"owner": "other", "owner_name": label}
-        return {"owner": "other" if self.own else "unknown", "owner_name": None}
+            return "me"
+        return label if self.own or is_name(label) else "unknown"
 
     def find_speaker(self, name: str) -> str:
         """Return the speaker of a name, whole or the first part of it; else the name as it is."""
         key = name.casefold()
+        if self.own and key in self.own_names:
+            return next(label for label in self.labels if label in self.own)
         matches = (n for n in self.labels if key in (n.casefold(), n.casefold().split(" ")[0]))
         return next(matches, name)
 
@@ -44,7 +47,7 @@ class Cast:
         return others[0] if len(others) == 1 else self.answering[place]
 
 
-def build_cast(sentences: Sequence[Sentence]) -> Cast:
+def build_cast(sentences: Sequence[Sentence], owner_names: Iterable[str] = ()) -> Cast:
     """Read who speaks. Somebody who speaks alone and without a name is the owner: it is a note."""
     labels = tuple(dict.fromkeys(sentence.speaker for sentence in sentences))
     own = frozenset(sentence.speaker for sentence in sentences if sentence.is_user)
@@ -52,7 +55,9 @@ def build_cast(sentences: Sequence[Sentence]) -> Cast:
     earlier = _find_neighbours(sentences)
     later = _find_neighbours(sentences[::-1])[::-1]
     answering = tuple(after or before for after, before in zip(later, earlier, strict=True))
-    return Cast(labels=labels, own=own or frozenset(labels if is_note else ()), answering=answering)
+    names = frozenset(name.casefold() for name in owner_names)
+    own = own or frozenset(label for label in labels if label.casefold() in names or is_note)
+    return Cast(labels=labels, own=own, answering=answering, own_names=names)
 
 
 def _find_neighbours(sentences: Sequence[Sentence]) -> list[str | None]:

@@ -48,15 +48,12 @@ def _is_lasting(text: str, next_text: str) -> bool:
 
 
 def _to_memory(fact: Fact, sentence: Sentence) -> dict[str, Any]:
-    key, _, favourite = (find_exclusive_key(fact.content) or "").partition(" ")
     return {
-        "content": fact.content,
-        "category": "system",
         "segment": sentence.segment,
         "evidence": fact.evidence,
         "kind": "lasting",
-        "exclusive_key": key or None,
-        "favourite_of": favourite or None,
+        "content": fact.content,
+        "exclusive_key": find_exclusive_key(fact.content),
     }
 
 

@@ -56,7 +56,10 @@ def collect_sentences(data: Mapping[str, Any]) -> list[Sentence]:
     """Cut a prompt's transcript into sentences."""
     return [
         Sentence(
-            text=text, segment=line["segment"], is_user=line["is_user"], speaker=line["speaker"]
+            text=text,
+            segment=line["segment"],
+            is_user=line.get("is_user", False),
+            speaker=line["speaker"],
         )
         for line in data["transcript"]
         for text in split_sentences(line["text"])

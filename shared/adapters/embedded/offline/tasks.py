@@ -68,10 +68,10 @@ class Task:
 
 
 def extract_action_items(
-    sentences: Sequence[Sentence], now: datetime
+    sentences: Sequence[Sentence], now: datetime, owner_names: Sequence[str] = ()
 ) -> Iterator[dict[str, str | None]]:
     """Yield tasks in the owner's words, without "I'll", due on the day that was named, with whose they are."""
-    cast = build_cast(sentences)
+    cast = build_cast(sentences, owner_names)
     tasks = _find_tasks(sentences, cast, now)
     for place, task in enumerate(tasks):
         others = tasks[place + 1 : place + _MAX_APART]
@@ -80,8 +80,8 @@ def extract_action_items(
         if not is_repeated and not any(_points_back(task, other) for other in earlier):
             yield {
                 "description": task.description,
-                "due_at": task.due_at.isoformat() if task.due_at else None,
-                **cast.describe_owner(task.doer),
+                "due_at": f"{task.due_at:%Y-%m-%d %H:%M}" if task.due_at else None,
+                "owner": cast.describe_owner(task.doer),
             }
 
 
@@ -145,7 +145,7 @@ def extract_events(sentences: Sequence[Sentence], now: datetime) -> Iterator[dic
         when = parse_moment(sentence.text, now) if _is_meeting(sentence.text) else None
         if when and when.exact:
             title = " ".join(sentence.text.rstrip(".!").split()[:10])
-            yield {"title": title, "start": when.at.isoformat(), "duration": 30}
+            yield {"title": title, "start": f"{when.at:%Y-%m-%d %H:%M}", "duration": 30}
 
 
 def _is_meeting(text: str) -> bool:

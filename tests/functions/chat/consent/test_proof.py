@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.chat.consent.proof import is_proved, proves, stands_in_words
+from functions.chat.consent.proof import is_proved, proves
 
 
 @pytest.mark.parametrize(
@@ -59,21 +59,6 @@ def test_words_prove_what_they_say_g3(quote: str, statement: str) -> None:
 )
 def test_words_prove_nothing_else_g3(quote: str, statement: str) -> None:
     assert not proves(quote, statement)
-
-
-@pytest.mark.parametrize(
-    ("quote", "said", "stands"),
-    [
-        ("at d", "what did I say", False),
-        ("did i", "What did I say?", True),
-        ("I like TEA!", "Well, I like tea.", True),
-        ("say", "what did I say, I said", True),
-        ("東京", "私は東京に住んでいます", True),
-        ("…", "what…", False),
-    ],
-)
-def test_a_quotation_stands_in_whole_words_m122(quote: str, said: str, *, stands: bool) -> None:
-    assert stands_in_words(quote, said) is stands
 
 
 def test_a_torn_quotation_proves_nothing_m122() -> None:

@@ -34,7 +34,9 @@ def test_stable_text_comes_first_and_the_time_in_the_last_message_p18() -> None:
         SystemText(text=render_rules()),
         UserText(
             text="<context>\n"
-            "Current time: 2026-03-02T13:00:05+01:00 (Europe/Berlin)\n"
+            "Current time: 2026-03-02T13:00:05+01:00 (Europe/Berlin), a Monday\n"
+            "Days ahead: 2026-03: Tue 03, Wed 04, Thu 05, Fri 06, Sat 07, Sun 08, Mon 09, "
+            "Tue 10, Wed 11, Thu 12, Fri 13, Sat 14, Sun 15, Mon 16\n"
             'Where the question has no language of its own, answer in: "en"\n'
             "The owner's name: Ada\n"
             "</context>\n\nHello"
@@ -57,7 +59,7 @@ def test_the_model_is_told_the_owners_language_on_one_line_p32(
         "👍?", history=[], profile=Profile(language=language), app=None, now=NOW
     )
 
-    assert context.lines[1:] == expected
+    assert context.lines[2:] == expected
 
 
 def test_rules_tools_and_reminder_give_the_five_parts_of_guidance_p18(world: ChatFixture) -> None:

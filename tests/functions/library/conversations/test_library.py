@@ -49,6 +49,7 @@ STORED = {
     "photos": [],
     "apps_results": [],
     "suggested_summarization_apps": [],
+    "dropped_memories": {},
     "transcript_segments": [
         {
             **SEGMENT,

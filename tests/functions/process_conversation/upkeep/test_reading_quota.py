@@ -22,7 +22,7 @@ from tests.functions.process_conversation.upkeep.test_sweep import (
     run_sweep,
 )
 
-ENOUGH = 3_000
+ENOUGH = 2_000
 """Tokens that one conversation of the tests takes, and not two."""
 
 

@@ -129,13 +129,11 @@ def test_memories_rest_on_the_words_of_the_user_c59():
 
     assert memories == [
         {
-            "content": "User's favourite tea is mint",
-            "category": "system",
             "segment": 2,
             "evidence": "My favourite tea is mint",
             "kind": "lasting",
-            "exclusive_key": "favourite",
-            "favourite_of": "tea",
+            "content": "User's favourite tea is mint",
+            "exclusive_key": "favourite tea",
         },
     ]
 

@@ -26,7 +26,7 @@ def extract_structure(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_data(
-    *texts: str | tuple[str, str], start: str = "2026-03-02T09:00:00+00:00"
+    *texts: str | tuple[str, str], start: str = "Monday 2026-03-02 10:00"
 ) -> dict[str, Any]:
     """Build a prompt's data; a bare text is the owner's. It is a Monday, 10 o'clock in Berlin."""
     lines = [("SPEAKER_00", text) if isinstance(text, str) else text for text in texts]
@@ -133,21 +133,21 @@ def extract_icon(text: str) -> str:
 @pytest.mark.parametrize(
     ("spoken", "task", "due"),
     [
-        ("I'll call the dentist tomorrow.", "Call the dentist tomorrow", "2026-03-03T18:00:00+01:00"),
-        ("I need to pay the rent by Friday, because it is late.", "Pay the rent by Friday", "2026-03-06T18:00:00+01:00"),
+        ("I'll call the dentist tomorrow.", "Call the dentist tomorrow", "2026-03-03 18:00"),
+        ("I need to pay the rent by Friday, because it is late.", "Pay the rent by Friday", "2026-03-06 18:00"),
         ("Remind me to water the plants.", "Water the plants", None),
-        ("We have to file taxes on 5 May at 9:30 am.", "File taxes on 5 May at 9:30 am", "2026-05-05T09:30:00+02:00"),
-        ("I must renew it on February 1st.", "Renew it on February 1st", "2027-02-01T18:00:00+01:00"),
-        ("I should ask Anna in two weeks.", "Ask Anna in two weeks", "2026-03-16T18:00:00+01:00"),
-        ("I will send it on Monday at 3.", "Send it on Monday at 3", "2026-03-09T15:00:00+01:00"),
-        ("I'll send it tonight at 8 pm.", "Send it tonight at 8 pm", "2026-03-02T20:00:00+01:00"),
-        (by_other_speaker("Could you send the contract today?"), "Send the contract today?", "2026-03-02T18:00:00+01:00"),
+        ("We have to file taxes on 5 May at 9:30 am.", "File taxes on 5 May at 9:30 am", "2026-05-05 09:30"),
+        ("I must renew it on February 1st.", "Renew it on February 1st", "2027-02-01 18:00"),
+        ("I should ask Anna in two weeks.", "Ask Anna in two weeks", "2026-03-16 18:00"),
+        ("I will send it on Monday at 3.", "Send it on Monday at 3", "2026-03-09 15:00"),
+        ("I'll send it tonight at 8 pm.", "Send it tonight at 8 pm", "2026-03-02 20:00"),
+        (by_other_speaker("Could you send the contract today?"), "Send the contract today?", "2026-03-02 18:00"),
     ],
 )  # fmt: skip
 def test_a_promise_or_request_becomes_a_task_with_its_due_date(spoken, task, due):
     action_items = extract_structure(build_data("Hm.", spoken))["action_items"]
 
-    owner = {"owner": "me", "owner_name": None}
+    owner = {"owner": "me"}
     assert action_items == [{"description": task.rstrip("?"), "due_at": due, **owner}]
 
 
@@ -168,8 +168,8 @@ def test_a_sentence_without_a_promise_by_the_user_is_no_task(spoken):
 @pytest.mark.parametrize(
     ("spoken", "start"),
     [
-        ("The meeting with Anna is on Thursday at 2 pm.", "2026-03-05T14:00:00+01:00"),
-        ("Dinner is tomorrow at 7:30 pm.", "2026-03-03T19:30:00+01:00"),
+        ("The meeting with Anna is on Thursday at 2 pm.", "2026-03-05 14:00"),
+        ("Dinner is tomorrow at 7:30 pm.", "2026-03-03 19:30"),
         ("Shall we have dinner tomorrow at 7?", None),
         ("The meeting is on Thursday.", None),
         ("I sleep on Thursday at 2 pm.", None),

@@ -24,7 +24,7 @@ def title_of(*lines: str) -> str:
         }
         for n, line in enumerate(lines)
     ]
-    data = {"started_at": NOW.isoformat(), "time_zone": "UTC", "transcript": transcript}
+    data = {"started_at": f"{NOW:%A %Y-%m-%d %H:%M}", "time_zone": "UTC", "transcript": transcript}
     title: str = extract_structure(data)["title"]
     return title
 

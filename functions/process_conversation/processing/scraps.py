@@ -1,0 +1,54 @@
+"""Scraps: short recordings of nothing but greetings, thanks, fillers and small words; pure.
+
+What is not known to be one is content: so a name, a number, a day, a promise or a question is never taken
+for a scrap, in whatever language.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from shared.retrieval.term_weights import FREQUENT_WEIGHT, get_term_weight
+from shared.retrieval.terms import find_words, fold, tokenize
+
+_TABLE = Path(__file__).with_name("scraps.json").read_text(encoding="utf-8")
+_QUESTION_MARK = re.compile("[?？؟\u037e]")
+_PROMISE = re.compile(r"\bi(?:['’]ll| will| shall|['’]m going to)\b", re.IGNORECASE)
+"""Of small words alone in English; in other languages a verb is none of the table's."""
+
+
+def is_scrap(texts: Iterable[str]) -> bool:
+    """Tell whether the texts of a recording hold no word that could matter later."""
+    return all(map(_is_scrap, texts))
+
+
+def _is_scrap(text: str) -> bool:
+    if _QUESTION_MARK.search(text) or _PROMISE.search(text):
+        return False
+    return all(
+        _is_small(fold(text[start:end]), is_spaced=is_spaced)
+        for start, end, is_spaced in find_words(text)
+    )
+
+
+def _is_small(word: str, *, is_spaced: bool) -> bool:
+    if any(sign.isnumeric() for sign in word):
+        return False
+    if not is_spaced:
+        return not _compile_unspaced().sub("", word)
+    return word in _load_words() or all(
+        get_term_weight(term) < FREQUENT_WEIGHT for term in tokenize(word)
+    )
+
+
+@cache
+def _load_words() -> frozenset[str]:
+    return frozenset(fold(" ".join(json.loads(_TABLE).values())).split())
+
+
+@cache
+def _compile_unspaced() -> re.Pattern[str]:
+    """Compile the words of scripts without spaces, the longest first."""
+    return re.compile("|".join(map(re.escape, sorted(_load_words(), key=len, reverse=True))))

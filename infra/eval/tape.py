@@ -1,0 +1,121 @@
+"""Tape: a model's answers, recorded in a file and played again where no model is at hand."""
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from shared.domain.errors import ModelFailed
+from shared.domain.ids import UserId
+from shared.domain.models.model import (
+    ModelEvent,
+    ModelFacts,
+    ModelMessage,
+    ModelRole,
+    Prompt,
+    ToolSpec,
+    Urgency,
+)
+from shared.models.windows import count_prompt_tokens
+from shared.ports import ChatModel, Models
+
+T = TypeVar("T")
+
+
+class Tape:
+    """Answers by what they are about, the prompt's name and how often it was asked; `subject` is set before each.
+
+    `input_tokens` and `calls` are what was asked about each subject.
+    """
+
+    def __init__(self, answers: Mapping[str, Any] | None = None, model_name: str = "") -> None:
+        self.answers: dict[str, Any] = dict(answers or {})
+        self.model_name = model_name
+        self.subject = ""
+        self.is_played = answers is not None
+        self.input_tokens: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
+        self._asked: Counter[str] = Counter()
+
+    def begin(self, prompt: Prompt) -> str:
+        """Count a question; return the key of its answer."""
+        name = f"{self.subject} {prompt.name.rpartition('/')[2]}"
+        self._asked[name] += 1
+        self.input_tokens[self.subject] += count_prompt_tokens(prompt)
+        self.calls[self.subject] += 1
+        return f"{name} {self._asked[name]}"
+
+    def write(self, path: Path) -> None:
+        recorded = {"model": self.model_name, "answers": self.answers}
+        path.write_text(json.dumps(recorded, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def load_tape(path: Path) -> Tape:
+    recorded = json.loads(path.read_text("utf-8"))
+    return Tape(recorded["answers"], recorded["model"])
+
+
+class TapedModels:
+    """The models of a server, whose answers a tape records, or plays instead of asking."""
+
+    def __init__(self, models: Models, tape: Tape) -> None:
+        self._models = models
+        self._tape = tape
+
+    def name(self, role: ModelRole) -> str:
+        return self._tape.model_name if self._tape.is_played else self._models.name(role)
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        return self._models.describe(role)
+
+    def check_room(self, uid: UserId) -> None:
+        self._models.check_room(uid)
+
+    def is_short(self) -> bool:
+        return self._models.is_short()
+
+    def for_user(
+        self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
+    ) -> ChatModel:
+        model = self._models.for_user(uid, is_masked=is_masked, chat=chat, urgency=urgency)
+        return _TapedModel(model, self._tape)
+
+
+class _TapedModel:
+    def __init__(self, model: ChatModel, tape: Tape) -> None:
+        self._model = model
+        self._tape = tape
+
+    def name(self, role: ModelRole) -> str:
+        return self._tape.model_name if self._tape.is_played else self._model.name(role)
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        return self._model.describe(role)
+
+    def stream(
+        self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
+    ) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
+        return self._model.stream(role, messages, tools)
+
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        key = self._tape.begin(prompt)
+        if self._tape.is_played:
+            return _read(self._tape.answers.get(key), schema)
+        answer = await self._model.complete_structured(role, prompt, schema)
+        if isinstance(answer, BaseModel):
+            self._tape.answers[key] = answer.model_dump(mode="json", exclude_none=True)
+        return answer
+
+
+def _read(recorded: Any, schema: type[T]) -> T:
+    """Raises ModelFailed for what the model did not answer when it was recorded, or in another form."""
+    if recorded is None or not issubclass(schema, BaseModel):
+        raise ModelFailed("nothing was recorded")
+    try:
+        return schema.model_validate(recorded)
+    except ValidationError as error:
+        raise ModelFailed("what was recorded does not fit") from error

@@ -1,0 +1,262 @@
+"""Extraction: what a model is told, what it costs, and what becomes of an answer that is nearly right."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from functions.process_conversation.processing.model_outputs import ExtractionOutput
+from functions.process_conversation.processing.read_transcript import (
+    BRIEF_PROMPT,
+    PROMPT,
+    render_instructions,
+)
+from shared import telemetry
+from shared.data.store.codec import dump
+from shared.domain.conversations.conversation import Segment
+from shared.domain.errors import ModelFailed
+from shared.domain.ids import ActionItemId, ConversationId
+from shared.domain.models.tokens import estimate_tokens
+from shared.domain.store.documents import Set
+from shared.domain.tasks.action_item import ActionItem
+from shared.models.schemas import normalise_answer_schema
+from shared.models.windows import count_data_tokens
+from tests.fakes import ScriptedModel
+from tests.fixtures.library import CONVERSATIONS, build_client
+from tests.fixtures.processing import (
+    ALICE,
+    DISCARD,
+    EXTRACTION,
+    START,
+    ProcessingFixture,
+    build_extraction_output,
+    build_memory_output,
+    build_processing_fixture,
+    build_script,
+    build_test_conversation,
+)
+
+SHORTER = "process_conversation/shorter"
+LONG_FACT = "User is allergic to peanuts and has been so since early childhood in the far north"
+SHORT_FACT = "User has been allergic to peanuts since childhood"
+
+
+async def process_one(world: ProcessingFixture) -> dict[str, Any]:
+    [message] = await world.run_trigger()
+    with telemetry.log_request("process_conversation"):
+        await world.deliver(message)
+        return dict(telemetry.get_fields())
+
+
+async def list_facts(world: ProcessingFixture) -> list[str]:
+    return [m.content for m in await world.deps.stores.memories.list_newest(ALICE, limit=9)]
+
+
+async def test_the_model_is_told_the_owners_evening_names_language_and_open_tasks_i2(database):
+    with ScriptedModel(answers=build_script(build_extraction_output(action_items=[]))) as model:
+        world = build_processing_fixture(database, model)
+        profile = {
+            "time_zone": "America/Los_Angeles",
+            "name": "Alex Weber",
+            "own_names": ["Lex"],
+            "language": "de",
+        }
+        await world.documents.write(Set(f"users/{ALICE}", profile))
+        for name, source in (("open", "other"), ("own", "talk")):
+            task = ActionItem(
+                id=ActionItemId(name),
+                description=f"Send the slides ({name})",
+                created_at=START,
+                updated_at=START,
+                conversation_id=ConversationId(source),
+            )
+            await world.documents.write(Set(f"users/{ALICE}/action_items/{name}", dump(task)))
+        evening = datetime(2026, 11, 28, 4, tzinfo=UTC)
+        await world.write(build_test_conversation(started_at=evening, finished_at=evening))
+
+        await world.deliver_all()
+
+    data = model.prompts[0][1].data
+    assert data["started_at"] == "Friday 2026-11-27 20:00"
+    assert data["days_ahead"].startswith("2026-11: Sat 28, Sun 29, Mon 30; 2026-12: Tue 01, Wed 02")
+    assert "28" not in str({k: v for k, v in data.items() if k != "days_ahead"})
+    assert data["owner_names"] == ["Alex Weber", "Lex"]
+    assert (data["write_in"], data["language"]) == ("de", "en")
+    assert data["open_tasks"] == ["Send the slides (open)"]
+
+
+async def test_what_the_owner_is_asked_by_name_is_their_task_i3(database):
+    items = [
+        {"description": "Send the contract to Mara", "owner": "Alex", "due_at": "2026-03-06"},
+        {"description": "Bring the plan", "owner": "Mara"},
+    ]
+    with ScriptedModel(answers=build_script(build_extraction_output(action_items=items))) as model:
+        world = build_processing_fixture(database, model)
+        profile = {"time_zone": "America/Los_Angeles", "name": "Alex Weber"}
+        await world.documents.write(Set(f"users/{ALICE}", profile))
+        await world.write(build_test_conversation())
+
+        await world.deliver_all()
+
+    structured = (await world.load_conversation()).structured
+    assert [(i.owner, i.owner_name, i.due_at) for i in structured.action_items] == [
+        ("me", None, datetime(2026, 3, 7, 2, tzinfo=UTC)),
+        ("other", "Mara", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "facts", "dropped"),
+    [
+        ({"sentences": [{"number": 0, "words": SHORT_FACT}]}, [SHORT_FACT], None),
+        ({"sentences": [{"number": 0, "words": LONG_FACT}]}, [], 1),
+        ({"sentences": [{"number": 9, "words": SHORT_FACT}]}, [], 1),
+        (ModelFailed("no answer"), [], 1),
+    ],
+)
+async def test_a_fact_of_too_many_words_is_asked_for_once_more_i1(database, answer, facts, dropped):
+    script = build_script(build_extraction_output(build_memory_output(LONG_FACT)))
+    with ScriptedModel(answers={**script, SHORTER: [answer]}) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+
+        fields = await process_one(world)
+
+    assert await list_facts(world) == facts
+    assert fields.get("dropped_long") == dropped
+    assert (await world.load_conversation()).status == "completed"
+
+
+async def test_a_conversation_has_one_repair_i1(database):
+    whole = build_extraction_output(build_memory_output(LONG_FACT))
+    malformed = {**whole, "structure": {"title": 7}}
+    with ScriptedModel(answers={EXTRACTION: [malformed, whole]}) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+
+        fields = await process_one(world)
+
+    assert fields["dropped_long"] == 1
+    assert len(model.prompts) == 2
+
+
+async def test_what_is_dropped_stands_in_the_log_by_reason_i1(database):
+    facts = [
+        build_memory_output("User flies", evidence="I fly to the moon"),
+        build_memory_output("User jokes", kind="joke"),
+        build_memory_output(),
+    ]
+    with ScriptedModel(answers=build_script(build_extraction_output(*facts))) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+
+        fields = await process_one(world)
+
+    assert (fields["dropped_unproved"], fields["dropped_not_meant"]) == (1, 1)
+    async with build_client(world, ALICE) as client:
+        report = (await client.get(f"{CONVERSATIONS}/talk")).json()
+    assert report["dropped_memories"] == {"unproved": 1, "not_meant": 1}
+    assert await list_facts(world) == ["User is allergic to peanuts"]
+
+
+async def test_one_press_brings_back_what_was_discarded_p27(database):
+    answers = {DISCARD: [{"discard": True}], **build_script(build_extraction_output())}
+    with ScriptedModel(answers=answers) as model:
+        world = build_processing_fixture(database, model)
+        spoken = build_test_conversation("Okay, bye.").transcript_segments[:1]
+        await world.write(build_test_conversation(transcript_segments=spoken))
+        await world.deliver_all()
+        async with build_client(world, ALICE) as client:
+            listed = await client.get(CONVERSATIONS, params={"include_discarded": "true"})
+            kept = await client.patch(f"{CONVERSATIONS}/talk", json={"discarded": False})
+        await world.deliver_all()
+
+    assert [each["discarded"] for each in listed.json()] == [True]
+    assert kept.json()["discarded"] is False
+    stored = await world.load_conversation()
+    assert (stored.discarded, stored.structured.title) == (False, "Berlin launch in May")
+
+
+async def test_an_import_is_never_discarded_p27(database):
+    with ScriptedModel(answers={DISCARD: [], **build_script(build_extraction_output())}) as model:
+        world = build_processing_fixture(database, model)
+        spoken = build_test_conversation("Okay, bye.").transcript_segments[:1]
+        imported = build_test_conversation(transcript_segments=spoken, is_imported=True)
+        await world.deps.stores.conversations.add(ALICE, imported)
+
+        await world.deliver_all()
+
+    assert not (await world.load_conversation()).discarded
+
+
+async def test_segments_without_order_or_times_are_read_i2(database):
+    with ScriptedModel(
+        answers=build_script(build_extraction_output(build_memory_output(segment=1)))
+    ) as model:
+        world = build_processing_fixture(database, model)
+        ordered = build_test_conversation().transcript_segments
+        shuffled = [replace(s, start=0.0, end=0.0, speaker="User") for s in reversed(ordered)]
+        await world.write(build_test_conversation(transcript_segments=tuple(shuffled)))
+
+        await world.deliver_all()
+
+    [memory] = await world.deps.stores.memories.list_newest(ALICE, limit=9)
+    assert memory.segment == 2
+
+
+def count_fields(schema: Any) -> int:
+    if isinstance(schema, dict):
+        own = len(schema["properties"]) if isinstance(schema.get("properties"), dict) else 0
+        return own + sum(map(count_fields, schema.values()))
+    return sum(map(count_fields, schema)) if isinstance(schema, list) else 0
+
+
+def test_the_prompt_is_short_and_its_answer_has_few_fields_p26():
+    schema = normalise_answer_schema(ExtractionOutput.model_json_schema())
+
+    assert len(render_instructions(PROMPT).split()) <= 700
+    assert len(render_instructions(BRIEF_PROMPT).split()) <= 400
+    assert count_fields(schema) <= 25
+    memory = schema["properties"]["memories"]["items"]
+    assert list(memory["properties"])[:4] == ["segment", "evidence", "kind", "content"]
+
+
+async def test_a_conversation_of_695_words_costs_at_most_2600_tokens_p26(database):
+    words = [
+        "so",
+        "the",
+        "plan",
+        "for",
+        "the",
+        "garden",
+        "is",
+        "to",
+        "move",
+        "the",
+        "old",
+        "fence",
+        "and",
+        "then",
+        "paint",
+        "it",
+    ]
+    turns = [" ".join(2 * (words[n % 7 :] + words[: n % 7])) + "." for n in range(21)]
+    segments = tuple(
+        Segment(text=text, speaker=f"SPEAKER_0{n % 2}", is_user=n % 2 == 0)
+        for n, text in enumerate(
+            [
+                *turns,
+                "Yes, I will do it right away then, thanks, and tell Ann about the paint, the brushes and the ladder, as she asked.",
+            ]
+        )
+    )
+    assert sum(len(segment.text.split()) for segment in segments) == 695
+    with ScriptedModel(answers=build_script(build_extraction_output())) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation(transcript_segments=segments))
+
+        await world.deliver_all()
+
+    [(_, prompt)] = model.prompts
+    assert estimate_tokens(prompt.instructions) + count_data_tokens(prompt.data) <= 2_600

@@ -1,0 +1,51 @@
+"""Time is told to models and read from them by the clock at home; code adds the zone (I2)."""
+
+import re
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from shared.domain.wall_clock import list_days_ahead, read_wall_clock, write_wall_clock
+
+LOS_ANGELES, BERLIN, TOKYO = map(ZoneInfo, ("America/Los_Angeles", "Europe/Berlin", "Asia/Tokyo"))
+
+
+@pytest.mark.parametrize(
+    ("moment", "zone", "written", "tomorrow"),
+    [
+        (datetime(2026, 11, 28, 4, tzinfo=UTC), LOS_ANGELES, "Friday 2026-11-27 20:00", "Sat 28"),
+        (datetime(2026, 11, 27, 23, 30, tzinfo=UTC), TOKYO, "Saturday 2026-11-28 08:30", "Sun 29"),
+        (datetime(2026, 10, 24, 22, 30, tzinfo=UTC), BERLIN, "Sunday 2026-10-25 00:30", "Mon 26"),
+    ],
+)  # fmt: skip
+def test_a_moment_has_its_weekday_and_the_days_ahead_i2(moment, zone, written, tomorrow):
+    days = re.findall(r"[A-Z]\w\w \d\d", list_days_ahead(moment, zone))
+
+    assert write_wall_clock(moment, zone) == written
+    assert (days[0], len(days), len(set(days))) == (tomorrow, 14, 14)
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "moment"),
+    [
+        ("2026-11-30 18:00", LOS_ANGELES, datetime(2026, 12, 1, 2, tzinfo=UTC)),
+        ("2026-11-30", LOS_ANGELES, datetime(2026, 12, 1, 2, tzinfo=UTC)),
+        ("Monday 2026-11-30", TOKYO, datetime(2026, 11, 30, 9, tzinfo=UTC)),
+        ("2026-11-30T18:00:00Z", TOKYO, datetime(2026, 11, 30, 9, tzinfo=UTC)),
+        ("2026-11-30T18:00:00+01:00", TOKYO, datetime(2026, 11, 30, 9, tzinfo=UTC)),
+        ("2026-11-30, at 8.05", BERLIN, datetime(2026, 11, 30, 7, 5, tzinfo=UTC)),
+        ("2026-10-24", BERLIN, datetime(2026, 10, 24, 16, tzinfo=UTC)),
+        ("2026-10-25", BERLIN, datetime(2026, 10, 25, 17, tzinfo=UTC)),
+        ("2026-10-25 02:30", BERLIN, datetime(2026, 10, 25, 0, 30, tzinfo=UTC)),
+        ("2027-03-14 02:30", LOS_ANGELES, datetime(2027, 3, 14, 10, 30, tzinfo=UTC)),
+        ("2026-02-30", BERLIN, None),
+        ("2026-11-30 25:00", BERLIN, None),
+        ("0001-01-01 00:00", TOKYO, None),
+        ("tomorrow", BERLIN, None),
+        ("", BERLIN, None),
+        (None, BERLIN, None),
+    ],
+)
+def test_a_wall_clock_is_read_in_its_zone_over_clock_changes_i2(text, zone, moment):
+    assert read_wall_clock(text, zone) == moment

@@ -1,0 +1,75 @@
+"""A quotation is found by its words, however a model spells it (I1)."""
+
+import pytest
+
+from shared.retrieval.passages import find_abridged, find_passage, stands_in_words
+
+TEXT = (
+    "Well, I've kept, um, bees since school — honestly, I can't stop. My aunt Inês lives in Évora."
+)
+
+
+@pytest.mark.parametrize(
+    ("quote", "passage"),
+    [
+        ("I've kept, um, bees since school", "I've kept, um, bees since school"),
+        ("kept bees", "kept, um, bees"),
+        ("i'VE kept bees since school", "I've kept, um, bees since school"),
+        ("I’ve kept bees since school", "I've kept, um, bees since school"),
+        ("Ive kept bees", "I've kept, um, bees"),
+        ("Well I've kept bees", "Well, I've kept, um, bees"),
+        ("since school - honestly", "since school — honestly"),
+        (
+            "I've kept bees … I can't stop",
+            "I've kept, um, bees since school — honestly, I can't stop",
+        ),
+        ("I've kept bees [...] in Evora", TEXT[6:-1]),
+        ("My aunt Ines lives", "My aunt Inês lives"),
+        ("My aunt Ine\u0302s lives", "My aunt Inês lives"),
+        ("“My  aunt Inês lives in Évora.”", "My aunt Inês lives in Évora"),
+        ("Ｍｙ aunt, uh, Inês", "My aunt Inês"),
+        ("... I can't stop ...", "I can't stop"),
+    ],
+)
+def test_the_passage_of_the_text_is_found_however_it_is_quoted_i1(quote: str, passage: str) -> None:
+    span = find_abridged(quote, TEXT)
+
+    assert span is not None
+    assert TEXT[slice(*span)] == passage
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "I kept bees",
+        "bees kept",
+        "school honest",
+        "I can stop … since school",
+        "um",
+        "…",
+        "",
+        "lives in Evo",
+    ],
+)
+def test_other_words_are_no_quotation_i1(quote: str) -> None:
+    assert find_abridged(quote, TEXT) is None
+
+
+def test_what_is_left_out_stands_in_no_passage_that_is_whole_i1() -> None:
+    assert find_passage("I've kept bees … I can't stop", TEXT) is None
+
+
+@pytest.mark.parametrize(
+    ("quote", "said", "stands"),
+    [
+        ("at d", "what did I say", False),
+        ("did i", "What did I say?", True),
+        ("I like TEA!", "Well, I like tea.", True),
+        ("say", "what did I say, I said", True),
+        ("東京", "私は東京に住んでいます", True),
+        ("京東", "私は東京に住んでいます", False),
+        ("…", "what…", False),
+    ],
+)
+def test_a_quotation_stands_in_whole_words_m122(quote: str, said: str, *, stands: bool) -> None:
+    assert stands_in_words(quote, said) is stands
