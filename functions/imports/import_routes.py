@@ -36,7 +36,7 @@ from shared.domain.errors import Invalid
 from shared.domain.files.file_import import FileImport
 from shared.domain.ids import UserId
 from shared.edge.declare.event_stream import EventStream
-from shared.edge.declare.routes import Call, Form, UploadedFile, route
+from shared.edge.declare.routes import Call, CreatingCall, Form, UploadedFile, route
 from shared.library.deps import ImportDeps, LibraryDeps
 from shared.library.own_names import add_own_name
 
@@ -62,7 +62,7 @@ FILES_FORM = Form(
     max_bytes=MAX_BODY_BYTES,
     form=FILES_FORM,
 )
-async def add_import(deps: LibraryDeps, call: Call[ImportIn, ImportQuery]) -> ImportOut:
+async def add_import(deps: LibraryDeps, call: CreatingCall[ImportIn, ImportQuery]) -> ImportOut:
     body, uid = call.body, call.uid
     if bool(call.files) == bool(body.uploads):
         raise Invalid("Send files as a form, or the ids of uploads.")

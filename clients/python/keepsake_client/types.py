@@ -199,6 +199,7 @@ class AppMemoryOut(TypedDict):
     conversation_id: NotRequired[str | None]
     user_review: NotRequired[bool | None]
     app_id: NotRequired[str | None]
+    tags: NotRequired[list[str]]
 
 
 class AppNotificationIn(TypedDict):
@@ -738,6 +739,7 @@ class ExternalSearchIn(TypedDict):
 
 class FactIn(TypedDict):
     content: str
+    tags: NotRequired[list[Tag]]
 
 
 class FailureOut(TypedDict):

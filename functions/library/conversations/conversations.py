@@ -21,7 +21,7 @@ from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.domain.ids import ConversationId
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.problems import build_problem
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.conversation_schemas import (
     AcceptedOut,
     ConversationIn,
@@ -42,8 +42,8 @@ MAX_BODY_BYTES = 8_388_608
     errors=(400, 401, 404, 409, 413, 415, 422),
     max_bytes=MAX_BODY_BYTES,
 )
-async def add_conversation(deps: LibraryDeps, call: Call[ConversationIn]) -> AcceptedOut:
-    conversation = call.body.to_conversation(deps.new_id())
+async def add_conversation(deps: LibraryDeps, call: CreatingCall[ConversationIn]) -> AcceptedOut:
+    conversation = call.body.to_conversation(call.operation.name)
     return AcceptedOut.model_validate(await hand_in(deps, call.uid, conversation))
 
 

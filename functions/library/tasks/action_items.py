@@ -24,7 +24,7 @@ from functions.library.tasks.action_item_schemas import (
 from shared.domain.errors import NotFound
 from shared.domain.ids import ActionItemId, ConversationId, UserId
 from shared.domain.tasks.action_item import CONTENT_FIELDS, ActionItem
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 from shared.library.record_schemas import ActionItemIn
 from shared.library.task_reminders import announce_tasks
@@ -53,10 +53,10 @@ async def list_action_items(
 @route(
     "POST", "/v1/action-items", "Write down something to do", errors=(400, 401, 409, 413, 415, 422)
 )
-async def add_action_item(deps: LibraryDeps, call: Call[ActionItemIn]) -> ActionItemOut:
+async def add_action_item(deps: LibraryDeps, call: CreatingCall[ActionItemIn]) -> ActionItemOut:
     now, body = deps.clock.now(), call.body
     item = ActionItem(
-        id=ActionItemId(body.id or deps.new_id()),
+        id=ActionItemId(body.id or call.operation.name),
         description=body.description,
         created_at=now,
         updated_at=now,

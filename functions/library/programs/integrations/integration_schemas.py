@@ -16,7 +16,7 @@ from shared.library.conversation_schemas import (
     ConversationBaseOut,
     Utc,
 )
-from shared.library.record_schemas import MAX_MEMORY_CHARS
+from shared.library.record_schemas import MAX_MEMORY_CHARS, Tags
 from shared.security.visible_text import strip_invisible
 
 MAX_FACTS = 50
@@ -55,6 +55,7 @@ class FactIn(Wire):
         AfterValidator(lambda text: strip_invisible(text).strip()),
         StringConstraints(min_length=1, max_length=MAX_MEMORY_CHARS),
     ]
+    tags: Tags = ()
 
 
 class ExternalMemoryIn(Wire):
@@ -125,6 +126,7 @@ class AppMemoryOut(MemoryBaseOut):
     conversation_id: str | None = None
     user_review: bool | None = None
     app_id: str | None = None
+    tags: tuple[str, ...] = ()
 
 
 class MemoriesOut(Wire):

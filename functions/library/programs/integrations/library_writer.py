@@ -3,7 +3,10 @@
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from functions.library.programs.integrations.integration_schemas import ExternalConversationIn
+from functions.library.programs.integrations.integration_schemas import (
+    ExternalConversationIn,
+    FactIn,
+)
 from shared.domain.apps.app import App
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.conversations.derived_ids import build_derived_id
@@ -28,7 +31,7 @@ _MAX_SPEAKER_CHARS = 64
 class AppContribution:
     """Facts in the app's words, and a conversation to process."""
 
-    facts: tuple[str, ...] = ()
+    facts: tuple[FactIn, ...] = ()
     conversation: Conversation | None = None
 
 
@@ -68,25 +71,26 @@ async def store_contribution(
     deps: IntegrationDeps, uid: UserId, app: App, contribution: AppContribution, at: datetime
 ) -> None:
     """Store a contribution; a repeat changes nothing, nor undoes the owner's changes."""
-    for content in contribution.facts:
-        await _add_memory(deps, uid, app, content, at)
+    for fact in contribution.facts:
+        await _add_memory(deps, uid, app, fact, at)
     if contribution.conversation is not None:
         with suppress(Conflict):  # the owner changed it since an earlier attempt
             await ingest(deps, uid, contribution.conversation)
 
 
 async def _add_memory(
-    deps: IntegrationDeps, uid: UserId, app: App, content: str, at: datetime
+    deps: IntegrationDeps, uid: UserId, app: App, fact: FactIn, at: datetime
 ) -> None:
     """Store a fact once; one that the owner changed or deleted since stays so."""
-    text = " ".join(content.split())
+    text = " ".join(fact.content.split())
     memory = Memory(
-        id=MemoryId(build_derived_id(app.id, "app memory", content)),
+        id=MemoryId(build_derived_id(app.id, "app memory", fact.content)),
         content=text,
         category="interesting",
         created_at=at,
         updated_at=at,
         app_id=app.id,
+        tags=fact.tags,
         aspect=find_exclusive_key(text),
         read_kinds=("app",),
     )
