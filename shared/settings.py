@@ -14,6 +14,7 @@ from shared.domain.apps.connection import OauthClient
 from shared.domain.chats.safety import SafetyThresholds
 from shared.domain.models.masking import Masking
 from shared.domain.models.token_prices import TokenPrices
+from shared.domain.store.omi_level import OmiLevel
 from shared.domain.store.vector_home import Shard
 from shared.domain.value import value
 from shared.environment import model_readers, readers
@@ -130,6 +131,8 @@ class Settings:
     kms_key: str | None = setting(optional("KMS_KEY"))
     signing_kms_key: str | None = setting(optional("SIGNING_KMS_KEY"))
     sealing_kms_key: str | None = setting(optional("SEALING_KMS_KEY"))
+    omi_encryption_secret: str | None = setting(readers.read_omi_secret)
+    omi_documents: OmiLevel | None = setting(readers.read_omi_documents)
     pseudonym_key: str | None = setting(optional("PSEUDONYM_KEY"))
     web_push_key: str | None = setting(readers.read_web_push_key)
     public_url: str = setting(readers.read_public_url)
