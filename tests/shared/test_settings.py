@@ -563,7 +563,10 @@ def test_both_indexes_have_the_same_ranges_d4() -> None:
     ("env", "sentence"),
     [
         ({"OMI_ENCRYPTION_SECRET": "short"}, "OMI_ENCRYPTION_SECRET: want the ENCRYPTION_SECRET"),
-        ({"OMI_DOCUMENTS": "enhanced"}, "OMI_DOCUMENTS='enhanced': OMI_ENCRYPTION_SECRET is missing"),
+        (
+            {"OMI_DOCUMENTS": "enhanced"},
+            "OMI_DOCUMENTS='enhanced': OMI_ENCRYPTION_SECRET is missing",
+        ),
         ({"OMI_DOCUMENTS": "plain"}, "OMI_DOCUMENTS='plain': want standard or enhanced, or none"),
     ],
 )

@@ -5,6 +5,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from functions.library.conversations.deletion import DeletionQuery, delete
 from functions.library.conversations.edit_schemas import (
     ConversationChangeIn,
     ReprocessQuery,
@@ -126,15 +127,12 @@ async def reprocess_conversation(
 @route(
     "DELETE",
     "/v1/conversations/{conversation_id}",
-    "Delete a conversation and what was derived from it",
+    "Delete a conversation; its memories and tasks go along if that is asked for",
     status=204,
     errors=(401, 404),
 )
-async def delete_conversation(deps: LibraryDeps, call: Call) -> None:
-    """Delete the document, and so every search hit, at once; the trigger removes what was derived."""
-    text_bytes = await deps.stores.conversations.delete(call.uid, _path_id(call))
-    await deps.quotas.give_back(call.uid, "stored_bytes", text_bytes, now=deps.clock.now())
-    await deps.stores.merges.finish(call.uid, _path_id(call))
+async def delete_conversation(deps: LibraryDeps, call: Call[None, DeletionQuery]) -> None:
+    await delete(deps, call.uid, _path_id(call), call.query)
 
 
 def _path_id(call: Call[Any, Any]) -> ConversationId:

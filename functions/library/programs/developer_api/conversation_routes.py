@@ -146,7 +146,8 @@ async def change_conversation(
     errors=(401, 403, 404, 429),
 )
 async def delete_conversation(deps: LibraryDeps, call: Call[None, None, KeyOwner]) -> SuccessOut:
-    await call_route(deps, call.caller.uid, conversations.delete_conversation, path=call.path)
+    uid, delete_route = call.caller.uid, conversations.delete_conversation
+    await call_route(deps, uid, delete_route, path=call.path, query={"cascade": True})
     return SuccessOut()
 
 
