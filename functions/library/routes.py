@@ -20,6 +20,7 @@ from functions.library.programs.developer_api import (
     conversation_routes,
     goal_routes,
     memory_routes,
+    opened_routes,
 )
 from functions.library.programs.integrations import integration_routes
 from functions.library.programs.mcp_server.routes import MCP_ROUTES
@@ -34,6 +35,7 @@ DEVELOPER_ROUTES = (
     *action_item_routes.ROUTES,
     *conversation_routes.ROUTES,
     *goal_routes.ROUTES,
+    *opened_routes.ROUTES,
 )
 LIBRARY_ROUTES = (
     *conversation_lists.ROUTES,

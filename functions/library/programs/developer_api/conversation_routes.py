@@ -19,7 +19,8 @@ from functions.library.programs.developer_api.developer_schemas import (
 from functions.library.programs.key_access import KeyOwner, authorize_developer_key
 from functions.library.programs.listings import list_conversations
 from functions.library.programs.route_calls import call_route
-from shared.domain.ids import ConversationId
+from shared.domain.errors import Conflict
+from shared.domain.ids import ConversationId, FolderId
 from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 
@@ -40,10 +41,17 @@ async def list_owner_conversations(
     deps: LibraryDeps, call: Call[None, DeveloperConversationsQuery, KeyOwner]
 ) -> list[TranscribedConversationOut] | list[DeveloperConversationOut]:
     uid, query = call.caller.uid, call.query
-    found = await list_conversations(
-        deps, uid, query.to_filter(), with_transcripts=query.include_transcript
-    )
     folders = await deps.stores.folders.load(uid)
+    found = await list_conversations(
+        deps,
+        uid,
+        query.to_filter(),
+        with_transcripts=query.include_transcript,
+        starred=query.starred,
+        folder_ids=folders.list_contributing(FolderId(query.folder_id))
+        if query.folder_id
+        else None,
+    )
     if query.include_transcript:
         return [TranscribedConversationOut.of(conversation, folders) for conversation in found]
     return [DeveloperConversationOut.of(conversation, folders) for conversation in found]
@@ -110,10 +118,17 @@ async def add_segments(
     body = call.body
     fields = {
         **body.build_times(call.operation.begun_at, body.length),
+        "id": body.id,
         "source": body.source,
         "transcript_segments": [segment.to_fields() for segment in body.transcript_segments],
     }
-    return await _add(deps, call, fields)
+    try:
+        return await _add(deps, call, fields)
+    except Conflict:
+        if body.id is None:
+            raise
+    stored = await deps.stores.conversations.get_stored(call.caller.uid, ConversationId(body.id))
+    return ConversationCreatedOut.model_validate(stored)
 
 
 @route(
