@@ -5,6 +5,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from functions.library.deps import AppRequestDeps
 from functions.library.programs.integrations import library_reader
 from functions.library.programs.integrations.authorization import (
     MAX_REQUESTS_PER_HOUR,
@@ -30,10 +31,11 @@ from functions.library.programs.integrations.integration_schemas import (
     TasksQuery,
 )
 from functions.library.programs.integrations.library_writer import (
-    AppContribution,
     build_conversation,
-    store_contribution,
+    store_conversation,
+    store_facts,
 )
+from functions.library.programs.integrations.text_facts import find_facts
 from shared.domain.errors import QuotaExceeded, TooMany
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.rate_limit_headers import build_rate_limit_headers, too_many_requests
@@ -60,28 +62,31 @@ async def add_conversation(
 ) -> EmptyOut | Response:
     """Store the text as a conversation, which is processed like any other."""
     conversation = build_conversation(call.caller.app, call.body, call.operation)
-    return await _write(deps, call, AppContribution(conversation=conversation))
+    return await _write(deps, call, lambda: store_conversation(deps, call.caller.uid, conversation))
 
 
 @route(
     "POST",
     "/v2/integrations/{app_id}/user/memories",
-    "Add facts about the user, or a text to find some in",
+    "Add facts about the user, or a text in which a model finds some",
     access="anyone",
     authorize=authorize_app("create_facts"),
-    errors=(*REFUSAL_STATUSES, 415),
+    errors=(*REFUSAL_STATUSES, 415, 503),
     max_bytes=MAX_BODY_BYTES,
 )
 async def add_memories(
-    deps: IntegrationDeps, call: CreatingCall[ExternalMemoryIn, OwnerQuery, AuthorizedApp]
+    deps: AppRequestDeps, call: CreatingCall[ExternalMemoryIn, OwnerQuery, AuthorizedApp]
 ) -> EmptyOut | Response:
-    """Store facts as they are, and a text as a conversation."""
-    text, facts = call.body.text, tuple(call.body.memories or ())
-    if not (text and text.strip()):
-        return await _write(deps, call, AppContribution(facts=facts))
-    body = ExternalConversationIn(text=text)
-    conversation = build_conversation(call.caller.app, body, call.operation)
-    return await _write(deps, call, AppContribution(facts=facts, conversation=conversation))
+    """Store facts as they are, and those that a text holds; the text itself is not kept."""
+    body, app, uid = call.body, call.caller.app, call.caller.uid
+
+    async def store() -> None:
+        facts = tuple(body.memories or ())
+        if body.text and body.text.strip():
+            facts += await find_facts(deps, uid, body.text, source=body.text_source)
+        await store_facts(deps, uid, app, facts, call.operation.begun_at)
+
+    return await _write(deps, call, store)
 
 
 @route(
@@ -164,13 +169,13 @@ async def list_tasks(
 async def _write(
     deps: IntegrationDeps,
     call: CreatingCall[Any, OwnerQuery, AuthorizedApp],
-    contribution: AppContribution,
+    store: Callable[[], Awaitable[None]],
 ) -> Response:
     """Add to the library; a refusal does not count towards the limit."""
-    at = call.operation.begun_at
+    operation = call.operation
     try:
-        rate_limit = await consume_quota(deps, call, consumer=call.operation.name, at=at)
-        await store_contribution(deps, call.caller.uid, call.caller.app, contribution, at)
+        rate_limit = await consume_quota(deps, call, consumer=operation.name, at=operation.begun_at)
+        await store()
     except QuotaExceeded:
         raise
     except TooMany as error:

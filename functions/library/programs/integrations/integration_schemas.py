@@ -20,6 +20,8 @@ from shared.library.record_schemas import MAX_MEMORY_CHARS, Tags
 from shared.security.visible_text import strip_invisible
 
 MAX_FACTS = 50
+MAX_TEXT_CHARS = 20_000
+"""Of a text in which a model finds facts; a longer one is handed in as a conversation."""
 MAX_OFFSET = 5_000
 """Skipped items are read too, so the offset is bounded."""
 Text = Annotated[str, AfterValidator(strip_invisible)]
@@ -61,7 +63,7 @@ class FactIn(Wire):
 class ExternalMemoryIn(Wire):
     """Facts to store unchanged, a text to extract facts from, or both."""
 
-    text: Text | None = None
+    text: Annotated[Text | None, Field(max_length=MAX_TEXT_CHARS)] = None
     text_source: Literal["email", "social_post", "other"] = "other"
     text_source_spec: Spec | None = None
     memories: Annotated[list[FactIn], Field(max_length=MAX_FACTS)] | None = None
