@@ -161,6 +161,12 @@ class Settings:
             raise SettingsError("\n".join(errors))
         return cls(**values)
 
+    @property
+    def serves_personas(self) -> bool:
+        """Whether personas have a provider of their own: a key, or a server that may want none."""
+        has_own_server = self.openrouter_base_url.rstrip("/") != DEFAULT_OPENROUTER_URL
+        return bool(self.openrouter_api_key) or has_own_server
+
     def uses_flex(self, base_url: str) -> bool:
         """Tell whether what nobody waits for is asked of this server as flex processing."""
         return _is_on(self.flex, base_url)
