@@ -11,6 +11,8 @@ from functions.imports.import_schemas import (
     MAX_FILES,
     ImportedFileOut,
     ImportIn,
+    ImportJobOut,
+    ImportJobsQuery,
     ImportOut,
     ImportProgressOut,
     ImportQuery,
@@ -90,6 +92,18 @@ def _build_sources(
         SourceFile(name=file.name, data=file.content, modified=at or now)
         for file, at in zip(files, times, strict=False)
     ]
+
+
+@route("GET", "/v1/import/jobs", "List imports as the released app does, newest first")
+async def list_jobs(deps: LibraryDeps, call: Call[None, ImportJobsQuery]) -> list[ImportJobOut]:
+    stored = await deps.stores.file_imports.list_newest(call.uid, limit=call.query.limit)
+    return list(map(ImportJobOut.of, stored))
+
+
+@route("GET", "/v1/import/jobs/{import_id}", "Say how far an import is", errors=(401, 404))
+async def get_job(deps: LibraryDeps, call: Call) -> ImportJobOut:
+    stored = await deps.stores.file_imports.get(call.uid, call.path["import_id"])
+    return ImportJobOut.of(stored)
 
 
 @route("GET", "/v1/imports/{import_id}", "Say what became of imported files", errors=(401, 404))
@@ -177,5 +191,5 @@ def _build_file(number: int, entry: dict[str, Any], stored: FileImport) -> Impor
     )
 
 
-ROUTES = (add_import, get_import, follow_import, keep_import, delete_import)
+ROUTES = (add_import, list_jobs, get_job, get_import, follow_import, keep_import, delete_import)
 IMPORT_FILES_ROUTES = (on_import_step,)

@@ -6,6 +6,7 @@ from functions.library.account import account, empty_answers, user_settings
 from functions.library.conversations import (
     conversation_items,
     conversation_lists,
+    conversation_parts,
     conversations,
     merge_routes,
     transcript_edits,
@@ -42,6 +43,7 @@ LIBRARY_ROUTES = (
     *merge_routes.ROUTES,
     *conversations.ROUTES,
     *conversation_items.ROUTES,
+    *conversation_parts.ROUTES,
     *transcript_edits.ROUTES,
     *load_routes("functions.media.uploads.upload_routes:ROUTES"),
     *load_routes("functions.imports.import_routes:ROUTES"),

@@ -108,9 +108,17 @@ class ActionItemSyncsIn(TypedDict):
     items: list[ActionItemSyncIn]
 
 
+class ActionItemsAddedOut(TypedDict):
+    action_items: list[ActionItemOut]
+    created_count: int
+
+
 class ActionItemsChangedOut(TypedDict):
     status: NotRequired[Literal["ok"]]
     updated_count: int
+
+
+ActionItemsIn: TypeAlias = list[ActionItemIn]
 
 
 class ActionOut(TypedDict):
@@ -678,6 +686,14 @@ class EventOut(TypedDict):
     created: bool
 
 
+EventsIdxItem: TypeAlias = int
+
+
+class EventStatesIn(TypedDict):
+    events_idx: list[EventsIdxItem]
+    values: list[bool]
+
+
 class ExerciseIn(TypedDict):
     exercise_id: str | None
 
@@ -968,6 +984,16 @@ class ImportIn(TypedDict):
     me: NotRequired[str | None]
 
 
+class ImportJobOut(TypedDict):
+    job_id: str
+    status: Literal["pending", "processing", "completed", "failed"]
+    total_files: int
+    processed_files: int
+    conversations_created: int
+    created_at: str
+    error: str | None
+
+
 class ImportProgressOut(TypedDict):
     id: str
     status: Literal["reading", "preview", "keeping", "completed"]
@@ -1047,6 +1073,10 @@ Text: TypeAlias = int
 class KeepIn(TypedDict):
     texts: NotRequired[list[Text]]
     me: NotRequired[str | None]
+
+
+class KeptRecordingOut(TypedDict):
+    has_recording: bool
 
 
 class KeptSoundOut(TypedDict):
@@ -1548,6 +1578,10 @@ class RecordingOut(TypedDict):
     failure: FailureOut | None
     has_audio: bool
     conversation_id: str | None
+
+
+class RecordingPermissionOut(TypedDict):
+    store_recording_permission: bool
 
 
 class RecordingsOut(TypedDict):
@@ -2409,6 +2443,7 @@ class DeveloperSegmentsIn(TypedDict):
     transcript_segments: list[DeveloperSegmentIn]
     source: NotRequired[str]
     geolocation: NotRequired[GeolocationIn | None]
+    client_session_id: NotRequired[str | None]
 
 
 class DeveloperTextIn(TypedDict):

@@ -44,6 +44,10 @@ class KeptSoundOut(Wire):
     private_cloud_sync_enabled: bool
 
 
+class RecordingPermissionOut(Wire):
+    store_recording_permission: bool
+
+
 class PlaceIn(GeolocationIn):
     """The place where the owner is."""
 

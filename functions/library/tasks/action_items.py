@@ -4,6 +4,7 @@ Also called: to-do list, todos, task management.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from functions.library.schemas import LibrarySearchIn
@@ -15,7 +16,9 @@ from functions.library.tasks.action_item_schemas import (
     ActionItemOut,
     ActionItemPlaceIn,
     ActionItemPlacesIn,
+    ActionItemsAddedOut,
     ActionItemsChangedOut,
+    ActionItemsIn,
     ActionItemsQuery,
     ActionItemSyncIn,
     CompletedQuery,
@@ -71,6 +74,25 @@ async def add_action_item(deps: LibraryDeps, call: CreatingCall[ActionItemIn]) -
     if stored.due_at:
         await announce_tasks(deps, call.uid, [stored], "action_item_reminder")
     return ActionItemOut.model_validate(stored)
+
+
+@route(
+    "POST",
+    "/v1/action-items/batch",
+    "Write down several things to do",
+    errors=(400, 401, 409, 413, 415, 422),
+    max_bytes=MAX_PLACES_BYTES,
+)
+async def add_action_items(
+    deps: LibraryDeps, call: CreatingCall[ActionItemsIn]
+) -> ActionItemsAddedOut:
+    added = [
+        await add_action_item.handler(
+            deps, replace(call, body=item, operation=call.operation.build_part(n))
+        )
+        for n, item in enumerate(call.body.root)
+    ]
+    return ActionItemsAddedOut(action_items=added, created_count=len(added))
 
 
 @route("GET", "/v1/action-items/{action_item_id}", "Read an action item", errors=(401, 404))
@@ -192,6 +214,7 @@ def _path_id(call: Call[Any, Any]) -> str:
 ROUTES = (
     list_action_items,
     add_action_item,
+    add_action_items,
     search_action_items,
     get_action_item,
     arrange_action_items,

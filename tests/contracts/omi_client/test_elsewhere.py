@@ -51,7 +51,6 @@ ANSWERS: list[tuple[str, Reader]] = [
         shape(version=optional(text)),
     ),
     ("/v2/firmware/stable?device_model=Omi+CV+1", shape(version=optional(text))),
-    ("/v1/users/store-recording-permission", shape(store_recording_permission=flag)),
     ("/v1/users/training-data-opt-in", shape(opted_in=flag, status=optional(text))),
     (
         "/v1/users/transcription-preferences",
@@ -69,7 +68,6 @@ ANSWERS: list[tuple[str, Reader]] = [
         shape(stripe=text, paypal=text, default=optional(text)),
     ),
     ("/v1/stripe/supported-countries", NOTHING),
-    ("/v1/import/jobs?limit=50", NOTHING),
     ("/v1/phone/numbers", shape(numbers=NOTHING)),
     ("/v1/agent/vm-status", shape(has_vm=flag)),
     ("/v1/wrapped/2025", shape(status=text)),
