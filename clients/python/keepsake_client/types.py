@@ -952,6 +952,19 @@ class HeadingOut(TypedDict):
     title: str
 
 
+VocabularyItem: TypeAlias = str
+
+
+class HearingIn(TypedDict):
+    single_language_mode: NotRequired[bool | None]
+    vocabulary: NotRequired[list[VocabularyItem] | None]
+
+
+class HearingOut(TypedDict):
+    single_language_mode: bool
+    vocabulary: list[str]
+
+
 class HighlightOut(TypedDict):
     topic: str
     emoji: str

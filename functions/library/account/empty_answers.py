@@ -26,7 +26,6 @@ _ANSWERS: Mapping[str, dict[str, Any] | list[Any]] = {
     "/v2/firmware/latest": {},
     "/v2/firmware/stable": {},
     "/v1/users/training-data-opt-in": {"opted_in": False, "status": None},
-    "/v1/users/transcription-preferences": {"single_language_mode": False, "vocabulary": []},
     "/v1/users/migration/requests": {"needs_migration": []},
     "/v3/speech-profile": {"has_profile": False},
     "/v3/speech-profile/expand": [],

@@ -3,6 +3,8 @@
 from typing import Any
 
 from functions.library.account.user_settings_schemas import (
+    HearingIn,
+    HearingOut,
     KeptSoundIn,
     KeptSoundOut,
     LanguageIn,
@@ -22,6 +24,7 @@ from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps
 
 _PERMISSION = "/v1/users/store-recording-permission"
+_PREFERENCES = "/v1/users/transcription-preferences"
 
 
 @route("GET", "/v1/users/language", "Read the owner's language", errors=(401,))
@@ -96,6 +99,22 @@ async def set_recording_permission(
     return RecordingPermissionOut(store_recording_permission=profile.keeps_audio)
 
 
+@route("GET", _PREFERENCES, "Read how recordings are transcribed", errors=(401,))
+async def get_hearing(deps: LibraryDeps, call: Call) -> HearingOut:
+    return HearingOut.of((await deps.stores.profiles.get(call.uid)).hearing)
+
+
+@route(
+    "PATCH",
+    _PREFERENCES,
+    "Name words that transcribers mistake, or have all heard in the owner's language",
+    errors=(400, 401, 413, 415, 422),
+)
+async def set_hearing(deps: LibraryDeps, call: Call[HearingIn]) -> HearingOut:
+    profile = await deps.stores.profiles.change_hearing(call.uid, **call.body.to_changes())
+    return HearingOut.of(profile.hearing)
+
+
 def _to_onboarding_out(profile: Profile) -> OnboardingOut:
     return OnboardingOut(
         completed=profile.is_onboarded, acquisition_source=profile.acquisition_source
@@ -145,6 +164,8 @@ ROUTES = (
     set_kept_sound,
     get_recording_permission,
     set_recording_permission,
+    get_hearing,
+    set_hearing,
     rate_summary,
     get_summary_rating,
 )

@@ -52,10 +52,6 @@ ANSWERS: list[tuple[str, Reader]] = [
     ),
     ("/v2/firmware/stable?device_model=Omi+CV+1", shape(version=optional(text))),
     ("/v1/users/training-data-opt-in", shape(opted_in=flag, status=optional(text))),
-    (
-        "/v1/users/transcription-preferences",
-        shape(single_language_mode=flag, vocabulary=TEXTS),
-    ),
     ("/v3/speech-profile", shape(has_profile=flag)),
     ("/v3/speech-profile/expand", TEXTS),
     ("/v4/speech-profile", shape(url=optional(text))),

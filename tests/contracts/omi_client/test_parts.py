@@ -97,6 +97,24 @@ def test_the_permission_to_keep_sound_is_that_of_the_cloud_sync_r1(phone: Phone)
     assert phone.get(PERMISSION, permission) == before
 
 
+@pytest.mark.client_call("getTranscriptionPreferences", "setTranscriptionPreferences")
+def test_the_owners_vocabulary_is_kept_field_by_field_r1(phone: Phone) -> None:
+    path = "/v1/users/transcription-preferences"
+    preferences = shape(single_language_mode=flag, vocabulary=each(text))
+    before = phone.get(path, preferences)
+
+    phone.send("PATCH", path, json={"vocabulary": ["Zoë", "Keepsake", "Zoë"]})
+    phone.send("PATCH", path, json={"single_language_mode": True})
+
+    assert before == {"single_language_mode": False, "vocabulary": []}
+    assert phone.get(path, preferences) == {
+        "single_language_mode": True,
+        "vocabulary": ["Zoë", "Keepsake"],
+    }
+    assert phone.refuse("PATCH", path, json={"vocabulary": ["x" * 65]})[0] == 422
+    assert phone.refuse("PATCH", path, json={"vocabulary": ["x"] * 101})[0] == 413
+
+
 @pytest.mark.client_call("getImportJobs")
 def test_imports_are_listed_as_jobs_r1(phone: Phone) -> None:
     assert phone.get("/v1/import/jobs", each(IMPORT_JOB), limit=50) == []
