@@ -17,6 +17,7 @@ from infra.stream_documents import EVENT_TYPES, build_stream_content
 from infra.stream_documents import MEDIA_TYPE as EVENT_STREAM
 from shared.data.store.codec import type_adapter
 from shared.edge.declare.entry_points import load_routes
+from shared.edge.declare.idempotency import IdempotencyKeyHeader
 from shared.edge.declare.routes import Form, Route
 from shared.edge.declare.schemas import Wire
 
@@ -156,6 +157,7 @@ def _build_operation(operation: PublicRoute, schemas: Schemas) -> Json:
             *_build_parameters(row.query, "query"),
             *_build_query_fields(row),
             *_build_parameters(row.headers, "header"),
+            *_build_parameters(IdempotencyKeyHeader if row.creates else None, "header"),
         ],
         "responses": {**_build_responses(row, schemas), **_build_error_responses(row)},
     }
@@ -265,6 +267,8 @@ def _build_error_responses(row: Route[Any]) -> Json:
         statuses.add(401)
     if row.headers is not None:
         statuses.add(400)
+    if row.creates:
+        statuses |= {400, 409, 422}
     if row.query is not None:
         statuses.add(422)
     if row.body is not None:

@@ -172,6 +172,12 @@ def model_place() -> ModelPlace:
     return world().model_place
 
 
+def persona_place() -> ModelPlace:
+    """Say where the model of personas is set."""
+    has_own = settings().serves_personas and model_place() == "environment"
+    return "openrouter" if has_own else model_place()
+
+
 @cache
 def transcriber() -> ports.Transcriber:
     """Build what turns speech into text, if this machine does, or a key or a server of one's own is set.

@@ -257,12 +257,17 @@ class Transcriber(Protocol):
         """Tell whether it tells speakers apart; else everything said is that of one, who is nobody yet."""
 
     async def transcribe(
-        self, sound: bytes, *, language: str | None = None, voices: Sequence[Voice] = ()
+        self,
+        sound: bytes,
+        *,
+        language: str | None = None,
+        voices: Sequence[Voice] = (),
+        hint: str = "",
     ) -> Transcription:
         """Write down what is said in a WAV of at most 24 MB; times count from its beginning.
 
         A model that tells speakers apart gives those of `voices`, of which it may take the first four,
-        their names. Raises Unavailable and ModelFailed.
+        their names. `hint` is words that may be said, where it takes any. Raises Unavailable and ModelFailed.
         """
 
 

@@ -14,6 +14,7 @@ from shared.domain.apps.connection import OauthClient
 from shared.domain.chats.safety import SafetyThresholds
 from shared.domain.models.masking import Masking
 from shared.domain.models.token_prices import TokenPrices
+from shared.domain.store.omi_level import OmiLevel
 from shared.domain.store.vector_home import Shard
 from shared.domain.value import value
 from shared.environment import model_readers, readers
@@ -130,6 +131,8 @@ class Settings:
     kms_key: str | None = setting(optional("KMS_KEY"))
     signing_kms_key: str | None = setting(optional("SIGNING_KMS_KEY"))
     sealing_kms_key: str | None = setting(optional("SEALING_KMS_KEY"))
+    omi_encryption_secret: str | None = setting(readers.read_omi_secret)
+    omi_documents: OmiLevel | None = setting(readers.read_omi_documents)
     pseudonym_key: str | None = setting(optional("PSEUDONYM_KEY"))
     web_push_key: str | None = setting(readers.read_web_push_key)
     public_url: str = setting(readers.read_public_url)
@@ -157,6 +160,12 @@ class Settings:
         if errors:
             raise SettingsError("\n".join(errors))
         return cls(**values)
+
+    @property
+    def serves_personas(self) -> bool:
+        """Whether personas have a provider of their own: a key, or a server that may want none."""
+        has_own_server = self.openrouter_base_url.rstrip("/") != DEFAULT_OPENROUTER_URL
+        return bool(self.openrouter_api_key) or has_own_server
 
     def uses_flex(self, base_url: str) -> bool:
         """Tell whether what nobody waits for is asked of this server as flex processing."""

@@ -26,8 +26,10 @@ from shared.adapters.erasure_guard import (
     GuardedIdentity,
 )
 from shared.adapters.metered_documents import MeteredDocuments
+from shared.adapters.omi_documents import OmiDocuments
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.adapters.traced_messages import TracedEvents, TracedTasks
+from shared.data.store.omi_form import OmiForm
 from shared.data.stores import Stores
 from shared.domain.apps.service_calls import ServiceCalls, parse_service_calls
 from shared.settings import Settings, SettingsError, require
@@ -130,7 +132,13 @@ def documents() -> ports.Documents:
 
 @cache
 def _metered_documents() -> ports.Documents:
-    return MeteredDocuments(_all_documents())
+    return MeteredDocuments(OmiDocuments(_all_documents(), omi_form()))
+
+
+@cache
+def omi_form() -> OmiForm:
+    """Return the form in which conversations of Omi's own backend are stored."""
+    return OmiForm(secret=settings().omi_encryption_secret, level=settings().omi_documents)
 
 
 def due_documents() -> ports.DueDocuments:

@@ -173,14 +173,21 @@ class ScriptedTranscriber:
 
     script: list[Any] = field(default_factory=list)
     voices: list[list[str]] = field(default_factory=list)
+    hints: list[tuple[str | None, str]] = field(default_factory=list)
     name: str = "scripted"
     is_ready: bool = True
     tells_speakers: bool = True
 
     async def transcribe(
-        self, sound: bytes, *, language: str | None = None, voices: Sequence[Voice] = ()
+        self,
+        sound: bytes,
+        *,
+        language: str | None = None,
+        voices: Sequence[Voice] = (),
+        hint: str = "",
     ) -> Transcription:
         self.voices.append([voice.name for voice in voices])
+        self.hints.append((language, hint))
         answer = self.script.pop(0)
         if isinstance(answer, Exception):
             raise answer

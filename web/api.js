@@ -117,7 +117,7 @@ export function connect(getToken, onSignedOut) {
     preferences: () => call("GET", "/v1/users/notification-preferences"),
     setPreferences: (changes) => call("PATCH", "/v1/users/notification-preferences", { body: changes }),
     changeConversation: (id, changes) => call("PATCH", at`/v1/conversations/${id}`, { body: changes }),
-    deleteConversation: (id) => call("DELETE", at`/v1/conversations/${id}`),
+    deleteConversation: (id) => call("DELETE", at`/v1/conversations/${id}?cascade=true`),
     shareConversation: (id) => call("PATCH", at`/v1/conversations/${id}/visibility?value=shared`),
     unshareConversation: (id) => call("PATCH", at`/v1/conversations/${id}/visibility?value=private`),
     // Without a person, the name is removed.

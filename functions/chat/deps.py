@@ -113,6 +113,7 @@ class ChatDeps(OpeningDeps):
     limits: Limits
     thresholds: SafetyThresholds = SafetyThresholds()
     model_place: ModelPlace = "service"
+    persona_place: ModelPlace = "service"
     web_search: bool = False
 
 

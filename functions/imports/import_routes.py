@@ -11,6 +11,8 @@ from functions.imports.import_schemas import (
     MAX_FILES,
     ImportedFileOut,
     ImportIn,
+    ImportJobOut,
+    ImportJobsQuery,
     ImportOut,
     ImportProgressOut,
     ImportQuery,
@@ -36,7 +38,7 @@ from shared.domain.errors import Invalid
 from shared.domain.files.file_import import FileImport
 from shared.domain.ids import UserId
 from shared.edge.declare.event_stream import EventStream
-from shared.edge.declare.routes import Call, Form, UploadedFile, route
+from shared.edge.declare.routes import Call, CreatingCall, Form, UploadedFile, route
 from shared.library.deps import ImportDeps, LibraryDeps
 from shared.library.own_names import add_own_name
 
@@ -62,7 +64,7 @@ FILES_FORM = Form(
     max_bytes=MAX_BODY_BYTES,
     form=FILES_FORM,
 )
-async def add_import(deps: LibraryDeps, call: Call[ImportIn, ImportQuery]) -> ImportOut:
+async def add_import(deps: LibraryDeps, call: CreatingCall[ImportIn, ImportQuery]) -> ImportOut:
     body, uid = call.body, call.uid
     if bool(call.files) == bool(body.uploads):
         raise Invalid("Send files as a form, or the ids of uploads.")
@@ -90,6 +92,18 @@ def _build_sources(
         SourceFile(name=file.name, data=file.content, modified=at or now)
         for file, at in zip(files, times, strict=False)
     ]
+
+
+@route("GET", "/v1/import/jobs", "List imports as the released app does, newest first")
+async def list_jobs(deps: LibraryDeps, call: Call[None, ImportJobsQuery]) -> list[ImportJobOut]:
+    stored = await deps.stores.file_imports.list_newest(call.uid, limit=call.query.limit)
+    return list(map(ImportJobOut.of, stored))
+
+
+@route("GET", "/v1/import/jobs/{import_id}", "Say how far an import is", errors=(401, 404))
+async def get_job(deps: LibraryDeps, call: Call) -> ImportJobOut:
+    stored = await deps.stores.file_imports.get(call.uid, call.path["import_id"])
+    return ImportJobOut.of(stored)
 
 
 @route("GET", "/v1/imports/{import_id}", "Say what became of imported files", errors=(401, 404))
@@ -177,5 +191,5 @@ def _build_file(number: int, entry: dict[str, Any], stored: FileImport) -> Impor
     )
 
 
-ROUTES = (add_import, get_import, follow_import, keep_import, delete_import)
+ROUTES = (add_import, list_jobs, get_job, get_import, follow_import, keep_import, delete_import)
 IMPORT_FILES_ROUTES = (on_import_step,)

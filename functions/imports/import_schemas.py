@@ -1,10 +1,11 @@
 """Schemas of imports."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from shared.domain.files.file_import import ImportStatus
+from shared.domain.files.file_import import FileImport, ImportStatus
 from shared.domain.ids import UserId
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import AnyTime, Label, Utc
@@ -117,6 +118,46 @@ class ImportProgressOut(Wire):
     kept_count: int
     resumes_at: Utc | None
     waits_for: str
+
+
+JobStatus = Literal["pending", "processing", "completed", "failed"]
+JOB_STATUS: Mapping[ImportStatus, JobStatus] = {
+    "reading": "processing",
+    "preview": "pending",
+    "keeping": "processing",
+    "completed": "completed",
+}
+
+
+class ImportJobOut(Wire):
+    """An import as the released app lists it."""
+
+    job_id: str
+    status: JobStatus
+    total_files: int
+    processed_files: int
+    conversations_created: int
+    created_at: Utc
+    error: str | None
+
+    @classmethod
+    def of(cls, stored: FileImport) -> Self:
+        """Show one of which the library took nothing as failed, with the first reason."""
+        total = max(stored.file_count, len(stored.uploads))
+        error = stored.refused[0].reason if stored.refused and not stored.kept_count else None
+        return cls(
+            job_id=stored.id,
+            status="failed" if error and not stored.is_open else JOB_STATUS[stored.status],
+            total_files=total,
+            processed_files=total if stored.status == "completed" else stored.read_count,
+            conversations_created=stored.kept_count,
+            created_at=stored.created_at,
+            error=error,
+        )
+
+
+class ImportJobsQuery(Wire):
+    limit: Annotated[int, Field(ge=1, le=100)] = 50
 
 
 class ImportOut(ImportProgressOut):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shared.data.stores import Stores
     from shared.ports import (
         Blobs,
+        Models,
         NewId,
         ResidualData,
         ToolBox,
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 
 @value
 class AppRequestDeps(IntegrationDeps):
-    """What a request of an app needs, beside what it does."""
+    """What a request of an app needs, beside what it does; `model` finds facts in its texts."""
 
     calling_apps: CallingApps
+    model: Models
 
 
 @value

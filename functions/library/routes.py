@@ -6,6 +6,7 @@ from functions.library.account import account, empty_answers, user_settings
 from functions.library.conversations import (
     conversation_items,
     conversation_lists,
+    conversation_parts,
     conversations,
     merge_routes,
     transcript_edits,
@@ -20,6 +21,7 @@ from functions.library.programs.developer_api import (
     conversation_routes,
     goal_routes,
     memory_routes,
+    opened_routes,
 )
 from functions.library.programs.integrations import integration_routes
 from functions.library.programs.mcp_server.routes import MCP_ROUTES
@@ -34,12 +36,14 @@ DEVELOPER_ROUTES = (
     *action_item_routes.ROUTES,
     *conversation_routes.ROUTES,
     *goal_routes.ROUTES,
+    *opened_routes.ROUTES,
 )
 LIBRARY_ROUTES = (
     *conversation_lists.ROUTES,
     *merge_routes.ROUTES,
     *conversations.ROUTES,
     *conversation_items.ROUTES,
+    *conversation_parts.ROUTES,
     *transcript_edits.ROUTES,
     *load_routes("functions.media.uploads.upload_routes:ROUTES"),
     *load_routes("functions.imports.import_routes:ROUTES"),

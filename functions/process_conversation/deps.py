@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shared.data.search.file_index import FileIndex
     from shared.data.search.library_index import LibraryIndex
     from shared.data.search.search import Search
+    from shared.data.store.omi_form import OmiForm
     from shared.data.stores import Stores
     from shared.domain.models.model_failure import ModelPlace
     from shared.ports import (
@@ -88,6 +89,7 @@ class TriggerDeps(EndpointDeps):
     """What the trigger needs to publish a change."""
 
     events: Events
+    omi_form: OmiForm
 
 
 @value

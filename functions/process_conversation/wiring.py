@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from shared.data.conversations.reindexings import Reindexings
     from shared.data.search.file_index import FileIndex
     from shared.data.search.library_index import LibraryIndex
+    from shared.data.store.omi_form import OmiForm
 
 
 class _Parts:
@@ -19,6 +20,10 @@ class _Parts:
         from functions.process_conversation.processing.claims import Claims
 
         return Claims(wiring.documents(), wiring.clock(), wiring.new_id())
+
+    @staticmethod
+    def omi_form() -> "OmiForm":
+        return wiring.omi_form()
 
     @staticmethod
     def reindexings() -> "Reindexings":

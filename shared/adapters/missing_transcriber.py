@@ -17,6 +17,11 @@ class MissingTranscriber:
     tells_speakers = False
 
     async def transcribe(
-        self, sound: bytes, *, language: str | None = None, voices: Sequence[Voice] = ()
+        self,
+        sound: bytes,
+        *,
+        language: str | None = None,
+        voices: Sequence[Voice] = (),
+        hint: str = "",
     ) -> Transcription:
         raise ModelFailed(NOT_SET_UP, reason="refused_key")

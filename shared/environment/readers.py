@@ -12,6 +12,7 @@ from shared.domain.account.quota import CLOUD_LIMITS, EMBEDDED_LIMITS, QuotaName
 from shared.domain.apps.connection import OauthClient
 from shared.domain.chats.safety import SafetyThresholds
 from shared.domain.ids import is_id
+from shared.domain.store.omi_level import OmiLevel
 from shared.environment.variables import (
     UNSENDABLE,
     Environment,
@@ -175,6 +176,29 @@ def read_web_push_key(env: Environment) -> str | None:
         f"want a text of at least {MIN_KEY_CHARS} characters",
         shows_text=False,
     )(env)
+
+
+def read_omi_secret(env: Environment) -> str | None:
+    return variable(
+        "OMI_ENCRYPTION_SECRET",
+        parse_if(lambda secret: len(secret.encode()) >= MIN_KEY_CHARS),
+        None,
+        f"want the ENCRYPTION_SECRET of Omi's backend, of at least {MIN_KEY_CHARS} bytes",
+        shows_text=False,
+    )(env)
+
+
+def read_omi_documents(env: Environment) -> OmiLevel | None:
+    """Read at which of Omi's levels conversations are stored; to encrypt, its secret is needed."""
+    levels: Mapping[str, OmiLevel | None] = {
+        "": None,
+        "standard": "standard",
+        "enhanced": "enhanced",
+    }
+    level = choice("OMI_DOCUMENTS", levels, "want standard or enhanced, or none")(env)
+    if level == "enhanced" and not env.get("OMI_ENCRYPTION_SECRET"):
+        raise ValueError("OMI_DOCUMENTS='enhanced': OMI_ENCRYPTION_SECRET is missing")
+    return level
 
 
 def read_oauth_clients(env: Environment) -> Mapping[str, OauthClient]:

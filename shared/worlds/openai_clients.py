@@ -46,17 +46,19 @@ def _build_models(
     *,
     is_flex: bool = False,
 ) -> dict[ModelRole, OpenaiModel]:
-    """Build a client for each role: persona roles use OpenRouter, the others share one client."""
+    """Build a client for each role: persona roles use OpenRouter if it is set up, the others share one client."""
     from shared.domain.models.model import ModelRole
 
+    roles = [role for role in get_args(ModelRole) if role in models]
+    personas = [role for role in roles if role.startswith("persona")]
     api_key = require("OPENAI_API_KEY", settings.openai_api_key)
+    if not settings.serves_personas and "agent" in models:
+        names = {**models, **dict.fromkeys(personas, models["agent"])}
+        openai = build_client(names, api_key, settings.openai_base_url, is_flex=is_flex)
+        return dict.fromkeys(roles, openai)
     openai = build_client(models, api_key, settings.openai_base_url, is_flex=is_flex)
     openrouter = build_client(models, settings.openrouter_api_key, settings.openrouter_base_url)
-    return {
-        role: openrouter if role.startswith("persona") else openai
-        for role in get_args(ModelRole)
-        if role in models
-    }
+    return {role: openrouter if role in personas else openai for role in roles}
 
 
 def _build_fallbacks(settings: Settings, build_client: BuildClient) -> dict[ModelRole, OpenaiModel]:

@@ -75,7 +75,7 @@ def test_a_conversation_is_created_processed_asked_about_and_cited_d8(ann: httpx
     assert created.status_code == 202, created.text
     wait_until(load_processed, within_s=120)
     answer = parse_as_fixed_app([ann.post("/v2/messages", json=QUESTION).content]).done
-    ann.delete("/v1/conversations/offsite")
+    ann.delete("/v1/conversations/offsite?cascade=true")
     second_answer = parse_as_fixed_app([ann.post("/v2/messages", json=QUESTION).content]).done
 
     assert answer is not None

@@ -50,6 +50,7 @@ from shared.data.search.file_index import FileIndex
 from shared.data.search.library_index import LibraryIndex
 from shared.data.search.question_meaning import QuestionMeanings
 from shared.data.search.search import Search
+from shared.data.store.omi_form import OmiForm
 from shared.data.stores import Stores
 from shared.domain.account.quota import CLOUD_LIMITS
 from shared.edge.serve.http import build_application
@@ -161,6 +162,7 @@ def build_trigger_app(_: PineconeVectors) -> Starlette:
         service_identity=SERVICE_IDENTITY,
         clock=SystemClock(),
         events=PubsubEvents(project=PROJECT),
+        omi_form=OmiForm(),
     )
     return build_application("on_conversation_written", TRIGGER_ROUTES, deps)
 

@@ -89,7 +89,9 @@ async def test_chat_finds_a_conversation_across_processes_p28(processes: Process
         answer = await http.post(
             processes.url("chat", "/v2/messages"), json={"text": "When is the Lisbon offsite?"}
         )
-        deletion = await http.delete(processes.url("library", "/v1/conversations/offsite"))
+        deletion = await http.delete(
+            processes.url("library", "/v1/conversations/offsite?cascade=true")
+        )
         await worker.drain()
         second_answer = await http.post(
             processes.url("chat", "/v2/messages"), json={"text": "And where is the Lisbon offsite?"}

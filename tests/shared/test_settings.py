@@ -557,3 +557,21 @@ def test_both_indexes_have_the_same_ranges_d4() -> None:
         Settings.from_env(
             {"PINECONE_SPARSE_HOSTS": "0-511=a,512-1023=b", "PINECONE_DENSE_HOST": "d"}
         )
+
+
+@pytest.mark.parametrize(
+    ("env", "sentence"),
+    [
+        ({"OMI_ENCRYPTION_SECRET": "short"}, "OMI_ENCRYPTION_SECRET: want the ENCRYPTION_SECRET"),
+        (
+            {"OMI_DOCUMENTS": "enhanced"},
+            "OMI_DOCUMENTS='enhanced': OMI_ENCRYPTION_SECRET is missing",
+        ),
+        ({"OMI_DOCUMENTS": "plain"}, "OMI_DOCUMENTS='plain': want standard or enhanced, or none"),
+    ],
+)
+def test_omis_secret_is_long_enough_and_there_where_it_is_needed_l4(
+    env: dict[str, str], sentence: str
+) -> None:
+    with pytest.raises(SettingsError, match=f"^{sentence}"):
+        Settings.from_env(env)

@@ -209,6 +209,30 @@ def test_a_fallback_is_called_at_its_provider_with_its_own_key_c57(
     assert len(list_requests(theirs)) == has_fallback_url
 
 
+@pytest.mark.parametrize(
+    ("environment", "model", "place"),
+    [
+        ({}, "ours", "environment"),
+        ({"OPENROUTER_API_KEY": "k"}, "theirs", "openrouter"),
+        ({"OPENROUTER_BASE_URL": "http://127.0.0.1:9/v1"}, "theirs", "openrouter"),
+    ],
+)
+def test_a_persona_answers_by_the_agents_model_where_nothing_serves_its_own(
+    environment: dict[str, str], model: str, place: str
+) -> None:
+    program = (
+        "from shared import model_wiring as w; from shared.domain.ids import UserId; "
+        "m = w.model().for_user(UserId('ann'), is_masked=False); "
+        "print(m.name('persona'), m.name('agent'), w.persona_place())"
+    )
+    names = {"MODEL_AGENT": "ours", "MODEL_PERSONA": "theirs"}
+    embedded = {"KEEPSAKE_WORLD": "embedded", "OPENAI_API_KEY": "k"}
+
+    printed = run_program(program, **embedded, **names, **environment).stdout
+
+    assert printed == f"{model} ours {place}\n"
+
+
 TOOLBOX = "from shared import wiring; wiring.toolbox('chat')"
 
 

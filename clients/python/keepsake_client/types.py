@@ -108,9 +108,17 @@ class ActionItemSyncsIn(TypedDict):
     items: list[ActionItemSyncIn]
 
 
+class ActionItemsAddedOut(TypedDict):
+    action_items: list[ActionItemOut]
+    created_count: int
+
+
 class ActionItemsChangedOut(TypedDict):
     status: NotRequired[Literal["ok"]]
     updated_count: int
+
+
+ActionItemsIn: TypeAlias = list[ActionItemIn]
 
 
 class ActionOut(TypedDict):
@@ -199,6 +207,7 @@ class AppMemoryOut(TypedDict):
     conversation_id: NotRequired[str | None]
     user_review: NotRequired[bool | None]
     app_id: NotRequired[str | None]
+    tags: NotRequired[list[str]]
 
 
 class AppNotificationIn(TypedDict):
@@ -678,6 +687,14 @@ class EventOut(TypedDict):
     created: bool
 
 
+EventsIdxItem: TypeAlias = int
+
+
+class EventStatesIn(TypedDict):
+    events_idx: list[EventsIdxItem]
+    values: list[bool]
+
+
 class ExerciseIn(TypedDict):
     exercise_id: str | None
 
@@ -739,6 +756,7 @@ class ExternalSearchIn(TypedDict):
 
 class FactIn(TypedDict):
     content: str
+    tags: NotRequired[list[Tag]]
 
 
 class FailureOut(TypedDict):
@@ -935,6 +953,19 @@ class HeadingOut(TypedDict):
     title: str
 
 
+VocabularyItem: TypeAlias = str
+
+
+class HearingIn(TypedDict):
+    single_language_mode: NotRequired[bool | None]
+    vocabulary: NotRequired[list[VocabularyItem] | None]
+
+
+class HearingOut(TypedDict):
+    single_language_mode: bool
+    vocabulary: list[str]
+
+
 class HighlightOut(TypedDict):
     topic: str
     emoji: str
@@ -965,6 +996,16 @@ class ImportIn(TypedDict):
     uploads: NotRequired[list[Upload]]
     modified: NotRequired[list[str | None]]
     me: NotRequired[str | None]
+
+
+class ImportJobOut(TypedDict):
+    job_id: str
+    status: Literal["pending", "processing", "completed", "failed"]
+    total_files: int
+    processed_files: int
+    conversations_created: int
+    created_at: str
+    error: str | None
 
 
 class ImportProgressOut(TypedDict):
@@ -1046,6 +1087,10 @@ Text: TypeAlias = int
 class KeepIn(TypedDict):
     texts: NotRequired[list[Text]]
     me: NotRequired[str | None]
+
+
+class KeptRecordingOut(TypedDict):
+    has_recording: bool
 
 
 class KeptSoundOut(TypedDict):
@@ -1547,6 +1592,10 @@ class RecordingOut(TypedDict):
     failure: FailureOut | None
     has_audio: bool
     conversation_id: str | None
+
+
+class RecordingPermissionOut(TypedDict):
+    store_recording_permission: bool
 
 
 class RecordingsOut(TypedDict):
@@ -2408,6 +2457,7 @@ class DeveloperSegmentsIn(TypedDict):
     transcript_segments: list[DeveloperSegmentIn]
     source: NotRequired[str]
     geolocation: NotRequired[GeolocationIn | None]
+    client_session_id: NotRequired[str | None]
 
 
 class DeveloperTextIn(TypedDict):

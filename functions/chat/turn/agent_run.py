@@ -76,7 +76,8 @@ class AgentRun:
     ) -> None:
         voice = turn.voices[number]
         self._context = voice.context
-        self._model_place = deps.model_place
+        is_persona = voice.role.startswith("persona")
+        self._model_place = deps.persona_place if is_persona else deps.model_place
         self._language = turn.language
         self._shows_cards = turn.can_confirm
         self.journal = VoiceJournal(active_run.journal, number)

@@ -110,6 +110,7 @@ TAKEN_SETTINGS = (
     "daily_summary",
     "is_onboarded",
     "acquisition_source",
+    "hearing",
     "own_names",
     "interests",
     "summarises_results",

@@ -1,4 +1,4 @@
-"""Account over HTTP: export everything, erase everything, or sign out everywhere."""
+"""Account over HTTP: export everything, erase everything or all sound, or sign out everywhere."""
 
 from starlette.datastructures import Headers
 from starlette.responses import StreamingResponse
@@ -6,11 +6,13 @@ from starlette.responses import StreamingResponse
 from functions.library.account.account_schemas import EraseIn, ErasureOut, ExportQuery, SignOutIn
 from functions.library.account.erase_account import erase, request_erasure
 from functions.library.account.export import export_json, export_zip
+from functions.library.account.user_settings_schemas import RecordingPermissionOut
 from functions.library.deps import EraseDeps
 from shared.domain.account.account import Erasure, round_up_to_second
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps
+from shared.library.recordings import delete_sound
 
 ZIP_MEDIA_TYPE = "application/zip"
 
@@ -89,6 +91,20 @@ async def sign_out_everywhere(deps: LibraryDeps, call: Call[SignOutIn]) -> OkOut
     return OkOut()
 
 
+@route(
+    "DELETE",
+    "/v1/users/store-recording-permission",
+    "Keep no sound of recordings, and delete what is kept",
+    errors=(401,),
+)
+async def delete_kept_sound(deps: LibraryDeps, call: Call) -> RecordingPermissionOut:
+    """Delete the sound of recordings that are text; of the others it goes as soon as they are."""
+    await deps.stores.profiles.change(call.uid, keeps_audio=False)
+    async for recording in deps.stores.recordings.iter_kept(call.uid):
+        await delete_sound(deps, call.uid, recording.id)
+    return RecordingPermissionOut(store_recording_permission=False)
+
+
 def _to_erasure_out(deps: LibraryDeps, erasure: Erasure) -> ErasureOut:
     return ErasureOut.model_validate(erasure).model_copy(update={"note": deps.erasure_note})
 
@@ -103,5 +119,6 @@ ROUTES = (
     delete_account,
     get_erasure,
     sign_out_everywhere,
+    delete_kept_sound,
 )
 ERASE_ROUTES = (on_erasure,)

@@ -3,6 +3,8 @@
 from typing import Any
 
 from functions.library.account.user_settings_schemas import (
+    HearingIn,
+    HearingOut,
     KeptSoundIn,
     KeptSoundOut,
     LanguageIn,
@@ -10,6 +12,7 @@ from functions.library.account.user_settings_schemas import (
     OnboardingIn,
     OnboardingOut,
     PlaceIn,
+    RecordingPermissionOut,
     SummaryRatingIn,
     SummaryRatingOut,
     SummaryRatingQuery,
@@ -19,6 +22,9 @@ from shared.domain.ids import ConversationId
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps
+
+_PERMISSION = "/v1/users/store-recording-permission"
+_PREFERENCES = "/v1/users/transcription-preferences"
 
 
 @route("GET", "/v1/users/language", "Read the owner's language", errors=(401,))
@@ -78,6 +84,37 @@ async def set_kept_sound(deps: LibraryDeps, call: Call[None, KeptSoundIn]) -> Ke
     return KeptSoundOut(private_cloud_sync_enabled=profile.keeps_audio)
 
 
+@route("GET", _PERMISSION, "Say whether sound is kept", errors=(401,))
+async def get_recording_permission(deps: LibraryDeps, call: Call) -> RecordingPermissionOut:
+    """Answer as private-cloud-sync does: what is kept is kept here, in the owner's own cloud."""
+    profile = await deps.stores.profiles.get(call.uid)
+    return RecordingPermissionOut(store_recording_permission=profile.keeps_audio)
+
+
+@route("POST", _PERMISSION, "Allow that sound is kept, or forbid it", errors=(401, 422))
+async def set_recording_permission(
+    deps: LibraryDeps, call: Call[None, KeptSoundIn]
+) -> RecordingPermissionOut:
+    profile = await deps.stores.profiles.change(call.uid, keeps_audio=call.query.value)
+    return RecordingPermissionOut(store_recording_permission=profile.keeps_audio)
+
+
+@route("GET", _PREFERENCES, "Read how recordings are transcribed", errors=(401,))
+async def get_hearing(deps: LibraryDeps, call: Call) -> HearingOut:
+    return HearingOut.of((await deps.stores.profiles.get(call.uid)).hearing)
+
+
+@route(
+    "PATCH",
+    _PREFERENCES,
+    "Name words that transcribers mistake, or have all heard in the owner's language",
+    errors=(400, 401, 413, 415, 422),
+)
+async def set_hearing(deps: LibraryDeps, call: Call[HearingIn]) -> HearingOut:
+    profile = await deps.stores.profiles.change_hearing(call.uid, **call.body.to_changes())
+    return HearingOut.of(profile.hearing)
+
+
 def _to_onboarding_out(profile: Profile) -> OnboardingOut:
     return OnboardingOut(
         completed=profile.is_onboarded, acquisition_source=profile.acquisition_source
@@ -125,6 +162,10 @@ ROUTES = (
     set_onboarding,
     get_kept_sound,
     set_kept_sound,
+    get_recording_permission,
+    set_recording_permission,
+    get_hearing,
+    set_hearing,
     rate_summary,
     get_summary_rating,
 )

@@ -1,9 +1,10 @@
 """Schemas of a user's settings: request and response bodies, with the fields that released apps read."""
 
-from typing import Annotated
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, StringConstraints
 
+from shared.domain.account.hearing import MAX_WORD_CHARS, MAX_WORDS, Hearing
 from shared.edge.declare.schemas import LANGUAGE_PATTERN, Wire
 from shared.library.conversation_schemas import GeolocationIn
 
@@ -42,6 +43,39 @@ class KeptSoundIn(Wire):
 
 class KeptSoundOut(Wire):
     private_cloud_sync_enabled: bool
+
+
+class RecordingPermissionOut(Wire):
+    store_recording_permission: bool
+
+
+Word = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_WORD_CHARS)
+]
+
+
+class HearingIn(Wire):
+    """Fields left out, and null, keep their value."""
+
+    single_language_mode: bool | None = None
+    vocabulary: Annotated[tuple[Word, ...], Field(max_length=MAX_WORDS)] | None = None
+
+    def to_changes(self) -> dict[str, Any]:
+        changes: dict[str, Any] = {}
+        if self.single_language_mode is not None:
+            changes["single_language"] = self.single_language_mode
+        if self.vocabulary is not None:
+            changes["vocabulary"] = tuple(dict.fromkeys(self.vocabulary))
+        return changes
+
+
+class HearingOut(Wire):
+    single_language_mode: bool
+    vocabulary: tuple[str, ...]
+
+    @classmethod
+    def of(cls, hearing: Hearing) -> Self:
+        return cls(single_language_mode=hearing.single_language, vocabulary=hearing.vocabulary)
 
 
 class PlaceIn(GeolocationIn):

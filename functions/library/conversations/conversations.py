@@ -5,6 +5,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from functions.library.conversations.deletion import DeletionQuery, delete
 from functions.library.conversations.edit_schemas import (
     ConversationChangeIn,
     ReprocessQuery,
@@ -21,7 +22,7 @@ from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.domain.ids import ConversationId
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.problems import build_problem
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.conversation_schemas import (
     AcceptedOut,
     ConversationIn,
@@ -42,8 +43,8 @@ MAX_BODY_BYTES = 8_388_608
     errors=(400, 401, 404, 409, 413, 415, 422),
     max_bytes=MAX_BODY_BYTES,
 )
-async def add_conversation(deps: LibraryDeps, call: Call[ConversationIn]) -> AcceptedOut:
-    conversation = call.body.to_conversation(deps.new_id())
+async def add_conversation(deps: LibraryDeps, call: CreatingCall[ConversationIn]) -> AcceptedOut:
+    conversation = call.body.to_conversation(call.operation.name)
     return AcceptedOut.model_validate(await hand_in(deps, call.uid, conversation))
 
 
@@ -130,15 +131,12 @@ async def reprocess_conversation(
 @route(
     "DELETE",
     "/v1/conversations/{conversation_id}",
-    "Delete a conversation and what was derived from it",
+    "Delete a conversation; its memories and tasks go along if that is asked for",
     status=204,
     errors=(401, 404),
 )
-async def delete_conversation(deps: LibraryDeps, call: Call) -> None:
-    """Delete the document, and so every search hit, at once; the trigger removes what was derived."""
-    text_bytes = await deps.stores.conversations.delete(call.uid, _path_id(call))
-    await deps.quotas.give_back(call.uid, "stored_bytes", text_bytes, now=deps.clock.now())
-    await deps.stores.merges.finish(call.uid, _path_id(call))
+async def delete_conversation(deps: LibraryDeps, call: Call[None, DeletionQuery]) -> None:
+    await delete(deps, call.uid, _path_id(call), call.query)
 
 
 def _path_id(call: Call[Any, Any]) -> ConversationId:

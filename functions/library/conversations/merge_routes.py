@@ -3,7 +3,7 @@
 from functions.library.conversations.merge_schemas import MergeIn, MergeOut
 from functions.library.conversations.merging import merge, undo_merge
 from shared.domain.ids import ConversationId
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 
 
@@ -13,7 +13,7 @@ from shared.library.deps import LibraryDeps
     "Make one conversation of several; for an hour this can be undone",
     errors=(400, 401, 404, 409, 413, 415, 422),
 )
-async def merge_conversations(deps: LibraryDeps, call: Call[MergeIn]) -> MergeOut:
+async def merge_conversations(deps: LibraryDeps, call: CreatingCall[MergeIn]) -> MergeOut:
     ids = [ConversationId(name) for name in call.body.conversation_ids]
     return MergeOut.of(await merge(deps, call.uid, ids))
 

@@ -16,7 +16,7 @@ from shared.domain.conversations.folder import FolderList
 from shared.domain.errors import NotFound
 from shared.domain.ids import ConversationId, FolderId, UserId
 from shared.edge.declare.common_schemas import OkOut
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 
 _BODY_ERRORS = (400, 401, 404, 413, 415, 422)
@@ -38,9 +38,9 @@ async def list_folders(deps: LibraryDeps, call: Call) -> list[FolderOut]:
     "Create a folder, at the end of the list",
     errors=(400, 401, 409, 413, 415, 422),
 )
-async def add_folder(deps: LibraryDeps, call: Call[FolderIn]) -> FolderOut:
+async def add_folder(deps: LibraryDeps, call: CreatingCall[FolderIn]) -> FolderOut:
     now = deps.clock.now()
-    folder = call.body.to_folder(id=FolderId(deps.new_id()), created_at=now, updated_at=now)
+    folder = call.body.to_folder(id=FolderId(call.operation.name), created_at=now, updated_at=now)
     folders = await deps.stores.folders.add(call.uid, folder, now=now)
     stored = folders.find_equal(folder)
     assert stored is not None, "it was added, or there already"

@@ -14,7 +14,7 @@ from functions.library.goals.goal_schemas import (
 from shared.domain.ids import GoalId
 from shared.domain.tasks.goal import Goal
 from shared.edge.declare.common_schemas import OkOut
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.count_model_usage import count_model_usage
 from shared.library.deps import LibraryDeps
 
@@ -36,9 +36,9 @@ async def list_goals(deps: LibraryDeps, call: Call) -> list[GoalOut]:
     "Set a goal; beyond four, the oldest becomes inactive",
     errors=(400, 401, 413, 415, 422),
 )
-async def add_goal(deps: LibraryDeps, call: Call[GoalIn]) -> GoalOut:
+async def add_goal(deps: LibraryDeps, call: CreatingCall[GoalIn]) -> GoalOut:
     now, fields = deps.clock.now(), call.body.model_dump(exclude={"id"})
-    goal_id = GoalId(call.body.id or deps.new_id())
+    goal_id = GoalId(call.body.id or call.operation.name)
     goal = Goal(id=goal_id, created_at=now, updated_at=now, **fields)
     return GoalOut.model_validate(await deps.stores.goals.create(call.uid, goal))
 

@@ -22,7 +22,7 @@ from shared.domain.ids import UserId
 from shared.domain.memories.memory import Memory
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.pagination import build_array_response
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library import owner_memories
 from shared.library.deps import LibraryDeps
 from shared.library.manual_memories import build_manual_memory, find_manual_memory
@@ -62,7 +62,7 @@ async def _list_by_offset(
 
 
 @route("POST", "/v3/memories", "Write down a fact", errors=(400, 401, 409, 413, 415, 422))
-async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
+async def add_memory(deps: LibraryDeps, call: CreatingCall[MemoryIn]) -> MemoryOut:
     """Return the fact that is there when it is sent again: released apps repeat without an id."""
     body, is_own = call.body, not call.read_kinds
     if body.id is None and (
@@ -71,10 +71,13 @@ async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
         )
     ):
         return _to_response(call.uid, known)
-    memory_id = body.id or deps.new_id()
     memory = replace(
         build_manual_memory(
-            memory_id, body.content, deps.clock.now(), body.category, call.read_kinds
+            body.id or call.operation.name,
+            body.content,
+            deps.clock.now(),
+            body.category,
+            call.read_kinds,
         ),
         visibility=body.visibility,
         tags=body.tags,
@@ -90,7 +93,7 @@ async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
     "Make one memory of several; they become its history",
     errors=(400, 401, 404, 413, 415, 422),
 )
-async def merge_memories(deps: LibraryDeps, call: Call[MemoryMergeIn]) -> MemoryOut:
+async def merge_memories(deps: LibraryDeps, call: CreatingCall[MemoryMergeIn]) -> MemoryOut:
     """Write the new memory first, under an id of its sources: a second attempt continues."""
     sources = [
         await deps.stores.memories.get(call.uid, name) for name in dict.fromkeys(call.body.ids)

@@ -20,7 +20,7 @@ from shared.domain.ids import ConversationId, PersonId, UserId
 from shared.domain.people.person import Person
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.pagination import build_array_response
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 from shared.library.own_names import add_own_name
 from shared.library.record_schemas import PersonIn
@@ -42,7 +42,7 @@ async def list_people(
 
 
 @route("POST", "/v1/users/people", "Name a person", errors=(400, 401, 409, 413, 415, 422))
-async def add_person(deps: LibraryDeps, call: Call[PersonIn]) -> PersonOut:
+async def add_person(deps: LibraryDeps, call: CreatingCall[PersonIn]) -> PersonOut:
     """Return the person there is when the name is known: released apps send no id."""
     name, people = call.body.name, deps.stores.people
     if call.body.id is not None:
@@ -55,7 +55,7 @@ async def add_person(deps: LibraryDeps, call: Call[PersonIn]) -> PersonOut:
         person = _build_person(deps, build_derived_id("person", "name", name), name)
         return PersonOut.model_validate(await people.add(call.uid, person))
     except Conflict:  # that person was renamed since
-        person = _build_person(deps, deps.new_id(), name)
+        person = _build_person(deps, call.operation.name, name)
         return PersonOut.model_validate(await people.add(call.uid, person))
 
 

@@ -21,10 +21,10 @@ MISSING_KEY_MESSAGE = "Invalid or missing API key. Provide via Authorization hea
 
 @value
 class KeyOwner:
-    """A user, for whom the program with this key calls."""
+    """A user, for whom the program with the key `id` calls."""
 
     uid: UserId
-    key_id: str
+    id: str
     scope: KeyScope = "read"
 
 
@@ -49,7 +49,7 @@ async def authenticate_mcp_key(deps: LibraryDeps, headers: Headers) -> KeyOwner:
     uid, key = await deps.stores.mcp_keys.authenticate(key_text, now)
     telemetry.add_fields(uid=telemetry.hash_id(uid))
     deps.key_rate_limiter.check(key.id, now)
-    return KeyOwner(uid=uid, key_id=key.id, scope=key.scope)
+    return KeyOwner(uid=uid, id=key.id, scope=key.scope)
 
 
 def authorize_developer_key(scope: DeveloperScope) -> Authorizer:
@@ -62,7 +62,7 @@ def authorize_developer_key(scope: DeveloperScope) -> Authorizer:
         deps.key_rate_limiter.check(key.id, now)
         if scope not in key.scopes:
             raise NotAllowed(f"This key lacks the scope {scope}.")
-        return KeyOwner(uid=uid, key_id=key.id)
+        return KeyOwner(uid=uid, id=key.id)
 
     return authorize
 

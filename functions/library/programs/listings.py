@@ -1,7 +1,7 @@
 """Listings for programs: memories and conversations, newest first, by filter and offset."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from itertools import accumulate, takewhile
 from typing import Protocol, TypeVar
@@ -13,7 +13,7 @@ from functions.library.programs.program_schemas import (
 from shared.data.conversations.conversation_lists import MAX_TEXT_BYTES, ConversationFilter
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import NotFound, Unavailable
-from shared.domain.ids import UserId
+from shared.domain.ids import FolderId, UserId
 from shared.domain.memories.memory import Memory
 from shared.library.deps import IntegrationDeps
 
@@ -49,14 +49,20 @@ async def list_conversations(
     conversations: ConversationsFilter,
     *,
     with_transcripts: bool = False,
+    starred: bool | None = None,
+    folder_ids: Collection[FolderId] | None = None,
 ) -> list[Conversation]:
-    """List completed conversations that were not discarded.
+    """List completed conversations that were not discarded; None of a filter is any.
 
     Of their transcripts, the first that one answer has room for are loaded. Categories stand in no
     key, so that a list of some reads the conversations of all.
     """
     wanted = ConversationFilter(
-        statuses=("completed",), start=conversations.start_date, end=conversations.end_date
+        statuses=("completed",),
+        starred=starred,
+        folder_ids=folder_ids,
+        start=conversations.start_date,
+        end=conversations.end_date,
     )
     load_page = partial(deps.stores.conversation_lists.list_page, uid, wanted, now=deps.clock.now())
     limit, offset = conversations.limit, conversations.offset

@@ -14,7 +14,8 @@ from shared.data.store.codec import type_adapter
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
 from shared.domain.provenance import TextKinds
-from shared.edge.declare.routes import Call, Route
+from shared.domain.store.operation import Operation, build_operation
+from shared.edge.declare.routes import Call, CreatingCall, Route
 from shared.edge.declare.validation_sentences import format_validation_error
 from shared.library.deps import LibraryDeps
 
@@ -29,19 +30,26 @@ async def call_route(
     path: Mapping[str, str] | None = None,
     body: Mapping[str, Any] | None = None,
     query: Mapping[str, Any] | None = None,
+    operation: Operation | None = None,
 ) -> Any:
-    """Return what the route's handler returns. Raises Invalid, and what the handler raises."""
-    call: Call[Any, Any] = Call(
-        request_line=f"{route.method} {route.path}",
-        uid=uid,
-        body=_validate(route.body, body),
-        path=path or {},
-        query=_validate(route.query, query),
-        headers=Headers(),
-        caller=None,
-        read_kinds=PROGRAM_KINDS,
-    )
-    return await route.handler(deps, call)
+    """Return what the route's handler returns. Raises Invalid, and what the handler raises.
+
+    A route that creates something is called within the `operation` of the surface's own route, or within a new one.
+    """
+    request: dict[str, Any] = {
+        "request_line": f"{route.method} {route.path}",
+        "uid": uid,
+        "body": _validate(route.body, body),
+        "path": path or {},
+        "query": _validate(route.query, query),
+        "headers": Headers(),
+        "caller": None,
+        "read_kinds": PROGRAM_KINDS,
+    }
+    if not route.creates:
+        return await route.handler(deps, Call(**request))
+    new = build_operation("", deps.new_id(), fingerprint="", now=deps.clock.now())
+    return await route.handler(deps, CreatingCall(**request, operation=operation or new))
 
 
 def _validate(kind: Any, fields: Mapping[str, Any] | None) -> Any:

@@ -24,7 +24,7 @@ from shared.domain.tasks.task_share import (
 )
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.problems import RequestRejected, build_problem
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 from shared.library.task_reminders import announce_tasks
 from shared.resilience.hour_windows import floor_to_hour
@@ -130,7 +130,7 @@ async def unshare_action_items(deps: LibraryDeps, call: Call) -> OkOut:
     "Add the action items behind a link to one's own, once",
     errors=(400, 401, 404, 409, 413, 415, 422),
 )
-async def accept_action_items(deps: LibraryDeps, call: Call[AcceptIn]) -> AcceptedTasksOut:
+async def accept_action_items(deps: LibraryDeps, call: CreatingCall[AcceptIn]) -> AcceptedTasksOut:
     share, tasks = await _load_shared(deps, call.body.token)
     if share.uid == call.uid:
         raise RequestRejected(build_problem(400, OWN_SHARE))

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import BeforeValidator, Field, RootModel, StringConstraints
 
 from functions.library.schemas import OffsetPageQuery
 from shared.data.tasks.action_items import ActionItemFilter
@@ -16,10 +16,11 @@ from shared.library.conversation_schemas import (
     Time,
     Utc,
 )
-from shared.library.record_schemas import Description
+from shared.library.record_schemas import ActionItemIn, Description
 
 MAX_BATCH = 500
 """Tasks that one request changes: what a transaction may write."""
+MAX_ADDED = 50
 MAX_PLACES_BYTES = 262_144
 MAX_BATCH_BYTES = 2_097_152
 MAX_SORT_ORDER = 1_000_000_000_000
@@ -177,6 +178,17 @@ class ActionItemHitsOut(Wire):
     """Best first."""
 
     action_items: list[ActionItemOut]
+
+
+class ActionItemsIn(
+    RootModel[Annotated[list[ActionItemIn], Field(min_length=1, max_length=MAX_ADDED)]]
+):
+    """Tasks as a bare list."""
+
+
+class ActionItemsAddedOut(Wire):
+    action_items: list[ActionItemOut]
+    created_count: int
 
 
 class ActionItemsChangedOut(Wire):

@@ -4,6 +4,7 @@ Also called: to-do list, todos, task management.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from functions.library.schemas import LibrarySearchIn
@@ -15,7 +16,9 @@ from functions.library.tasks.action_item_schemas import (
     ActionItemOut,
     ActionItemPlaceIn,
     ActionItemPlacesIn,
+    ActionItemsAddedOut,
     ActionItemsChangedOut,
+    ActionItemsIn,
     ActionItemsQuery,
     ActionItemSyncIn,
     CompletedQuery,
@@ -24,7 +27,7 @@ from functions.library.tasks.action_item_schemas import (
 from shared.domain.errors import NotFound
 from shared.domain.ids import ActionItemId, ConversationId, UserId
 from shared.domain.tasks.action_item import CONTENT_FIELDS, ActionItem
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 from shared.library.record_schemas import ActionItemIn
 from shared.library.task_reminders import announce_tasks
@@ -53,10 +56,10 @@ async def list_action_items(
 @route(
     "POST", "/v1/action-items", "Write down something to do", errors=(400, 401, 409, 413, 415, 422)
 )
-async def add_action_item(deps: LibraryDeps, call: Call[ActionItemIn]) -> ActionItemOut:
+async def add_action_item(deps: LibraryDeps, call: CreatingCall[ActionItemIn]) -> ActionItemOut:
     now, body = deps.clock.now(), call.body
     item = ActionItem(
-        id=ActionItemId(body.id or deps.new_id()),
+        id=ActionItemId(body.id or call.operation.name),
         description=body.description,
         created_at=now,
         updated_at=now,
@@ -71,6 +74,25 @@ async def add_action_item(deps: LibraryDeps, call: Call[ActionItemIn]) -> Action
     if stored.due_at:
         await announce_tasks(deps, call.uid, [stored], "action_item_reminder")
     return ActionItemOut.model_validate(stored)
+
+
+@route(
+    "POST",
+    "/v1/action-items/batch",
+    "Write down several things to do",
+    errors=(400, 401, 409, 413, 415, 422),
+    max_bytes=MAX_PLACES_BYTES,
+)
+async def add_action_items(
+    deps: LibraryDeps, call: CreatingCall[ActionItemsIn]
+) -> ActionItemsAddedOut:
+    added = [
+        await add_action_item.handler(
+            deps, replace(call, body=item, operation=call.operation.build_part(n))
+        )
+        for n, item in enumerate(call.body.root)
+    ]
+    return ActionItemsAddedOut(action_items=added, created_count=len(added))
 
 
 @route("GET", "/v1/action-items/{action_item_id}", "Read an action item", errors=(401, 404))
@@ -194,6 +216,7 @@ def _path_id(call: Call[Any, Any]) -> str:
 ROUTES = (
     list_action_items,
     add_action_item,
+    add_action_items,
     search_action_items,
     get_action_item,
     arrange_action_items,

@@ -26,7 +26,7 @@ from shared import telemetry
 from shared.domain.errors import Invalid, NotFound, Unavailable
 from shared.domain.files.file import PDF_TYPE, File
 from shared.domain.ids import UserId
-from shared.edge.declare.routes import Call, Form, route
+from shared.edge.declare.routes import Call, CreatingCall, Form, route
 from shared.library.files import (
     PICTURE_TYPE,
     build_document_address,
@@ -60,7 +60,7 @@ _PRIVATE = {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nos
         is_json_optional=True,
     ),
 )
-async def add_files(deps: FileDeps, call: Call[FilesIn]) -> list[FileOut]:
+async def add_files(deps: FileDeps, call: CreatingCall[FilesIn]) -> list[FileOut]:
     """Small files are read before the answer; `status` says of others that they still are."""
     if not call.files and not call.body.uploads:
         raise Invalid(NO_FILE)

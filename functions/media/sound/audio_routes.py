@@ -25,7 +25,7 @@ from shared.domain.errors import Conflict, Invalid, NotFound, QuotaExceeded
 from shared.domain.files.upload import BlobPart
 from shared.domain.ids import UserId
 from shared.domain.value import value
-from shared.edge.declare.routes import Call, Form, UploadedFile, route
+from shared.edge.declare.routes import Call, CreatingCall, Form, UploadedFile, route
 from shared.library.deps import LibraryDeps
 from shared.library.recordings import (
     forget_recording,
@@ -64,7 +64,7 @@ _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
         is_json_optional=True,
     ),
 )
-async def add_audio(deps: LibraryDeps, call: Call[AudioIn]) -> RecordingOut:
+async def add_audio(deps: LibraryDeps, call: CreatingCall[AudioIn]) -> RecordingOut:
     require_transcriber(deps)
     upload_id = call.body.upload or await _store(deps, call.uid, call.file)
     try:

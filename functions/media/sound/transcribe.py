@@ -18,6 +18,8 @@ from functions.media.deps import TranscribeDeps
 from functions.media.sound.speakers import Speakers
 from shared import telemetry
 from shared.data.conversations.recordings import AttemptReplaced
+from shared.domain.account.hearing import build_hint
+from shared.domain.account.profile import Profile
 from shared.domain.conversations.claim import LEASE_EXTENSION_INTERVAL
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.conversations.recording import MAX_ATTEMPTS, Recording, RecordingFailure
@@ -116,7 +118,7 @@ async def _build_conversation(
     deps: TranscribeDeps, uid: UserId, claimed: Recording
 ) -> Conversation | None:
     """Transcribe all pieces; None where the time of this attempt is over before the last."""
-    began_at = deps.clock.now()
+    began_at, profile = deps.clock.now(), await deps.stores.profiles.get(uid)
     speakers, utterances = Speakers(), list[Utterance]()
     languages = list[str | None]()
     sound = await _open(deps.blobs, claimed.parts)
@@ -126,7 +128,7 @@ async def _build_conversation(
         if stored is None:
             if deps.clock.now() - began_at > WORK_TIME:
                 return None
-            stored = await _transcribe_piece(deps, claimed, piece, speakers)
+            stored = await _transcribe_piece(deps, claimed, piece, speakers, profile)
             progress = replace(
                 claimed, transcribed_s=piece.end, duration_s=max(duration_s or 0.0, piece.end)
             )
@@ -136,7 +138,6 @@ async def _build_conversation(
         languages.append(stored.language)
         duration_s = max(duration_s or 0.0, piece.end)
     facts = replace(sound.facts, duration_s=duration_s)
-    profile = await deps.stores.profiles.get(uid)
     language = claimed.language or next(filter(None, languages), None) or profile.language
     return _to_conversation(
         replace(claimed, started_at=claimed.started_at or facts.recorded_at),
@@ -149,11 +150,18 @@ async def _build_conversation(
 
 
 async def _transcribe_piece(
-    deps: TranscribeDeps, claimed: Recording, piece: Piece, speakers: Speakers
+    deps: TranscribeDeps, claimed: Recording, piece: Piece, speakers: Speakers, profile: Profile
 ) -> Transcription:
     """Return what is said in a piece, with labels and times of the whole recording."""
+    hearing = profile.hearing
+    own_language = (
+        profile.language.partition("-")[0] if profile.language and hearing.single_language else None
+    )
     transcription = await deps.transcriber.transcribe(
-        build_wav(piece.samples), language=claimed.language, voices=speakers.voices
+        build_wav(piece.samples),
+        language=claimed.language or own_language,
+        voices=speakers.voices,
+        hint=build_hint(hearing.vocabulary),
     )
     labelled = speakers.label(transcription)
     return replace(

@@ -25,7 +25,7 @@ from shared.data.files.uploads import NOT_FOUND
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.files.upload import MAX_PART_BYTES, MAX_UPLOAD_BYTES, Upload
 from shared.edge.declare.problems import RequestRejected, build_problem
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 from shared.library.uploads import append_to_upload, delete_upload, start_upload
 
@@ -49,7 +49,7 @@ _PART_MEDIA_TYPES = (PART_MEDIA_TYPE, "application/octet-stream")
     headers=StartHeaders,
     errors=(401, 412, 413, 422, 429),
 )
-async def create_upload(deps: LibraryDeps, call: Call) -> UploadOut | Response:
+async def create_upload(deps: LibraryDeps, call: CreatingCall) -> UploadOut | Response:
     _check_version(call.headers)
     metadata = _parse_metadata(call.headers.get("upload-metadata", ""))
     upload = await start_upload(

@@ -78,8 +78,13 @@ async def request_summary(
 async def list_summaries(
     deps: LibraryDeps, call: Call[None, SummaryPageQuery]
 ) -> DailySummariesOut:
+    query = call.query
     summaries = await deps.stores.daily_summaries.list_newest(
-        call.uid, limit=call.query.limit, offset=call.query.offset
+        call.uid,
+        limit=query.limit,
+        offset=query.offset,
+        first=query.start_date,
+        last=query.end_date,
     )
     return DailySummariesOut(summaries=[DailySummaryOut.of(summary) for summary in summaries])
 

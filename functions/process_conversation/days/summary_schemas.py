@@ -39,8 +39,12 @@ class SummaryRequestOut(Wire):
 
 
 class SummaryPageQuery(Wire):
+    """A page of days; both dates are included."""
+
     limit: Annotated[int, Field(ge=1, le=100)] = 30
     offset: Annotated[int, Field(ge=0)] = 0
+    start_date: date | None = None
+    end_date: date | None = None
 
 
 class DayStatsOut(Wire):

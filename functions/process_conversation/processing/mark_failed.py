@@ -15,6 +15,7 @@ from shared import telemetry
 from shared.data.conversations.conversation_cache import CachedConversation
 from shared.data.conversations.conversations import conversation_path
 from shared.data.store.codec import dump, load_all
+from shared.data.store.omi_form import is_unreadable
 from shared.domain.conversations.claim import SUSPECT_ATTEMPTS, Claim, acquire, finish, wait
 from shared.domain.conversations.conversation import Conversation, content_hash
 from shared.domain.errors import Unavailable
@@ -58,6 +59,8 @@ async def mark_malformed(deps: ProcessDeps, uid: UserId, conversation_id: Conver
 
     async def work(tx: Transaction) -> None:
         document, claim_document = await tx.get_many([path, stored_claim_path])
+        if document is not None and is_unreadable(document.fields):
+            return  # it is whole for whoever has its secret
         if document is not None and _parse_or_none(document) is None:
             tx.write(Update(path, _build_failure(MALFORMED_DOCUMENT, deps.clock.now())))
             tx.write(*build_settling(stored_claim_path, parse_claim(claim_document)))

@@ -65,6 +65,8 @@ async def _remove_rows_and_documents(
         memory for memory in memories if not memory.is_user_owned and not memory.seen_in
     ]
     kept_memories = [memory for memory in memories if memory not in removed_memories]
+    written = await deps.stores.memories.get_many(uid, claim.memory_ids)
+    kept_memories += [memory for memory in written.values() if memory.conversation_id is None]
     restored_memories = restore_superseded(
         await deps.stores.memories.list_superseded_by(
             uid, [memory.id for memory in removed_memories]

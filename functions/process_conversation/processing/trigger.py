@@ -23,6 +23,7 @@ MALFORMED_HASH = "malformed"
 async def publish_change(
     deps: TriggerDeps, path: str, *, old: Fields | None, new: Fields | None
 ) -> None:
+    old, new = (fields and deps.omi_form.read(path, fields) for fields in (old, new))
     event = build_change_event(path, old=old, new=new)
     if event is not None:
         await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)

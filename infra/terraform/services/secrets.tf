@@ -18,6 +18,8 @@ locals {
       TRANSCRIPTION_API_KEY = ["chat", "import_files", "library", "transcribe_audio"]
       PINECONE_API_KEY      = local.index_functions
       PSEUDONYM_KEY         = keys(local.functions)
+      # Of Omi's backend, whose conversations a project may hold.
+      OMI_ENCRYPTION_SECRET = keys(local.functions)
       # The key of a collector of traces.
       OTEL_EXPORTER_OTLP_HEADERS = keys(local.functions)
       # Each signs for which user one function calls the tool proxy.

@@ -68,9 +68,14 @@ class OpenaiTranscriber:
         return "diarize" in self.name
 
     async def transcribe(
-        self, sound: bytes, *, language: str | None = None, voices: Sequence[Voice] = ()
+        self,
+        sound: bytes,
+        *,
+        language: str | None = None,
+        voices: Sequence[Voice] = (),
+        hint: str = "",
     ) -> Transcription:
-        options = _build_options(self.name, language, voices[:MAX_VOICES])
+        options = _build_options(self.name, language, voices[:MAX_VOICES], hint)
         try:
             response = await self._client.audio.transcriptions.with_raw_response.create(
                 model=self.name, file=("sound.wav", sound, "audio/wav"), **options
@@ -92,8 +97,10 @@ class OpenaiTranscriber:
         )
 
 
-def _build_options(model: str, language: str | None, voices: Sequence[Voice]) -> dict[str, Any]:
-    """Ask for speakers and times, as far as a model has them."""
+def _build_options(
+    model: str, language: str | None, voices: Sequence[Voice], hint: str
+) -> dict[str, Any]:
+    """Ask for speakers and times, as far as a model has them; one that tells speakers takes no prompt."""
     options = _hint_language(model, language) if language else {}
     if "diarize" in model:
         options |= {"response_format": "diarized_json", "chunking_strategy": "auto"}
@@ -101,6 +108,8 @@ def _build_options(model: str, language: str | None, voices: Sequence[Voice]) ->
             options["known_speaker_names"] = [voice.name for voice in voices]
             options["known_speaker_references"] = [_to_data_url(voice.clip) for voice in voices]
         return options
+    if hint:
+        options["prompt"] = hint
     return {**options, "response_format": "json" if model.startswith("gpt-") else "verbose_json"}
 
 

@@ -26,6 +26,13 @@ class ConfiguredTranscriber:
         return self._chosen.get().tells_speakers
 
     async def transcribe(
-        self, sound: bytes, *, language: str | None = None, voices: Sequence[Voice] = ()
+        self,
+        sound: bytes,
+        *,
+        language: str | None = None,
+        voices: Sequence[Voice] = (),
+        hint: str = "",
     ) -> Transcription:
-        return await self._chosen.get().transcribe(sound, language=language, voices=voices)
+        return await self._chosen.get().transcribe(
+            sound, language=language, voices=voices, hint=hint
+        )

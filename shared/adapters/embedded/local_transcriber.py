@@ -5,7 +5,7 @@ Also called: local speech recognition, offline speech to text.
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 
@@ -74,10 +74,15 @@ class LocalTranscriber:
         self._process: asyncio.subprocess.Process | None = None
 
     async def transcribe(
-        self, sound: bytes, *, language: str | None = None, voices: Sequence[Voice] = ()
+        self,
+        sound: bytes,
+        *,
+        language: str | None = None,
+        voices: Sequence[Voice] = (),
+        hint: str = "",
     ) -> Transcription:
         async with self._lock:
-            answer = await self._ask(sound, language)
+            answer = await self._ask(sound, language, hint)
         heard = [segment for segment in answer.segments if not segment.is_invented]
         utterances = tuple(
             each for segment in heard for each in split_into_utterances(segment.words)
@@ -94,13 +99,14 @@ class LocalTranscriber:
                 process.kill()
             await process.wait()
 
-    async def _ask(self, sound: bytes, language: str | None) -> _Answer:
+    async def _ask(self, sound: bytes, language: str | None, hint: str) -> _Answer:
         """Return the answer. Where none comes, or nobody waits for it, the process ends: the next would read it."""
         try:
-            line = await _exchange(await self._find_process(), sound, language)
+            header = {"size_bytes": len(sound), "language": language, "hint": hint}
+            line = await _exchange(await self._find_process(), header, sound)
             if not line:  # it was about to end, as no sound had come for long
                 await self.aclose()
-                line = await _exchange(await self._find_process(), sound, language)
+                line = await _exchange(await self._find_process(), header, sound)
             return _parse_answer(line)
         except BaseException:
             await asyncio.shield(self.aclose())
@@ -127,14 +133,13 @@ async def _start(command: Sequence[str]) -> asyncio.subprocess.Process:
 
 
 async def _exchange(
-    process: asyncio.subprocess.Process, sound: bytes, language: str | None
+    process: asyncio.subprocess.Process, header: Mapping[str, object], sound: bytes
 ) -> bytes:
     """Return the line of an answer; none of a process that ended by itself. Raises ModelFailed where it failed."""
     assert process.stdin
     assert process.stdout
-    header = json.dumps({"size_bytes": len(sound), "language": language})
     with suppress(ConnectionError):  # it has ended: the answer below says so
-        process.stdin.write(header.encode() + b"\n" + sound)
+        process.stdin.write(json.dumps(header).encode() + b"\n" + sound)
         await process.stdin.drain()
     line = await process.stdout.readline()
     if line.endswith(b"\n"):

@@ -1,6 +1,6 @@
 """Whisper's program: hears sounds from its standard input, in a process of low priority and bounded memory.
 
-A sound is a line of JSON, `{"size_bytes": n, "language": "de" or null}`, and a WAV of that size behind it; the
+A sound is a line of JSON, `{"size_bytes": n, "language": "de" or null, "hint": "Zoë, Porto"}`, and a WAV of that size behind it; the
 answer is a line of JSON. The process ends with its input, and once no sound came for a while.
 """
 
@@ -33,10 +33,11 @@ _MAX_INVENTED_S = 2.0
 
 @value
 class HandedSound:
-    """A WAV, and its language where it is known."""
+    """A WAV, its language where it is known, and words that may be said in it."""
 
     wav: bytes
     language: str | None
+    hint: str = ""
 
 
 def main(packages: str, model: str) -> None:
@@ -83,7 +84,8 @@ def iterate_sounds(stream: BinaryIO, idle_s: float = IDLE_S) -> Iterator[HandedS
 def _read_sounds(stream: BinaryIO, sounds: "SimpleQueue[HandedSound]") -> None:
     while line := stream.readline():
         header = json.loads(line)
-        sounds.put(HandedSound(wav=stream.read(header["size_bytes"]), language=header["language"]))
+        wav = stream.read(header["size_bytes"])
+        sounds.put(HandedSound(wav=wav, language=header["language"], hint=header["hint"]))
     os._exit(0)
 
 
@@ -97,6 +99,7 @@ def hear(whisper: Any, sound: HandedSound) -> dict[str, Any]:
     segments, info = whisper.transcribe(
         samples,
         language=sound.language,
+        hotwords=sound.hint or None,
         beam_size=_BEAMS,
         temperature=_TEMPERATURES,
         condition_on_previous_text=False,  # one mistake would be repeated to the end

@@ -117,6 +117,12 @@ class Profiles:
         changed = await self._change(uid, change)
         return before[0], changed
 
+    async def change_hearing(self, uid: UserId, **changes: Any) -> Profile:
+        """Change how recordings are transcribed; concurrent changes of other fields are kept."""
+        return await self._change(
+            uid, lambda profile: replace(profile, hearing=replace(profile.hearing, **changes))
+        )
+
     async def _change(self, uid: UserId, change: Callable[[Profile], Profile]) -> Profile:
         path = profile_path(uid)
 

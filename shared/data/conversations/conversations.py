@@ -38,6 +38,7 @@ from shared.domain.store.documents import (
     Update,
     Where,
     Write,
+    lookup,
 )
 from shared.ports import Documents, Transaction
 
@@ -310,6 +311,27 @@ class Conversations:
                 tx.write(Update(path, build_changes(stored)))
                 return
             raise NotFound("Conversation not found")
+
+        await self._documents.transaction(work)
+
+    async def mark_events(
+        self, uid: UserId, conversation_id: ConversationId, created: Mapping[int, bool]
+    ) -> None:
+        """Say of events by their places from 0 on whether a calendar has them. Raises NotFound."""
+        path = conversation_path(uid, conversation_id)
+
+        async def work(tx: Transaction) -> None:
+            document = await tx.get(path) if is_id(conversation_id) else None
+            if document is None or not load_shown([document]):
+                raise NotFound("Conversation not found")
+            events = lookup(document.fields, "structured.events") or []
+            if any(place >= len(events) for place in created):
+                raise NotFound("Event not found")
+            marked = [
+                {**event, "created": created.get(place, event.get("created", False))}
+                for place, event in enumerate(events)
+            ]
+            tx.write(Update(path, {"structured.events": marked}))
 
         await self._documents.transaction(work)
 

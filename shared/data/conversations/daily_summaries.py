@@ -1,5 +1,6 @@
 """Daily summaries of a user: one document a local day."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime
 
@@ -7,7 +8,7 @@ from shared.data.store.codec import dump, load, load_all
 from shared.domain.conversations.daily_summary import DailySummary
 from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed
 from shared.domain.ids import UserId
-from shared.domain.store.documents import Create, Order, Query, Set, Update
+from shared.domain.store.documents import Create, Operator, Order, Query, Set, Update, Where
 from shared.ports import Documents, Transaction
 
 MAX_OFFSET = 4_000
@@ -31,12 +32,24 @@ class DailySummaries:
             raise NotFound("Daily summary not found")
         return summary
 
-    async def list_newest(self, uid: UserId, *, limit: int, offset: int = 0) -> list[DailySummary]:
-        """List by day, the newest first; nothing beyond MAX_OFFSET."""
+    async def list_newest(
+        self,
+        uid: UserId,
+        *,
+        limit: int,
+        offset: int = 0,
+        first: date | None = None,
+        last: date | None = None,
+    ) -> list[DailySummary]:
+        """List by day from `first` to `last`, the newest first; nothing beyond MAX_OFFSET."""
         if offset > MAX_OFFSET:
             return []
+        bounds: Sequence[tuple[Operator, date | None]] = ((">=", first), ("<=", last))
         query = Query(
             collection=f"users/{uid}/daily_summaries",
+            where=tuple(
+                Where("date", operator, day.isoformat()) for operator, day in bounds if day
+            ),
             order_by=(Order("date", "desc"),),
             limit=offset + limit,
         )

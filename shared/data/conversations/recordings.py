@@ -1,11 +1,12 @@
 """Recordings of a user: what is being transcribed, what of it is text already, and the kept sound."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import datetime
 
 from shared.data.files.uploads import load_upload, upload_path
 from shared.data.store.codec import dump, load, load_all
+from shared.data.store.paging import iter_documents
 from shared.domain.conversations.recording import Recording, find_lease_end
 from shared.domain.conversations.speech import Transcription
 from shared.domain.errors import Conflict, NotFound
@@ -47,6 +48,14 @@ class Recordings:
         order = (Order("created_at", "desc"),)
         query = Query(collection=f"users/{uid}/recordings", order_by=order, limit=MAX_LISTED)
         return load_all(Recording, await self._documents.query(query))
+
+    async def iter_kept(self, uid: UserId) -> AsyncIterator[Recording]:
+        """Yield those whose sound is kept, and that are not being transcribed."""
+        query = Query(collection=f"users/{uid}/recordings", limit=MAX_LISTED)
+        async for document in iter_documents(self._documents, query):
+            for recording in load_all(Recording, [document]):
+                if recording.parts and recording.status != "transcribing":
+                    yield recording
 
     async def list_of_conversation(
         self, uid: UserId, conversation_id: str | ConversationId

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+from shared.domain.account.hearing import Hearing
 from shared.domain.account.notification_preferences import Preferences
 from shared.domain.chats.custom_agent import AgentRole
 from shared.domain.chats.focus_mode import FocusMode, FocusModes
@@ -32,7 +33,7 @@ class Profile(PlaceSharing):
     want to hear of apps. Transcripts that are older than `retention_days` lose their text; 0 keeps
     them. `summary_app` is the app that writes their summaries, if they chose one.
     `acquisition_source` is how they came to us, in their words.
-    With `keeps_audio`, the sound of a recording is kept beside its conversation.
+    With `keeps_audio`, the sound of a recording is kept beside its conversation; `hearing` helps to transcribe it.
     `own_names` are the names by which transcripts call them, as of `own_names_set_at`.
     `chat_prompt` is how the assistant shall answer, in their words, and `chat_reminder` what every model
     call ends with. A turn is told some of their `interests`, and their `learning_style`. A chat may have
@@ -57,6 +58,7 @@ class Profile(PlaceSharing):
     is_onboarded: bool = False
     acquisition_source: str | None = None
     keeps_audio: bool = False
+    hearing: Hearing = field(default_factory=Hearing)
     own_names: tuple[str, ...] = ()
     own_names_set_at: datetime | None = None
     chat_prompt: str = ""

@@ -178,10 +178,10 @@ class App:
 
     @property
     def connects_accounts(self) -> bool:
-        """Tell whether its users sign in with it, on a page that their phone opens with `?uid=`."""
+        """Tell whether its users meet it on a page of its own, which their phone opens with `?uid=`."""
         integration = self.external_integration
-        has_pages = bool(integration.auth_steps or integration.setup_completed_url)
-        return has_pages or any(tool.auth_required for tool in self.chat_tools)
+        pages = integration.auth_steps, integration.setup_completed_url, integration.app_home_url
+        return any(pages) or any(tool.auth_required for tool in self.chat_tools)
 
     @property
     def is_popular(self) -> bool:

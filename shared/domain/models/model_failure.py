@@ -5,8 +5,9 @@ from typing import Literal
 
 from shared.domain.failure import FailureReason
 
-ModelPlace = Literal["console", "environment", "service"]
-"""Where the model is set: in the console, in the server's environment, or by whoever runs the service."""
+ModelPlace = Literal["console", "environment", "openrouter", "service"]
+"""Where the model is set: in the console, in the server's environment, that of personas there, or by
+whoever runs the service."""
 
 CAUSES: Mapping[FailureReason, str] = {
     "refused_key": "The provider of the language model refused the key.",
@@ -39,6 +40,17 @@ ADVICE: Mapping[ModelPlace, Mapping[FailureReason, str]] = {
         "no_connection": "Check that its server runs, and OPENAI_BASE_URL in the environment of the "
         "server.",
         "wrong_server": "Check OPENAI_BASE_URL in the environment of the server.",
+    },
+    "openrouter": {
+        "refused_key": "It is OPENROUTER_API_KEY in the environment of the server: change it there, and "
+        "start the server again.",
+        "unknown_model": "Its names are MODEL_PERSONA and MODEL_PERSONA_PREMIUM in the environment of "
+        "the server: change them there, and start the server again.",
+        "no_quota": "Add to it at the provider, or set another OPENROUTER_API_KEY in the environment "
+        "of the server.",
+        "no_connection": "Check that its server runs, and OPENROUTER_BASE_URL in the environment of "
+        "the server.",
+        "wrong_server": "Check OPENROUTER_BASE_URL in the environment of the server.",
     },
     "service": {
         "refused_key": "Only those who run this server can change it.",

@@ -38,6 +38,10 @@ class Operation:
     expires_at: datetime
     answer: StoredResponse | None = None
 
+    def build_part(self, number: int) -> "Operation":
+        """Return the part of this operation that creates one of several things, by its own name."""
+        return replace(self, name=f"{self.name}-{number}")
+
 
 def build_operation(id_: str, name: str, *, fingerprint: str, now: datetime) -> Operation:
     return Operation(

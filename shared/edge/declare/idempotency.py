@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_KEY_CHARS = 255
 REPLAYED_HEADER = "Idempotency-Replayed"
+_CONTENT_HEADERS = ("upload-length", "upload-metadata")
 
 
 class IdempotencyKeyHeader(Wire):
@@ -64,14 +65,16 @@ async def run_idempotent(
     A repeat gets the stored answer for 24 hours. While the first is at work it gets 409; a different
     request under the same key gets 422. `work` derives the ids of what it creates from the operation,
     so that an attempt continues what a crashed one began. It raises CallerError only before it
-    changed anything: neither that refusal nor a 5xx is stored. `uid` is the user concerned.
+    changed anything: neither that refusal, nor a 429 or 5xx, is stored. `uid` is the user concerned.
     """
-    key = call.headers.get("idempotency-key")
-    if key and len(key) > MAX_KEY_CHARS:
+    key = call.headers.get("idempotency-key") or ""
+    if len(key) > MAX_KEY_CHARS:
         return build_problem(400, f"Idempotency-Key: at most {MAX_KEY_CHARS} characters")
-    id_ = _hash(call.request_line, caller, key or "")
     new_operation = build_operation(
-        id_, deps.new_id(), fingerprint=_compute_fingerprint(call), now=deps.clock.now()
+        _hash(call.request_line, caller, key),
+        deps.new_id(),
+        fingerprint=_compute_fingerprint(call) if key else "",
+        now=deps.clock.now(),
     )
     if not key:
         return await work(new_operation)
@@ -92,6 +95,9 @@ async def _run_attempt(
     except Exception:
         await operations.release(uid, operation)
         raise
+    if response.status_code == 429:
+        await operations.delete(uid, operation)
+        return response
     if response.status_code >= 500:
         await operations.release(uid, operation)
         return response
@@ -101,10 +107,14 @@ async def _run_attempt(
 
 
 def _compute_fingerprint(call: Call[Any, Any, Any]) -> str:
-    """Hash body and query as they were parsed: the layout of the JSON makes no difference."""
-    return _hash(
-        *(type_adapter(type(part)).dump_json(part).decode() for part in (call.body, call.query))
-    )
+    """Hash body and query as they were parsed, so that the layout of the JSON makes no difference, and files.
+
+    What tus says in headers alone, the length and the name of a file, counts too.
+    """
+    parsed = (type_adapter(type(part)).dump_json(part).decode() for part in (call.body, call.query))
+    files = (f"{file.name}:{hashlib.sha256(file.content).hexdigest()}" for file in call.files)
+    announced = (text for name, text in sorted(call.headers.items()) if name in _CONTENT_HEADERS)
+    return _hash(*parsed, *files, *announced)
 
 
 def _hash(*parts: str) -> str:

@@ -4,7 +4,7 @@
     async def get_app(deps: AppDeps, call: Call) -> AppOut: ...
 
 The decorator reads the types of body and query from `Call[Body, Query]`, and the type of the answer
-from the return annotation. The router, docs/openapi.json and the fuzzer all read the same rows.
+from the return annotation. A handler that takes a `CreatingCall` is called once for each Idempotency-Key. The router, docs/openapi.json and the fuzzer all read the same rows.
 
 Also called: endpoints, URL routing.
 """
@@ -23,6 +23,7 @@ from typing_extensions import TypeVar
 from shared.domain.account.account import TokenCheck
 from shared.domain.ids import UserId
 from shared.domain.provenance import TextKinds
+from shared.domain.store.operation import Operation
 from shared.domain.value import value
 from shared.edge.declare.schemas import Wire
 
@@ -85,7 +86,20 @@ class Call(Generic[BodyT_co, QueryT_co, CallerT_co]):
         return self.files[0] if self.files else None
 
 
-Handler: TypeAlias = Callable[[DepsT_contra, Call[Any, Any, Any]], Awaitable[Any]]
+@value
+class CreatingCall(Call[BodyT_co, QueryT_co, CallerT_co]):
+    """A request to create something, which is done once for each Idempotency-Key.
+
+    The edge gives every repeat within 24 hours the answer of the first. What the handler creates is
+    named after `operation`, so that an attempt continues what a crashed one began; it raises
+    CallerError only before it changed anything. A caller that `authorize` returned has a `uid`, of
+    the user concerned, and an `id`: keys of others are other keys.
+    """
+
+    operation: Operation
+
+
+Handler: TypeAlias = Callable[[DepsT_contra, Any], Awaitable[Any]]
 Authorize: TypeAlias = Callable[[Any, Call[None, Mapping[str, str]]], Awaitable[Any]]
 
 
@@ -102,7 +116,8 @@ class Route(Generic[DepsT_contra]):
     from the query, as released apps send them. With a `form`, the body may come as a field of a
     multipart form too; `max_bytes` is then the size of that field. A change (PATCH, PUT) refuses
     fields that its body does not know, by name, so that no edit is lost in silence; one whose
-    senders know more than is kept here `ignores_unknown_fields`.
+    senders know more than is kept here `ignores_unknown_fields`. A route `creates` if its handler
+    takes a CreatingCall.
     """
 
     method: Method
@@ -125,6 +140,7 @@ class Route(Generic[DepsT_contra]):
     is_query_accepted: bool = False
     form: Form | None = None
     ignores_unknown_fields: bool = False
+    creates: bool = False
 
     @property
     def refuses_unknown_fields(self) -> bool:
@@ -177,6 +193,7 @@ def route(
             body=body,
             query=query,
             response=_parse_return_type(return_type),
+            creates=(get_origin(call_type) or call_type) is CreatingCall,
             **options,
         )
 
@@ -185,7 +202,7 @@ def route(
 
 def _parse_call_type(annotation: Any) -> tuple[Any, Any]:
     """Return the types of body and query; None where there is none. Raises TypeError."""
-    if annotation is not Call and get_origin(annotation) is not Call:
+    if (get_origin(annotation) or annotation) not in (Call, CreatingCall):
         raise TypeError(f"a handler takes deps and a Call, not {annotation!r}")
     body, query, _ = get_args(annotation) or (None, None, None)
     return _to_optional(body), _to_optional(query)

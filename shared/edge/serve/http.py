@@ -7,6 +7,7 @@ Beside its routes stand a health check (liveness probe), CORS, middleware and an
 
 import zlib
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import fields
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -22,8 +23,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from shared import telemetry
 from shared.data.store.codec import type_adapter
 from shared.domain.errors import KeepsakeError
+from shared.domain.store.operation import Operation
 from shared.edge.declare.problems import RequestRejected, build_problem, to_problem
-from shared.edge.declare.routes import LateRoutes, Route
+from shared.edge.declare.routes import Call, CreatingCall, LateRoutes, Route
 from shared.edge.serve.requests import AuthDeps, parse_call
 from shared.edge.serve.tracing import TracingMiddleware
 
@@ -190,12 +192,33 @@ def _answer_unhandled() -> Response:
 
 
 async def _dispatch(function: str, row: Route[DepsT], deps: DepsT, request: Request) -> Response:
-    work = partial(row.handler, deps, await parse_call(function, row, deps, request))
+    call = await parse_call(function, row, deps, request)
+    if row.creates:
+        return await _create_once(row, deps, call)
+    work = partial(row.handler, deps, call)
     result = await (_work_for_caller(request, work) if row.cancels_on_disconnect else work())
+    return _render(row, result)
+
+
+def _render(row: Route[Any], result: Any) -> Response:
     if isinstance(result, Response):
         return result
     content = type_adapter(row.response).dump_json(result) if row.response is not None else b""
     return Response(content, status_code=row.status, media_type=row.media_type)
+
+
+async def _create_once(row: Route[Any], deps: Any, call: Call[Any, Any, Any]) -> Response:
+    """Import with the first creation what no other request needs."""
+    from shared.edge.declare.idempotency import run_idempotent
+
+    request = {field.name: getattr(call, field.name) for field in fields(call)}
+
+    async def work(operation: Operation) -> Response:
+        return _render(row, await row.handler(deps, CreatingCall(**request, operation=operation)))
+
+    is_user = row.access == "user"
+    uid, caller = (call.uid, call.uid) if is_user else (call.caller.uid, call.caller.id)
+    return await run_idempotent(deps, call, uid=uid, caller=caller, work=work)
 
 
 async def _work_for_caller(request: Request, work: Callable[[], Awaitable[Any]]) -> Any:

@@ -29,6 +29,9 @@ CALLS: Mapping[str, Mapping[str, str]] = {
         "reProcessConversationServer": "POST /v1/conversations/{id}/reprocess",
         "mergeConversations": "POST /v1/conversations/merge",
         "deleteConversationServer": "DELETE /v1/conversations/{id}",
+        "setConversationEventsState": "PATCH /v1/conversations/{id}/events",
+        "getConversationPhotos": "GET /v1/conversations/{id}/photos",
+        "hasConversationRecording": "GET /v1/conversations/{id}/recording",
     },
     "Folders": {
         "getFolders": "GET /v1/folders",
@@ -111,6 +114,12 @@ CALLS: Mapping[str, Mapping[str, str]] = {
         "getPrivateCloudSyncEnabled": "GET /v1/users/private-cloud-sync",
         "setPrivateCloudSyncEnabled": "POST /v1/users/private-cloud-sync",
         "updateUserOnboardingState": "PATCH /v1/users/onboarding",
+        "getStoreRecordingPermission": "GET /v1/users/store-recording-permission",
+        "setRecordingPermission": "POST /v1/users/store-recording-permission",
+        "deletePermissionAndRecordings": "DELETE /v1/users/store-recording-permission",
+        "getImportJobs": "GET /v1/import/jobs",
+        "getTranscriptionPreferences": "GET /v1/users/transcription-preferences",
+        "setTranscriptionPreferences": "PATCH /v1/users/transcription-preferences",
         "setUserWebhookUrl": "POST /v1/users/developer/webhook/{type}",
         "getUserWebhookUrl": "GET /v1/users/developer/webhook/{type}",
         "enableWebhook": "POST /v1/users/developer/webhook/{type}/enable",
@@ -152,9 +161,7 @@ CALLS: Mapping[str, Mapping[str, str]] = {
         "transcribeVoiceMessage": "POST /v2/voice-message/transcribe",
     },
 }
-NOT_SERVED: Mapping[str, str] = {
-    "uploadFilesServer": "Files cannot be attached yet.",
-}
+NOT_SERVED: Mapping[str, str] = {}
 """What the app shows then is an error message of its own."""
 
 ANSWERED_EMPTY = (
@@ -164,9 +171,7 @@ ANSWERED_EMPTY = (
     "GET /v1/announcements/changelogs",
     "GET /v2/firmware/latest",
     "GET /v2/firmware/stable",
-    "GET /v1/users/store-recording-permission",
     "GET /v1/users/training-data-opt-in",
-    "GET /v1/users/transcription-preferences",
     "GET /v3/speech-profile",
     "GET /v4/speech-profile",
     "GET /v3/speech-profile/expand",
@@ -179,7 +184,6 @@ ANSWERED_EMPTY = (
     "GET /v1/app/generate-prompts",
     "GET /v1/payment-methods/status",
     "GET /v1/stripe/supported-countries",
-    "GET /v1/import/jobs",
     "GET /v1/phone/numbers",
     "GET /v1/agent/vm-status",
     "GET /v1/wrapped/2025",

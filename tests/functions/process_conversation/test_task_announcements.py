@@ -136,7 +136,7 @@ async def test_tasks_of_a_conversation_are_announced_and_taken_away_with_it(date
 
     async with build_client(dated_world, ALICE) as client:
         (task,) = (await client.get(TASKS)).json()["action_items"]
-        await client.delete(f"{CONVERSATIONS}/talk")
+        await client.delete(f"{CONVERSATIONS}/talk?cascade=true")
     await dated_world.deliver_all()
 
     assert first == [("action_item_update", task["id"])]

@@ -63,7 +63,9 @@ async def test_an_app_on_whose_pages_users_sign_in_knows_the_account_t5(world: N
     step = {"name": "Connect", "url": "https://notes.example.com/connect"}
     with_steps = await install(world, auth_steps=[step])
     with_setup = await install(world, setup_completed_url=f"{world.notes_url}/setup")
+    with_home = await install(world, app_home_url=world.notes_url)
 
+    assert await call_and_read_uid(world, with_home) == ALICE
     assert await call_and_read_uid(world, with_steps) == ALICE
     assert await call_and_read_uid(world, with_setup) == ALICE
 

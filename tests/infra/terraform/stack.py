@@ -28,7 +28,7 @@ RESOURCE_REFERENCE = re.compile(r"\b(google_\w+)\.(\w+)")
 REMOTE_STATE = "data.terraform_remote_state.foundation.outputs"
 NUMBER = "123456789012"
 SECRETS = [
-    "DISCONNECT_KEYS", "FALLBACK_API_KEY", "GOOGLE_CLIENT_SECRET", "OPENAI_API_KEY", "OPENROUTER_API_KEY",
+    "DISCONNECT_KEYS", "FALLBACK_API_KEY", "GOOGLE_CLIENT_SECRET", "OMI_ENCRYPTION_SECRET", "OPENAI_API_KEY", "OPENROUTER_API_KEY",
     "OTEL_EXPORTER_OTLP_HEADERS",
     "PERPLEXITY_API_KEY", "PINECONE_API_KEY", "PSEUDONYM_KEY", "TOOL_CALL_KEYS", "TRANSCRIPTION_API_KEY", "WEB_PUSH_KEY",
 ]  # fmt: skip
@@ -59,7 +59,7 @@ VARIABLES: dict[str, dict[str, Any]] = {
         "billing_account": "0A0A0A-0B0B0B-0C0C0C", "oauth_clients": {"google": "client-of-google"},
         "web_search": "perplexity",
         "optional_secrets": [
-            "FALLBACK_API_KEY", "OPENROUTER_API_KEY", "OTEL_EXPORTER_OTLP_HEADERS", "TRANSCRIPTION_API_KEY",
+            "FALLBACK_API_KEY", "OMI_ENCRYPTION_SECRET", "OPENROUTER_API_KEY", "OTEL_EXPORTER_OTLP_HEADERS", "TRANSCRIPTION_API_KEY",
         ],
     },
     "services": {

@@ -126,3 +126,13 @@ async def test_a_program_that_cannot_start_is_told(tmp_path):
     assert (
         told == "The process that turns speech into text did not start: No such file or directory."
     )
+
+
+async def test_whisper_is_told_which_words_to_expect(tmp_path: Path) -> None:
+    transcriber = LocalTranscriber("whisper", build_scripted_whisper(tmp_path))
+    try:
+        heard = await transcriber.transcribe(build_sound(), hint="Zoë, Keepsake")
+    finally:
+        await transcriber.aclose()
+
+    assert [each.text for each in heard.utterances] == ["Zoë, Keepsake."]

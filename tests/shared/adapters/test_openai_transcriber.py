@@ -92,6 +92,24 @@ async def test_a_text_without_times_is_spread_over_the_sound_by_sentences(server
     assert starts == [utterance.end for utterance in transcription.utterances[:-1]]
 
 
+@pytest.mark.parametrize(
+    ("model", "prompt"),
+    [
+        ("whisper-1", ["Zoë, Porto"]),
+        ("gpt-4o-transcribe", ["Zoë, Porto"]),
+        ("gpt-4o-transcribe-diarize", None),
+    ],
+)
+async def test_words_that_may_be_said_are_told_to_models_that_take_a_prompt(
+    server, url, model, prompt
+):
+    server.default = {"text": ""}
+
+    await transcribe(url, model, hint="Zoë, Porto")
+
+    assert server.requests[0].fields.get("prompt") == prompt
+
+
 async def test_gpt_transcribe_is_told_the_language_as_one_of_several_u3(server, url):
     server.default = {"text": "Hallo.", "languages": [{"code": "de"}]}
 

@@ -1,8 +1,7 @@
 """Action items in the developer API."""
 
-from starlette.responses import Response
+from typing import Any
 
-from functions.library.programs.developer_api.creation import create_once
 from functions.library.programs.developer_api.developer_schemas import (
     DeveloperTaskChangeIn,
     DeveloperTaskIn,
@@ -15,10 +14,8 @@ from functions.library.programs.key_access import KeyOwner, authorize_developer_
 from functions.library.programs.program_schemas import ProgramTaskOut
 from functions.library.programs.route_calls import call_route
 from functions.library.tasks import action_items
-from shared.domain.ids import UserId
 from shared.domain.store.operation import Operation
-from shared.edge.declare.idempotency import IdempotencyKeyHeader
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 
 PATH = "/v1/dev/user/action-items"
@@ -47,16 +44,12 @@ async def list_owner_action_items(
     "Write down something to do, by a developer key",
     access="anyone",
     authorize=authorize_developer_key("action_items:write"),
-    headers=IdempotencyKeyHeader,
-    errors=(401, 403, 409, 429),
+    errors=(401, 403, 429),
 )
 async def add_action_item(
-    deps: LibraryDeps, call: Call[DeveloperTaskIn, None, KeyOwner]
-) -> ProgramTaskOut | Response:
-    async def create(operation: Operation) -> ProgramTaskOut:
-        return await _add(deps, call.caller.uid, operation.name, call.body)
-
-    return await create_once(deps, call, create)
+    deps: LibraryDeps, call: CreatingCall[DeveloperTaskIn, None, KeyOwner]
+) -> ProgramTaskOut:
+    return await _add(deps, call, call.operation, call.body)
 
 
 @route(
@@ -65,21 +58,17 @@ async def add_action_item(
     "Write down up to 50 things to do, by a developer key",
     access="anyone",
     authorize=authorize_developer_key("action_items:write"),
-    headers=IdempotencyKeyHeader,
-    errors=(401, 403, 409, 429),
+    errors=(401, 403, 429),
     max_bytes=MAX_BATCH_BYTES,
 )
 async def add_action_items(
-    deps: LibraryDeps, call: Call[DeveloperTasksIn, None, KeyOwner]
-) -> TasksCreatedOut | Response:
-    async def create(operation: Operation) -> TasksCreatedOut:
-        added = [
-            await _add(deps, call.caller.uid, f"{operation.name}-{n}", item)
-            for n, item in enumerate(call.body.action_items)
-        ]
-        return TasksCreatedOut(action_items=added, created_count=len(added))
-
-    return await create_once(deps, call, create)
+    deps: LibraryDeps, call: CreatingCall[DeveloperTasksIn, None, KeyOwner]
+) -> TasksCreatedOut:
+    added = [
+        await _add(deps, call, call.operation.build_part(n), item)
+        for n, item in enumerate(call.body.action_items)
+    ]
+    return TasksCreatedOut(action_items=added, created_count=len(added))
 
 
 @route(
@@ -111,11 +100,15 @@ async def delete_action_item(deps: LibraryDeps, call: Call[None, None, KeyOwner]
     return SuccessOut()
 
 
-async def _add(deps: LibraryDeps, uid: UserId, name: str, item: DeveloperTaskIn) -> ProgramTaskOut:
-    body = {**dict(item), "id": name}
-    return ProgramTaskOut.model_validate(
-        await call_route(deps, uid, action_items.add_action_item, body=body)
-    )
+async def _add(
+    deps: LibraryDeps,
+    call: CreatingCall[Any, None, KeyOwner],
+    operation: Operation,
+    item: DeveloperTaskIn,
+) -> ProgramTaskOut:
+    uid, add_route = call.caller.uid, action_items.add_action_item
+    added = await call_route(deps, uid, add_route, body=dict(item), operation=operation)
+    return ProgramTaskOut.model_validate(added)
 
 
 ROUTES = (

@@ -3,10 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from starlette.responses import Response
-
 from functions.library.conversations import conversations
-from functions.library.programs.developer_api.creation import create_once
 from functions.library.programs.developer_api.developer_schemas import (
     DEFAULT_LENGTH,
     ConversationCreatedOut,
@@ -22,10 +19,9 @@ from functions.library.programs.developer_api.developer_schemas import (
 from functions.library.programs.key_access import KeyOwner, authorize_developer_key
 from functions.library.programs.listings import list_conversations
 from functions.library.programs.route_calls import call_route
-from shared.domain.ids import ConversationId
-from shared.domain.store.operation import Operation
-from shared.edge.declare.idempotency import IdempotencyKeyHeader
-from shared.edge.declare.routes import Call, route
+from shared.domain.errors import Conflict
+from shared.domain.ids import ConversationId, FolderId
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 
 PATH = "/v1/dev/user/conversations"
@@ -45,10 +41,17 @@ async def list_owner_conversations(
     deps: LibraryDeps, call: Call[None, DeveloperConversationsQuery, KeyOwner]
 ) -> list[TranscribedConversationOut] | list[DeveloperConversationOut]:
     uid, query = call.caller.uid, call.query
-    found = await list_conversations(
-        deps, uid, query.to_filter(), with_transcripts=query.include_transcript
-    )
     folders = await deps.stores.folders.load(uid)
+    found = await list_conversations(
+        deps,
+        uid,
+        query.to_filter(),
+        with_transcripts=query.include_transcript,
+        starred=query.starred,
+        folder_ids=folders.list_contributing(FolderId(query.folder_id))
+        if query.folder_id
+        else None,
+    )
     if query.include_transcript:
         return [TranscribedConversationOut.of(conversation, folders) for conversation in found]
     return [DeveloperConversationOut.of(conversation, folders) for conversation in found]
@@ -79,30 +82,25 @@ async def get_conversation(
     "Hand in a text as a conversation, by a developer key",
     access="anyone",
     authorize=authorize_developer_key("conversations:write"),
-    headers=IdempotencyKeyHeader,
-    errors=(401, 403, 409, 429),
+    errors=(401, 403, 429),
     max_bytes=MAX_BODY_BYTES,
 )
 async def add_text(
-    deps: LibraryDeps, call: Call[DeveloperTextIn, None, KeyOwner]
-) -> ConversationCreatedOut | Response:
+    deps: LibraryDeps, call: CreatingCall[DeveloperTextIn, None, KeyOwner]
+) -> ConversationCreatedOut:
     """Make each line a piece of speech of one speaker, who is not taken for the owner."""
     body = call.body
-
-    async def create(operation: Operation) -> ConversationCreatedOut:
-        lines = filter(None, map(str.strip, body.text.splitlines()))
-        fields = {
-            **body.build_times(operation.begun_at, DEFAULT_LENGTH),
-            "source": "external_integration",
-            "transcript_segments": [{"text": line} for line in lines],
-            "external_data": {
-                "text_source": body.text_source,
-                "text_source_spec": body.text_source_spec,
-            },
-        }
-        return await _add(deps, call, operation, fields)
-
-    return await create_once(deps, call, create)
+    lines = filter(None, map(str.strip, body.text.splitlines()))
+    fields = {
+        **body.build_times(call.operation.begun_at, DEFAULT_LENGTH),
+        "source": "external_integration",
+        "transcript_segments": [{"text": line} for line in lines],
+        "external_data": {
+            "text_source": body.text_source,
+            "text_source_spec": body.text_source_spec,
+        },
+    }
+    return await _add(deps, call, fields)
 
 
 @route(
@@ -111,24 +109,26 @@ async def add_text(
     "Hand in a transcript as a conversation, by a developer key",
     access="anyone",
     authorize=authorize_developer_key("conversations:write"),
-    headers=IdempotencyKeyHeader,
-    errors=(401, 403, 409, 429),
+    errors=(401, 403, 429),
     max_bytes=MAX_BODY_BYTES,
 )
 async def add_segments(
-    deps: LibraryDeps, call: Call[DeveloperSegmentsIn, None, KeyOwner]
-) -> ConversationCreatedOut | Response:
+    deps: LibraryDeps, call: CreatingCall[DeveloperSegmentsIn, None, KeyOwner]
+) -> ConversationCreatedOut:
     body = call.body
-
-    async def create(operation: Operation) -> ConversationCreatedOut:
-        fields = {
-            **body.build_times(operation.begun_at, body.length),
-            "source": body.source,
-            "transcript_segments": [segment.to_fields() for segment in body.transcript_segments],
-        }
-        return await _add(deps, call, operation, fields)
-
-    return await create_once(deps, call, create)
+    fields = {
+        **body.build_times(call.operation.begun_at, body.length),
+        "id": body.id,
+        "source": body.source,
+        "transcript_segments": [segment.to_fields() for segment in body.transcript_segments],
+    }
+    try:
+        return await _add(deps, call, fields)
+    except Conflict:
+        if body.id is None:
+            raise
+    stored = await deps.stores.conversations.get_stored(call.caller.uid, ConversationId(body.id))
+    return ConversationCreatedOut.model_validate(stored)
 
 
 @route(
@@ -161,24 +161,24 @@ async def change_conversation(
     errors=(401, 403, 404, 429),
 )
 async def delete_conversation(deps: LibraryDeps, call: Call[None, None, KeyOwner]) -> SuccessOut:
-    await call_route(deps, call.caller.uid, conversations.delete_conversation, path=call.path)
+    uid, delete_route = call.caller.uid, conversations.delete_conversation
+    await call_route(deps, uid, delete_route, path=call.path, query={"cascade": True})
     return SuccessOut()
 
 
 async def _add(
     deps: LibraryDeps,
-    call: Call[DeveloperTextIn | DeveloperSegmentsIn, None, KeyOwner],
-    operation: Operation,
+    call: CreatingCall[DeveloperTextIn | DeveloperSegmentsIn, None, KeyOwner],
     fields: Mapping[str, Any],
 ) -> ConversationCreatedOut:
     place = call.body.geolocation
     body = {
         **fields,
-        "id": operation.name,
         "language": call.body.language,
         "geolocation": place.model_dump() if place else None,
     }
-    accepted = await call_route(deps, call.caller.uid, conversations.add_conversation, body=body)
+    uid, add_route = call.caller.uid, conversations.add_conversation
+    accepted = await call_route(deps, uid, add_route, body=body, operation=call.operation)
     return ConversationCreatedOut(id=accepted.id, status=accepted.status)
 
 

@@ -1,9 +1,10 @@
 """Schemas of the developer API, which scripts of the user's own call; all times in UTC."""
 
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AliasChoices, BeforeValidator, Field, StringConstraints, model_validator
 
 from functions.library.date_filters import FirstMoment, LastMoment
 from functions.library.programs.program_schemas import (
@@ -140,6 +141,8 @@ class TasksCreatedOut(Wire):
 class DeveloperConversationsQuery(ConversationsQuery):
     limit: Annotated[int, Field(ge=1, le=100)] = 25
     include_transcript: bool = False
+    folder_id: Label | None = None
+    starred: bool | None = None
 
 
 class TranscriptQuery(Wire):
@@ -217,12 +220,23 @@ class DeveloperSegmentIn(Wire):
         return {**fields, "speaker": self.speaker or f"SPEAKER_{self.speaker_id or 0:02}"}
 
 
+SessionName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
 class DeveloperSegmentsIn(NewConversation):
+    """A transcript as a conversation; what comes with a `client_session_id` again is the one there is."""
+
     transcript_segments: Annotated[
         list[DeveloperSegmentIn], Field(min_length=1, max_length=MAX_SEGMENTS)
     ]
     source: Source = "external_integration"
     geolocation: GeolocationIn | None = None
+    client_session_id: SessionName | None = Field(
+        default=None,
+        validation_alias=AliasChoices(
+            "client_session_id", "client_conversation_id", "session_id", "client_id"
+        ),
+    )
 
     @model_validator(mode="after")
     def _require_words(self) -> Self:
@@ -233,6 +247,13 @@ class DeveloperSegmentsIn(NewConversation):
     @property
     def length(self) -> timedelta:
         return timedelta(seconds=max(segment.end for segment in self.transcript_segments))
+
+    @property
+    def id(self) -> str | None:
+        """The id that its session of the client gives it."""
+        if self.client_session_id is None:
+            return None
+        return f"session-{sha256(self.client_session_id.encode()).hexdigest()[:32]}"
 
 
 class DeveloperConversationChangeIn(Change):

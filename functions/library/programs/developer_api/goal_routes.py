@@ -16,7 +16,7 @@ from functions.library.programs.developer_api.developer_schemas import (
 from functions.library.programs.key_access import KeyOwner, authorize_developer_key
 from functions.library.programs.route_calls import call_route
 from shared.domain.errors import Invalid
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 
 PATH = "/v1/dev/user/goals"
@@ -49,9 +49,13 @@ async def list_owner_goals(
     authorize=authorize_developer_key("goals:write"),
     errors=(401, 403, 429),
 )
-async def add_goal(deps: LibraryDeps, call: Call[GoalIn, None, KeyOwner]) -> GoalOut:
+async def add_goal(deps: LibraryDeps, call: CreatingCall[GoalIn, None, KeyOwner]) -> GoalOut:
     result: GoalOut = await call_route(
-        deps, call.caller.uid, goals.add_goal, body=call.body.model_dump()
+        deps,
+        call.caller.uid,
+        goals.add_goal,
+        body=call.body.model_dump(),
+        operation=call.operation,
     )
     return result
 

@@ -1,9 +1,8 @@
 """Memories in the developer API."""
 
-from starlette.responses import Response
+from typing import Any
 
 from functions.library.memories import memories
-from functions.library.programs.developer_api.creation import create_once
 from functions.library.programs.developer_api.developer_schemas import (
     DeveloperMemoriesIn,
     DeveloperMemoriesQuery,
@@ -16,10 +15,8 @@ from functions.library.programs.key_access import KeyOwner, authorize_developer_
 from functions.library.programs.listings import list_memories
 from functions.library.programs.program_schemas import ProgramMemoryOut
 from functions.library.programs.route_calls import PROGRAM_KINDS, call_route
-from shared.domain.ids import UserId
 from shared.domain.store.operation import Operation
-from shared.edge.declare.idempotency import IdempotencyKeyHeader
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 
 PATH = "/v1/dev/user/memories"
@@ -47,16 +44,12 @@ async def list_owner_memories(
     "Write down a fact, by a developer key",
     access="anyone",
     authorize=authorize_developer_key("memories:write"),
-    headers=IdempotencyKeyHeader,
-    errors=(401, 403, 409, 429),
+    errors=(401, 403, 429),
 )
 async def add_memory(
-    deps: LibraryDeps, call: Call[DeveloperMemoryIn, None, KeyOwner]
-) -> ProgramMemoryOut | Response:
-    async def create(_: Operation) -> ProgramMemoryOut:
-        return await _add(deps, call.caller.uid, call.body)
-
-    return await create_once(deps, call, create)
+    deps: LibraryDeps, call: CreatingCall[DeveloperMemoryIn, None, KeyOwner]
+) -> ProgramMemoryOut:
+    return await _add(deps, call, call.operation, call.body)
 
 
 @route(
@@ -65,20 +58,18 @@ async def add_memory(
     "Write down up to 25 facts, by a developer key",
     access="anyone",
     authorize=authorize_developer_key("memories:write"),
-    headers=IdempotencyKeyHeader,
-    errors=(401, 403, 409, 429),
+    errors=(401, 403, 429),
     max_bytes=MAX_BATCH_BYTES,
 )
 async def add_memories(
-    deps: LibraryDeps, call: Call[DeveloperMemoriesIn, None, KeyOwner]
-) -> MemoriesCreatedOut | Response:
+    deps: LibraryDeps, call: CreatingCall[DeveloperMemoriesIn, None, KeyOwner]
+) -> MemoriesCreatedOut:
     """Add one after the other; a fact that is there already is not added again."""
-
-    async def create(_: Operation) -> MemoriesCreatedOut:
-        added = [await _add(deps, call.caller.uid, memory) for memory in call.body.memories]
-        return MemoriesCreatedOut(memories=added, created_count=len(added))
-
-    return await create_once(deps, call, create)
+    added = [
+        await _add(deps, call, call.operation.build_part(n), memory)
+        for n, memory in enumerate(call.body.memories)
+    ]
+    return MemoriesCreatedOut(memories=added, created_count=len(added))
 
 
 @route(
@@ -112,8 +103,14 @@ async def delete_memory(deps: LibraryDeps, call: Call[None, None, KeyOwner]) -> 
     return SuccessOut()
 
 
-async def _add(deps: LibraryDeps, uid: UserId, memory: DeveloperMemoryIn) -> ProgramMemoryOut:
-    stored = await call_route(deps, uid, memories.add_memory, body=dict(memory))
+async def _add(
+    deps: LibraryDeps,
+    call: CreatingCall[Any, None, KeyOwner],
+    operation: Operation,
+    memory: DeveloperMemoryIn,
+) -> ProgramMemoryOut:
+    uid, body = call.caller.uid, dict(memory)
+    stored = await call_route(deps, uid, memories.add_memory, body=body, operation=operation)
     return ProgramMemoryOut.model_validate(stored)
 
 

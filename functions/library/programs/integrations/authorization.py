@@ -36,6 +36,10 @@ class AuthorizedApp:
     uid: UserId
     action: Permission
 
+    @property
+    def id(self) -> str:
+        return self.app.id
+
 
 def authorize_app(
     action: Permission,

@@ -5,6 +5,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from functions.library.deps import AppRequestDeps
 from functions.library.programs.integrations import library_reader
 from functions.library.programs.integrations.authorization import (
     MAX_REQUESTS_PER_HOUR,
@@ -30,17 +31,15 @@ from functions.library.programs.integrations.integration_schemas import (
     TasksQuery,
 )
 from functions.library.programs.integrations.library_writer import (
-    AppContribution,
     build_conversation,
-    store_contribution,
+    store_conversation,
+    store_facts,
 )
-from shared.domain.apps.app import App
+from functions.library.programs.integrations.text_facts import find_facts
 from shared.domain.errors import QuotaExceeded, TooMany
-from shared.domain.store.operation import Operation
-from shared.edge.declare.idempotency import IdempotencyKeyHeader, run_idempotent
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.rate_limit_headers import build_rate_limit_headers, too_many_requests
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.edge.declare.schemas import Wire
 from shared.library.deps import IntegrationDeps
 
@@ -55,45 +54,39 @@ REFUSAL_STATUSES = (400, 401, 403, 404, 413, 422, 429)
     "Hand in a text as a conversation; it is processed afterwards",
     access="anyone",
     authorize=authorize_app("create_conversation"),
-    headers=IdempotencyKeyHeader,
-    errors=(*REFUSAL_STATUSES, 409, 415),
+    errors=(*REFUSAL_STATUSES, 415),
     max_bytes=MAX_BODY_BYTES,
 )
 async def add_conversation(
-    deps: IntegrationDeps, call: Call[ExternalConversationIn, OwnerQuery, AuthorizedApp]
+    deps: IntegrationDeps, call: CreatingCall[ExternalConversationIn, OwnerQuery, AuthorizedApp]
 ) -> EmptyOut | Response:
     """Store the text as a conversation, which is processed like any other."""
-
-    def build_contribution(app: App, operation: Operation) -> AppContribution:
-        return AppContribution(conversation=build_conversation(app, call.body, operation))
-
-    return await _write(deps, call, build_contribution)
+    conversation = build_conversation(call.caller.app, call.body, call.operation)
+    return await _write(deps, call, lambda: store_conversation(deps, call.caller.uid, conversation))
 
 
 @route(
     "POST",
     "/v2/integrations/{app_id}/user/memories",
-    "Add facts about the user, or a text to find some in",
+    "Add facts about the user, or a text in which a model finds some",
     access="anyone",
     authorize=authorize_app("create_facts"),
-    headers=IdempotencyKeyHeader,
-    errors=(*REFUSAL_STATUSES, 409, 415),
+    errors=(*REFUSAL_STATUSES, 415, 503),
     max_bytes=MAX_BODY_BYTES,
 )
 async def add_memories(
-    deps: IntegrationDeps, call: Call[ExternalMemoryIn, OwnerQuery, AuthorizedApp]
+    deps: AppRequestDeps, call: CreatingCall[ExternalMemoryIn, OwnerQuery, AuthorizedApp]
 ) -> EmptyOut | Response:
-    """Store facts as they are, and a text as a conversation."""
-    body = call.body
+    """Store facts as they are, and those that a text holds; the text itself is not kept."""
+    body, app, uid = call.body, call.caller.app, call.caller.uid
 
-    def build_contribution(app: App, operation: Operation) -> AppContribution:
-        facts = tuple(fact.content for fact in body.memories or ())
-        if not (body.text and body.text.strip()):
-            return AppContribution(facts=facts)
-        text = ExternalConversationIn(text=body.text)
-        return AppContribution(facts=facts, conversation=build_conversation(app, text, operation))
+    async def store() -> None:
+        facts = tuple(body.memories or ())
+        if body.text and body.text.strip():
+            facts += await find_facts(deps, uid, body.text, source=body.text_source)
+        await store_facts(deps, uid, app, facts, call.operation.begun_at)
 
-    return await _write(deps, call, build_contribution)
+    return await _write(deps, call, store)
 
 
 @route(
@@ -175,24 +168,19 @@ async def list_tasks(
 
 async def _write(
     deps: IntegrationDeps,
-    call: Call[Any, OwnerQuery, AuthorizedApp],
-    build_contribution: Callable[[App, Operation], AppContribution],
+    call: CreatingCall[Any, OwnerQuery, AuthorizedApp],
+    store: Callable[[], Awaitable[None]],
 ) -> Response:
-    """Add to the library, once per idempotency key; a refusal does not count towards the limit."""
-    app, uid = call.caller.app, call.caller.uid
-
-    async def work(operation: Operation) -> Response:
-        contribution, at = build_contribution(app, operation), operation.begun_at
-        rate_limit = await consume_quota(deps, call, consumer=operation.name, at=at)
-        await store_contribution(deps, uid, app, contribution, at)
-        return JSONResponse({}, headers=build_rate_limit_headers(rate_limit))
-
+    """Add to the library; a refusal does not count towards the limit."""
+    operation = call.operation
     try:
-        return await run_idempotent(deps, call, uid=uid, caller=app.id, work=work)
+        rate_limit = await consume_quota(deps, call, consumer=operation.name, at=operation.begun_at)
+        await store()
     except QuotaExceeded:
         raise
     except TooMany as error:
         return too_many_requests(error, limit=MAX_REQUESTS_PER_HOUR)
+    return JSONResponse({}, headers=build_rate_limit_headers(rate_limit))
 
 
 async def _read(

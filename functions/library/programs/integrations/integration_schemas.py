@@ -16,10 +16,12 @@ from shared.library.conversation_schemas import (
     ConversationBaseOut,
     Utc,
 )
-from shared.library.record_schemas import MAX_MEMORY_CHARS
+from shared.library.record_schemas import MAX_MEMORY_CHARS, Tags
 from shared.security.visible_text import strip_invisible
 
 MAX_FACTS = 50
+MAX_TEXT_CHARS = 20_000
+"""Of a text in which a model finds facts; a longer one is handed in as a conversation."""
 MAX_OFFSET = 5_000
 """Skipped items are read too, so the offset is bounded."""
 Text = Annotated[str, AfterValidator(strip_invisible)]
@@ -55,12 +57,13 @@ class FactIn(Wire):
         AfterValidator(lambda text: strip_invisible(text).strip()),
         StringConstraints(min_length=1, max_length=MAX_MEMORY_CHARS),
     ]
+    tags: Tags = ()
 
 
 class ExternalMemoryIn(Wire):
     """Facts to store unchanged, a text to extract facts from, or both."""
 
-    text: Text | None = None
+    text: Annotated[Text | None, Field(max_length=MAX_TEXT_CHARS)] = None
     text_source: Literal["email", "social_post", "other"] = "other"
     text_source_spec: Spec | None = None
     memories: Annotated[list[FactIn], Field(max_length=MAX_FACTS)] | None = None
@@ -125,6 +128,7 @@ class AppMemoryOut(MemoryBaseOut):
     conversation_id: str | None = None
     user_review: bool | None = None
     app_id: str | None = None
+    tags: tuple[str, ...] = ()
 
 
 class MemoriesOut(Wire):

@@ -1,9 +1,13 @@
 """Library writes of apps: conversations and facts, marked as the app's and never as the owner's."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from functions.library.programs.integrations.integration_schemas import ExternalConversationIn
+from functions.library.programs.integrations.integration_schemas import (
+    ExternalConversationIn,
+    FactIn,
+)
 from shared.domain.apps.app import App
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.conversations.derived_ids import build_derived_id
@@ -11,7 +15,6 @@ from shared.domain.errors import Conflict, Invalid, TooLarge
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.store.operation import Operation
-from shared.domain.value import value
 from shared.library.conversation_schemas import MAX_SEGMENTS
 from shared.library.deps import IntegrationDeps
 from shared.library.exclusive_facts import find_exclusive_key
@@ -22,14 +25,6 @@ from shared.library.validate_conversation import validate_conversation
 DEFAULT_LENGTH = timedelta(minutes=5)
 """For a conversation without an end."""
 _MAX_SPEAKER_CHARS = 64
-
-
-@value
-class AppContribution:
-    """Facts in the app's words, and a conversation to process."""
-
-    facts: tuple[str, ...] = ()
-    conversation: Conversation | None = None
 
 
 def build_conversation(
@@ -64,29 +59,35 @@ def _split_into_segments(app: App, text: str) -> tuple[Segment, ...]:
     return tuple(Segment(text=line, speaker=speaker) for line in texts)
 
 
-async def store_contribution(
-    deps: IntegrationDeps, uid: UserId, app: App, contribution: AppContribution, at: datetime
+async def store_conversation(
+    deps: IntegrationDeps, uid: UserId, conversation: Conversation
 ) -> None:
-    """Store a contribution; a repeat changes nothing, nor undoes the owner's changes."""
-    for content in contribution.facts:
-        await _add_memory(deps, uid, app, content, at)
-    if contribution.conversation is not None:
-        with suppress(Conflict):  # the owner changed it since an earlier attempt
-            await ingest(deps, uid, contribution.conversation)
+    """Store a conversation to process; a repeat does not undo the owner's changes."""
+    with suppress(Conflict):  # the owner changed it since an earlier attempt
+        await ingest(deps, uid, conversation)
+
+
+async def store_facts(
+    deps: IntegrationDeps, uid: UserId, app: App, facts: Iterable[FactIn], at: datetime
+) -> None:
+    """Store facts in the app's words; a repeat changes nothing."""
+    for fact in facts:
+        await _add_memory(deps, uid, app, fact, at)
 
 
 async def _add_memory(
-    deps: IntegrationDeps, uid: UserId, app: App, content: str, at: datetime
+    deps: IntegrationDeps, uid: UserId, app: App, fact: FactIn, at: datetime
 ) -> None:
     """Store a fact once; one that the owner changed or deleted since stays so."""
-    text = " ".join(content.split())
+    text = " ".join(fact.content.split())
     memory = Memory(
-        id=MemoryId(build_derived_id(app.id, "app memory", content)),
+        id=MemoryId(build_derived_id(app.id, "app memory", fact.content)),
         content=text,
         category="interesting",
         created_at=at,
         updated_at=at,
         app_id=app.id,
+        tags=fact.tags,
         aspect=find_exclusive_key(text),
         read_kinds=("app",),
     )

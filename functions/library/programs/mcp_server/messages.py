@@ -54,7 +54,7 @@ async def answer_messages(deps: LibraryDeps, owner: KeyOwner, body: bytes) -> Ex
         message = f"A batch has 1 to {MAX_BATCH} messages."
         return Exchange(answers=[_build_error(None, INVALID_REQUEST, message)])
     for _ in messages[1:]:
-        deps.key_rate_limiter.check(owner.key_id, deps.clock.now())
+        deps.key_rate_limiter.check(owner.id, deps.clock.now())
     answers = [await _answer(deps, owner, message) for message in messages]
     return Exchange(
         answers=[answer for answer in answers if answer is not None],

@@ -24,7 +24,7 @@ from shared.domain.errors import Invalid
 from shared.domain.ids import ConversationId
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.problems import build_problem
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.edge.declare.schemas import Wire
 from shared.library.deps import LibraryDeps
 from shared.library.record_schemas import Content
@@ -69,9 +69,15 @@ async def list_owner_memories(
     errors=(400, 401, 403, 413, 415, 422, 429),
 )
 async def add_memory(
-    deps: LibraryDeps, call: Call[McpMemoryIn, None, KeyOwner]
+    deps: LibraryDeps, call: CreatingCall[McpMemoryIn, None, KeyOwner]
 ) -> ProgramMemoryOut:
-    stored = await call_route(deps, call.caller.uid, memories.add_memory, body=dict(call.body))
+    stored = await call_route(
+        deps,
+        call.caller.uid,
+        memories.add_memory,
+        body=dict(call.body),
+        operation=call.operation,
+    )
     return ProgramMemoryOut.model_validate(stored)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from shared.adapters.embedded.offline import goals
 from shared.adapters.embedded.offline.discard import discard
-from shared.adapters.embedded.offline.memories import extract_memories
+from shared.adapters.embedded.offline.memories import extract_memories, find_text_facts
 from shared.adapters.embedded.offline.recaps import extract_recap
 from shared.adapters.embedded.offline.structure import extract_structure
 from shared.adapters.embedded.offline.templates import apply_template
@@ -20,4 +20,5 @@ EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "process_conversation/goal_advice": goals.advise,
     "process_conversation/daily_summary": extract_recap,
     "process_conversation/template": apply_template,
+    "process_conversation/text_facts": find_text_facts,
 }

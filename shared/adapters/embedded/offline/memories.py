@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from shared.adapters.embedded.offline import fact_rules
-from shared.adapters.embedded.offline.speech import Sentence, collect_sentences
+from shared.adapters.embedded.offline.speech import Sentence, collect_sentences, split_sentences
 from shared.domain.value import positional_value
 from shared.library.exclusive_facts import find_exclusive_key
 
@@ -36,6 +36,18 @@ def extract_memories(data: Mapping[str, Any]) -> list[dict[str, Any]]:
         if _is_lasting(sentence.text, next_text)
         for fact in extract_facts(sentence.text)
     ]
+
+
+def find_text_facts(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Find what a text says in the first person, which is taken for its owner's."""
+    sentences = split_sentences(data["text"])
+    facts = [
+        {"content": fact.content, "evidence": fact.evidence}
+        for text, next_text in zip(sentences, [*sentences[1:], ""], strict=False)
+        if _is_lasting(text, next_text)
+        for fact in extract_facts(text)
+    ]
+    return {"facts": facts}
 
 
 def _is_lasting(text: str, next_text: str) -> bool:

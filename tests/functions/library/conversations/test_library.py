@@ -262,7 +262,7 @@ async def test_a_deleted_conversation_disappears_at_once_and_its_derived_data_la
     await alice.post(CONVERSATIONS, json=BODY)
     await world.deliver_all()
 
-    response = await alice.delete(f"{CONVERSATIONS}/talk")
+    response = await alice.delete(f"{CONVERSATIONS}/talk?cascade=true")
 
     assert (response.status_code, response.content) == (204, b"")
     assert (await alice.get(f"{CONVERSATIONS}/talk")).status_code == 404

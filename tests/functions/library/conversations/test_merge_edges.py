@@ -194,7 +194,7 @@ async def test_conversations_with_many_deletions_can_be_merged_and_nothing_comes
 
     assert await list_tasks(alice) == [("Call Bob.", False)]
     assert len(await two.deps.stores.merges.read_tombstones(ALICE, merged_id)) == 1_201
-    await alice.delete(f"{CONVERSATIONS}/{merged_id}")
+    await alice.delete(f"{CONVERSATIONS}/{merged_id}?cascade=true")
     await two.deliver_all()
     stored = (await two.load_everything())["documents"]
     assert not [path for path in stored if "/conversations/" in path]
@@ -204,7 +204,7 @@ async def test_a_deleted_conversation_with_many_tasks_leaves_none_behind(two, al
     for n in range(250):
         task = {"id": f"-{n:03}", "description": f"Own {n}", "conversation_id": "first"}
         await alice.post(TASKS, json=task)
-    await alice.delete(f"{CONVERSATIONS}/first")
+    await alice.delete(f"{CONVERSATIONS}/first?cascade=true")
     await two.deliver_all()
 
     stored = [d async for d in two.deps.stores.accounts.iter_documents(ALICE, "action_items")]

@@ -158,7 +158,7 @@ async def test_a_merge_cannot_be_undone_late(two, alice):
 async def test_a_deleted_merge_leaves_nothing_of_its_sources(two, alice):
     merged_id = await merge(two, alice)
 
-    assert (await alice.delete(f"{CONVERSATIONS}/{merged_id}")).status_code == 204
+    assert (await alice.delete(f"{CONVERSATIONS}/{merged_id}?cascade=true")).status_code == 204
     await two.deliver_all()
 
     stored = await two.load_everything()

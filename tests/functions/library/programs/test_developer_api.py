@@ -1,15 +1,18 @@
 """Developer API: what scripts hand in is counted, processed once and stored once (R7)."""
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from httpx import AsyncClient
 
 from functions.library.routes import LIBRARY_ROUTES
 from shared.domain.account.quota import EMBEDDED_LIMITS, QuotaName
+from shared.domain.conversations.daily_summary import DailySummary
+from shared.domain.ids import ConversationId
 from tests.fixtures.callers import open_client
 from tests.fixtures.library import build_client, build_library_deps
-from tests.fixtures.processing import ALICE, ProcessingFixture
+from tests.fixtures.processing import ALICE, START, ProcessingFixture, build_test_conversation
 
 CONVERSATIONS = "/v1/dev/user/conversations"
 TEXT = "I'm allergic to peanuts, and the launch moved. " + "well " * 101
@@ -79,3 +82,54 @@ async def test_a_batch_stops_at_nothing_and_repeats_nothing_r7(world):
     ids = [memory["id"] for memory in answer["memories"]]
     assert ids == [ids[0], ids[1], ids[0]]
     assert sorted(memory["content"] for memory in listed) == ["Fact 1.", "Fact 2."]
+
+
+async def test_a_transcript_that_comes_again_in_its_session_is_the_conversation_there_is_r7(world):
+    body = {"client_session_id": " walk-7 ", "transcript_segments": [{"text": "Buy milk."}]}
+    later = {"session_id": "walk-7", "transcript_segments": [{"text": "Buy milk. And tea."}]}
+
+    async with await open_script(world) as script:
+        first = (await script.post(f"{CONVERSATIONS}/from-segments", json=body)).json()
+        world.clock.advance(seconds=90)
+        second = (await script.post(f"{CONVERSATIONS}/from-segments", json=later)).json()
+        other = {**body, "client_session_id": "walk-8"}
+        third = (await script.post(f"{CONVERSATIONS}/from-segments", json=other)).json()
+
+    assert second == first
+    assert third["id"] != first["id"]
+
+
+async def test_conversations_are_listed_by_star_and_folder_r7(world, alice):
+    for name in ("a", "b", "c"):
+        talk = build_test_conversation(id=ConversationId(name), status="completed")
+        await world.deps.stores.conversations.add(ALICE, talk)
+    await alice.patch("/v1/conversations/b/starred", params={"starred": True})
+    async with await open_script(world) as script:
+        folder = (await alice.post("/v1/folders", json={"name": "Travel"})).json()
+        await alice.patch("/v1/conversations/c/folder", json={"folder_id": folder["id"]})
+
+        starred = (await script.get(CONVERSATIONS, params={"starred": "true"})).json()
+        plain = (await script.get(CONVERSATIONS, params={"starred": "false"})).json()
+        filed = (await script.get(CONVERSATIONS, params={"folder_id": folder["id"]})).json()
+        listed = (await script.get("/v1/dev/user/folders")).json()
+
+    assert [each["id"] for each in starred] == ["b"]
+    assert sorted(each["id"] for each in plain) == ["a", "c"]
+    assert [each["id"] for each in filed] == ["c"]
+    assert ("Travel", 1) in [(each["name"], each["conversation_count"]) for each in listed]
+
+
+async def test_daily_summaries_are_read_between_two_days_r7(world):
+    summaries = world.deps.stores.daily_summaries
+    for day in (2, 3, 4):
+        at = date(2026, 3, day)
+        made = DailySummary(id=at.isoformat(), headline=f"Day {day}", overview="", created_at=START)
+        await summaries.put(ALICE, at, made)
+
+    async with await open_script(world) as script:
+        days = {"start_date": "2026-03-03", "end_date": "2026-03-04"}
+        listed = (await script.get("/v1/dev/user/daily-summaries", params=days)).json()
+        one = (await script.get("/v1/dev/user/daily-summaries/2026-03-02")).json()
+
+    assert [each["headline"] for each in listed["summaries"]] == ["Day 4", "Day 3"]
+    assert one["headline"] == "Day 2"

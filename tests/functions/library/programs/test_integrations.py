@@ -13,8 +13,7 @@ from jsonschema import Draft202012Validator
 from functions.library.deps import AppRequestDeps
 from functions.library.programs.integrations.authorization import MAX_REQUESTS_PER_HOUR
 from functions.library.programs.integrations.library_writer import (
-    AppContribution,
-    store_contribution,
+    store_conversation,
 )
 from functions.library.routes import INTEGRATION_ROUTES
 from infra.local.routing import ROOT
@@ -27,11 +26,12 @@ from shared.data.stores import Stores
 from shared.domain.account.quota import EMBEDDED_LIMITS
 from shared.domain.apps.app import ApiKey, App, ExternalIntegration, InstalledApp
 from shared.domain.conversations.conversation import Conversation
+from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import AppId, ConversationId, UserId
 from shared.domain.store.documents import Update
 from shared.ports import Documents
 from shared.security.pairwise_id import create_pairwise_id
-from tests.fakes import CountingIds, ScriptedModel, replace_stores
+from tests.fakes import CountingIds, ScriptedModel, UnmaskedModels, replace_stores
 from tests.fixtures.callers import open_client
 from tests.fixtures.library import build_client
 from tests.fixtures.processing import (
@@ -132,11 +132,31 @@ async def app_fixture(database) -> AsyncIterator[IntegrationFixture]:
         quotas=Quotas(world.documents, EMBEDDED_LIMITS),
         index=world.deps.index,
         search=Search(world.documents, world.vectors),
+        model=world.deps.model,
         calling_apps=CallingApps(Stores(world.documents).apps, world.clock),
     )
-    headers = {"authorization": f"Bearer {KEY}"}
-    async with open_client("integrations", INTEGRATION_ROUTES, deps, headers) as client:
+    async with open_app_client(deps) as client:
         yield IntegrationFixture(world, deps, client)
+
+
+def open_app_client(deps: AppRequestDeps) -> AsyncClient:
+    headers = {"authorization": f"Bearer {KEY}"}
+    return open_client("integrations", INTEGRATION_ROUTES, deps, headers)
+
+
+async def send_text(fixture: IntegrationFixture, *answers: object) -> list[Response]:
+    """Send one text under one key, once for each answer of the model and once more."""
+    model = ScriptedModel(answers={"process_conversation/text_facts": answers})
+    deps = replace(fixture.deps, model=UnmaskedModels(model=model))
+    body = {"text": TEXT, "text_source": "email"}
+    async with open_app_client(deps) as client:
+        app = replace(fixture, client=client)
+        sent = [
+            await app.request("POST", "user/memories", body, key="mail-1")
+            for _ in range(len(answers) + 1)
+        ]
+    model.verify()
+    return sent
 
 
 def parse_refusal(response: Response) -> tuple[int, str]:
@@ -375,26 +395,63 @@ async def test_a_fact_the_user_edited_or_deleted_is_not_restored_t17(app_fixture
 async def test_a_user_edit_between_two_attempts_is_kept_t17(app_fixture):
     """An attempt that crashed after everything was stored is repeated under the same ids."""
     await app_fixture.declare("create_conversation")
-    [app] = await app_fixture.deps.stores.apps.get_many([NOTES])
-    contribution = AppContribution(conversation=build_test_conversation("Call the printer."))
-    await store_contribution(app_fixture.deps, ALICE, app, contribution, START)
+    conversation = build_test_conversation("Call the printer.")
+    await store_conversation(app_fixture.deps, ALICE, conversation)
     await app_fixture.world.write(build_test_conversation("Call the baker."))
 
-    await store_contribution(app_fixture.deps, ALICE, app, contribution, START)
+    await store_conversation(app_fixture.deps, ALICE, conversation)
 
     stored_conversation = await app_fixture.deps.stores.conversations.get(ALICE, TALK)
     assert stored_conversation.transcript_segments[0].text == "Call the baker."
 
 
-async def test_a_text_for_memories_is_processed_as_a_conversation_t17(app_fixture):
+TEXT = "Hello! As of May I live in Oslo, and I'm allergic to peanuts. Best, Alice"
+FOUND = [
+    {"evidence": "i'm allergic to peanuts", "content": "User is allergic to peanuts"},
+    {"evidence": "I live in Oslo.", "content": "User lives in Oslo"},
+    {"evidence": "I work at a bank", "content": "User works at a bank"},
+    {"evidence": "Hello", "content": "word " * 16},
+    {"evidence": " ", "content": "User likes nothing"},
+    {"evidence": "Hello", "content": "x" * 1_001},
+    {"evidence": "Hello", "content": " "},
+]
+
+
+async def test_a_text_becomes_the_facts_that_its_words_prove_and_no_conversation_t17(app_fixture):
     await app_fixture.declare("create_facts")
 
-    await app_fixture.request("POST", "user/memories", {"text": "Ann moved to Oslo."})
+    first, second = await send_text(app_fixture, {"facts": FOUND})
 
-    [stored_conversation] = (
-        await app_fixture.deps.stores.conversations.list_page(ALICE, limit=9)
-    ).items
-    assert (stored_conversation.app_id, stored_conversation.status) == (NOTES, "processing")
+    assert (first.json(), second.json()) == ({}, {})
+    facts = await app_fixture.deps.stores.memories.list_newest(ALICE, limit=9)
+    assert sorted(fact.content for fact in facts) == [
+        "User is allergic to peanuts",
+        "User lives in Oslo",
+    ]
+    assert {(fact.app_id, fact.read_kinds) for fact in facts} == {(NOTES, ("app",))}
+    assert (await app_fixture.deps.stores.conversations.list_page(ALICE, limit=9)).items == []
+    assert app_fixture.world.events.list_by_topic("conversation.processed") == []
+
+
+async def test_a_text_that_no_model_reads_is_sent_again_under_its_key_t17(app_fixture):
+    await app_fixture.declare("create_facts")
+
+    first, second, third = await send_text(
+        app_fixture, Unavailable("down"), ModelFailed("nonsense")
+    )
+
+    assert [first.status_code, second.status_code, third.status_code] == [503, 200, 200]
+    assert await app_fixture.deps.stores.memories.list_newest(ALICE, limit=9) == []
+
+
+async def test_facts_keep_the_tags_of_their_app_t17(app_fixture):
+    await app_fixture.declare("create_facts", "read_memories")
+    fact = {"content": "Likes green tea", "tags": ["food", "drinks"]}
+
+    await app_fixture.request("POST", "user/memories", {"memories": [fact]})
+
+    [read] = (await app_fixture.request("GET", "memories")).json()["memories"]
+    assert (read["content"], read["tags"]) == ("Likes green tea", ["food", "drinks"])
 
 
 @pytest.mark.parametrize("body", [{}, {"text": ""}, {"text": " ", "memories": []}])

@@ -343,3 +343,21 @@ async def test_a_crash_at_any_call_leads_to_one_conversation(after):
             break
 
     assert 12 < at < 60
+
+
+async def test_a_transcriber_is_told_the_owners_words_and_their_one_language(world):
+    stores = Stores(world.documents)
+    await stores.profiles.change(ALICE, language="pt-BR")
+    words = ("Zoë", "Porto", *(f"{n:03}-{'x' * 60}" for n in range(50)))
+    transcriber = ScriptedTranscriber([TALK, TALK])
+    deps = build_deps(world, transcriber)
+
+    await transcribe(deps, ALICE, await record(world))
+    await stores.profiles.change_hearing(ALICE, vocabulary=words, single_language=True)
+    await transcribe(deps, ALICE, await record(world, build_tone(5)))
+
+    assert transcriber.hints[0] == (None, "")
+    language, hint = transcriber.hints[1]
+    assert language == "pt"
+    assert hint.startswith("Zoë, Porto, 000-")
+    assert len(hint) <= 800

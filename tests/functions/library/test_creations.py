@@ -1,0 +1,91 @@
+"""Creations: what a client sends again under its Idempotency-Key is stored once, on every route that stores."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from functions.imports.entry_points import ENTRY_POINTS as IMPORTS
+from functions.library.entry_points import ENTRY_POINTS as LIBRARY
+from functions.media.entry_points import ENTRY_POINTS as MEDIA
+from shared.edge.declare.entry_points import load_routes
+from tests.fixtures.library import BODY, CONVERSATIONS
+
+CREATIONS: Mapping[str, Any] = {
+    CONVERSATIONS: {name: value for name, value in BODY.items() if name != "id"},
+    "/v3/memories": {"content": "I live in Bonn."},
+    "/v1/action-items": {"description": "Call the printer"},
+    "/v1/goals": {"title": "Read"},
+    "/v1/folders": {"name": "Travel"},
+    "/v1/users/people": {"name": "Ann"},
+}
+REPEATABLE = {
+    "searches and other reads": {
+        "/v1/conversations/search",
+        "/v3/memories/search",
+        "/v1/action-items/search",
+        "/v2/integrations/{app_id}/search/conversations",
+        "/v1/conversations/{conversation_id}/test-prompt",
+    },
+    "changes of what is there, of which a second one changes nothing": {
+        "/v1/conversations/{conversation_id}/reprocess",
+        "/v1/conversations/{conversation_id}/undo-merge",
+        "/v1/folders/reorder",
+        "/v1/folders/{folder_id}/conversations/bulk-move",
+        "/v3/memories/{memory_id}/review",
+        "/v1/users/private-cloud-sync",
+        "/v1/users/analytics/memory_summary",
+        "/v1/users/sign-out",
+        "/v1/knowledge-graph/rebuild",
+        "/v1/sample-library",
+        "/v1/imports/{import_id}/keep",
+        "/v1/audio/{recording_id}/retry",
+        "/v1/users/daily-summary-settings/test",
+    },
+    "secrets, of which a hash alone is stored: no answer may be": {
+        "/v1/mcp/keys",
+        "/v1/dev/keys",
+        "/v1/action-items/share",
+    },
+    "JSON-RPC, which has no such key": {"/v1/mcp/sse", "/v1/mcp/sse/messages", "/v1/mcp"},
+}
+KEY = {"Idempotency-Key": "phone-1"}
+
+
+@pytest.mark.parametrize("path", CREATIONS)
+async def test_a_creation_that_is_sent_again_under_its_key_is_made_once_t15(alice, path: str):
+    body = CREATIONS[path]
+
+    first, second = [await alice.post(path, json=body, headers=KEY) for _ in range(2)]
+    other = await alice.post(
+        path, json={**body, "id": "another", "name": "Bob", "title": "Run"}, headers=KEY
+    )
+
+    assert first.is_success
+    assert (second.status_code, second.json()) == (first.status_code, first.json())
+    assert second.headers["Idempotency-Replayed"] == "true"
+    assert (other.status_code, other.json()["detail"]) == (
+        422,
+        "This idempotency key was used for another request.",
+    )
+
+
+async def test_a_recording_without_an_id_that_is_sent_again_is_one_conversation(alice):
+    for _ in range(3):
+        await alice.post(CONVERSATIONS, json=CREATIONS[CONVERSATIONS], headers=KEY)
+
+    assert len((await alice.get(CONVERSATIONS, params={"statuses": "processing"})).json()) == 1
+
+
+def test_every_route_that_stores_something_honours_the_key_or_has_a_reason_not_to():
+    posts = {
+        row.path: row.creates
+        for entry_point in (*LIBRARY, *MEDIA, *IMPORTS)
+        for place in entry_point.places
+        for row in load_routes(place)
+        if row.method == "POST" and row.access != "service"
+    }
+
+    assert {path for path, creates in posts.items() if not creates} == set().union(
+        *REPEATABLE.values()
+    )
