@@ -157,7 +157,12 @@ async def test_a_wav_is_written_down_in_the_language_that_the_app_names_p22(
 
     class Listening(ScriptedTranscriber):
         async def transcribe(
-            self, sound: bytes, *, language: str | None = None, voices: Sequence[Voice] = ()
+            self,
+            sound: bytes,
+            *,
+            language: str | None = None,
+            voices: Sequence[Voice] = (),
+            hint: str = "",
         ) -> Transcription:
             asked.append((language, sound == WAV))
             return Transcription(utterances=(), language="de")

@@ -13,9 +13,9 @@ from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
 from shared.domain.memories.memory import is_short_enough
 from shared.domain.models.model import Prompt
-from shared.domain.words import stands_in
 from shared.library.count_model_usage import count_model_usage
 from shared.library.user_model import load_model
+from shared.retrieval.passages import stands_in_words
 
 MAX_FACTS = 10
 ANSWER_TOKENS = 1_000
@@ -65,6 +65,6 @@ async def find_facts(
 def _collect_facts(found: Sequence[TextFactOutput], text: str) -> Iterator[FactIn]:
     """Yield the short facts whose evidence stands in the text."""
     for fact in found:
-        if stands_in(fact.evidence, text) and is_short_enough("system", fact.content):
+        if stands_in_words(fact.evidence, text) and is_short_enough("system", fact.content):
             with suppress(ValidationError):  # empty, or one word without an end
                 yield FactIn(content=fact.content)
