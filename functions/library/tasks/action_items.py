@@ -86,9 +86,10 @@ async def add_action_item(deps: LibraryDeps, call: CreatingCall[ActionItemIn]) -
 async def add_action_items(
     deps: LibraryDeps, call: CreatingCall[ActionItemsIn]
 ) -> ActionItemsAddedOut:
+    part: CreatingCall[Any] = call
     added = [
         await add_action_item.handler(
-            deps, replace(call, body=item, operation=call.operation.build_part(n))
+            deps, replace(part, body=item, operation=call.operation.build_part(n))
         )
         for n, item in enumerate(call.body.root)
     ]

@@ -193,7 +193,7 @@ def route(
             body=body,
             query=query,
             response=_parse_return_type(return_type),
-            creates=(get_origin(call_type) or call_type) is CreatingCall,
+            creates=_find_class(call_type) is CreatingCall,
             **options,
         )
 
@@ -202,10 +202,15 @@ def route(
 
 def _parse_call_type(annotation: Any) -> tuple[Any, Any]:
     """Return the types of body and query; None where there is none. Raises TypeError."""
-    if (get_origin(annotation) or annotation) not in (Call, CreatingCall):
+    if _find_class(annotation) not in (Call, CreatingCall):
         raise TypeError(f"a handler takes deps and a Call, not {annotation!r}")
     body, query, _ = get_args(annotation) or (None, None, None)
     return _to_optional(body), _to_optional(query)
+
+
+def _find_class(annotation: Any) -> Any:
+    """Return the class of `Call[Body, Query]`, or of `Call` alone."""
+    return annotation if get_origin(annotation) is None else get_origin(annotation)
 
 
 def _to_optional(kind: Any) -> Any:
