@@ -44,6 +44,7 @@ LIBRARY_ROUTES = (
     *load_routes("functions.media.uploads.upload_routes:ROUTES"),
     *load_routes("functions.imports.import_routes:ROUTES"),
     *load_routes("functions.media.sound.audio_routes:ROUTES"),
+    *load_routes("functions.media.sound.sync_routes:ROUTES"),
     *memories.ROUTES,
     *folders.ROUTES,
     *task_sync.ROUTES,

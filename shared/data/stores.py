@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from shared.data.conversations.recordings import Recordings
     from shared.data.conversations.shared_conversations import SharedConversations
     from shared.data.conversations.summary_ratings import SummaryRatings
+    from shared.data.conversations.sync_jobs import SyncJobs
     from shared.data.conversations.transcript_edits import TranscriptEdits
     from shared.data.files.file_imports import FileImports
     from shared.data.files.files import Files
@@ -132,6 +133,7 @@ _STORES = {
         "merges",
         "folders",
         "recordings",
+        "sync_jobs",
         "summary_ratings",
         "daily_summaries",
     ),
@@ -196,6 +198,7 @@ class Stores:
     task_integrations: "TaskIntegrations"
     uploads: "Uploads"
     recordings: "Recordings"
+    sync_jobs: "SyncJobs"
     files: "Files"
     people: "People"
     goals: "Goals"

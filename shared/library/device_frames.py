@@ -33,14 +33,7 @@ class FrameDecoder:
     """
 
     def __init__(self, codec: FrameCodec, sample_rate: int = SAMPLE_RATE) -> None:
-        import av
-
-        name = _FFMPEG_NAMES.get(codec, "opus")
-        self._decoder: Any = av.CodecContext.create(name, "r")
-        if name == "opus":
-            self._decoder.extradata = _OPUS_HEADER
-        else:
-            self._decoder.sample_rate, self._decoder.layout = sample_rate, "mono"
+        self._decoder = _build_decoder(codec, sample_rate)
         self._resampler = build_resampler()
         self._has_sound = False
 
@@ -59,6 +52,18 @@ class FrameDecoder:
     def finish(self) -> bytes:
         """Return the samples that are left when the last frame has come."""
         return b"".join(to_samples(self._resampler, None)) if self._has_sound else b""
+
+
+def _build_decoder(codec: FrameCodec, sample_rate: int) -> Any:
+    import av
+
+    if codec not in _FFMPEG_NAMES:
+        opus = av.CodecContext.create("opus", "r")
+        opus.extradata = _OPUS_HEADER
+        return opus
+    plain: Any = av.CodecContext.create(_FFMPEG_NAMES[codec], "r")
+    plain.sample_rate, plain.layout = sample_rate, "mono"
+    return plain
 
 
 def split_frames(content: bytes, *, max_frame_bytes: int = MAX_FRAME_BYTES) -> Iterator[bytes]:

@@ -15,12 +15,18 @@ import anyio
 from anyio import from_thread, to_thread
 
 from functions.media.deps import TranscribeDeps
+from functions.media.sound.place import place_conversation
 from functions.media.sound.speakers import Speakers
 from shared import telemetry
 from shared.data.conversations.recordings import AttemptReplaced
 from shared.domain.conversations.claim import LEASE_EXTENSION_INTERVAL
 from shared.domain.conversations.conversation import Conversation, Segment
-from shared.domain.conversations.recording import MAX_ATTEMPTS, Recording, RecordingFailure
+from shared.domain.conversations.recording import (
+    MAX_ATTEMPTS,
+    Recording,
+    RecordingFailure,
+    RecordingStatus,
+)
 from shared.domain.conversations.speech import Transcription, Utterance
 from shared.domain.errors import (
     CallerError,
@@ -33,13 +39,11 @@ from shared.domain.errors import (
 from shared.domain.failure import FailureReason
 from shared.domain.files.upload import BlobPart
 from shared.domain.ids import UserId
-from shared.library.ingestion import ingest
 from shared.library.recordings import (
     delete_sound,
     schedule_transcription,
 )
 from shared.library.sound import PartsFile, Piece, Sound, build_wav
-from shared.library.validate_conversation import validate_conversation
 from shared.ports import Blobs
 from shared.resilience.heartbeat import keep_extending
 
@@ -49,6 +53,12 @@ WORK_TIME = timedelta(seconds=120)
 NOTHING_HEARD = "Nobody speaks in this recording, or nothing could be understood."
 NO_CONNECTION = "The transcription service does not answer. Check its address, or try again later."
 DEFAULT_LANGUAGE = "en"
+
+
+class NobodySpeaks(Conflict):
+    """Nothing that a transcriber understands is in the sound."""
+
+
 _AT_ONCE = anyio.CapacityLimiter(3)
 """Each holds 10 MB of sound in memory a few times."""
 
@@ -73,7 +83,9 @@ async def transcribe(deps: TranscribeDeps, uid: UserId, recording_id: str) -> No
 async def _finish_repeat(deps: TranscribeDeps, uid: UserId, recording_id: str) -> None:
     """Complete what an attempt left that died behind its last step."""
     recording = await deps.stores.recordings.find(uid, recording_id)
-    if recording is not None and recording.status == "done":
+    if recording is not None and recording.status == "silent":
+        await delete_sound(deps, uid, recording.id)
+    elif recording is not None and recording.status == "done":
         await _settle_sound(deps, uid, recording)
 
 
@@ -97,6 +109,8 @@ async def _attempt(deps: TranscribeDeps, uid: UserId, claimed: Recording) -> Non
         await _fail(deps, uid, claimed, "too_long", str(error), can_retry=False)
     except QuotaExceeded as error:
         await _fail(deps, uid, claimed, "other", str(error), can_retry=True)
+    except NobodySpeaks as error:
+        await _end_silent(deps, uid, claimed, str(error))
     except CallerError as error:
         await _fail(deps, uid, claimed, "other", str(error), can_retry=False)
     except Unavailable:
@@ -173,9 +187,9 @@ def _to_conversation(
     language: str,
     is_one_voice: bool,
 ) -> Conversation:
-    """Raises Conflict where nobody speaks."""
+    """Raises NobodySpeaks."""
     if not utterances:
-        raise Conflict(NOTHING_HEARD)
+        raise NobodySpeaks(NOTHING_HEARD)
     started_at = recording.started_at or (recording.changed_at or recording.created_at) - duration
     is_owner = is_one_voice and recording.is_own_voice
     return Conversation(
@@ -183,7 +197,7 @@ def _to_conversation(
         created_at=started_at,
         started_at=started_at,
         finished_at=started_at + duration,
-        source="phone" if recording.is_own_voice else "unknown",
+        source=recording.source or ("phone" if recording.is_own_voice else "unknown"),
         language=language,
         transcript_segments=tuple(
             Segment(
@@ -202,9 +216,7 @@ async def _store(
     deps: TranscribeDeps, uid: UserId, claimed: Recording, conversation: Conversation
 ) -> None:
     """Hand the conversation to processing, then end with the sound kept or deleted."""
-    validate_conversation(conversation, deps.clock.now())
-    with suppress(Conflict):  # an attempt that died here stored it, with the profile of that moment
-        await ingest(deps, uid, conversation)
+    await place_conversation(deps, uid, claimed, conversation)
     duration_s = (conversation.finished_at - conversation.started_at).total_seconds()
     done = await deps.stores.recordings.end_attempt(
         uid, claimed, status="done", duration_s=duration_s, transcribed_s=duration_s
@@ -235,6 +247,16 @@ async def _fail(
     telemetry.add_fields(outcome="failed", reason=reason)
     failure = RecordingFailure(reason=reason, detail=detail, can_retry=can_retry)
     await deps.stores.recordings.end_attempt(uid, claimed, status="failed", failure=failure)
+
+
+async def _end_silent(deps: TranscribeDeps, uid: UserId, claimed: Recording, detail: str) -> None:
+    """Tell who handed sound in that nobody speaks; a recorder that is always on is not told, nor kept."""
+    failure = RecordingFailure(reason="other", detail=detail, can_retry=False)
+    status: RecordingStatus = "silent" if claimed.file_ids else "failed"
+    telemetry.add_fields(outcome=status)
+    await deps.stores.recordings.end_attempt(uid, claimed, status=status, failure=failure)
+    if status == "silent":
+        await delete_sound(deps, uid, claimed.id)
 
 
 async def _open(blobs: Blobs, parts: tuple[BlobPart, ...]) -> Sound:

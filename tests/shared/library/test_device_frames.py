@@ -7,13 +7,9 @@ import pytest
 from shared.domain.conversations.speech import SAMPLE_RATE
 from shared.domain.errors import Invalid
 from shared.library.device_frames import FrameDecoder, split_frames
-from tests.fixtures.sounds import build_tone, encode_for_device
+from tests.fixtures.sounds import build_tone, encode_for_device, put_lengths_before
 
 TONE = build_tone(2)[44:]
-
-
-def put_lengths_before(frames):
-    return b"".join(struct.pack("<I", len(frame)) + frame for frame in frames)
 
 
 def decode(frames, codec, sample_rate=SAMPLE_RATE):
