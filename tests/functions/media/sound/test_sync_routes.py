@@ -11,7 +11,9 @@ from functions.media.sound.transcribe import transcribe
 from shared.data.account.quotas import Quotas
 from shared.domain.account.quota import QuotaName
 from shared.domain.errors import ModelFailed
+from shared.domain.store.documents import Document, Query
 from shared.library.recordings import TRANSCRIBE_TARGET, forget_sound_of
+from shared.ports import Documents
 from tests.fakes import ScriptedTranscriber
 from tests.fixtures.library import BODY, CONVERSATIONS, build_client
 from tests.fixtures.processing import ALICE, ProcessingFixture
@@ -67,6 +69,26 @@ async def list_conversations(phone: AsyncClient) -> list[dict[str, Any]]:
     listed = (await phone.get(CONVERSATIONS, params={"statuses": statuses, "limit": 50})).json()
     whole = [(await phone.get(f"{CONVERSATIONS}/{each['id']}")).json() for each in listed]
     return sorted(whole, key=lambda each: each["started_at"])
+
+
+class Meeting:
+    """Documents that answer the first query once a second is asked."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._count = 0
+        self._has_two = asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._documents, name)
+
+    async def query(self, query: Query) -> list[Document]:
+        found = await self._documents.query(query)
+        self._count += 1
+        if self._count == 2:
+            self._has_two.set()
+        await self._has_two.wait()
+        return found
 
 
 def list_texts(conversation: Mapping[str, Any]) -> list[tuple[float, str]]:
@@ -128,14 +150,18 @@ async def test_parts_that_come_one_by_one_in_any_order_are_one_conversation_l1(w
 
 
 async def test_parts_that_are_heard_at_once_are_one_conversation_l1(world, phone):
-    for minute in range(4):
+    for minute in range(2):
         await send(phone, at(minute))
-    deps = build_deps(world, ScriptedTranscriber([say("Words.")] * 4, tells_speakers=False))
+    transcriber = ScriptedTranscriber([say("Words.")] * 2, tells_speakers=False)
+    meeting = Meeting(world.documents)
+    deps = build_deps(
+        world, transcriber, lambda name, port: meeting if name == "documents" else port
+    )
     tasks = world.tasks.list_by_target(TRANSCRIBE_TARGET)
     await asyncio.gather(*(transcribe(deps, ALICE, task.body["recording_id"]) for task in tasks))
 
     (conversation,) = await list_conversations(phone)
-    assert list_texts(conversation) == [(60 * n + 1, "Words.") for n in range(4)]
+    assert list_texts(conversation) == [(60 * n + 1, "Words.") for n in range(2)]
 
 
 async def test_what_was_added_is_told_and_counted_l1(world, phone):
