@@ -3,6 +3,7 @@
 Also called: offline sync.
 """
 
+import math
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -12,7 +13,14 @@ from functions.media.sound.phone_files import PhoneFile, group_by_recording, rea
 from functions.media.sound.phone_sound import join_files
 from shared.data.conversations.recordings import AlreadyReceived
 from shared.domain.conversations.sync_job import SYNC_JOB_TTL, RefusedFile, SyncJob
-from shared.domain.errors import Conflict, Invalid, NotFound, Unavailable
+from shared.domain.errors import (
+    CallerError,
+    Conflict,
+    Invalid,
+    NotFound,
+    QuotaExceeded,
+    Unavailable,
+)
 from shared.domain.ids import ConversationId, UserId
 from shared.edge.declare.routes import UploadedFile
 from shared.library.deps import LibraryDeps
@@ -23,6 +31,7 @@ from shared.library.recordings import (
     start_recording,
     store_sound,
 )
+from shared.library.uploads import delete_upload
 
 MAX_FILES = 400
 """They are counted as received by one commit, which holds 500 writes."""
@@ -93,8 +102,27 @@ async def _start(
     group: Sequence[PhoneFile],
     target_id: ConversationId | None,
 ) -> ConversationId:
-    """Start the recording of a group; of one whose conversation alone is left, return that."""
+    """Start the recording of a group, whose seconds are counted first."""
+    now, seconds = deps.clock.now(), math.ceil(sum(file.seconds for file in group))
+    await deps.quotas.take(uid, "recorded_seconds", seconds, now=now)
+    try:
+        return await _start_counted(deps, uid, group, target_id)
+    except (CallerError, AlreadyReceived):
+        await deps.quotas.give_back(uid, "recorded_seconds", seconds, now=now)
+        raise
+
+
+async def _start_counted(
+    deps: LibraryDeps,
+    uid: UserId,
+    group: Sequence[PhoneFile],
+    target_id: ConversationId | None,
+) -> ConversationId:
+    """Return the recording of a group; where its conversation alone is left, that."""
     first, file_ids = group[0], tuple(file.id for file in group)
+    notes = RecordingNotes(
+        started_at=first.started_at, source=first.source, file_ids=file_ids, target_id=target_id
+    )
     sound = await to_thread.run_sync(join_files, group)
     upload_id = await store_sound(
         deps,
@@ -104,17 +132,13 @@ async def _start(
         media_type=sound.media_type,
         identity=" ".join(file_ids).encode(),
     )
-    notes = RecordingNotes(
-        started_at=first.started_at,
-        source=first.source,
-        file_ids=file_ids,
-        target_id=target_id,
-    )
     try:
-        recording = await start_recording(deps, uid, upload_id, notes)
+        return (await start_recording(deps, uid, upload_id, notes)).id
     except NotFound:
         return ConversationId(upload_id)
-    return recording.id
+    except (QuotaExceeded, AlreadyReceived):  # nobody else knows of the upload
+        await delete_upload(deps, uid, upload_id)
+        raise
 
 
 async def _reopen_failed(deps: LibraryDeps, uid: UserId, ids: Sequence[ConversationId]) -> None:

@@ -327,17 +327,31 @@ async def test_plain_samples_and_frames_may_come_together_l1(world, phone):
     assert sorted(c["source"] for c in await list_conversations(phone)) == ["omi", "phone"]
 
 
-@pytest.mark.parametrize(
-    ("limits", "status"), [({"sound_bytes": 10}, 429), ({"stored_bytes": 10}, 429)]
-)
-async def test_quotas_bound_what_is_taken_and_nothing_of_it_is_left_l1(
-    world, limits: Mapping[QuotaName, int], status: int
-):
+@pytest.mark.parametrize("quota", ["sound_bytes", "stored_bytes", "recorded_seconds"])
+async def test_quotas_bound_what_is_taken_and_nothing_of_it_is_left_l1(world, quota):
+    limits: Mapping[QuotaName, int] = {quota: 59}
     async with build_client(world, ALICE, limits, transcriber=ScriptedTranscriber()) as client:
         answer = await client.post(V2, files=[("files", at(0))])
 
-    assert answer.status_code == status
+    usage = await Quotas(world.documents, {}).load_usage(ALICE, world.clock.now())
+    assert answer.status_code == 429
     assert world.tasks.list_by_target(TRANSCRIBE_TARGET) == []
+    assert world.blobs.files == {}
+    assert (usage["stored_bytes"], usage["recorded_seconds"]) == (0, 0)
+
+
+async def test_what_a_quota_leaves_out_is_taken_when_the_phone_sends_it_again_l1(world):
+    limits: Mapping[QuotaName, int] = {"recorded_seconds": 61}
+    async with build_client(world, ALICE, limits, transcriber=ScriptedTranscriber()) as phone:
+        files = [("files", at(0)), ("files", at(10))]
+        refusal = await phone.post(V2, files=files)
+        world.clock.advance(days=1)
+        job = (await phone.post(V2, files=files)).json()
+        await hear(world, say("One."), say("Two."))
+
+        assert refusal.status_code == 429
+        assert refusal.json()["detail"].startswith("You used up today's 61 seconds of sound")
+        assert len((await ask(phone, job))["result"]["new_memories"]) == 2
 
 
 async def test_without_a_transcriber_the_phone_keeps_its_files_l1(world, alice):
