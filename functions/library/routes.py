@@ -45,6 +45,7 @@ LIBRARY_ROUTES = (
     *load_routes("functions.imports.import_routes:ROUTES"),
     *load_routes("functions.media.sound.audio_routes:ROUTES"),
     *load_routes("functions.media.sound.sync_routes:ROUTES"),
+    *load_routes("functions.media.sound.playback_routes:ROUTES"),
     *memories.ROUTES,
     *folders.ROUTES,
     *task_sync.ROUTES,

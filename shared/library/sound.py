@@ -182,12 +182,16 @@ def _measure_loudness(samples: bytearray) -> int:
 
 def build_wav(samples: bytes) -> bytes:
     """Put the header of a mono WAV before samples."""
-    header = struct.pack(
+    return build_wav_header(len(samples)) + samples
+
+
+def build_wav_header(size: int) -> bytes:
+    """Return what stands before `size` bytes of samples in a mono WAV."""
+    return struct.pack(
         "<4sI4s4sIHHIIHH4sI",
-        *(b"RIFF", 36 + len(samples), b"WAVE", b"fmt ", 16, 1, 1, SAMPLE_RATE, _BYTES_PER_S, 2, 16),
-        *(b"data", len(samples)),
+        *(b"RIFF", 36 + size, b"WAVE", b"fmt ", 16, 1, 1, SAMPLE_RATE, _BYTES_PER_S, 2, 16),
+        *(b"data", size),
     )
-    return header + samples
 
 
 class PartsFile(io.RawIOBase):

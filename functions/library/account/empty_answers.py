@@ -47,7 +47,6 @@ _ANSWERS_BY_CONVERSATION: Mapping[str, dict[str, Any]] = {
         "whisperx": [],
         "speechmatics": [],
     },
-    "/v1/sync/audio/{conversation_id}/urls": {"audio_files": []},
 }
 """Answers about a conversation, for its owner alone."""
 

@@ -3,18 +3,15 @@
 Also called: speech to text, speech recognition, ASR.
 """
 
-from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from io import BufferedReader
-from typing import TypeVar
 
 import anyio
-from anyio import from_thread, to_thread
 
 from functions.media.deps import TranscribeDeps
+from functions.media.sound.open_sound import iterate_pieces, open_sound
 from functions.media.sound.place import place_conversation
 from functions.media.sound.speakers import Speakers
 from shared import telemetry
@@ -37,17 +34,14 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.failure import FailureReason
-from shared.domain.files.upload import BlobPart
 from shared.domain.ids import UserId
 from shared.library.recordings import (
     delete_sound,
     schedule_transcription,
 )
-from shared.library.sound import PartsFile, Piece, Sound, build_wav
-from shared.ports import Blobs
+from shared.library.sound import Piece, build_wav
 from shared.resilience.heartbeat import keep_extending
 
-T = TypeVar("T")
 WORK_TIME = timedelta(seconds=120)
 """After so long, the next piece is left to another task: the platform ends a request after 540 s."""
 NOTHING_HEARD = "Nobody speaks in this recording, or nothing could be understood."
@@ -133,9 +127,9 @@ async def _build_conversation(
     began_at = deps.clock.now()
     speakers, utterances = Speakers(), list[Utterance]()
     languages = list[str | None]()
-    sound = await _open(deps.blobs, claimed.parts)
+    sound = await open_sound(deps.blobs, claimed.parts)
     duration_s = sound.facts.duration_s
-    async for piece in _iterate(sound.iterate_pieces()):
+    async for piece in iterate_pieces(sound):
         stored = await deps.stores.recordings.load_piece(uid, claimed.id, piece.number)
         if stored is None:
             if deps.clock.now() - began_at > WORK_TIME:
@@ -219,7 +213,12 @@ async def _store(
     await place_conversation(deps, uid, claimed, conversation)
     duration_s = (conversation.finished_at - conversation.started_at).total_seconds()
     done = await deps.stores.recordings.end_attempt(
-        uid, claimed, status="done", duration_s=duration_s, transcribed_s=duration_s
+        uid,
+        claimed,
+        status="done",
+        started_at=conversation.started_at,
+        duration_s=duration_s,
+        transcribed_s=duration_s,
     )
     await _settle_sound(deps, uid, done)
 
@@ -257,23 +256,3 @@ async def _end_silent(deps: TranscribeDeps, uid: UserId, claimed: Recording, det
     await deps.stores.recordings.end_attempt(uid, claimed, status=status, failure=failure)
     if status == "silent":
         await delete_sound(deps, uid, claimed.id)
-
-
-async def _open(blobs: Blobs, parts: tuple[BlobPart, ...]) -> Sound:
-    """Open stored sound; a part is read when the decoder asks for it."""
-
-    def read_part(number: int) -> bytes:
-        return from_thread.run(blobs.read, parts[number].path)
-
-    file = PartsFile([part.size for part in parts], read_part)
-    return await to_thread.run_sync(Sound, BufferedReader(file))
-
-
-async def _iterate(pieces: Iterator[Piece]) -> AsyncIterator[Piece]:
-    """Decode each piece in a thread, when it is asked for."""
-    while (piece := await to_thread.run_sync(partial(_next_or_none, pieces))) is not None:
-        yield piece
-
-
-def _next_or_none(items: Iterator[T]) -> T | None:
-    return next(items, None)

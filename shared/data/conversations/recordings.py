@@ -213,6 +213,21 @@ class Recordings:
             raise NotFound(NOT_FOUND)
         return recording
 
+    async def give_key(
+        self, uid: UserId, recording_id: str, new_key: str, *, now: datetime, until: datetime
+    ) -> Recording:
+        """Return it with a key that lets whoever has it hear it; one that lives goes on. Raises NotFound."""
+
+        def prolong(recording: Recording) -> Recording:
+            is_living = recording.play_key_until is not None and recording.play_key_until > now
+            key = recording.play_key if is_living else new_key
+            return replace(recording, play_key=key, play_key_until=until)
+
+        recording = await self._change(uid, recording_id, prolong, only_if=lambda _: True)
+        if recording is None:
+            raise NotFound(NOT_FOUND)
+        return recording
+
     async def drop_content(self, uid: UserId, recording_id: str) -> int:
         """Forget the blobs of a recording; returns the bytes that this frees, once."""
         path = recording_path(uid, recording_id)

@@ -36,7 +36,8 @@ class Recording:
     is the owner's. `parts` is its content, empty once that is deleted; `size` counts as stored until
     then. An `attempt` holds the lease. `conversation_id` is set where it is part of another conversation: a merge
     gave it to that, or it was recorded beside it. `file_ids` are the files of a phone that it was made of,
-    `source` is their recorder and `target_id` the conversation that they were sent for.
+    `source` is their recorder and `target_id` the conversation that they were sent for. Until `play_key_until`,
+    whoever has the `play_key` may hear it.
     """
 
     id: ConversationId
@@ -60,6 +61,8 @@ class Recording:
     lease_until: datetime | None = None
     attempt_count: int = 0
     conversation_id: ConversationId | None = None
+    play_key: str = ""
+    play_key_until: datetime | None = None
 
     @property
     def holder_id(self) -> ConversationId:

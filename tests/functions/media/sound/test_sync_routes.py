@@ -1,7 +1,7 @@
 """Files of a phone over HTTP: taken once, in any order, at their times, beside what stands there (L1)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -34,12 +34,6 @@ def at(minute: float, *, device: str = "omi", content: bytes = MINUTE) -> File:
 
 def say(text: str, *, speaker: str | None = None) -> list[Any]:
     return [(speaker, 1.0, 3.0, text)]
-
-
-@pytest.fixture
-async def phone(world: ProcessingFixture) -> AsyncIterator[AsyncClient]:
-    async with build_client(world, ALICE, transcriber=ScriptedTranscriber()) as client:
-        yield client
 
 
 async def send(phone: AsyncClient, *files: File, **query: str) -> dict[str, Any]:
