@@ -46,6 +46,7 @@ LIBRARY_ROUTES = (
     *load_routes("functions.media.sound.audio_routes:ROUTES"),
     *load_routes("functions.media.sound.sync_routes:ROUTES"),
     *load_routes("functions.media.sound.playback_routes:ROUTES"),
+    *load_routes("functions.media.sound.speech_profile_routes:ROUTES"),
     *memories.ROUTES,
     *folders.ROUTES,
     *task_sync.ROUTES,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shared.data.account.library_changes import LibraryChanges
     from shared.data.account.profiles import Devices, Profiles
     from shared.data.account.sign_outs import SignOuts
+    from shared.data.account.speech_profiles import SpeechProfiles
     from shared.data.apps.app_calls import AppCalls
     from shared.data.apps.app_logos import AppLogos
     from shared.data.apps.app_reviews import AppReviews
@@ -88,6 +89,7 @@ _STORES = {
         "digests",
         "health",
         "sign_outs",
+        "speech_profiles",
     ),
     "apps": (
         "apps",
@@ -239,6 +241,7 @@ class Stores:
     digests: "Digests"
     health: "Health"
     sign_outs: "SignOuts"
+    speech_profiles: "SpeechProfiles"
     hourly_limits: "HourlyLimits"
     operations: "Operations"
     daily_summaries: "DailySummaries"

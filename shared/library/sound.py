@@ -28,6 +28,7 @@ CUT_WINDOW_S = 30
 """The last seconds of a piece, in which the quietest place is looked for."""
 MAX_FRAME_S = 60
 """Of what is decoded at once: a frame may hold the whole file, at a rate of 1 Hz."""
+WAV_HEADER_BYTES = 44
 _FRAME_S = 0.2
 _BYTES_PER_S = 2 * SAMPLE_RATE
 _FORMATS = "aac,aiff,amr,asf,avi,caf,flac,matroska,mov,mp3,ogg,wav,w64"

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from itertools import count
 
 import anyio
 
@@ -14,8 +15,10 @@ from functions.media.deps import TranscribeDeps
 from functions.media.sound.open_sound import iterate_pieces, open_sound
 from functions.media.sound.place import place_conversation
 from functions.media.sound.speakers import Speakers
+from functions.media.sound.speech_profile import load_owner_voice
 from shared import telemetry
 from shared.data.conversations.recordings import AttemptReplaced
+from shared.domain.account.speech_profile import OWNER_VOICE
 from shared.domain.conversations.claim import LEASE_EXTENSION_INTERVAL
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.conversations.recording import (
@@ -24,6 +27,7 @@ from shared.domain.conversations.recording import (
     RecordingFailure,
     RecordingStatus,
 )
+from shared.domain.conversations.speaker_labels import build_label
 from shared.domain.conversations.speech import Transcription, Utterance
 from shared.domain.errors import (
     CallerError,
@@ -125,7 +129,8 @@ async def _build_conversation(
 ) -> Conversation | None:
     """Transcribe all pieces; None where the time of this attempt is over before the last."""
     began_at = deps.clock.now()
-    speakers, utterances = Speakers(), list[Utterance]()
+    speakers = Speakers(await load_owner_voice(deps, uid))
+    utterances = list[Utterance]()
     languages = list[str | None]()
     sound = await open_sound(deps.blobs, claimed.parts)
     duration_s = sound.facts.duration_s
@@ -186,6 +191,8 @@ def _to_conversation(
         raise NobodySpeaks(NOTHING_HEARD)
     started_at = recording.started_at or (recording.changed_at or recording.created_at) - duration
     is_owner = is_one_voice and recording.is_own_voice
+    labels = {each.speaker for each in utterances} - {OWNER_VOICE}
+    owner_label = next(label for n in count() if (label := build_label(n)) not in labels)
     return Conversation(
         id=recording.id,
         created_at=started_at,
@@ -196,8 +203,10 @@ def _to_conversation(
         transcript_segments=tuple(
             Segment(
                 text=each.text,
-                speaker=each.speaker or "SPEAKER_00",
-                is_user=is_owner,
+                speaker=owner_label
+                if each.speaker == OWNER_VOICE
+                else each.speaker or build_label(0),
+                is_user=is_owner or each.speaker == OWNER_VOICE,
                 start=round(each.start, 3),
                 end=round(each.end, 3),
             )
