@@ -8,8 +8,9 @@ Also called: write-ahead log of a wearable, WAL.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from hashlib import sha256
 
 from shared.domain.conversations.recording import MAX_DURATION, MAX_PAUSE
@@ -44,10 +45,7 @@ EMPTY = "It holds no frame."
 
 @value
 class PhoneFile:
-    """A file of a phone with its frames, in order; `id` is that of its time and content.
-
-    `seconds` is how long its sound lasts.
-    """
+    """A file of a phone; `id` is that of its time and content, `seconds` is how long its sound lasts."""
 
     id: str
     name: str
@@ -55,8 +53,13 @@ class PhoneFile:
     codec: FrameCodec
     sample_rate: int
     started_at: datetime
-    frames: Sequence[bytes]
+    content: bytes
     seconds: float
+
+    @property
+    def frames(self) -> Iterator[bytes]:
+        """Yield them in order: all at once take up several times their bytes."""
+        return split_frames(self.content)
 
     @property
     def finished_at(self) -> datetime:
@@ -81,9 +84,7 @@ def read_phone_file(name: str, content: bytes, now: datetime) -> PhoneFile:
     device, codec, sample_rate = _read_kind(name)
     is_opus = codec.startswith("opus")
     max_frame_bytes = MAX_OPUS_FRAME_BYTES if is_opus else MAX_FRAME_BYTES
-    frames = tuple(split_frames(content, max_frame_bytes=max_frame_bytes))
-    if not frames:
-        raise Invalid(EMPTY)
+    frames = split_frames(content, max_frame_bytes=max_frame_bytes)
     seconds = _measure_opus(frames) if is_opus else _measure_samples(frames, codec, sample_rate)
     return PhoneFile(
         id=sha256(f"{started_at.isoformat()} {device} ".encode() + content).hexdigest()[:32],
@@ -92,7 +93,7 @@ def read_phone_file(name: str, content: bytes, now: datetime) -> PhoneFile:
         codec=codec,
         sample_rate=sample_rate,
         started_at=started_at,
-        frames=frames,
+        content=content,
         seconds=seconds,
     )
 
@@ -128,31 +129,41 @@ def _read_kind(name: str) -> tuple[str, FrameCodec, int]:
     return device.lower(), codec, int(sample_rate)
 
 
-def _measure_opus(frames: Sequence[bytes]) -> float:
+def _measure_opus(frames: Iterable[bytes]) -> float:
     """Return the seconds that Opus packets last. Raises Invalid where they are none."""
     lengths = Counter(map(measure_packet, frames))
+    if not lengths:
+        raise Invalid(EMPTY)
     length, count = lengths.most_common(1)[0]
-    if length == _DAMAGED or count < MIN_EQUAL_SHARE * len(frames):
+    if length == _DAMAGED or count < MIN_EQUAL_SHARE * lengths.total():
         raise Invalid("Its frames are not Opus, which its name promises.")
     return sum(length.total_seconds() * count for length, count in lengths.items())
 
 
 def measure_packet(packet: bytes) -> timedelta:
     """Return how long an Opus packet lasts; 0 for one that is damaged."""
-    code = packet[0] & 3
-    if code == 3 and len(packet) < 2:
+    return _measure_head(packet[:2])
+
+
+@cache
+def _measure_head(head: bytes) -> timedelta:
+    code = head[0] & 3
+    if code == 3 and len(head) < 2:
         return _DAMAGED
-    count = packet[1] & 63 if code == 3 else min(code, 1) + 1
-    length = timedelta(milliseconds=count * _OPUS_FRAME_MS[packet[0] >> 3])
+    count = head[1] & 63 if code == 3 else min(code, 1) + 1
+    length = timedelta(milliseconds=count * _OPUS_FRAME_MS[head[0] >> 3])
     return length if length <= _MAX_OPUS_PACKET else _DAMAGED
 
 
-def _measure_samples(frames: Sequence[bytes], codec: FrameCodec, sample_rate: int) -> float:
+def _measure_samples(frames: Iterable[bytes], codec: FrameCodec, sample_rate: int) -> float:
     """Return the seconds that plain samples last. Raises Invalid for halves of samples."""
     sample_bytes = 2 if codec == "pcm16" else 1
-    if any(len(frame) % sample_bytes for frame in frames):
+    sizes = [len(frame) for frame in frames]
+    if not sizes:
+        raise Invalid(EMPTY)
+    if any(size % sample_bytes for size in sizes):
         raise Invalid("Its frames are not whole numbers of 16 bits, which its name promises.")
-    return sum(map(len, frames)) / sample_bytes / sample_rate
+    return sum(sizes) / sample_bytes / sample_rate
 
 
 def group_by_recording(files: Sequence[PhoneFile]) -> list[list[PhoneFile]]:

@@ -144,17 +144,17 @@ def _play(call: Call[Any, Any], blobs: Blobs, recording: Recording) -> Response:
     header = build_wav_header(size)
 
     def iterate(stretch: Stretch | None) -> AsyncIterator[bytes]:
-        return cut(_decode(blobs, recording, header, size), stretch)
+        return cut(decode_wav(blobs, recording, header, size), stretch)
 
     return answer_range(
         call.headers.get("range"), iterate, size=len(header) + size, media_type="audio/wav"
     )
 
 
-async def _decode(
+async def decode_wav(
     blobs: Blobs, recording: Recording, header: bytes, left: int
 ) -> AsyncIterator[bytes]:
-    """Yield the header and just as many bytes of sound as it tells, each piece decoded when it is asked for."""
+    """Yield the header and as many bytes of sound as it tells, each piece decoded when it is asked for."""
     yield header
     sound = await open_sound(blobs, recording.parts)
     async for piece in iterate_pieces(sound):
