@@ -16,6 +16,7 @@ from shared.domain.conversations.merged_transcript import join_conversation
 from shared.domain.conversations.recording import MAX_DURATION, MAX_PAUSE, Recording
 from shared.domain.errors import (
     AccountErased,
+    CallerError,
     Conflict,
     NotFound,
     PreconditionFailed,
@@ -26,6 +27,7 @@ from shared.domain.ids import UserId
 from shared.domain.store.documents import Update, Write
 from shared.library.conversation_schemas import MAX_SEGMENTS
 from shared.library.ingestion import ingest, ingest_more
+from shared.library.merging import merge
 from shared.library.validate_conversation import validate_conversation
 
 MAX_ATTEMPTS = 10
@@ -38,9 +40,17 @@ async def place_conversation(
 ) -> None:
     """Store what was recorded, once: in the conversation beside it, or as one of its own.
 
-    Raises Invalid, TooLarge, QuotaExceeded, and Unavailable while others keep being first.
+    Where it fills the gap between two, these become one; for an hour that can be undone. Raises Invalid, TooLarge, QuotaExceeded, and Unavailable while others keep being first.
     """
     validate_conversation(conversation, deps.clock.now())
+    await _store_once(deps, uid, recording, conversation)
+    if recording.source is not None:
+        await _close_gap(deps, uid, recording)
+
+
+async def _store_once(
+    deps: TranscribeDeps, uid: UserId, recording: Recording, conversation: Conversation
+) -> None:
     for _ in range(MAX_ATTEMPTS):
         turn = await deps.stores.recordings.take_turn(uid)
         if await _is_placed(deps, uid, recording):
@@ -108,10 +118,28 @@ async def _find_beside(
             target = await deps.stores.conversations.get_stored(uid, recording.target_id)
             if _can_grow(target) and _spans(target, conversation):
                 return target
+    return await _find_neighbour(deps, uid, conversation)
+
+
+async def _close_gap(deps: TranscribeDeps, uid: UserId, recording: Recording) -> None:
+    """Merge its conversation with another one that stands beside it now."""
+    placed = await deps.stores.recordings.get(uid, recording.id)
+    with suppress(CallerError):  # it was deleted meanwhile, or both are too large for one
+        holder = await deps.stores.conversations.get_stored(uid, placed.holder_id)
+        other = await _find_neighbour(deps, uid, holder)
+        if other is not None and _can_grow(holder):
+            are_labels_shared = not deps.transcriber.tells_speakers
+            await merge(deps, uid, [holder.id, other.id], are_labels_shared=are_labels_shared)
+
+
+async def _find_neighbour(
+    deps: TranscribeDeps, uid: UserId, conversation: Conversation
+) -> Conversation | None:
+    """Return the first other conversation of the same recorder beside it."""
     page = await deps.stores.conversations.list_page(
         uid, limit=MAX_LOOKED_AT, before=conversation.finished_at + MAX_PAUSE
     )
-    return _choose(page.items, conversation)
+    return _choose([each for each in page.items if each.id != conversation.id], conversation)
 
 
 def _choose(stored: Sequence[Conversation], conversation: Conversation) -> Conversation | None:

@@ -143,6 +143,22 @@ async def test_parts_that_come_one_by_one_in_any_order_are_one_conversation_l1(w
     assert conversation["finished_at"].startswith("2026-03-02T08:03:00")
 
 
+async def test_sound_that_fills_a_gap_makes_two_conversations_one_l1(world, phone):
+    await send(phone, at(0))
+    later = await send(phone, at(5))
+    await hear(world, say("Minute 0."), say("Minute 5."))
+    assert len(await list_conversations(phone)) == 2
+    between = await send(phone, at(1), at(3))
+    await hear(world, say("Minutes between."))
+
+    (conversation,) = await list_conversations(phone)
+    texts = [(1, "Minute 0."), (61, "Minutes between."), (301, "Minute 5.")]
+    assert list_texts(conversation) == texts
+    assert {s["speaker"] for s in conversation["transcript_segments"]} == {"SPEAKER_00"}
+    for job in (later, between):
+        assert (await ask(phone, job))["result"]["updated_memories"] == [conversation["id"]]
+
+
 async def test_parts_that_are_heard_at_once_are_one_conversation_l1(world, phone):
     for minute in range(2):
         await send(phone, at(minute))
