@@ -26,7 +26,8 @@ from shared.domain.errors import (
 from shared.domain.ids import UserId
 from shared.domain.store.documents import Update, Write
 from shared.library.conversation_schemas import MAX_SEGMENTS
-from shared.library.ingestion import ingest, ingest_more
+from shared.library.hand_in import hand_in
+from shared.library.ingestion import ingest_more
 from shared.library.merging import merge
 from shared.library.validate_conversation import validate_conversation
 
@@ -42,7 +43,6 @@ async def place_conversation(
 
     Where it fills the gap between two, these become one; for an hour that can be undone. Raises Invalid, TooLarge, QuotaExceeded, and Unavailable while others keep being first.
     """
-    validate_conversation(conversation, deps.clock.now())
     await _store_once(deps, uid, recording, conversation)
     if recording.source is not None:
         await _close_gap(deps, uid, recording)
@@ -57,7 +57,7 @@ async def _store_once(
             return
         try:
             if not await _join(deps, uid, recording, conversation, turn):
-                await ingest(deps, uid, conversation, also=[turn])
+                await hand_in(deps, uid, conversation, also=[turn])
         except AccountErased:
             raise
         except PreconditionFailed:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -227,6 +228,17 @@ async def test_an_edited_line_stays_when_sound_is_added_l1(world, phone):
     (after,) = await list_conversations(phone)
     assert list_texts(after) == [(1, "Earlier."), (61, "Hello.")]
     assert after["transcript_segments"][1]["id"] == segment
+
+
+async def test_a_recording_has_the_place_where_its_owner_was_l1(world, phone):
+    world.clock.time = datetime(2026, 3, 2, 8, 0, 30, tzinfo=UTC)
+    await phone.patch("/v1/users/geolocation", json={"latitude": 38.7, "longitude": -9.1})
+    world.clock.advance(hours=1)
+    await send(phone, at(0))
+    await hear(world, say("Here."))
+
+    (conversation,) = await list_conversations(phone)
+    assert conversation["geolocation"]["latitude"] == 38.7
 
 
 async def test_sound_for_a_conversation_that_the_phone_names_goes_there_l1(world, phone):
