@@ -1,12 +1,18 @@
 """Files of a phone by their names and frames: what they are, and why some are not taken (L1)."""
 
 import struct
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from functions.media.sound.phone_files import group_by_recording, measure_packet, read_phone_file
+from functions.media.sound.phone_sound import join_files
 from shared.domain.errors import Invalid
+from shared.library.sound import Sound
 from tests.fixtures.sounds import build_tone, encode_for_device, put_lengths_before
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -137,3 +143,28 @@ def test_a_recording_is_no_longer_than_six_hours_l1():
     files = [opus(START - 30_000 + n * 100) for n in range(250)]
 
     assert [len(group) for group in group_by_recording(files)] == [216, 34]
+
+
+NAMES = st.from_regex(
+    r"(audio_(omi|phone)_(opus|opus_fs320|pcm8|pcm16)_(8000|16000)_1_fs160_)?\d{9,14}\.bin",
+    fullmatch=True,
+)
+
+
+@given(
+    names=st.lists(NAMES, min_size=1, max_size=4),
+    frames=st.lists(st.binary(min_size=1, max_size=12), max_size=8),
+    tail=st.binary(max_size=8),
+)
+def test_whatever_comes_is_sound_or_is_refused_l1(names, frames, tail):
+    files = []
+    for name in names:
+        with suppress(Invalid):
+            files.append(read(f"x_{name}", put_lengths_before(frames) + tail))
+            files.append(read(name, put_lengths_before(frames) + tail))
+
+    for group in group_by_recording(files):
+        encoded = join_files(group)
+        with suppress(Invalid):  # frames that tell their length and nothing else
+            lengths = [piece.end for piece in Sound(BytesIO(encoded.content)).iterate_pieces()]
+            assert all(length > 0 for length in lengths)
