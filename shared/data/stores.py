@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shared.data.account.library_changes import LibraryChanges
     from shared.data.account.profiles import Devices, Profiles
     from shared.data.account.sign_outs import SignOuts
+    from shared.data.account.speech_profiles import SpeechProfiles
     from shared.data.apps.app_calls import AppCalls
     from shared.data.apps.app_logos import AppLogos
     from shared.data.apps.app_reviews import AppReviews
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from shared.data.conversations.recordings import Recordings
     from shared.data.conversations.shared_conversations import SharedConversations
     from shared.data.conversations.summary_ratings import SummaryRatings
+    from shared.data.conversations.sync_jobs import SyncJobs
     from shared.data.conversations.transcript_edits import TranscriptEdits
     from shared.data.files.file_imports import FileImports
     from shared.data.files.files import Files
@@ -87,6 +89,7 @@ _STORES = {
         "digests",
         "health",
         "sign_outs",
+        "speech_profiles",
     ),
     "apps": (
         "apps",
@@ -132,6 +135,7 @@ _STORES = {
         "merges",
         "folders",
         "recordings",
+        "sync_jobs",
         "summary_ratings",
         "daily_summaries",
     ),
@@ -196,6 +200,7 @@ class Stores:
     task_integrations: "TaskIntegrations"
     uploads: "Uploads"
     recordings: "Recordings"
+    sync_jobs: "SyncJobs"
     files: "Files"
     people: "People"
     goals: "Goals"
@@ -236,6 +241,7 @@ class Stores:
     digests: "Digests"
     health: "Health"
     sign_outs: "SignOuts"
+    speech_profiles: "SpeechProfiles"
     hourly_limits: "HourlyLimits"
     operations: "Operations"
     daily_summaries: "DailySummaries"

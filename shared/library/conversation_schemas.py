@@ -24,6 +24,7 @@ from shared.domain.conversations.conversation import (
     Visibility,
 )
 from shared.domain.conversations.place import Geolocation
+from shared.domain.conversations.recording import Recording
 from shared.domain.errors import NotFound
 from shared.domain.failure import FailureReason
 from shared.domain.ids import ConversationId, is_id
@@ -348,3 +349,25 @@ class ConversationOut(ConversationSummaryOut):
             dropped_memories=dict(conversation.dropped_memories),
             **others,
         )
+
+
+class AudioFileOut(Wire):
+    """Kept sound of a conversation; `duration` is in seconds."""
+
+    id: str
+    started_at: Utc | None
+    duration: float
+
+    @classmethod
+    def of(cls, recording: Recording) -> Self:
+        return cls(
+            id=recording.id,
+            started_at=recording.started_at,
+            duration=recording.duration_s or 0.0,
+        )
+
+
+class ConversationWithSoundOut(ConversationOut):
+    """A conversation with its transcript, and the sound of it that is kept."""
+
+    audio_files: list[AudioFileOut]

@@ -42,13 +42,17 @@ class RecordingDeps(UploadDeps, Protocol):
 class RecordingNotes:
     """What the sender of a recording knows of it; times in UTC, `language` as ISO 639-1.
 
-    `changed_at` is when its file was last changed, which counts where the sound tells no time itself.
+    `changed_at` is when its file was last changed, which counts where the sound tells no time itself. The last
+    three are those of a Recording.
     """
 
     started_at: datetime | None = None
     changed_at: datetime | None = None
     language: str | None = None
     is_own_voice: bool = False
+    source: str | None = None
+    file_ids: tuple[str, ...] = ()
+    target_id: ConversationId | None = None
 
 
 def require_transcriber(deps: RecordingDeps) -> None:
@@ -58,13 +62,20 @@ def require_transcriber(deps: RecordingDeps) -> None:
 
 
 async def store_sound(
-    deps: RecordingDeps, uid: UserId, content: bytes, *, name: str, media_type: str
+    deps: RecordingDeps,
+    uid: UserId,
+    content: bytes,
+    *,
+    name: str,
+    media_type: str,
+    identity: bytes | None = None,
 ) -> str:
     """Store sound under an id of its content, so that the same sound is never two conversations.
 
-    Returns the id of its upload, or of its recording or conversation from before. Raises QuotaExceeded.
+    An `identity` stands for content that another time may hold as well. Returns the id of its upload, or of its
+    recording or conversation from before. Raises QuotaExceeded.
     """
-    upload_id = f"sound-{sha256(content).hexdigest()[:32]}"
+    upload_id = f"sound-{sha256(identity or content).hexdigest()[:32]}"
     if not await _is_stored(deps, uid, upload_id):
         await store_file(deps, uid, content, name=name, media_type=media_type, upload_id=upload_id)
     return upload_id
@@ -93,7 +104,8 @@ async def start_recording(
     """Make a complete upload a recording that is transcribed behind this call; a repeat returns it.
 
     It becomes the conversation of the same id. Ask require_transcriber() before anything is stored.
-    Raises Conflict, NotFound, Gone, Invalid for what is no sound, and QuotaExceeded.
+    Raises Conflict, NotFound, Gone, Invalid for what is no sound, and QuotaExceeded; of files that another
+    recording has, AlreadyReceived.
     """
     require_transcriber(deps)
     now = deps.clock.now()
@@ -112,6 +124,9 @@ async def start_recording(
             changed_at=notes.changed_at,
             language=notes.language,
             is_own_voice=notes.is_own_voice,
+            source=notes.source,
+            file_ids=notes.file_ids,
+            target_id=notes.target_id,
         )
 
     recording = await deps.stores.recordings.add_upload(uid, upload_id, build, now=now)

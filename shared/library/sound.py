@@ -28,6 +28,7 @@ CUT_WINDOW_S = 30
 """The last seconds of a piece, in which the quietest place is looked for."""
 MAX_FRAME_S = 60
 """Of what is decoded at once: a frame may hold the whole file, at a rate of 1 Hz."""
+WAV_HEADER_BYTES = 44
 _FRAME_S = 0.2
 _BYTES_PER_S = 2 * SAMPLE_RATE
 _FORMATS = "aac,aiff,amr,asf,avi,caf,flac,matroska,mov,mp3,ogg,wav,w64"
@@ -182,12 +183,16 @@ def _measure_loudness(samples: bytearray) -> int:
 
 def build_wav(samples: bytes) -> bytes:
     """Put the header of a mono WAV before samples."""
-    header = struct.pack(
+    return build_wav_header(len(samples)) + samples
+
+
+def build_wav_header(size: int) -> bytes:
+    """Return what stands before `size` bytes of samples in a mono WAV."""
+    return struct.pack(
         "<4sI4s4sIHHIIHH4sI",
-        *(b"RIFF", 36 + len(samples), b"WAVE", b"fmt ", 16, 1, 1, SAMPLE_RATE, _BYTES_PER_S, 2, 16),
-        *(b"data", len(samples)),
+        *(b"RIFF", 36 + size, b"WAVE", b"fmt ", 16, 1, 1, SAMPLE_RATE, _BYTES_PER_S, 2, 16),
+        *(b"data", size),
     )
-    return header + samples
 
 
 class PartsFile(io.RawIOBase):

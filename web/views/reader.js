@@ -41,7 +41,7 @@ export function reader(api, { onChange, onClose }) {
       const [conversation, passages] = await Promise.all([api.conversation(id), passagesFor(api, id, question)]);
       const segments = conversation.transcript_segments;
       const cited = segment === null ? citedSegments(segments, passages, answer) : new Set([segments[segment]]);
-      if (requested === id) show(panel, titleOf(conversation), tools(conversation), soundOf(api, id, attempt), ...contents(conversation, cited, { name, unname, markSelf, retry, tick, keep }));
+      if (requested === id) show(panel, titleOf(conversation), tools(conversation), soundOf(api, conversation, attempt), ...contents(conversation, cited, { name, unname, markSelf, retry, tick, keep }));
     } catch (problem) {
       if (requested === id) show(panel, t("This conversation cannot be opened"), problemLine(problem));
     }

@@ -13,6 +13,7 @@ const NAMES = {
   ingested_bytes: t("New recordings"),
   file_seconds: t("Seconds of reading files"),
   sound_bytes: t("Sound to transcribe"),
+  recorded_seconds: t("Seconds of sound recorded by devices"),
   outbound_calls: t("Calls to apps and services"),
   followers: t("Followed answers"),
   stored_bytes: t("All recordings"),

@@ -292,11 +292,29 @@ class AssignmentIn(TypedDict):
     value: NotRequired[str | None]
 
 
+class AudioFileOut(TypedDict):
+    id: str
+    started_at: str | None
+    duration: float
+
+
 class AudioIn(TypedDict):
     upload: NotRequired[str | None]
     started_at: NotRequired[str | None]
     language: NotRequired[str | None]
     is_own_voice: NotRequired[bool]
+
+
+class AudioUrlOut(TypedDict):
+    id: str
+    status: Literal["cached"]
+    signed_url: str
+    content_type: str
+    duration: float
+
+
+class AudioUrlsOut(TypedDict):
+    audio_files: list[AudioUrlOut]
 
 
 class AuthStepIn(TypedDict):
@@ -315,6 +333,10 @@ class AuthUrlOut(TypedDict):
 
 class AuthorizeOut(TypedDict):
     url: str
+
+
+class AvailabilityOut(TypedDict):
+    available: bool
 
 
 ConversationId: TypeAlias = str
@@ -948,6 +970,10 @@ class GoalSuggestionOut(TypedDict):
     reasoning: str
 
 
+class HasProfileOut(TypedDict):
+    has_profile: bool
+
+
 class HeadingOut(TypedDict):
     id: str
     title: str
@@ -1424,6 +1450,11 @@ class PlanOut(TypedDict):
     limits: NotRequired[dict[str, int]]
 
 
+class PrecacheOut(TypedDict):
+    status: Literal["started", "no_audio"]
+    audio_file_count: int
+
+
 MutedApp: TypeAlias = str
 
 
@@ -1484,6 +1515,10 @@ class ProfileOut(TypedDict):
     masks_private_data: bool
     data_protection_level: NotRequired[Literal["standard"]]
     migration_status: NotRequired[None]
+
+
+class ProfileUrlOut(TypedDict):
+    url: str | None
 
 
 class ProgramMemoryOut(TypedDict):
@@ -1567,7 +1602,7 @@ QuietHoursIn = TypedDict(
 
 
 class QuotaOut(TypedDict):
-    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "file_seconds", "outbound_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
+    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "recorded_seconds", "file_seconds", "outbound_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
     used: int
     limit: int | None
     resets_at: str | None
@@ -1585,8 +1620,9 @@ class ReceiptOut(TypedDict):
 class RecordingOut(TypedDict):
     id: str
     name: str
-    status: Literal["transcribing", "done", "failed"]
+    status: Literal["transcribing", "done", "failed", "silent"]
     created_at: str
+    started_at: str | None
     duration_s: float | None
     transcribed_s: float
     failure: FailureOut | None
@@ -1678,6 +1714,10 @@ class SafetyOut(TypedDict):
     score: float
     step: Literal["none", "note", "slow", "review", "locked"]
     locked_until: str | None
+
+
+class SampleIn(TypedDict):
+    pass
 
 
 class SampleLibraryOut(TypedDict):
@@ -1919,6 +1959,10 @@ class StopOut(TypedDict):
     outcome: NotRequired[Literal["completed", "limited", "stopped", "interrupted", "failed"] | None]
 
 
+class StoredProfileOut(TypedDict):
+    url: str
+
+
 class StructuredOut(TypedDict):
     title: str
     overview: str
@@ -1975,6 +2019,26 @@ class SummaryRequestOut(TypedDict):
 
 class SyncAckIn(TypedDict):
     phase: Literal[3]
+
+
+class SyncIn(TypedDict):
+    pass
+
+
+class SyncJobStartedOut(TypedDict):
+    job_id: str
+    status: Literal["queued", "processing", "completed", "partial_failure", "failed"]
+    total_files: int
+    total_segments: int
+    poll_after_ms: int
+
+
+class SyncResultOut(TypedDict):
+    new_memories: list[str]
+    updated_memories: list[str]
+    failed_segments: int
+    total_segments: int
+    errors: list[str]
 
 
 class SyncedChatOut(TypedDict):
@@ -2810,6 +2874,17 @@ class SuggestedAppsOut(TypedDict):
     suggested_apps: list[AppOut]
 
 
+class SyncJobOut(TypedDict):
+    job_id: str
+    status: Literal["queued", "processing", "completed", "partial_failure", "failed"]
+    total_segments: int
+    processed_segments: int
+    successful_segments: int
+    failed_segments: int
+    result: SyncResultOut | None
+    error: str | None
+
+
 class SyncOut(TypedDict):
     chats: list[SyncedChatOut]
     cursor: str | None
@@ -2890,6 +2965,31 @@ class ConversationOut(TypedDict):
     suggested_summarization_apps: list[str]
     transcript_segments: list[SegmentOut]
     dropped_memories: dict[str, int]
+
+
+class ConversationWithSoundOut(TypedDict):
+    id: str
+    created_at: str
+    started_at: str
+    finished_at: str
+    source: str
+    language: str
+    status: Literal["in_progress", "processing", "merging", "completed", "failed"]
+    discarded: bool
+    structured: StructuredOut
+    failure: FailureOut | None
+    waiting_since: str | None
+    starred: bool
+    app_id: str | None
+    folder_id: str | None
+    visibility: Literal["private", "shared"]
+    geolocation: GeolocationOut | None
+    external_data: dict[str, Any] | None
+    photos: list[PhotoOut]
+    apps_results: list[AppResultOut]
+    suggested_summarization_apps: list[str]
+    transcript_segments: list[SegmentOut]
+    audio_files: list[AudioFileOut]
 
 
 class DailySummariesOut(TypedDict):

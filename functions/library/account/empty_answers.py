@@ -27,9 +27,7 @@ _ANSWERS: Mapping[str, dict[str, Any] | list[Any]] = {
     "/v2/firmware/stable": {},
     "/v1/users/training-data-opt-in": {"opted_in": False, "status": None},
     "/v1/users/migration/requests": {"needs_migration": []},
-    "/v3/speech-profile": {"has_profile": False},
     "/v3/speech-profile/expand": [],
-    "/v4/speech-profile": {"url": None},
     "/v1/knowledge-graph": {"nodes": [], "edges": []},
     "/v1/app/plans": [],
     "/v1/app/generate-prompts": {"prompts": []},
@@ -44,7 +42,6 @@ _ANSWERS_BY_CONVERSATION: Mapping[str, dict[str, Any]] = {
         "whisperx": [],
         "speechmatics": [],
     },
-    "/v1/sync/audio/{conversation_id}/urls": {"audio_files": []},
 }
 """Answers about a conversation, for its owner alone."""
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
+from shared.data.account.speech_profiles import speech_profile_path
 from shared.data.conversations.conversations import IncompleteTranscript
 from shared.data.store.codec import load_all, type_adapter
 from shared.domain.conversations.conversation import Conversation
@@ -110,6 +111,9 @@ async def _iterate_contents(
     deps: LibraryDeps, uid: UserId
 ) -> AsyncIterator[tuple[str, Sequence[BlobPart]]]:
     """Yield kept sound and files: the name in the zip, and the content."""
+    if profile := await deps.stores.speech_profiles.find(uid):
+        part = BlobPart(path=speech_profile_path(uid), size=profile.size)
+        yield "audio/speech-profile.wav", [part]
     async for document in deps.stores.accounts.iter_documents(uid, "recordings"):
         for recording in load_all(Recording, [document]):
             if recording.parts:

@@ -25,8 +25,10 @@ from shared.edge.declare.problems import build_problem
 from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.conversation_schemas import (
     AcceptedOut,
+    AudioFileOut,
     ConversationIn,
     ConversationOut,
+    ConversationWithSoundOut,
 )
 from shared.library.deps import LibraryDeps
 from shared.library.hand_in import hand_in
@@ -54,7 +56,7 @@ async def add_conversation(deps: LibraryDeps, call: CreatingCall[ConversationIn]
     "Read a conversation with its transcript",
     errors=(401, 404),
 )
-async def get_conversation(deps: LibraryDeps, call: Call) -> ConversationOut:
+async def get_conversation(deps: LibraryDeps, call: Call) -> ConversationWithSoundOut:
     return await _load_whole(deps, call)
 
 
@@ -65,7 +67,9 @@ async def get_conversation(deps: LibraryDeps, call: Call) -> ConversationOut:
     errors=(400, 401, 404, 413, 415, 422),
     max_bytes=65_536,
 )
-async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn]) -> ConversationOut:
+async def edit_conversation(
+    deps: LibraryDeps, call: Call[ConversationChangeIn]
+) -> ConversationWithSoundOut:
     edits = call.body.model_dump(exclude_none=True, exclude={"starred", "discarded"})
     if edits:
         await deps.stores.conversations.edit(call.uid, _path_id(call), **edits)
@@ -78,9 +82,12 @@ async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn])
     return await _load_whole(deps, call)
 
 
-async def _load_whole(deps: LibraryDeps, call: Call[Any, Any]) -> ConversationOut:
+async def _load_whole(deps: LibraryDeps, call: Call[Any, Any]) -> ConversationWithSoundOut:
     conversation = await deps.stores.conversations.get(call.uid, _path_id(call))
-    return await run_beside_the_loop([conversation], partial(ConversationOut.of, conversation))
+    recordings = await deps.stores.recordings.list_of_conversation(call.uid, conversation.id)
+    kept = [AudioFileOut.of(each) for each in recordings if each.parts]
+    build = partial(ConversationWithSoundOut.of, conversation, audio_files=kept)
+    return await run_beside_the_loop([conversation], build)
 
 
 @route(

@@ -1,10 +1,10 @@
 """Merges over HTTP: merge conversations, undo that, and make it final when its hour is over."""
 
 from functions.library.conversations.merge_schemas import MergeIn, MergeOut
-from functions.library.conversations.merging import merge, undo_merge
 from shared.domain.ids import ConversationId
 from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
+from shared.library.merging import merge, undo_merge
 
 
 @route(

@@ -3,10 +3,10 @@
 Also called: audio upload, audio playback.
 """
 
-import re
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from functions.media.deps import TranscribeDeps
 from functions.media.sound.audio_schemas import (
@@ -17,6 +17,7 @@ from functions.media.sound.audio_schemas import (
     SoundQuery,
     TranscribeIn,
 )
+from functions.media.sound.byte_ranges import Stretch, answer_range
 from functions.media.sound.transcribe import transcribe
 from shared import telemetry
 from shared.data.conversations.recordings import NOT_FOUND
@@ -24,7 +25,6 @@ from shared.domain.conversations.recording import Recording
 from shared.domain.errors import Conflict, Invalid, NotFound, QuotaExceeded
 from shared.domain.files.upload import BlobPart
 from shared.domain.ids import UserId
-from shared.domain.value import value
 from shared.edge.declare.routes import Call, CreatingCall, Form, UploadedFile, route
 from shared.library.deps import LibraryDeps
 from shared.library.recordings import (
@@ -48,7 +48,6 @@ NO_FILE = (
 IS_CONVERSATION = (
     "This sound became a conversation before; delete that to have it transcribed again."
 )
-_RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
 
 
 @route(
@@ -156,48 +155,24 @@ async def get_conversation_audio(deps: LibraryDeps, call: Call[None, SoundQuery]
     return _serve(deps.blobs, recording, call.headers.get("range"))
 
 
-@value
-class _Stretch:
-    """Bytes `first` to `last` of a file, both included."""
-
-    first: int
-    last: int
-
-
 def _serve(blobs: Blobs, recording: Recording, range_header: str | None) -> Response:
-    headers = {"Accept-Ranges": "bytes", "Cache-Control": "private, no-store"}
-    media_type = recording.media_type or "application/octet-stream"
-    match = _RANGE.fullmatch(range_header or "")
-    if match is None or match.groups() == ("", ""):  # another range than we know may be ignored
-        content = iterate_content(blobs, recording.parts)
-        return StreamingResponse(content, media_type=media_type, headers=headers)
-    stretch = _find_stretch(match[1], match[2], recording.size)
-    if stretch is None:
-        return Response(status_code=416, headers={"Content-Range": f"bytes */{recording.size}"})
-    place = f"bytes {stretch.first}-{stretch.last}/{recording.size}"
-    return StreamingResponse(
-        _iterate_stretch(blobs, recording.parts, stretch),
-        status_code=206,
-        media_type=media_type,
-        headers={**headers, "Content-Range": place},
+    return answer_range(
+        range_header,
+        partial(_iterate_stretch, blobs, recording.parts),
+        size=recording.size,
+        media_type=recording.media_type or "application/octet-stream",
+        max_bytes=MAX_RANGE_BYTES,
     )
 
 
-def _find_stretch(first: str, last: str, size: int) -> _Stretch | None:
-    """Return what is answered of a range, at most MAX_RANGE_BYTES; None outside of the file."""
-    if not first:
-        start, end = max(size - int(last), 0), size - 1
-    else:
-        start, end = int(first), min(int(last) if last else size - 1, size - 1)
-    if start > end:
-        return None
-    return _Stretch(first=start, last=min(end, start + MAX_RANGE_BYTES - 1))
-
-
 async def _iterate_stretch(
-    blobs: Blobs, parts: Sequence[BlobPart], stretch: _Stretch
+    blobs: Blobs, parts: Sequence[BlobPart], stretch: Stretch | None
 ) -> AsyncIterator[bytes]:
-    """Yield the bytes of a stretch, and read no other part."""
+    """Yield the bytes of a stretch, and read no other part; of None, the whole file."""
+    if stretch is None:
+        async for content in iterate_content(blobs, parts):
+            yield content
+        return
     begin = 0
     for part in parts:
         end = begin + part.size

@@ -44,13 +44,15 @@ class SoundQuery(Wire):
 class RecordingOut(Wire):
     """A recording; `conversation_id` is that of its conversation once it is done.
 
-    `transcribed_s` of `duration_s` seconds are text; a file may not say how long it is.
+    `transcribed_s` of `duration_s` seconds are text; a file may not say how long it is. It began at
+    `started_at`, which may not be known before it is text.
     """
 
     id: str
     name: str
     status: RecordingStatus
     created_at: Utc
+    started_at: Utc | None
     duration_s: float | None
     transcribed_s: float
     failure: FailureOut | None
@@ -65,6 +67,7 @@ class RecordingOut(Wire):
             name=recording.name,
             status=recording.status,
             created_at=recording.created_at,
+            started_at=recording.started_at,
             duration_s=recording.duration_s,
             transcribed_s=recording.transcribed_s,
             failure=FailureOut.model_validate(failure) if failure else None,

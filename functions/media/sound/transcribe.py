@@ -3,26 +3,33 @@
 Also called: speech to text, speech recognition, ASR.
 """
 
-from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from io import BufferedReader
-from typing import TypeVar
+from itertools import count
 
 import anyio
-from anyio import from_thread, to_thread
 
 from functions.media.deps import TranscribeDeps
+from functions.media.sound.open_sound import iterate_pieces, open_sound
+from functions.media.sound.place import place_conversation
 from functions.media.sound.speakers import Speakers
+from functions.media.sound.speech_profile import load_owner_voice
 from shared import telemetry
 from shared.data.conversations.recordings import AttemptReplaced
 from shared.domain.account.hearing import build_hint
 from shared.domain.account.profile import Profile
+from shared.domain.account.speech_profile import OWNER_VOICE
 from shared.domain.conversations.claim import LEASE_EXTENSION_INTERVAL
 from shared.domain.conversations.conversation import Conversation, Segment
-from shared.domain.conversations.recording import MAX_ATTEMPTS, Recording, RecordingFailure
+from shared.domain.conversations.recording import (
+    MAX_ATTEMPTS,
+    Recording,
+    RecordingFailure,
+    RecordingStatus,
+)
+from shared.domain.conversations.speaker_labels import build_label
 from shared.domain.conversations.speech import Transcription, Utterance
 from shared.domain.errors import (
     CallerError,
@@ -33,24 +40,25 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.failure import FailureReason
-from shared.domain.files.upload import BlobPart
 from shared.domain.ids import UserId
-from shared.library.ingestion import ingest
 from shared.library.recordings import (
     delete_sound,
     schedule_transcription,
 )
-from shared.library.sound import PartsFile, Piece, Sound, build_wav
-from shared.library.validate_conversation import validate_conversation
-from shared.ports import Blobs
+from shared.library.sound import Piece, build_wav
 from shared.resilience.heartbeat import keep_extending
 
-T = TypeVar("T")
 WORK_TIME = timedelta(seconds=120)
 """After so long, the next piece is left to another task: the platform ends a request after 540 s."""
 NOTHING_HEARD = "Nobody speaks in this recording, or nothing could be understood."
 NO_CONNECTION = "The transcription service does not answer. Check its address, or try again later."
 DEFAULT_LANGUAGE = "en"
+
+
+class NobodySpeaks(Conflict):
+    """Nothing that a transcriber understands is in the sound."""
+
+
 _AT_ONCE = anyio.CapacityLimiter(3)
 """Each holds 10 MB of sound in memory a few times."""
 
@@ -75,7 +83,9 @@ async def transcribe(deps: TranscribeDeps, uid: UserId, recording_id: str) -> No
 async def _finish_repeat(deps: TranscribeDeps, uid: UserId, recording_id: str) -> None:
     """Complete what an attempt left that died behind its last step."""
     recording = await deps.stores.recordings.find(uid, recording_id)
-    if recording is not None and recording.status == "done":
+    if recording is not None and recording.status == "silent":
+        await delete_sound(deps, uid, recording.id)
+    elif recording is not None and recording.status == "done":
         await _settle_sound(deps, uid, recording)
 
 
@@ -99,6 +109,8 @@ async def _attempt(deps: TranscribeDeps, uid: UserId, claimed: Recording) -> Non
         await _fail(deps, uid, claimed, "too_long", str(error), can_retry=False)
     except QuotaExceeded as error:
         await _fail(deps, uid, claimed, "other", str(error), can_retry=True)
+    except NobodySpeaks as error:
+        await _end_silent(deps, uid, claimed, str(error))
     except CallerError as error:
         await _fail(deps, uid, claimed, "other", str(error), can_retry=False)
     except Unavailable:
@@ -119,11 +131,12 @@ async def _build_conversation(
 ) -> Conversation | None:
     """Transcribe all pieces; None where the time of this attempt is over before the last."""
     began_at, profile = deps.clock.now(), await deps.stores.profiles.get(uid)
-    speakers, utterances = Speakers(), list[Utterance]()
+    speakers = Speakers(await load_owner_voice(deps, uid))
+    utterances = list[Utterance]()
     languages = list[str | None]()
-    sound = await _open(deps.blobs, claimed.parts)
+    sound = await open_sound(deps.blobs, claimed.parts)
     duration_s = sound.facts.duration_s
-    async for piece in _iterate(sound.iterate_pieces()):
+    async for piece in iterate_pieces(sound):
         stored = await deps.stores.recordings.load_piece(uid, claimed.id, piece.number)
         if stored is None:
             if deps.clock.now() - began_at > WORK_TIME:
@@ -181,23 +194,27 @@ def _to_conversation(
     language: str,
     is_one_voice: bool,
 ) -> Conversation:
-    """Raises Conflict where nobody speaks."""
+    """Raises NobodySpeaks."""
     if not utterances:
-        raise Conflict(NOTHING_HEARD)
+        raise NobodySpeaks(NOTHING_HEARD)
     started_at = recording.started_at or (recording.changed_at or recording.created_at) - duration
     is_owner = is_one_voice and recording.is_own_voice
+    labels = {each.speaker for each in utterances} - {OWNER_VOICE}
+    owner_label = next(label for n in count() if (label := build_label(n)) not in labels)
     return Conversation(
         id=recording.id,
         created_at=started_at,
         started_at=started_at,
         finished_at=started_at + duration,
-        source="phone" if recording.is_own_voice else "unknown",
+        source=recording.source or ("phone" if recording.is_own_voice else "unknown"),
         language=language,
         transcript_segments=tuple(
             Segment(
                 text=each.text,
-                speaker=each.speaker or "SPEAKER_00",
-                is_user=is_owner,
+                speaker=owner_label
+                if each.speaker == OWNER_VOICE
+                else each.speaker or build_label(0),
+                is_user=is_owner or each.speaker == OWNER_VOICE,
                 start=round(each.start, 3),
                 end=round(each.end, 3),
             )
@@ -210,12 +227,15 @@ async def _store(
     deps: TranscribeDeps, uid: UserId, claimed: Recording, conversation: Conversation
 ) -> None:
     """Hand the conversation to processing, then end with the sound kept or deleted."""
-    validate_conversation(conversation, deps.clock.now())
-    with suppress(Conflict):  # an attempt that died here stored it, with the profile of that moment
-        await ingest(deps, uid, conversation)
+    await place_conversation(deps, uid, claimed, conversation)
     duration_s = (conversation.finished_at - conversation.started_at).total_seconds()
     done = await deps.stores.recordings.end_attempt(
-        uid, claimed, status="done", duration_s=duration_s, transcribed_s=duration_s
+        uid,
+        claimed,
+        status="done",
+        started_at=conversation.started_at,
+        duration_s=duration_s,
+        transcribed_s=duration_s,
     )
     await _settle_sound(deps, uid, done)
 
@@ -245,21 +265,11 @@ async def _fail(
     await deps.stores.recordings.end_attempt(uid, claimed, status="failed", failure=failure)
 
 
-async def _open(blobs: Blobs, parts: tuple[BlobPart, ...]) -> Sound:
-    """Open stored sound; a part is read when the decoder asks for it."""
-
-    def read_part(number: int) -> bytes:
-        return from_thread.run(blobs.read, parts[number].path)
-
-    file = PartsFile([part.size for part in parts], read_part)
-    return await to_thread.run_sync(Sound, BufferedReader(file))
-
-
-async def _iterate(pieces: Iterator[Piece]) -> AsyncIterator[Piece]:
-    """Decode each piece in a thread, when it is asked for."""
-    while (piece := await to_thread.run_sync(partial(_next_or_none, pieces))) is not None:
-        yield piece
-
-
-def _next_or_none(items: Iterator[T]) -> T | None:
-    return next(items, None)
+async def _end_silent(deps: TranscribeDeps, uid: UserId, claimed: Recording, detail: str) -> None:
+    """Tell who handed sound in that nobody speaks; a recorder that is always on is not told, nor kept."""
+    failure = RecordingFailure(reason="other", detail=detail, can_retry=False)
+    status: RecordingStatus = "silent" if claimed.file_ids else "failed"
+    telemetry.add_fields(outcome=status)
+    await deps.stores.recordings.end_attempt(uid, claimed, status=status, failure=failure)
+    if status == "silent":
+        await delete_sound(deps, uid, claimed.id)

@@ -1,6 +1,7 @@
 """Recordings of a user: what is being transcribed, what of it is text already, and the kept sound."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -9,10 +10,21 @@ from shared.data.store.codec import dump, load, load_all
 from shared.data.store.paging import iter_documents
 from shared.domain.conversations.recording import Recording, find_lease_end
 from shared.domain.conversations.speech import Transcription
-from shared.domain.errors import Conflict, NotFound
+from shared.domain.errors import AlreadyExists, Conflict, NotFound
 from shared.domain.files.upload import Upload
 from shared.domain.ids import ConversationId, UserId, is_id
-from shared.domain.store.documents import Delete, Document, Order, Query, Set, Where
+from shared.domain.store.documents import (
+    Create,
+    Delete,
+    Document,
+    Increment,
+    Order,
+    Query,
+    Set,
+    Update,
+    Where,
+    Write,
+)
 from shared.ports import Documents, Transaction
 
 NOT_FOUND = "Recording not found"
@@ -25,8 +37,15 @@ class AttemptReplaced(Exception):
     """The recording was deleted, or another attempt took over: stop quietly."""
 
 
+class AlreadyReceived(Exception):
+    """A file of the recording came with another one: look for it there."""
+
+
 class Recordings:
-    """Documents `users/{uid}/recordings/{id}`, with the text of each piece of sound below them."""
+    """Documents `users/{uid}/recordings/{id}`, with the text of each piece of sound below them.
+
+    Beside them, `users/{uid}/received_files/{id}` names the recording of each file of a phone.
+    """
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -73,7 +92,7 @@ class Recordings:
     ) -> Recording:
         """Make a complete upload a recording, once; it takes over the blobs and what they count.
 
-        Raises NotFound, Gone, and Conflict for an upload that has not arrived whole.
+        Raises NotFound, Gone, Conflict for an upload that has not arrived whole, and AlreadyReceived.
         """
         if not is_id(upload_id):
             raise NotFound("Upload not found")
@@ -89,10 +108,43 @@ class Recordings:
                     f"The upload is not complete: {upload.offset} of {upload.length} bytes arrived."
                 )
             recording = build(upload)
+            receipts = [_receipt_path(uid, file_id) for file_id in recording.file_ids]
+            if receipts and any(await tx.get_many(receipts)):
+                raise AlreadyReceived
             tx.write(Set(paths[0], dump(recording)), Delete(paths[1]))
+            tx.write(*(Set(path, {"recording_id": recording.id}) for path in receipts))
             return recording
 
         return await self._documents.transaction(work)
+
+    async def find_received(
+        self, uid: UserId, file_ids: Sequence[str]
+    ) -> Mapping[str, ConversationId]:
+        """Return the recordings of those files of a phone that came before, by the file."""
+        receipts = await self._documents.get_many([_receipt_path(uid, name) for name in file_ids])
+        return {
+            receipt.id: ConversationId(receipt.fields["recording_id"])
+            for receipt in receipts
+            if receipt is not None
+        }
+
+    async def find_many(self, uid: UserId, ids: Sequence[ConversationId]) -> list[Recording]:
+        """Return those that are stored, in the order asked for."""
+        documents = await self._documents.get_many([recording_path(uid, name) for name in ids])
+        return load_all(Recording, documents)
+
+    async def take_turn(self, uid: UserId) -> Write:
+        """Return a write that goes with the one that places a recording.
+
+        Of two that were taken at once, the second one raises PreconditionFailed.
+        """
+        path = f"users/{uid}/placements/last"
+        document = await self._documents.get(path)
+        if document is None:
+            with suppress(AlreadyExists):
+                await self._documents.write(Create(path, {"count": 0}))
+            document = await self._documents.get(path)
+        return Update(path, {"count": Increment(1)}, version=document.version if document else None)
 
     async def claim(
         self, uid: UserId, recording_id: str, attempt: str, *, now: datetime
@@ -170,6 +222,21 @@ class Recordings:
             raise NotFound(NOT_FOUND)
         return recording
 
+    async def give_key(
+        self, uid: UserId, recording_id: str, new_key: str, *, now: datetime, until: datetime
+    ) -> Recording:
+        """Return it with a key that lets whoever has it hear it; one that lives goes on. Raises NotFound."""
+
+        def prolong(recording: Recording) -> Recording:
+            is_living = recording.play_key_until is not None and recording.play_key_until > now
+            key = recording.play_key if is_living else new_key
+            return replace(recording, play_key=key, play_key_until=until)
+
+        recording = await self._change(uid, recording_id, prolong, only_if=lambda _: True)
+        if recording is None:
+            raise NotFound(NOT_FOUND)
+        return recording
+
     async def drop_content(self, uid: UserId, recording_id: str) -> int:
         """Forget the blobs of a recording; returns the bytes that this frees, once."""
         path = recording_path(uid, recording_id)
@@ -185,8 +252,14 @@ class Recordings:
         return await self._documents.transaction(work)
 
     async def remove(self, uid: UserId, recording_id: str) -> int:
-        """Delete a recording and its pieces; returns the bytes that this frees, once."""
+        """Delete a recording and its pieces; returns the bytes that this frees, once.
+
+        The files of a phone that it was made of may come again.
+        """
         freed = await self.drop_content(uid, recording_id)
+        stored = await self.find(uid, recording_id)
+        file_ids = stored.file_ids if stored else ()
+        await self._documents.write(*(Delete(_receipt_path(uid, name)) for name in file_ids))
         await self._documents.delete_tree(recording_path(uid, recording_id))
         return freed
 
@@ -223,6 +296,10 @@ class Recordings:
 
 def recording_path(uid: UserId, recording_id: str | ConversationId) -> str:
     return f"users/{uid}/recordings/{recording_id}"
+
+
+def _receipt_path(uid: UserId, file_id: str) -> str:
+    return f"users/{uid}/received_files/{file_id}"
 
 
 def _piece_path(uid: UserId, recording_id: str, number: int) -> str:

@@ -1,6 +1,6 @@
 """Transcript edits: what the owner changes in the words of a conversation, and in who spoke them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -15,6 +15,19 @@ from shared.domain.store.documents import Delete, Document, Set, Update, Write
 from shared.ports import Documents, Transaction
 
 CHANGED_MEANWHILE = "The transcript changed meanwhile. Please try again."
+
+
+_GROWING_FIELDS = (
+    "transcript_segments",
+    "parts",
+    "created_at",
+    "started_at",
+    "finished_at",
+    "speakers",
+    "assignments",
+    "person_ids",
+    "listed_at",
+)
 
 
 class TranscriptEdits:
@@ -47,17 +60,36 @@ class TranscriptEdits:
 
         The parts before the first changed one stay as they are.
         """
+        await self._replace(uid, before, after, ("transcript_segments", "parts"))
+
+    async def extend(
+        self, uid: UserId, before: Conversation, after: Conversation, *, also: Sequence[Write]
+    ) -> None:
+        """Store more segments, with their speakers and times, and the writes `also` with them.
+
+        Raises NotFound, Conflict, and PreconditionFailed by `also`.
+        """
+        await self._replace(uid, before, after, _GROWING_FIELDS, also)
+
+    async def _replace(
+        self,
+        uid: UserId,
+        before: Conversation,
+        after: Conversation,
+        names: Sequence[str],
+        also: Sequence[Write] = (),
+    ) -> None:
         path = conversation_path(uid, before.id)
         joined = replace(after, parts=())
         new, parts = await run_beside_the_loop([after], lambda: split_transcript(joined))
         writes = _build_part_writes(path, before, new, parts)
         fields = dump(new)
-        changes = {name: fields[name] for name in ("transcript_segments", "parts")}
+        changes = {name: fields[name] for name in names}
         changes["text_bytes"] = after.count_text_bytes()
 
         async def work(tx: Transaction) -> None:
             _load_unchanged(await tx.get(path), before)
-            tx.write(Update(path, changes), *writes)
+            tx.write(Update(path, changes), *writes, *also)
 
         await self._documents.transaction(work)
 

@@ -16,7 +16,37 @@ T = TypeVar("T")
 _Identity = tuple[str, ...]
 
 
-def merge_conversations(sources: Sequence[Conversation], merged_id: ConversationId) -> Conversation:
+def join_conversation(
+    whole: Conversation, added: Conversation, *, are_speakers_told_apart: bool
+) -> Conversation:
+    """Return a conversation with what was recorded beside it; all else of it stays, ids of segments too.
+
+    Where nothing tells speakers apart, the same label is the same unknown speaker.
+    """
+    pairs = zip(whole.segment_ids, whole.transcript_segments, strict=True)
+    known = replace(
+        whole, transcript_segments=tuple(replace(segment, id=name) for name, segment in pairs)
+    )
+    merged = merge_conversations(
+        [known, added], whole.id, are_labels_shared=not are_speakers_told_apart
+    )
+    return replace(
+        whole,
+        created_at=merged.created_at,
+        started_at=merged.started_at,
+        finished_at=merged.finished_at,
+        transcript_segments=merged.transcript_segments,
+        parts=(),
+        speakers=merged.speakers,
+        assignments=(),
+        person_ids=merged.person_ids,
+        text_bytes=merged.text_bytes,
+    )
+
+
+def merge_conversations(
+    sources: Sequence[Conversation], merged_id: ConversationId, *, are_labels_shared: bool = False
+) -> Conversation:
     """Return the conversation that takes the place of these, whose segments and photos are loaded.
 
     It counts as a conversation if one of them does. A title, sign or category that its owner gave to
@@ -25,7 +55,8 @@ def merge_conversations(sources: Sequence[Conversation], merged_id: Conversation
     in_order = sorted(sources, key=lambda source: (source.started_at, source.id))
     first = in_order[0]
     speakers: dict[str, Speaker] = {}
-    segments = sorted(_iterate_segments(in_order, speakers), key=lambda segment: segment.start)
+    iterated = _iterate_segments(in_order, speakers, are_labels_shared=are_labels_shared)
+    segments = sorted(iterated, key=lambda segment: segment.start)
     return Conversation(
         id=merged_id,
         created_at=min(source.created_at for source in sources),
@@ -57,7 +88,7 @@ def _find_first(values: Iterable[T | None]) -> T | None:
 
 
 def _iterate_segments(
-    sources: Sequence[Conversation], speakers: dict[str, Speaker]
+    sources: Sequence[Conversation], speakers: dict[str, Speaker], *, are_labels_shared: bool
 ) -> Iterator[Segment]:
     """Yield the segments, timed from the start of the first; `speakers` takes in who is known."""
     labels: dict[_Identity, str] = {}
@@ -67,7 +98,7 @@ def _iterate_segments(
         numbers = number_speakers(segment.speaker for segment in source.transcript_segments)
         pairs = zip(source.transcript_segments, source.named_segments, strict=True)
         for segment, named in pairs:
-            identity = _identify(source, segment, named)
+            identity = _identify("" if are_labels_shared else source.id, segment, named)
             if identity not in labels:
                 labels[identity] = build_label(free.take(numbers[segment.speaker]))
                 speakers.update(_build_speaker(labels[identity], named))
@@ -81,14 +112,15 @@ def _iterate_segments(
             )
 
 
-def _identify(source: Conversation, segment: Segment, named: Segment) -> _Identity:
+def _identify(scope: str, segment: Segment, named: Segment) -> _Identity:
+    """Return who speaks; a label alone is somebody within its scope."""
     if named.person_id:
         return "person", named.person_id
     if named.is_user:
         return ("user",)
     if is_name(named.speaker):
         return "name", named.speaker
-    return "label", source.id, segment.speaker
+    return "label", scope, segment.speaker
 
 
 class _FreeNumbers:

@@ -10,8 +10,11 @@ from shared.domain.files.upload import BlobPart
 from shared.domain.ids import ConversationId
 from shared.domain.value import value
 
-RecordingStatus = Literal["transcribing", "done", "failed"]
+RecordingStatus = Literal["transcribing", "done", "failed", "silent"]
+"""In a `silent` one of a phone nobody speaks: there is no conversation, and its sound is deleted."""
 MAX_DURATION = timedelta(hours=6)
+MAX_PAUSE = timedelta(seconds=120)
+"""What a recorder hears so soon after it was silent belongs to the same conversation."""
 MAX_ATTEMPTS = 8
 """How often a transcription that found no connection is tried."""
 
@@ -31,8 +34,10 @@ class Recording:
 
     `started_at` is what its sender said, or the file, which was last changed at `changed_at`; with `is_own_voice`, a voice that is alone in it
     is the owner's. `parts` is its content, empty once that is deleted; `size` counts as stored until
-    then. An `attempt` holds the lease. `conversation_id` is set where a merge gave it to another
-    conversation.
+    then. An `attempt` holds the lease. `conversation_id` is set where it is part of another conversation: a merge
+    gave it to that, or it was recorded beside it. `file_ids` are the files of a phone that it was made of,
+    `source` is their recorder and `target_id` the conversation that they were sent for. Until `play_key_until`,
+    whoever has the `play_key` may hear it.
     """
 
     id: ConversationId
@@ -45,6 +50,9 @@ class Recording:
     changed_at: datetime | None = None
     language: str | None = None
     is_own_voice: bool = False
+    source: str | None = None
+    file_ids: tuple[str, ...] = ()
+    target_id: ConversationId | None = None
     status: RecordingStatus = "transcribing"
     duration_s: float | None = None
     transcribed_s: float = 0.0
@@ -53,6 +61,8 @@ class Recording:
     lease_until: datetime | None = None
     attempt_count: int = 0
     conversation_id: ConversationId | None = None
+    play_key: str = ""
+    play_key_until: datetime | None = None
 
     @property
     def holder_id(self) -> ConversationId:

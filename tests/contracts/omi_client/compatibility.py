@@ -21,20 +21,18 @@ PREFACE = """# Compatibility
 What works with the released Omi app (version 1.0.530, April 2026), its third-party apps and the programs that call its public
 interfaces: {served} of {total} calls are served, and {empty} more, for things that are not Keepsake's, are answered well-formed and empty, so
 that no page fails. `python -m tests.contracts.omi_client.compatibility` writes this page from tests that send each call to a
-started server as the app sends it, and read the answer with the app's types; `grep -rn getFolders tests/contracts` finds those of
-a call.
+started server as the app sends it, and read the answer with the app's types.
 """
 POSTSCRIPT = """
 ## Not Keepsake's
 
-- Live transcription (`/v4/listen`): recordings arrive as transcripts. Apps may declare the triggers `transcript_processed` and
+- Live transcription (`/v4/listen`): recordings arrive as files or transcripts. Apps may declare the triggers `transcript_processed` and
   `audio_bytes`, and users a webhook for `realtime_transcript` or `audio_bytes`; they never fire.
-- Sign-in: the app signs in with Firebase; Keepsake verifies its tokens.
-- Links that the app makes to Omi's own website lead there. Keepsake's own link is in the answer of the call.
-- Plans, payments, firmware, phone calls, speech profiles and device audio: answered empty.
-- Paid apps: they are refused with a reason.
-- Sign-in of MCP clients by `/authorize` with a fixed code: it would give a library to whoever asks. A key in the header works
-  ([programs.md](programs.md)).
+- Sign-in: Firebase does it; Keepsake verifies its tokens.
+- The app's links to Omi's website lead there. Keepsake's own are in the answers.
+- Plans, payments, firmware and phone calls: answered empty.
+- Paid apps: refused with a reason.
+- Sign-in of MCP clients by `/authorize` with a fixed code: whoever asks would get a library. [A key](programs.md) works.
 
 ## Third-party apps and other programs
 

@@ -52,9 +52,7 @@ ANSWERS: list[tuple[str, Reader]] = [
     ),
     ("/v2/firmware/stable?device_model=Omi+CV+1", shape(version=optional(text))),
     ("/v1/users/training-data-opt-in", shape(opted_in=flag, status=optional(text))),
-    ("/v3/speech-profile", shape(has_profile=flag)),
     ("/v3/speech-profile/expand", TEXTS),
-    ("/v4/speech-profile", shape(url=optional(text))),
     ("/v1/users/migration/requests?target_level=enhanced", shape(needs_migration=NOTHING)),
     ("/v1/knowledge-graph", shape(nodes=NOTHING, edges=NOTHING)),
     ("/v1/app/plans", NOTHING),
@@ -99,15 +97,12 @@ def test_the_graph_may_be_rebuilt_r2(phone):
     assert phone.get("/v1/knowledge-graph") == {"nodes": [], "edges": []}
 
 
-def test_a_conversation_has_no_other_transcripts_and_no_audio_r2(phone, sign_up):
+def test_a_conversation_has_no_other_transcripts_r2(phone, sign_up):
     conversation_id = phone.add_conversation()["id"]
     transcripts = f"/v1/conversations/{conversation_id}/transcripts"
-    audio = f"/v1/sync/audio/{conversation_id}/urls"
 
     providers = ("deepgram", "soniox", "whisperx", "speechmatics")
     assert phone.get(transcripts, shape(**dict.fromkeys(providers, NOTHING))) == {
         provider: [] for provider in providers
     }
-    assert phone.get(audio, shape(audio_files=NOTHING)) == {"audio_files": []}
-    stranger = sign_up()
-    assert [stranger.refuse("GET", path)[0] for path in (transcripts, audio)] == [404, 404]
+    assert sign_up().refuse("GET", transcripts)[0] == 404

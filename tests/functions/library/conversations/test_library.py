@@ -44,6 +44,7 @@ STORED = {
     },
     "folder_id": None,
     "visibility": "private",
+    "audio_files": [],
     "geolocation": None,
     "external_data": None,
     "photos": [],

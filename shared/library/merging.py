@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Protocol
 
 from anyio import to_thread
 
 from shared import telemetry
+from shared.data.account.quotas import Quotas
 from shared.data.store.codec import load
+from shared.data.stores import Stores
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.conversations.merge import MAX_FAMILY, MAX_PHOTOS, UNDO_TTL, Merge
 from shared.domain.conversations.merged_transcript import merge_conversations
@@ -15,13 +19,28 @@ from shared.domain.ids import ConversationId, UserId
 from shared.domain.store.documents import Document
 from shared.domain.value import value
 from shared.library.conversation_schemas import MAX_SEGMENTS
-from shared.library.deps import LibraryDeps
 from shared.library.validate_conversation import validate_conversation
+from shared.ports import Clock, NewId, Tasks
 
 FINISH_TARGET = "finish_merge"
 MAX_ATTEMPTS = 3
 MAX_MOVED = 100
 """Memories and tasks of the owner that move along: a transaction holds at most 500 writes."""
+
+
+class MergeDeps(Protocol):
+    """What merging needs."""
+
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def new_id(self) -> NewId: ...
+    @property
+    def stores(self) -> Stores: ...
+    @property
+    def quotas(self) -> Quotas: ...
+    @property
+    def tasks(self) -> Tasks: ...
 
 
 @value
@@ -33,8 +52,12 @@ class _Plan:
     sources: tuple[Document, ...]
 
 
-async def merge(deps: LibraryDeps, uid: UserId, ids: Sequence[ConversationId]) -> Merge:
+async def merge(
+    deps: MergeDeps, uid: UserId, ids: Sequence[ConversationId], *, are_labels_shared: bool = False
+) -> Merge:
     """Merge conversations into a new one; a repeat returns the merge that is stored.
+
+    With `are_labels_shared`, the same label is the same unknown speaker.
 
     The task that makes the merge final is created first: whatever happens then, no source stays
     behind. Raises NotFound, Conflict, TooLarge, and Unavailable while the sources keep changing.
@@ -46,7 +69,7 @@ async def merge(deps: LibraryDeps, uid: UserId, ids: Sequence[ConversationId]) -
         stored_merge = await _find_stored(deps, uid, documents)
         if stored_merge is not None:
             return stored_merge
-        plan = await _plan(deps, uid, merged_id, documents)
+        plan = await _plan(deps, uid, merged_id, documents, are_labels_shared=are_labels_shared)
         if attempt == 0:
             name = f"finish-merge-{telemetry.hash_id(uid)}-{merged_id}"
             body = {"uid": uid, "id": merged_id}
@@ -56,9 +79,7 @@ async def merge(deps: LibraryDeps, uid: UserId, ids: Sequence[ConversationId]) -
     raise Unavailable("The conversations keep changing")
 
 
-async def _find_stored(
-    deps: LibraryDeps, uid: UserId, documents: Sequence[Document]
-) -> Merge | None:
+async def _find_stored(deps: MergeDeps, uid: UserId, documents: Sequence[Document]) -> Merge | None:
     """Return the merge of just these conversations. Raises NotFound where one is in another."""
     targets = {document.fields.get("merged_into") for document in documents}
     if targets == {None}:
@@ -72,11 +93,17 @@ async def _find_stored(
 
 
 async def _plan(
-    deps: LibraryDeps, uid: UserId, merged_id: ConversationId, documents: Sequence[Document]
+    deps: MergeDeps,
+    uid: UserId,
+    merged_id: ConversationId,
+    documents: Sequence[Document],
+    *,
+    are_labels_shared: bool,
 ) -> _Plan:
     now = deps.clock.now()
     sources = [await _load_source(deps, uid, document) for document in documents]
-    merged = await to_thread.run_sync(merge_conversations, sources, merged_id)
+    build = partial(merge_conversations, are_labels_shared=are_labels_shared)
+    merged = await to_thread.run_sync(build, sources, merged_id)
     _validate(merged)
     validate_conversation(merged, now)
     moved = [pair for source in sources for pair in await _list_moved(deps, uid, source.id)]
@@ -95,7 +122,7 @@ async def _plan(
     )
 
 
-async def _load_source(deps: LibraryDeps, uid: UserId, document: Document) -> Conversation:
+async def _load_source(deps: MergeDeps, uid: UserId, document: Document) -> Conversation:
     """Return a conversation with its transcript and photos. Raises Conflict where it cannot be merged."""
     stored = load(Conversation, document)
     if stored.status == "in_progress":
@@ -107,7 +134,7 @@ async def _load_source(deps: LibraryDeps, uid: UserId, document: Document) -> Co
 
 
 async def _list_moved(
-    deps: LibraryDeps, uid: UserId, source_id: ConversationId
+    deps: MergeDeps, uid: UserId, source_id: ConversationId
 ) -> list[tuple[str, ConversationId]]:
     """Return what the owner wrote or changed; the rest is derived anew."""
     memories = await deps.stores.memories.list_for_conversation(uid, source_id)
@@ -119,7 +146,7 @@ async def _list_moved(
 
 
 async def _list_sound(
-    deps: LibraryDeps, uid: UserId, source_id: ConversationId
+    deps: MergeDeps, uid: UserId, source_id: ConversationId
 ) -> list[tuple[str, ConversationId]]:
     recordings = await deps.stores.recordings.list_of_conversation(uid, source_id)
     return [(f"recordings/{recording.id}", source_id) for recording in recordings]
@@ -135,7 +162,7 @@ def _validate(merged: Conversation) -> None:
         raise TooLarge(f"A merged conversation is made of at most {MAX_FAMILY}")
 
 
-async def undo_merge(deps: LibraryDeps, uid: UserId, merged_id: ConversationId) -> Merge:
+async def undo_merge(deps: MergeDeps, uid: UserId, merged_id: ConversationId) -> Merge:
     """Bring the sources back. Raises NotFound once the hour is over."""
     now = deps.clock.now()
     undone, added_bytes = await deps.stores.merges.undo(uid, merged_id, now)
