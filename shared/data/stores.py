@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from shared.data.conversations.conversations import Conversations
     from shared.data.conversations.daily_summaries import DailySummaries
     from shared.data.conversations.folders import Folders
+    from shared.data.conversations.live_conversations import LiveConversations
     from shared.data.conversations.merges import Merges
     from shared.data.conversations.recordings import Recordings
     from shared.data.conversations.shared_conversations import SharedConversations
@@ -132,6 +133,7 @@ _STORES = {
         "merges",
         "folders",
         "recordings",
+        "live_conversations",
         "summary_ratings",
         "daily_summaries",
     ),
@@ -196,6 +198,7 @@ class Stores:
     task_integrations: "TaskIntegrations"
     uploads: "Uploads"
     recordings: "Recordings"
+    live_conversations: "LiveConversations"
     files: "Files"
     people: "People"
     goals: "Goals"
