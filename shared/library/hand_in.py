@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from shared.domain.conversations.conversation import Conversation, Speaker
 from shared.domain.ids import PersonId, UserId, is_id
-from shared.library.deps import IntegrationDeps
+from shared.library.deps import IngestionDeps
 from shared.library.ingestion import ingest
 from shared.library.named_people import find_named_people
 from shared.library.validate_conversation import validate_conversation
@@ -13,7 +13,7 @@ MAX_PEOPLE_LOOKUPS = 100
 """People looked up for one conversation: each is a read that costs."""
 
 
-async def hand_in(deps: IntegrationDeps, uid: UserId, conversation: Conversation) -> Conversation:
+async def hand_in(deps: IngestionDeps, uid: UserId, conversation: Conversation) -> Conversation:
     """Store a recorded conversation once, with its people and its place; return what is stored.
 
     Raises Invalid, TooLarge, QuotaExceeded, and Conflict for other content under its id.
@@ -23,9 +23,7 @@ async def hand_in(deps: IntegrationDeps, uid: UserId, conversation: Conversation
     return await ingest(deps, uid, await _add_place(deps, uid, named_conversation))
 
 
-async def _add_place(
-    deps: IntegrationDeps, uid: UserId, conversation: Conversation
-) -> Conversation:
+async def _add_place(deps: IngestionDeps, uid: UserId, conversation: Conversation) -> Conversation:
     """Return it with the place where the owner was meanwhile, if it came without one."""
     if conversation.geolocation is not None:
         return conversation
@@ -35,7 +33,7 @@ async def _add_place(
 
 
 async def _resolve_speakers(
-    deps: IntegrationDeps, uid: UserId, conversation: Conversation
+    deps: IngestionDeps, uid: UserId, conversation: Conversation
 ) -> Conversation:
     """Name the speakers that are people of the owner, by the recorder's id or by the same name.
 

@@ -122,14 +122,28 @@ class LiveSession:
 
     def restart(self, refused: Said) -> Said:
         """Begin another conversation with what the stored one took no more."""
-        lead = timedelta(seconds=refused.segments[0].start)
+        live = refused.conversation
+        first = (
+            live.started_at + timedelta(seconds=refused.segments[0].start)
+            if refused.segments
+            else live.last_words_at
+        )
+        lead = first - live.started_at
         self.conversation = replace(
-            refused.conversation,
+            self._template,
             id=ConversationId(self._new_id()),
-            started_at=refused.conversation.started_at + lead,
+            started_at=first,
+            last_words_at=live.last_words_at,
+            language=live.language,
         )
         segments = tuple(_shift(segment, lead) for segment in refused.segments)
         return replace(refused, conversation=self.conversation, segments=segments, is_new=True)
+
+    def place(self, now: datetime) -> tuple[LiveConversation, bool]:
+        """Return the conversation of a photo that is taken now, and whether it begins with it."""
+        is_new = not self._has_words
+        self._has_words = True
+        return self._continue((now, now), Hearing(utterances=())), is_new
 
     def is_paused(self, heard_until: float, now: datetime) -> bool:
         """Tell whether nothing was said for so long that the conversation is over.

@@ -44,6 +44,8 @@ class LiveConversations:
                 stored,
                 last_words_at=max(stored.last_words_at, live.last_words_at),
                 language=stored.language or live.language,
+                photo_count=stored.photo_count + len(batch.photos),
+                photo_bytes=stored.photo_bytes + batch.photo_bytes,
             )
 
         path = f"{live_path(uid, live.id)}/batches/{batch.id}"
@@ -60,9 +62,7 @@ class LiveConversations:
         self, uid: UserId, conversation_id: ConversationId
     ) -> LiveConversation | None:
         """Let it take nothing more; None where there is none. A repeat finishes what an attempt left."""
-        ended = await self._change(
-            uid, conversation_id, lambda live: replace(live, is_ending=True)
-        )
+        ended = await self._change(uid, conversation_id, lambda live: replace(live, is_ending=True))
         return ended or await self.find(uid, conversation_id)
 
     async def remove(self, uid: UserId, conversation_id: ConversationId) -> None:

@@ -16,12 +16,13 @@ DailyQuota = Literal[
     "reading_tokens",
     "ingested_bytes",
     "sound_bytes",
+    "live_seconds",
     "file_seconds",
     "outbound_calls",
     "followers",
 ]
 """`tokens` are those of the models that answer, `reading_tokens` what models read of conversations; `followers`
-are connections that follow an answer, `file_seconds` those of a processor that parses files."""
+are connections that follow an answer, `live_seconds` those of sound that devices send, `file_seconds` those of a processor that parses files."""
 QuotaName = DailyQuota | Literal["stored_bytes", "quota_answers"]
 """`quota_answers` are refusals that are stored in a chat: they cost writes as well."""
 DAILY_QUOTAS: tuple[DailyQuota, ...] = get_args(DailyQuota)
@@ -32,6 +33,7 @@ EMBEDDED_LIMITS: Mapping[QuotaName, int] = {
     "reading_tokens": 2_000_000_000,
     "ingested_bytes": 2_147_483_648,
     "sound_bytes": 21_474_836_480,
+    "live_seconds": 345_600,
     "file_seconds": 86_400,
     "outbound_calls": 50_000,
     "followers": 50_000,
@@ -43,6 +45,7 @@ CLOUD_LIMITS: Mapping[QuotaName, int] = {
     "reading_tokens": 10_000_000,
     "ingested_bytes": 209_715_200,
     "sound_bytes": 1_073_741_824,
+    "live_seconds": 57_600,
     "file_seconds": 1_200,
     "outbound_calls": 1_000,
     "followers": 2_000,
@@ -59,6 +62,7 @@ NOUNS: Mapping[QuotaName, str] = {
     "reading_tokens": "tokens of recordings to be read",
     "ingested_bytes": "bytes of new recordings",
     "sound_bytes": "bytes of sound to be transcribed",
+    "live_seconds": "seconds of live sound",
     "file_seconds": "seconds of reading files",
     "outbound_calls": "calls to apps and services",
     "followers": "connections that follow answers",

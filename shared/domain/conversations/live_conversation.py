@@ -34,6 +34,8 @@ class LiveConversation:
     stream: str
     language: str | None = None
     is_ending: bool = False
+    photo_count: int = 0
+    photo_bytes: int = 0
 
     @property
     def pause(self) -> timedelta:
@@ -51,6 +53,10 @@ class LiveBatch:
     id: str
     segments: tuple[Segment, ...] = ()
     photos: tuple[Photo, ...] = ()
+
+    @property
+    def photo_bytes(self) -> int:
+        return sum(photo.count_stored_bytes() for photo in self.photos)
 
 
 def to_conversation(live: LiveConversation, batches: Iterable[LiveBatch]) -> Conversation:

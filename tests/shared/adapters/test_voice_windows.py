@@ -47,7 +47,9 @@ def test_who_speaks_on_is_cut_at_the_quietest_place() -> None:
 
 def test_a_room_that_hums_becomes_silence() -> None:
     hum = bytes(
-        sample for at in range(60 * SAMPLE_RATE) for sample in (400 if at % 2 else 0).to_bytes(2, "little")
+        sample
+        for at in range(60 * SAMPLE_RATE)
+        for sample in (400 if at % 2 else 0).to_bytes(2, "little")
     )
 
     windows = cut(hum)
