@@ -189,6 +189,18 @@ def transcriber() -> ports.Transcriber:
     return world().build_keyless_transcriber()
 
 
+@cache
+def live_transcriber() -> ports.LiveTranscriber:
+    """Build what turns speech into text while it is spoken: windows of voice, for what transcribes files.
+
+    Guesses cost nothing where this machine transcribes.
+    """
+    from shared.adapters.windowed_transcriber import WindowedTranscriber
+
+    is_local = settings().speech_packages is not None
+    return WindowedTranscriber(transcriber(), clock(), shows_guesses=is_local)
+
+
 def _build_local_transcriber(packages: Path, model: str) -> ports.Transcriber:
     from shared.adapters.embedded.local_transcriber import LocalTranscriber
 
