@@ -28,6 +28,8 @@ TIMES_FLOOR = 2.0
 """Voice is so many times as loud as the quietest that was heard lately."""
 _FLOOR_RISE = 1.005
 """A frame, so that the floor follows a room that grows louder within half a minute."""
+_STEP = 4
+"""One sample of so many tells how loud it is; all of them would take a processor four times as long."""
 _FRAME_BYTES = 2 * round(FRAME_S * SAMPLE_RATE)
 
 
@@ -86,7 +88,7 @@ class VoiceWindows:
         yield from self._close(len(self._window))
 
     def _add_frame(self, frame: bytes) -> Iterator[Window]:
-        loudness = sum(map(abs, array("h", frame))) / (len(frame) // 2)
+        loudness = _measure_loudness(frame)
         is_voice = loudness > max(MIN_LOUDNESS, TIMES_FLOOR * self._floor)
         self._floor = min(loudness, self._floor * _FLOOR_RISE) or 1.0
         self._window += frame
@@ -130,3 +132,8 @@ class VoiceWindows:
         self._quiet = 0
         if window is not None:
             yield window
+
+
+def _measure_loudness(frame: bytes) -> float:
+    samples = array("h", frame)[::_STEP]
+    return sum(map(abs, samples)) / len(samples)
