@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from shared import telemetry
+from shared.data.stores import Stores
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.conversations.live_conversation import LiveConversation, to_conversation
-from shared.domain.errors import Conflict, QuotaExceeded
+from shared.domain.errors import Conflict, NotFound, QuotaExceeded
 from shared.domain.ids import ConversationId, UserId
 from shared.library.deps import IngestionDeps
 from shared.library.hand_in import hand_in
@@ -18,6 +19,9 @@ END_TARGET = "end_live"
 GRACE = timedelta(seconds=30)
 """How much later than a connection the task looks: words may still be heard."""
 QUOTA_DELAY = timedelta(hours=1)
+LAST_WORDS = timedelta(seconds=10)
+"""How long the words of the last sound may take."""
+NOTHING_RECORDED = "No conversation is being recorded here"
 
 
 class LiveEndDeps(IngestionDeps, Protocol):
@@ -27,12 +31,40 @@ class LiveEndDeps(IngestionDeps, Protocol):
     def tasks(self) -> Tasks: ...
 
 
-async def end_when_paused(deps: LiveEndDeps, uid: UserId, conversation_id: ConversationId) -> None:
-    """End a conversation whose pause has come, or look again when it may have."""
+async def load_live(stores: Stores, uid: UserId) -> list[Conversation]:
+    """Return what is being recorded, as far as it was said, the newest first."""
+    return [
+        to_conversation(live, await stores.live_conversations.load_batches(uid, live.id))
+        for live in await _list_open(stores, uid)
+    ]
+
+
+async def ask_for_end(deps: LiveEndDeps, uid: UserId) -> LiveConversation:
+    """Have what is being recorded ended, because its owner stopped; return the newest of it.
+
+    Words of its last sound are waited for. Raises NotFound where nothing is recorded.
+    """
+    lives = await _list_open(deps.stores, uid)
+    if not lives:
+        raise NotFound(NOTHING_RECORDED)
+    for live in lives:
+        await _schedule(deps, uid, live, deps.clock.now() + LAST_WORDS, is_asked=True)
+    return lives[0]
+
+
+async def _list_open(stores: Stores, uid: UserId) -> list[LiveConversation]:
+    lives = [live for live in await stores.live_conversations.list_all(uid) if not live.is_ending]
+    return sorted(lives, key=lambda live: live.started_at, reverse=True)
+
+
+async def end_when_paused(
+    deps: LiveEndDeps, uid: UserId, conversation_id: ConversationId, *, is_asked: bool = False
+) -> None:
+    """End a conversation whose pause has come, or look again when it may have; one `is_asked` for ends now."""
     live = await deps.stores.live_conversations.find(uid, conversation_id)
     if live is None:
         return
-    if live.is_ending or live.is_over(deps.clock.now()):
+    if is_asked or live.is_ending or live.is_over(deps.clock.now()):
         await end_live(deps, uid, conversation_id)
     else:
         await schedule_end(deps, uid, live)
@@ -68,7 +100,15 @@ async def schedule_end(deps: LiveEndDeps, uid: UserId, live: LiveConversation) -
     await _schedule(deps, uid, live, live.last_words_at + live.pause + GRACE)
 
 
-async def _schedule(deps: LiveEndDeps, uid: UserId, live: LiveConversation, at: datetime) -> None:
-    name = f"end-live-{telemetry.hash_id(uid)}-{live.id}-{int(at.timestamp())}"
-    body = {"uid": uid, "conversation_id": live.id}
+async def _schedule(
+    deps: LiveEndDeps,
+    uid: UserId,
+    live: LiveConversation,
+    at: datetime,
+    *,
+    is_asked: bool = False,
+) -> None:
+    occasion = f"{'asked-' if is_asked else ''}{int(at.timestamp())}"
+    name = f"end-live-{telemetry.hash_id(uid)}-{live.id}-{occasion}"
+    body = {"uid": uid, "conversation_id": live.id, "is_asked": is_asked}
     await deps.tasks.create(END_TARGET, name, body, at=at)

@@ -90,7 +90,9 @@ def build_socket_proxy(url: str) -> Any:
                     tasks.cancel_scope.cancel()
         except InvalidStatus as refusal:
             answer = refusal.response
-            await socket.send_denial_response(Response(bytes(answer.body or b""), answer.status_code))
+            await socket.send_denial_response(
+                Response(bytes(answer.body or b""), answer.status_code)
+            )
 
     return pass_on
 

@@ -10,7 +10,8 @@ from shared.library.live_conversations import end_when_paused
 @route("POST", "/", "A live conversation may be over", access="service", status=204)
 async def on_pause(deps: LiveDeps, call: Call[EndIn]) -> None:
     telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
-    await end_when_paused(deps, call.body.uid, call.body.conversation_id)
+    body = call.body
+    await end_when_paused(deps, body.uid, body.conversation_id, is_asked=body.is_asked)
 
 
 END_ROUTES = (on_pause,)

@@ -100,10 +100,11 @@ class SuggestedIn(BaseModel):
 
 
 class EndIn(Wire):
-    """A live conversation whose pause may have come."""
+    """A live conversation whose pause may have come, or whose end its owner asked for."""
 
     uid: UserId
     conversation_id: ConversationId
+    is_asked: bool = False
 
 
 def build_status(status: str, text: str) -> dict[str, Any]:

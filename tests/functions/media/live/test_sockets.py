@@ -16,7 +16,13 @@ from shared.adapters.windowed_transcriber import WindowedTranscriber
 from tests.cloud_local.load_balancer import build_load_balancer
 from tests.fakes import ScriptedTranscriber
 from tests.fixtures.callers import build_auth_headers
-from tests.fixtures.devices import FRAME, Device, ScriptedLiveTranscriber, build_device, build_listen_deps
+from tests.fixtures.devices import (
+    FRAME,
+    Device,
+    ScriptedLiveTranscriber,
+    build_device,
+    build_listen_deps,
+)
 from tests.fixtures.sounds import build_tone
 from tests.servers import run_server
 
@@ -96,9 +102,7 @@ MAX_STREAM_BYTES = 2_000_000
 async def test_fifty_streams_in_one_process_take_little_memory_each_l3(world) -> None:
     """More than a window of sound in each, heard in windows; in bytes, as clocks differ from machine to machine."""
     script = [[("A", 0, 1, "On and on.")] for _ in range(1_000)]
-    transcriber = WindowedTranscriber(
-        ScriptedTranscriber(script), world.clock, shows_guesses=False
-    )
+    transcriber = WindowedTranscriber(ScriptedTranscriber(script), world.clock, shows_guesses=False)
     app = build_application(build_listen_deps(world, transcriber))
     await play_streams(world, app, 1)
     tracemalloc.start()
