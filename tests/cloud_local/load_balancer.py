@@ -84,8 +84,8 @@ def build_socket_proxy(url: str) -> Any:
                 await socket.accept()
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(pass_up, socket, function)
-                    async for message in function:
-                        await (socket.send_text if isinstance(message, str) else socket.send_bytes)(message)  # fmt: skip
+                    async for message in function:  # it tells all in text
+                        await socket.send_text(str(message))
                     await socket.close(function.close_code or 1000, function.close_reason)
                     tasks.cancel_scope.cancel()
         except InvalidStatus as refusal:

@@ -1521,7 +1521,7 @@ QuietHoursIn = TypedDict(
 
 
 class QuotaOut(TypedDict):
-    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "file_seconds", "outbound_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
+    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "live_seconds", "file_seconds", "outbound_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
     used: int
     limit: int | None
     resets_at: str | None

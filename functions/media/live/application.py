@@ -19,9 +19,9 @@ from functions.media.live.stream import Caller, Stream, count_live_sound
 from shared import telemetry
 from shared.domain.errors import Conflict, Invalid, KeepsakeError, TooMany
 from shared.domain.ids import UserId
+from shared.edge.declare.bearer_tokens import parse_bearer_token
 from shared.edge.declare.problems import to_problem
 from shared.edge.declare.validation_sentences import build_sentence
-from shared.edge.serve.requests import parse_bearer_token
 from shared.library.recordings import NO_TRANSCRIBER
 
 PATHS = ("/v4/listen", "/v3/listen")

@@ -27,11 +27,10 @@ a call.
 POSTSCRIPT = """
 ## Not Keepsake's
 
-- Live transcription (`/v4/listen`): recordings arrive as transcripts. Apps may declare the triggers `transcript_processed` and
-  `audio_bytes`, and users a webhook for `realtime_transcript` or `audio_bytes`; they never fire.
+- Live words and sound (`/v4/listen` records) reach no app: the triggers `transcript_processed` and `audio_bytes` and such webhooks never fire.
 - Sign-in: the app signs in with Firebase; Keepsake verifies its tokens.
 - Links that the app makes to Omi's own website lead there. Keepsake's own link is in the answer of the call.
-- Plans, payments, firmware, phone calls, speech profiles and device audio: answered empty.
+- Plans, payments, firmware, phone calls and speech profiles: answered empty.
 - Paid apps: they are refused with a reason.
 - Sign-in of MCP clients by `/authorize` with a fixed code: it would give a library to whoever asks. A key in the header works
   ([programs.md](programs.md)).
