@@ -95,9 +95,10 @@ class Stream:
         self._decoder = caller.query.build_decoder()
         self._photos = PhotoChunks()
         self._pace = Pace(now)
-        self._began_at = self._heard_at = self._pinged_at = self._checked_at = now
-        self._is_flushed = True
-        self._prepaid_s = COUNTED_S
+        self._began_at = self._heard_at = self._pinged_at = self._checked_at = self._flushed_at = (
+            now
+        )
+        self._prepaid_s = float(COUNTED_S)
         self._unreadable = 0
         self._storing = asyncio.Lock()
         self._followers: list[asyncio.Task[None]] = []
@@ -188,7 +189,7 @@ class Stream:
             async with asyncio.timeout(DRAIN_S):
                 await hearing.end()
                 await asyncio.wait([told])
-        except TimeoutError:
+        except (TimeoutError, KeepsakeError):
             telemetry.warning("live_words_lost")
         told.cancel()
 
@@ -222,7 +223,7 @@ class Stream:
             return self._end(UNREADABLE)
         if not self._pace.take(seconds, now):
             return self._end(FAST)
-        self._heard_at, self._is_flushed = now, False
+        self._heard_at = now
         await self._count(seconds)
         self._session.take_sound(seconds, now)
         await hearing.hear(samples)
@@ -276,8 +277,8 @@ class Stream:
                 self._end(LONG)
             elif now - self._heard_at >= MAX_QUIET_LINE:
                 self._end(SILENT)
-            elif now - self._heard_at >= FLUSH_AFTER and not self._is_flushed:
-                self._is_flushed = True
+            elif now - max(self._heard_at, self._flushed_at) >= FLUSH_AFTER:
+                self._flushed_at = now
                 await hearing.flush()
             async with self._storing:
                 if self._session.is_paused(hearing.heard_until, now):

@@ -16,6 +16,7 @@ locals {
       FALLBACK_API_KEY      = local.model_functions
       OPENROUTER_API_KEY    = ["chat"]
       TRANSCRIPTION_API_KEY = ["chat", "import_files", "library", "listen", "transcribe_audio"]
+      DEEPGRAM_API_KEY      = ["listen"]
       PINECONE_API_KEY      = local.index_functions
       PSEUDONYM_KEY         = keys(local.functions)
       # The key of a collector of traces.

@@ -28,7 +28,7 @@ RESOURCE_REFERENCE = re.compile(r"\b(google_\w+)\.(\w+)")
 REMOTE_STATE = "data.terraform_remote_state.foundation.outputs"
 NUMBER = "123456789012"
 SECRETS = [
-    "DISCONNECT_KEYS", "FALLBACK_API_KEY", "GOOGLE_CLIENT_SECRET", "OPENAI_API_KEY", "OPENROUTER_API_KEY",
+    "DEEPGRAM_API_KEY", "DISCONNECT_KEYS", "FALLBACK_API_KEY", "GOOGLE_CLIENT_SECRET", "OPENAI_API_KEY", "OPENROUTER_API_KEY",
     "OTEL_EXPORTER_OTLP_HEADERS",
     "PERPLEXITY_API_KEY", "PINECONE_API_KEY", "PSEUDONYM_KEY", "TOOL_CALL_KEYS", "TRANSCRIPTION_API_KEY", "WEB_PUSH_KEY",
 ]  # fmt: skip
@@ -60,6 +60,7 @@ VARIABLES: dict[str, dict[str, Any]] = {
         "web_search": "perplexity",
         "optional_secrets": [
             "FALLBACK_API_KEY", "OPENROUTER_API_KEY", "OTEL_EXPORTER_OTLP_HEADERS", "TRANSCRIPTION_API_KEY",
+            "DEEPGRAM_API_KEY",
         ],
     },
     "services": {

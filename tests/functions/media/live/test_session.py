@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.media.live.session import Ended, LiveSession, Said
+from shared.domain.conversations.conversation import Segment
 from shared.domain.conversations.live_conversation import LiveConversation
 from shared.domain.conversations.speech import Hearing, Utterance
 from shared.domain.ids import ConversationId
@@ -181,7 +182,7 @@ def test_no_final_word_is_lost_or_said_twice_whatever_the_silence_l3(
     words: list[tuple[float, float, bool]],
 ) -> None:
     session, at = begin(), 0.0
-    segments, names = [], set[str]()
+    segments, names = list[Segment](), set[str]()
     open_ids, ended_ids = set[str](), list[str]()
     for silence, length, is_final in words:
         play(session, silence + length + 1, NOW + timedelta(seconds=at))
