@@ -49,6 +49,7 @@ from shared.domain.ids import ConversationId, UserId
 from shared.domain.value import value
 from shared.library.device_frames import MAX_FRAME_BYTES
 from shared.library.live_conversations import end_live, schedule_end
+from shared.library.webhook_tasks import queue_live_words
 from shared.ports import LiveHearing
 
 TICK_S = 1.0
@@ -110,6 +111,7 @@ class Stream:
         try:
             await self._send(build_status("initiating", "Connecting"))
             self._session = await self._resume()
+            await self._find_listeners()
             closing = await self._serve()
         except KeepsakeError as error:
             closing = explain(error)
@@ -292,6 +294,12 @@ class Stream:
         if now - self._checked_at >= CHECK_EVERY:
             self._checked_at = now
             await self._check_token()
+            await self._find_listeners()
+
+    async def _find_listeners(self) -> None:
+        """Look whether the owner switched their own webhook of live words on."""
+        webhooks = await self._deps.stores.developer_webhooks.get(self._uid)
+        self._tells_own_server = webhooks.get("realtime_transcript").is_on
 
     async def _check_token(self) -> None:
         """Raises NotAuthenticated once the token has expired, or its owner signed out everywhere."""
@@ -344,6 +352,8 @@ class Stream:
                 continue
             if stored is not None:
                 self._session.conversation = stored
+                if said.segments and self._tells_own_server:
+                    await queue_live_words(self._deps.tasks, self._uid, stored.id, batch.id)
                 if stored.stream != self._stream:
                     self._end(ELSEWHERE)
                 return said

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from shared.data.store.codec import dump, load, load_all
 from shared.domain.conversations.live_conversation import LiveBatch, LiveConversation
-from shared.domain.ids import ConversationId, UserId
+from shared.domain.ids import ConversationId, UserId, is_id
 from shared.domain.store.documents import Query, Set, Write
 from shared.ports import Documents, Transaction
 
@@ -30,6 +30,16 @@ class LiveConversations:
     async def load_batches(self, uid: UserId, conversation_id: ConversationId) -> list[LiveBatch]:
         query = Query(collection=f"{live_path(uid, conversation_id)}/batches")
         return load_all(LiveBatch, await self._documents.query(query))
+
+    async def find_batch(
+        self, uid: UserId, conversation_id: ConversationId, batch_id: str
+    ) -> LiveBatch | None:
+        if not (is_id(conversation_id) and is_id(batch_id)):
+            return None
+        document = await self._documents.get(
+            f"{live_path(uid, conversation_id)}/batches/{batch_id}"
+        )
+        return load(LiveBatch, document) if document else None
 
     async def add(
         self, uid: UserId, live: LiveConversation, batch: LiveBatch, *, is_new: bool

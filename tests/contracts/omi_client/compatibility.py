@@ -27,7 +27,7 @@ a call.
 POSTSCRIPT = """
 ## Not Keepsake's
 
-- Live words and sound (`/v4/listen` records) reach no app: the triggers `transcript_processed` and `audio_bytes` and such webhooks never fire.
+- Live words (`/v4/listen`) reach a user's own webhook `realtime_transcript` alone; `transcript_processed` and `audio_bytes` never fire.
 - Sign-in: the app signs in with Firebase; Keepsake verifies its tokens.
 - Links that the app makes to Omi's own website lead there. Keepsake's own link is in the answer of the call.
 - Plans, payments, firmware, phone calls and speech profiles: answered empty.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from functions.media.live.application import MAX_STREAMS, build_application
 from functions.media.live.stream import MAX_UNREADABLE_FRAMES
+from shared.domain.apps.webhook import DeveloperWebhook
 from shared.domain.conversations.speech import Hearing, Utterance
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
@@ -317,6 +318,28 @@ async def test_a_provider_that_is_gone_when_the_device_leaves_loses_nothing_that
 
     assert list_texts(device.segments) == ["Kept."]
     assert len(await world.deps.stores.live_conversations.list_all(ALICE)) == 1
+
+
+async def test_live_words_reach_the_owners_server_only_while_they_switched_it_on_l3(world) -> None:
+    app = build(world, (0, 1, "Before."), (2, 3, "After."))
+    device = await connect(world, app)
+    await device.play(1.5)
+    webhook = DeveloperWebhook(url="https://example.com/live", enabled=True)
+    await world.deps.stores.developer_webhooks.change(
+        ALICE, lambda webhooks: webhooks.put("realtime_transcript", webhook)
+    )
+    world.clock.advance(seconds=60)
+    await device.play(2)
+    await device.leave()
+
+    [task] = world.tasks.list_by_target("deliver_webhook")
+    [live] = await world.deps.stores.live_conversations.list_all(ALICE)
+    batch = await world.deps.stores.live_conversations.find_batch(
+        ALICE, live.id, task.body["version"]
+    )
+    assert batch is not None
+    assert (task.body["trigger"], task.body["subject_id"]) == ("realtime_transcript", live.id)
+    assert [segment.text for segment in batch.segments] == ["After."]
 
 
 async def test_a_line_without_sound_is_pinged_flushed_and_closed_l3(world) -> None:
