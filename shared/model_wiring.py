@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from shared.domain.local_address import is_local_url
-from shared.settings import SettingsError
+from shared.settings import SettingsError, require
 from shared.wiring import clock, documents, new_id, quotas, settings, vectors, world
 from shared.worlds import openai_clients
 
@@ -193,6 +193,30 @@ def transcriber() -> ports.Transcriber:
     if key := _find_sound_key():
         return openai_clients.build_transcriber(key, settings().openai_base_url, model)
     return world().build_keyless_transcriber()
+
+
+@cache
+def live_transcriber() -> ports.LiveTranscriber:
+    """Build what turns speech into text while it is spoken: a provider that LIVE_TRANSCRIPTION names, else windows of voice.
+
+    Windows are heard by what transcribes files; guesses cost nothing where that is this machine.
+    """
+    chosen, url = settings().live_transcription, settings().openai_base_url
+    if chosen == "deepgram":
+        from shared.adapters.cloud.deepgram_live_transcriber import DeepgramLiveTranscriber
+
+        key = require("DEEPGRAM_API_KEY", settings().deepgram_api_key)
+        return DeepgramLiveTranscriber(api_key=key, base_url=settings().deepgram_base_url)
+    if chosen == "openai":
+        from shared.adapters.cloud.openai_live_transcriber import OpenaiLiveTranscriber
+
+        return OpenaiLiveTranscriber(
+            api_key=require("OPENAI_API_KEY", _find_sound_key()), base_url=url
+        )
+    from shared.adapters.windowed_transcriber import WindowedTranscriber
+
+    is_local = settings().speech_packages is not None
+    return WindowedTranscriber(transcriber(), clock(), shows_guesses=is_local)
 
 
 def _build_local_transcriber(packages: Path, model: str) -> ports.Transcriber:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from shared.domain.apps.tool_data import ToolData
     from shared.domain.chats.safety import Moderation
     from shared.domain.chats.voice_session import RealtimeSecret, RealtimeSetup
-    from shared.domain.conversations.speech import Transcription, Voice
+    from shared.domain.conversations.speech import Hearing, Transcription, Voice
     from shared.domain.ids import UserId
     from shared.domain.models.model import (
         ModelEvent,
@@ -269,6 +269,41 @@ class Transcriber(Protocol):
         A model that tells speakers apart gives those of `voices`, of which it may take the first four,
         their names. `hint` is words that may be said, where it takes any. Raises Unavailable and ModelFailed.
         """
+
+
+class LiveTranscriber(Protocol):
+    """Turns speech into text while it is spoken."""
+
+    @property
+    def name(self) -> str:
+        """Name the model."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Tell whether one is set up; without, open() raises ModelFailed."""
+
+    def open(self, *, language: str | None = None) -> AbstractAsyncContextManager[LiveHearing]:
+        """Begin to hear a stream; `language` is ISO 639-1. Raises Unavailable and ModelFailed."""
+
+
+class LiveHearing(Protocol):
+    """One stream of speech, in seconds from its first sample."""
+
+    @property
+    def heard_until(self) -> float:
+        """Until when everything that was said has been told."""
+
+    async def hear(self, samples: bytes) -> None:
+        """Take 16-bit samples of SAMPLE_RATE, mono; waits while too many wait to be heard."""
+
+    async def flush(self) -> None:
+        """Tell what was said so far without waiting for more sound."""
+
+    async def end(self) -> None:
+        """Take no more sound: heard() ends once everything has been told."""
+
+    def heard(self) -> AsyncIterator[Hearing]:
+        """Yield what is said, in its order. Raises Unavailable and ModelFailed."""
 
 
 class Realtime(Protocol):

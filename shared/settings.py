@@ -37,6 +37,7 @@ from shared.environment.variables import (
 )
 
 Switch = Literal["auto", "on", "off"]
+LiveTranscription = Literal["windows", "openai", "deepgram"]
 """Whether a server is asked for something; `auto`: OpenAI's own address alone."""
 
 DEFAULT_TRANSCRIPTION_MODEL = "gpt-4o-transcribe-diarize"
@@ -46,7 +47,14 @@ DEFAULT_OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_OPENROUTER_URL = "https://openrouter.ai/api/v1"
 DEFAULT_HUB_URL = "https://huggingface.co"
 _MODEL_SERVER = "http://127.0.0.1:11434/v1"
+DEFAULT_DEEPGRAM_URL = "https://api.deepgram.com"
 DEFAULT_TOOL_PROXY_URL = "http://127.0.0.1:8081"
+_LIVE_TRANSCRIPTIONS: Mapping[str, LiveTranscription] = {
+    "": "windows",
+    "windows": "windows",
+    "openai": "openai",
+    "deepgram": "deepgram",
+}
 _SWITCH: Mapping[str, Switch] = {"": "auto", "auto": "auto", "on": "on", "off": "off"}
 
 
@@ -97,6 +105,13 @@ class Settings:
         address("TRANSCRIPTION_BASE_URL", None, _MODEL_SERVER)
     )
     transcription_api_key: str | None = setting(key("TRANSCRIPTION_API_KEY"))
+    live_transcription: LiveTranscription = setting(
+        choice("LIVE_TRANSCRIPTION", _LIVE_TRANSCRIPTIONS, "want windows, openai or deepgram")
+    )
+    deepgram_api_key: str | None = setting(key("DEEPGRAM_API_KEY"))
+    deepgram_base_url: str = setting(
+        address("DEEPGRAM_BASE_URL", DEFAULT_DEEPGRAM_URL, _MODEL_SERVER)
+    )
     realtime_model: str = setting(string("REALTIME_MODEL", DEFAULT_REALTIME_MODEL))
     openrouter_api_key: str | None = setting(key("OPENROUTER_API_KEY"))
     openrouter_base_url: str = setting(

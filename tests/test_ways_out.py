@@ -20,6 +20,7 @@ NETWORK_ALLOW_LIST = {
     "shared/adapters/http_link_checker.py": "calls our own tool_proxy, at an address of the settings",
     "shared/adapters/http_toolbox.py": "calls our own tool_proxy, at an address of the settings",
     "shared/adapters/cloud/gcs_blobs.py": "keeps uploaded files in our bucket",
+    "shared/adapters/cloud/live_socket.py": "sockets of providers that hear live, at addresses of the settings",
     "shared/adapters/cloud/oidc_service_identity.py": "asks Google for tokens and keys",
     "shared/adapters/cloud/openai_http.py": "models and embeddings, whose address is a setting",
     "shared/adapters/cloud/openai_realtime.py": "the timeouts of the SDK, whose address is a setting",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from shared.data.stores import Stores
     from shared.ports import (
         Blobs,
+        LiveTranscriber,
         NewId,
         Tasks,
         Transcriber,
@@ -56,3 +57,20 @@ class ExpireUploadDeps(EndpointDeps):
     stores: Stores
     quotas: Quotas
     blobs: Blobs
+
+
+@value
+class LiveDeps(EndpointDeps):
+    """What ending a live conversation needs."""
+
+    new_id: NewId
+    stores: Stores
+    quotas: Quotas
+    tasks: Tasks
+
+
+@value
+class ListenDeps(LiveDeps):
+    """What hearing a device live needs."""
+
+    live_transcriber: LiveTranscriber

@@ -1,10 +1,23 @@
 """Entry points of media: files and recordings, as they come and as they are read."""
 
-from functions.media.deps import ExpireUploadDeps, FileDeps, TranscribeDeps
+from functions.media.deps import (
+    ExpireUploadDeps,
+    FileDeps,
+    ListenDeps,
+    LiveDeps,
+    TranscribeDeps,
+)
 from shared.edge.declare.entry_points import EntryPoint
 
 _FILES = "functions.media.files.file_routes"
 
+LISTEN = EntryPoint(
+    name="listen",
+    deps=ListenDeps,
+    routes=(),
+    stores=("live_conversations", "profiles"),
+    application="functions.media.live.application:build_application",
+)
 ENTRY_POINTS = (
     EntryPoint(
         name="files",
@@ -23,5 +36,11 @@ ENTRY_POINTS = (
         name="expire_upload",
         deps=ExpireUploadDeps,
         routes=("functions.media.uploads.upload_routes:EXPIRE_ROUTES",),
+    ),
+    LISTEN,
+    EntryPoint(
+        name="end_live",
+        deps=LiveDeps,
+        routes=("functions.media.live.ending_routes:END_ROUTES",),
     ),
 )

@@ -57,6 +57,9 @@ GRACE_S = 6
 MAX_HEAD_BYTES = 131_072
 """The longest request line: above every query that a route accepts, escaped."""
 
+MAX_MESSAGE_BYTES = 1_048_576
+"""Of a socket: above a photo's chunk and every frame of sound."""
+
 
 class _NoSignalServer(uvicorn.Server):
     """A server without signal handlers: two of them share this process."""
@@ -269,6 +272,9 @@ def _build_server(
         uvicorn.Config(
             app,
             http=type("Protocol", (TimelyProtocol,), {"head_timeout_s": head_timeout_s}),
+            ws="websockets-sansio",
+            ws_max_size=MAX_MESSAGE_BYTES,
+            ws_per_message_deflate=False,  # sound is compressed already
             lifespan="off",
             log_level="warning",
             access_log=False,

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -23,6 +23,7 @@ from infra.local.routing import ROOT, EntryPoint, to_starlette_path
 from infra.local.search_endpoint import SearchEndpoint
 from infra.local.token_endpoint import TokenEndpoint
 from shared.domain.local_address import is_loopback
+from shared.edge.declare.entry_points import load_place
 from shared.edge.declare.problems import build_problem
 from shared.edge.serve.http import handle_http_exception
 from shared.settings import Settings
@@ -66,7 +67,8 @@ def build_public_app(
     for function in functions:
         if function.access == "public":
             app = load_entry_point(function)
-            routes += [Route(to_starlette_path(path), app) for path in function.paths]
+            place = WebSocketRoute if function.carries_sockets else Route
+            routes += [place(to_starlette_path(path), app) for path in function.paths]
     routes.append(Route("/openapi.json", _send_api_document))
     app = Starlette(routes=routes, exception_handlers={HTTPException: handle_http_exception})
     app.router.redirect_slashes = False
@@ -85,6 +87,9 @@ def build_internal_app(functions: Sequence[EntryPoint]) -> ASGIApp:
 
 def load_entry_point(function: EntryPoint) -> ASGIApp:
     """Load an entry point exactly as the platform does: from its source file, by its name."""
+    if function.carries_sockets:
+        served: ASGIApp = load_place(function.application)
+        return served
     app: ASGIApp = create_asgi_app(function.name, str(function.source), "http")
     return app
 
@@ -152,11 +157,14 @@ class GuardedHost:
         self._hosts = frozenset(hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         if _read_host(scope) not in self._hosts:
             await build_problem(421, UNKNOWN_HOST)(scope, receive, send)
+            return
+        if scope["type"] == "websocket":
+            await self._app(scope, receive, send)
             return
         await self._app(scope, receive, _add_headers(send, SECURITY_HEADERS))
 

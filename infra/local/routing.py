@@ -14,12 +14,18 @@ ROUTES = ROOT / "infra/routes.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryPoint:
-    """A deployed function. `paths` are public; an internal one has none."""
+    """A deployed function. `paths` are public; an internal one has none. One of sockets is served by uvicorn itself."""
 
     name: str
     source: Path
     access: Literal["public", "internal"]
     paths: tuple[str, ...] = ()
+    carries_sockets: bool = False
+
+    @property
+    def application(self) -> str:
+        """Where uvicorn finds the application of one that carries sockets."""
+        return ".".join(self.source.relative_to(ROOT).with_suffix("").parts) + ":app"
 
 
 def load_entry_points(path: Path = ROUTES) -> list[EntryPoint]:
@@ -31,6 +37,7 @@ def load_entry_points(path: Path = ROUTES) -> list[EntryPoint]:
             source=ROOT / row["source"],
             access=row["access"],
             paths=tuple(row.get("paths", ())),
+            carries_sockets=row.get("sockets", False),
         )
         for name, row in table.items()
     ]

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from shared.data.conversations.conversations import Conversations
     from shared.data.conversations.daily_summaries import DailySummaries
     from shared.data.conversations.folders import Folders
+    from shared.data.conversations.live_conversations import LiveConversations
     from shared.data.conversations.merges import Merges
     from shared.data.conversations.recordings import Recordings
     from shared.data.conversations.shared_conversations import SharedConversations
@@ -136,6 +137,7 @@ _STORES = {
         "folders",
         "recordings",
         "sync_jobs",
+        "live_conversations",
         "summary_ratings",
         "daily_summaries",
     ),
@@ -201,6 +203,7 @@ class Stores:
     uploads: "Uploads"
     recordings: "Recordings"
     sync_jobs: "SyncJobs"
+    live_conversations: "LiveConversations"
     files: "Files"
     people: "People"
     goals: "Goals"

@@ -25,7 +25,6 @@ from shared.domain.conversations.conversation import (
 )
 from shared.domain.conversations.place import Geolocation
 from shared.domain.conversations.recording import Recording
-from shared.domain.errors import NotFound
 from shared.domain.failure import FailureReason
 from shared.domain.ids import ConversationId, is_id
 from shared.domain.tasks.action_item import TaskOwner
@@ -161,7 +160,7 @@ RECORDING_FIELDS = ("started_at", "finished_at", "transcript_segments")
 class ConversationIn(Wire):
     """A recorded conversation. The same id with the same content may be sent again.
 
-    The released app sends `{}` to finish a live recording, which nobody makes here.
+    The released app sends `{}` to finish a live recording.
     """
 
     model_config = ConfigDict(json_schema_extra={"required": list(RECORDING_FIELDS)})
@@ -183,13 +182,15 @@ class ConversationIn(Wire):
             raise PydanticCustomError("missing", "{field} is required", {"field": missing[0]})
         return self
 
-    def to_conversation(self, new_id: str) -> Conversation:
-        """Build the conversation; it is created when it took place, not when it was sent.
+    @property
+    def finishes_recording(self) -> bool:
+        return not self.model_fields_set
 
-        Raises NotFound for a request to finish a live recording.
-        """
-        if not (self.started_at and self.finished_at and self.transcript_segments is not None):
-            raise NotFound("No conversation is being recorded here")
+    def to_conversation(self, new_id: str) -> Conversation:
+        """Build the conversation; it is created when it took place, not when it was sent."""
+        assert self.started_at
+        assert self.finished_at
+        assert self.transcript_segments is not None
         return Conversation(
             id=ConversationId(self.id or new_id),
             created_at=self.started_at,

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from shared.data.stores import Stores
 from shared.domain.apps.webhook import OWN_WEBHOOK, WebhookDelivery
-from shared.domain.ids import UserId
+from shared.domain.ids import ConversationId, UserId
 from shared.outbound.webhook_signature import build_message_id
 from shared.ports import Tasks
 
@@ -35,3 +35,17 @@ async def queue_day_summary(stores: Stores, tasks: Tasks, uid: UserId, summary_i
             uid=uid, app_id=OWN_WEBHOOK, trigger="day_summary", subject_id=summary_id
         )
         await queue_delivery(tasks, delivery)
+
+
+async def queue_live_words(
+    tasks: Tasks, uid: UserId, conversation_id: ConversationId, batch_id: str
+) -> None:
+    """Send what was just said to its user's own webhook, which the delivery looks up once more."""
+    delivery = WebhookDelivery(
+        uid=uid,
+        app_id=OWN_WEBHOOK,
+        trigger="realtime_transcript",
+        subject_id=conversation_id,
+        version=batch_id,
+    )
+    await queue_delivery(tasks, delivery)

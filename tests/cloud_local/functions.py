@@ -86,6 +86,6 @@ def run_function(
     port, source = int(environment["PORT"]), str(function.source.relative_to(ROOT))
     loaded = {"FUNCTION_TARGET": function.name, "FUNCTION_SOURCE": source}
     variables = [f"{name}={value}" for name, value in {**environment, **loaded}.items()]
-    command = ["env", "-i", *variables, *build_command(port)]
+    command = ["env", "-i", *variables, *build_command(port, function.name)]
     with run_process(command, port=port, log=folder / f"{function.name}.log", cwd=ROOT):
         yield

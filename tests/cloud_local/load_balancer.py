@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 import httpx
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
@@ -12,8 +13,11 @@ from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route
+from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
+from starlette.websockets import WebSocket
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus
 
 from infra.local.routing import ROOT, load_entry_points, to_starlette_path
 
@@ -32,8 +36,10 @@ def build_load_balancer(urls: Mapping[str, str], config: Mapping[str, Any]) -> S
         async with http:
             yield
 
-    routes: list[Route | Mount] = [
-        Route(to_starlette_path(path), build_proxy(http, urls[function.name]), methods=METHODS)
+    routes: list[Route | WebSocketRoute | Mount] = [
+        WebSocketRoute(to_starlette_path(path), build_socket_proxy(urls[function.name]))
+        if function.carries_sockets
+        else Route(to_starlette_path(path), build_proxy(http, urls[function.name]), methods=METHODS)
         for function in load_entry_points()
         for path in function.paths
     ]
@@ -66,3 +72,33 @@ def build_proxy(http: httpx.AsyncClient, url: str) -> Any:
         )
 
     return pass_on
+
+
+def build_socket_proxy(url: str) -> Any:
+    async def pass_on(socket: WebSocket) -> None:
+        address = url.replace("http", "ws", 1) + f"{socket.url.path}?{socket.url.query}"
+        passed = {"authorization", "x-device-id-hash"}
+        headers = [(name, value) for name, value in socket.headers.items() if name in passed]
+        try:
+            async with connect(address, additional_headers=headers) as function:
+                await socket.accept()
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(pass_up, socket, function)
+                    async for message in function:  # it tells all in text
+                        await socket.send_text(str(message))
+                    await socket.close(function.close_code or 1000, function.close_reason)
+                    tasks.cancel_scope.cancel()
+        except InvalidStatus as refusal:
+            answer = refusal.response
+            await socket.send_denial_response(
+                Response(bytes(answer.body or b""), answer.status_code)
+            )
+
+    return pass_on
+
+
+async def pass_up(socket: WebSocket, function: ClientConnection) -> None:
+    """Pass on what the device sends, until it leaves."""
+    while (message := await socket.receive())["type"] == "websocket.receive":
+        await function.send(message.get("bytes") or message.get("text") or "")
+    await function.close()

@@ -34,9 +34,12 @@ asyncio.run(build())
 
 
 def test_every_entry_point_stands_in_a_table_and_is_routed_to_its_main() -> None:
-    """A new one has a row in its function's table, one in infra/routes.json, and one of sizes."""
+    """A new one has a row in its function's table, one in infra/routes.json, and one of sizes.
+
+    The module of one of sockets has its name.
+    """
     in_tables = {
-        row.name: ROOT / f"functions/{function}/main.py"
+        row.name: ROOT / f"functions/{function}/{row.name if row.application else 'main'}.py"
         for function, table in TABLES.items()
         for row in table
     }

@@ -31,7 +31,7 @@ def run_server_with_url(app: Callable[[str], ASGIApp], *, port: int = 0) -> Iter
                 app(url),
                 log_config=None,
                 access_log=False,
-                ws="none",
+                ws="websockets-sansio",
                 timeout_graceful_shutdown=1,
             )
         )

@@ -29,6 +29,7 @@ from shared.library.exported_record import (
     SummaryRating,
     build_record,
 )
+from shared.library.live_conversations import load_live
 from shared.library.uploads import iterate_content
 
 EXPORTED_COLLECTIONS = (
@@ -94,6 +95,8 @@ async def export_zip(deps: LibraryDeps, uid: UserId) -> AsyncIterator[bytes]:
                 f"conversations/{document.id}.json", await _dump_conversation(deps, uid, document)
             )
             yield buffer.drain()
+        for live in await load_live(deps.stores, uid):
+            archive.writestr(f"conversations/{live.id}.json", await _dump_whole(deps, uid, live))
         for name in EXPORTED_COLLECTIONS:
             with archive.open(f"{name}.json", "w") as file:
                 async for chunk in _join_array(_iterate_collection(deps, uid, name)):
@@ -162,6 +165,8 @@ async def _join_array(items: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 async def _iterate_conversations(deps: LibraryDeps, uid: UserId) -> AsyncIterator[bytes]:
     async for document in _iterate_stored(deps, uid):
         yield await _dump_conversation(deps, uid, document)
+    for live in await load_live(deps.stores, uid):
+        yield await _dump_whole(deps, uid, live)
 
 
 async def _iterate_stored(deps: LibraryDeps, uid: UserId) -> AsyncIterator[Document]:

@@ -23,6 +23,7 @@ from shared.edge.declare.pagination import build_array_response
 from shared.edge.declare.routes import Call, route
 from shared.library.conversation_schemas import ConversationOut
 from shared.library.deps import LibraryDeps
+from shared.library.live_conversations import load_live
 
 
 @route(
@@ -35,6 +36,9 @@ async def list_conversations(
     deps: LibraryDeps, call: Call[None, ConversationListQuery]
 ) -> list[ConversationOut] | Response:
     query, folder_ids = call.query, None
+    if query.asks_for_live:
+        live = await load_live(deps.stores, call.uid)
+        return [*map(ConversationOut.of, live[query.offset :][: query.limit])]
     if query.folder_id:
         folders = await deps.stores.folders.load(call.uid)
         folder_ids = folders.list_contributing(FolderId(query.folder_id))

@@ -32,6 +32,7 @@ from shared.library.conversation_schemas import (
 )
 from shared.library.deps import LibraryDeps
 from shared.library.hand_in import hand_in
+from shared.library.live_conversations import ask_for_end
 
 MAX_BODY_BYTES = 8_388_608
 """Room for the longest transcript; parsed, it takes up to 50 times as much memory."""
@@ -46,6 +47,9 @@ MAX_BODY_BYTES = 8_388_608
     max_bytes=MAX_BODY_BYTES,
 )
 async def add_conversation(deps: LibraryDeps, call: CreatingCall[ConversationIn]) -> AcceptedOut:
+    if call.body.finishes_recording:
+        live = await ask_for_end(deps, call.uid)
+        return AcceptedOut(id=live.id, status="in_progress")
     conversation = call.body.to_conversation(call.operation.name)
     return AcceptedOut.model_validate(await hand_in(deps, call.uid, conversation))
 

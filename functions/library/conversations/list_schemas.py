@@ -28,7 +28,8 @@ MAX_SNIPPETS = 2
 class ConversationListQuery(PageQuery):
     """A page by offset, as the released app asks, or by cursor; what is empty filters nothing.
 
-    `statuses` are separated by commas; empty, they are processing and completed. Days are included,
+    `statuses` are separated by commas; empty, they are processing and completed. `in_progress` alone is what is
+    being recorded, whatever else filters. Days are included,
     over `created_at`, in UTC where they have no zone. Without `include_transcript`, transcripts and
     photos are left out.
     """
@@ -42,6 +43,10 @@ class ConversationListQuery(PageQuery):
     start_date: FirstMoment = None
     end_date: LastMoment = None
     include_transcript: bool = True
+
+    @property
+    def asks_for_live(self) -> bool:
+        return self.statuses == "in_progress"
 
     def to_filter(self, folder_ids: Collection[FolderId] | None) -> ConversationFilter:
         """`folder_ids` are those that `folder_id` stands for."""

@@ -4,14 +4,14 @@ The place of a conversation is not among them: its owner was not asked whether a
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from shared.domain.apps.webhook import Trigger
 from shared.domain.conversations.attachments import Photo
-from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.conversations.daily_summary import DailySummary
 from shared.domain.ids import UserId
 
@@ -47,6 +47,12 @@ def build_payload(conversation: Conversation, trigger: Trigger) -> bytes:
             for result in conversation.apps_results
         ],
     }
+    return _encode(payload)
+
+
+def build_live_payload(uid: UserId, segments: Sequence[Segment]) -> bytes:
+    """Encode what was just said, for its user's own server."""
+    payload = {"session_id": uid, "segments": [segment.to_fields() for segment in segments]}
     return _encode(payload)
 
 

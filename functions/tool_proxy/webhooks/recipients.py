@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import cast, get_args
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from shared.domain.apps.app import App, InstalledApp
 from shared.domain.apps.webhook import (
     OWN_WEBHOOK,
+    DeveloperTrigger,
     DeveloperWebhook,
     DeveloperWebhookType,
     Trigger,
@@ -78,5 +80,5 @@ async def _load_own_server(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Re
 
 
 def _require_own_type(delivery: WebhookDelivery) -> DeveloperWebhookType:
-    assert delivery.trigger in ("memory_created", "day_summary"), "apps have triggers of their own"
-    return delivery.trigger
+    assert delivery.trigger in get_args(DeveloperTrigger), "apps have triggers of their own"
+    return cast(DeveloperTrigger, delivery.trigger)

@@ -1,7 +1,11 @@
-"""Subjects of webhooks: the conversation or the daily summary that one tells of."""
+"""Subjects of webhooks: the conversation, the daily summary or the live words that one tells of."""
 
 from functions.tool_proxy.deps import ToolProxyDeps
-from functions.tool_proxy.webhooks.payload import build_payload, build_summary_payload
+from functions.tool_proxy.webhooks.payload import (
+    build_live_payload,
+    build_payload,
+    build_summary_payload,
+)
 from shared.domain.apps.webhook import WebhookDelivery
 from shared.domain.chats.chat import Card
 from shared.domain.conversations.conversation import Conversation
@@ -26,6 +30,8 @@ async def load_subject(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Subjec
     """Return what to tell; None where it is gone, or a later version is told of."""
     if delivery.trigger == "day_summary":
         return await _load_day_summary(deps, delivery)
+    if delivery.trigger == "realtime_transcript":
+        return await _load_live_words(deps, delivery)
     conversation = await _load_conversation(deps, delivery)
     if conversation is None:
         return None
@@ -42,6 +48,14 @@ async def _load_day_summary(deps: ToolProxyDeps, delivery: WebhookDelivery) -> S
     except NotFound:
         return None
     return Subject(payload=build_summary_payload(delivery.uid, summary))
+
+
+async def _load_live_words(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Subject | None:
+    """Return what was just said; once its conversation has ended, that tells it all."""
+    batch = await deps.stores.live_conversations.find_batch(
+        delivery.uid, ConversationId(delivery.subject_id), delivery.version
+    )
+    return Subject(payload=build_live_payload(delivery.uid, batch.segments)) if batch else None
 
 
 async def _load_conversation(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Conversation | None:

@@ -108,13 +108,13 @@ variable "web_search" {
 }
 
 variable "optional_secrets" {
-  description = "Further keys that functions read: OPENROUTER_API_KEY, FALLBACK_API_KEY, TRANSCRIPTION_API_KEY, OMI_ENCRYPTION_SECRET, OTEL_EXPORTER_OTLP_HEADERS."
+  description = "Further keys that functions read: OPENROUTER_API_KEY, FALLBACK_API_KEY, TRANSCRIPTION_API_KEY, DEEPGRAM_API_KEY, OMI_ENCRYPTION_SECRET, OTEL_EXPORTER_OTLP_HEADERS."
   type        = list(string)
   default     = []
   validation {
     condition = length(setsubtract(
-      var.optional_secrets, ["OPENROUTER_API_KEY", "FALLBACK_API_KEY", "TRANSCRIPTION_API_KEY", "OMI_ENCRYPTION_SECRET", "OTEL_EXPORTER_OTLP_HEADERS"]
+      var.optional_secrets, ["OPENROUTER_API_KEY", "FALLBACK_API_KEY", "TRANSCRIPTION_API_KEY", "DEEPGRAM_API_KEY", "OMI_ENCRYPTION_SECRET", "OTEL_EXPORTER_OTLP_HEADERS"]
     )) == 0
-    error_message = "Optional secrets are OPENROUTER_API_KEY, FALLBACK_API_KEY, TRANSCRIPTION_API_KEY, OMI_ENCRYPTION_SECRET and OTEL_EXPORTER_OTLP_HEADERS."
+    error_message = "Optional secrets are OPENROUTER_API_KEY, FALLBACK_API_KEY, TRANSCRIPTION_API_KEY, DEEPGRAM_API_KEY, OMI_ENCRYPTION_SECRET and OTEL_EXPORTER_OTLP_HEADERS."
   }
 }

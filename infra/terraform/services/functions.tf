@@ -5,6 +5,12 @@ locals {
   public    = { for name, function in local.functions : name => function if function.access == "public" }
   # Cloud Run names hold no underscore; a service's URL is known before it exists.
   services = { for name, _ in local.functions : name => replace(name, "_", "-") }
+  applications = {
+    for name, function in local.functions : name => try(function.sockets, false)
+    ? "${replace(trimsuffix(function.source, ".py"), "/", ".")}:app"
+    : "functions_framework.aio:app"
+  }
+  socket_protocols = { for name, function in local.functions : name => try(function.sockets, false) ? "websockets-sansio" : "none" }
   # Release → percentage of the requests of each function.
   traffic = {
     for name, _ in local.functions : name => {
@@ -46,11 +52,12 @@ resource "google_cloud_run_v2_service" "function" {
 
     containers {
       image = var.image
-      # The framework's own application, loaded in the process and the loop that serve it, so that it connects while it loads.
+      # The framework's own application, loaded in the process and the loop that serve it, so that it connects while it
+      # loads; of sockets, which it does not carry, their own.
       command = ["uvicorn"]
       args = [
-        "functions_framework.aio:app", "--host=0.0.0.0", "--port=8080",
-        "--lifespan=on", "--log-level=error", "--no-access-log",
+        local.applications[each.key], "--host=0.0.0.0", "--port=8080", "--lifespan=on", "--log-level=error", "--no-access-log",
+        "--ws=${local.socket_protocols[each.key]}", "--ws-max-size=1048576", "--ws-per-message-deflate=false",
       ]
       ports {
         container_port = 8080

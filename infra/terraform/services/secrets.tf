@@ -3,7 +3,7 @@
 locals {
   # Some ask models for answers, some for the vectors of what they index or search for.
   model_functions = [
-    "after_turn", "apply_retention", "chat", "end_stretch", "files", "import_files", "integrations", "library", "mcp",
+    "after_turn", "apply_retention", "chat", "end_stretch", "files", "import_files", "integrations", "library", "listen", "mcp",
     "process_conversation", "read_file", "reindex_users", "summarise_day", "transcribe_audio",
   ]
   index_functions = [
@@ -15,7 +15,8 @@ locals {
       OPENAI_API_KEY        = local.model_functions
       FALLBACK_API_KEY      = local.model_functions
       OPENROUTER_API_KEY    = ["chat"]
-      TRANSCRIPTION_API_KEY = ["chat", "import_files", "library", "transcribe_audio"]
+      TRANSCRIPTION_API_KEY = ["chat", "import_files", "library", "listen", "transcribe_audio"]
+      DEEPGRAM_API_KEY      = ["listen"]
       PINECONE_API_KEY      = local.index_functions
       PSEUDONYM_KEY         = keys(local.functions)
       # Of Omi's backend, whose conversations a project may hold.

@@ -9,12 +9,12 @@ from shared.domain.apps.app import AppTrigger
 from shared.domain.ids import AppId, ConversationId, UserId
 from shared.domain.value import value
 
-DeveloperTrigger = Literal["memory_created", "day_summary"]
+DeveloperTrigger = Literal["memory_created", "day_summary", "realtime_transcript"]
 Trigger = AppTrigger | DeveloperTrigger
 DeveloperWebhookType = Literal[
     "memory_created", "realtime_transcript", "audio_bytes", "day_summary"
 ]
-"""A user's own webhooks, by the names of the old product. The live ones are kept and never called."""
+"""A user's own webhooks, by the names of the old product. That of sound is kept and never called."""
 DEVELOPER_WEBHOOK_TYPES: tuple[DeveloperWebhookType, ...] = get_args(DeveloperWebhookType)
 OWN_WEBHOOK = AppId("")
 """Stands for the user's own webhook among the apps that receive something."""
@@ -81,7 +81,7 @@ class Announcement:
 class WebhookDelivery:
     """One attempt to tell a receiver of a conversation or a daily summary, its `subject_id`.
 
-    `version` tells updates of one conversation apart. A receiver is an app, or OWN_WEBHOOK.
+    `version` tells updates of one conversation apart, and is the batch of live words. A receiver is an app, or OWN_WEBHOOK.
     """
 
     uid: UserId

@@ -34,3 +34,15 @@ class Transcription:
 
     utterances: tuple[Utterance, ...]
     language: str | None = None
+
+
+@value
+class Hearing:
+    """What was heard in a stream, with times from its first sample.
+
+    One that is not final says what is likely being said, and the next one takes its place.
+    """
+
+    utterances: tuple[Utterance, ...]
+    is_final: bool = True
+    language: str | None = None

@@ -17,7 +17,8 @@ class EntryPoint:
 
     Each of `routes` is imported with the first request that nothing before it serves. The routes that most
     instances serve `first`, by `first_deps` where less is enough, and the `stores` that these use are
-    imported while the instance starts. What `serves_pages` may be called from a browser.
+    imported while the instance starts. What `serves_pages` may be called from a browser. One of sockets has no
+    routes: its `application` is built from its dependencies, and uvicorn serves it without the framework.
     """
 
     name: str
@@ -27,6 +28,7 @@ class EntryPoint:
     first_deps: type | None = None
     stores: tuple[str, ...] = ()
     serves_pages: bool = False
+    application: str | None = None
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -36,6 +38,11 @@ class EntryPoint:
 
 def load_routes(place: str) -> Sequence[Route[Any]]:
     """Import the routes that stand at "module:NAME"."""
-    module, _, name = place.partition(":")
-    routes: Sequence[Route[Any]] = getattr(import_module(module), name)
+    routes: Sequence[Route[Any]] = load_place(place)
     return routes
+
+
+def load_place(place: str) -> Any:
+    """Import what stands at "module:NAME"."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

@@ -14,8 +14,8 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from shared import telemetry
-from shared.domain.errors import NotAuthenticated
 from shared.domain.ids import UserId
+from shared.edge.declare.bearer_tokens import parse_bearer_token
 from shared.edge.declare.problems import RequestRejected, build_problem
 from shared.edge.declare.routes import Call, Route
 from shared.edge.serve.bodies import build_validation_problem, parse_json, read_body, read_query
@@ -102,17 +102,6 @@ async def _authenticate(function: str, row: Route[Any], deps: AuthDeps, request:
     uid = (await deps.identity.verify(token, check=row.check)).uid
     telemetry.add_fields(uid=telemetry.hash_id(uid))
     return uid
-
-
-def parse_bearer_token(headers: Headers) -> str:
-    """Return the bearer token. Raises NotAuthenticated with the texts the app knows."""
-    header = headers.get("authorization")
-    if not header:
-        raise NotAuthenticated("Authorization header not found")
-    scheme, _, token = header.partition(" ")
-    if scheme.lower() != "bearer" or not token or " " in token:
-        raise NotAuthenticated("Invalid authorization token")
-    return token
 
 
 def _check_headers(row: Route[Any], request: Request) -> None:

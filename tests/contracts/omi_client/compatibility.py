@@ -26,8 +26,7 @@ started server as the app sends it, and read the answer with the app's types.
 POSTSCRIPT = """
 ## Not Keepsake's
 
-- Live transcription (`/v4/listen`): recordings arrive as files or transcripts. Apps may declare the triggers `transcript_processed` and
-  `audio_bytes`, and users a webhook for `realtime_transcript` or `audio_bytes`; they never fire.
+- Live words (`/v4/listen`) reach a user's own webhook `realtime_transcript` alone; `transcript_processed` and `audio_bytes` never fire.
 - Sign-in: Firebase does it; Keepsake verifies its tokens.
 - The app's links to Omi's website lead there. Keepsake's own are in the answers.
 - Plans, payments, firmware and phone calls: answered empty.

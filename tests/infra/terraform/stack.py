@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 import hcl2
 import pytest
 
-from infra.local.routing import ROOT
+from infra.local.routing import ROOT, load_entry_points
 
 TERRAFORM = ROOT / "infra/terraform"
 STACKS = ("foundation", "services")
@@ -28,7 +28,7 @@ RESOURCE_REFERENCE = re.compile(r"\b(google_\w+)\.(\w+)")
 REMOTE_STATE = "data.terraform_remote_state.foundation.outputs"
 NUMBER = "123456789012"
 SECRETS = [
-    "DISCONNECT_KEYS", "FALLBACK_API_KEY", "GOOGLE_CLIENT_SECRET", "OMI_ENCRYPTION_SECRET", "OPENAI_API_KEY", "OPENROUTER_API_KEY",
+    "DEEPGRAM_API_KEY", "DISCONNECT_KEYS", "FALLBACK_API_KEY", "GOOGLE_CLIENT_SECRET", "OMI_ENCRYPTION_SECRET", "OPENAI_API_KEY", "OPENROUTER_API_KEY",
     "OTEL_EXPORTER_OTLP_HEADERS",
     "PERPLEXITY_API_KEY", "PINECONE_API_KEY", "PSEUDONYM_KEY", "TOOL_CALL_KEYS", "TRANSCRIPTION_API_KEY", "WEB_PUSH_KEY",
 ]  # fmt: skip
@@ -59,7 +59,7 @@ VARIABLES: dict[str, dict[str, Any]] = {
         "billing_account": "0A0A0A-0B0B0B-0C0C0C", "oauth_clients": {"google": "client-of-google"},
         "web_search": "perplexity",
         "optional_secrets": [
-            "FALLBACK_API_KEY", "OMI_ENCRYPTION_SECRET", "OPENROUTER_API_KEY", "OTEL_EXPORTER_OTLP_HEADERS", "TRANSCRIPTION_API_KEY",
+            "DEEPGRAM_API_KEY", "FALLBACK_API_KEY", "OMI_ENCRYPTION_SECRET", "OPENROUTER_API_KEY", "OTEL_EXPORTER_OTLP_HEADERS", "TRANSCRIPTION_API_KEY",
         ],
     },
     "services": {
@@ -199,8 +199,23 @@ def load_container() -> Mapping[str, Any]:
     return container  # type: ignore[no-any-return]  # as HCL has it
 
 
-def build_command(port: int) -> list[str]:
-    """Build the container's command for a port of this machine; the last of two equal options counts."""
+def build_command(port: int, function: str = "chat") -> list[str]:
+    """Build the command of a function's container for a port of this machine; the last of two equal options counts."""
     [program], arguments = load_container()["command"], load_container()["args"]
     path = Path(sys.executable).with_name(program)
-    return [str(path), *arguments, "--host=127.0.0.1", f"--port={port}"]
+    values = name_application(function)
+    filled = [
+        reduce(lambda text, value: text.replace(*value), values.items(), each) for each in arguments
+    ]
+    return [str(path), *filled, "--host=127.0.0.1", f"--port={port}"]
+
+
+def name_application(function: str) -> dict[str, str]:
+    """Return what uvicorn loads for a function, and how it carries sockets, by the references to them."""
+    [row] = [each for each in load_entry_points() if each.name == function]
+    application = row.application if row.carries_sockets else "functions_framework.aio:app"
+    protocol = "websockets-sansio" if row.carries_sockets else "none"
+    return {
+        "${local.applications[each.key]}": application,
+        "${local.socket_protocols[each.key]}": protocol,
+    }

@@ -15,7 +15,7 @@ import pytest
 from infra.emulators.process import find_free_port, run_server
 from infra.local.routing import ROOT, load_entry_points
 from tests.infra.containers.test_containers import copy_what_the_image_gets
-from tests.infra.terraform.stack import build_command, evaluate, load_container
+from tests.infra.terraform.stack import build_command, evaluate, load_container, name_application
 
 FUNCTIONS = {function.name: function for function in load_entry_points()}
 UNCHECKED_HASH = 0b01
@@ -63,7 +63,7 @@ def ask_for_health(environment: dict[str, str], app: Path) -> httpx.Response:
     with socket.create_server(("127.0.0.1", 0)) as firestore:
         emulator = f"FIRESTORE_EMULATOR_HOST=127.0.0.1:{firestore.getsockname()[1]}"
         fields = [emulator, *(f"{name}={value}" for name, value in environment.items())]
-        command = ["env", "-i", *fields, *build_command(port)]
+        command = ["env", "-i", *fields, *build_command(port, environment["K_SERVICE"])]
         with run_server(command, port=port, log=log, cwd=app):
             answer = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60)
     assert answer.is_success, log.read_text()[-3000:]
@@ -80,6 +80,15 @@ def test_the_image_starts_each_entry_point_with_its_settings_alone_d2(
     answer = ask_for_health(build_environment(name, image, find_free_port()), image)
 
     assert answer.json() == {"status": "ok", "function": name}
+
+
+def test_sockets_are_carried_by_uvicorn_itself_l3() -> None:
+    values = evaluate("services", "applications", "socket_protocols")
+
+    for name in FUNCTIONS:
+        expected = [values["applications"][name], values["socket_protocols"][name]]
+        assert [*name_application(name).values()] == expected
+    assert values["applications"]["listen"] == "functions.media.listen:app"
 
 
 LOAD_CODE = """
@@ -108,7 +117,9 @@ def is_ignored(name: str) -> bool:
     return any(name == pattern or name.startswith(f"{pattern}/") for pattern in patterns)
 
 
-@pytest.mark.parametrize("source", sorted({str(f.source) for f in FUNCTIONS.values()}))
+@pytest.mark.parametrize(
+    "source", sorted({str(f.source) for f in FUNCTIONS.values() if not f.carries_sockets})
+)
 def test_the_packaged_source_starts_as_functions_d2(source: str, package: Path) -> None:
     names = [name for name, function in FUNCTIONS.items() if str(function.source) == source]
     relative = str(Path(source).relative_to(ROOT))

@@ -1,0 +1,395 @@
+"""Stream: a device's connection from its first frame to its end, when everything that it sent is stored.
+
+What is said is stored before it is shown. Nothing of a conversation stands in this process alone: where a
+connection is cut, the next one goes on with it, in whatever instance, and a task ends it after its pause.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import AbstractAsyncContextManager, nullcontext
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import to_json
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from functions.media.deps import ListenDeps
+from functions.media.live.closing import (
+    BROKEN,
+    ELSEWHERE,
+    FAST,
+    LARGE,
+    LEFT,
+    LONG,
+    SILENT,
+    UNREADABLE,
+    Closing,
+    explain,
+)
+from functions.media.live.live_schemas import (
+    ListenQuery,
+    PhotoChunkIn,
+    SuggestedIn,
+    build_conversation_event,
+    build_segments,
+    build_status,
+)
+from functions.media.live.pace import TEXT_BYTES_PER_S, Pace
+from functions.media.live.photos import PhotoChunks
+from functions.media.live.session import LiveSession, Said, Step
+from functions.media.live.unheard import Unheard
+from shared import telemetry
+from shared.data.store.codec import type_adapter
+from shared.domain.conversations.attachments import Photo
+from shared.domain.conversations.live_conversation import LiveBatch, LiveConversation
+from shared.domain.conversations.speech import SAMPLE_RATE, Hearing
+from shared.domain.errors import KeepsakeError, NotFound, Unavailable
+from shared.domain.ids import ConversationId, UserId
+from shared.domain.value import value
+from shared.library.device_frames import MAX_FRAME_BYTES
+from shared.library.live_conversations import end_live, schedule_end
+from shared.library.webhook_tasks import queue_live_words
+from shared.ports import LiveHearing
+
+TICK_S = 1.0
+PING_EVERY = timedelta(seconds=10)
+CHECK_EVERY = timedelta(seconds=60)
+FLUSH_AFTER = timedelta(seconds=2)
+"""Where no sound comes for so long, what was said is told without more of it."""
+MAX_QUIET_LINE = timedelta(seconds=90)
+MAX_STREAM = timedelta(minutes=55)
+"""The platform cuts a connection after an hour; the app comes back and goes on."""
+DRAIN_S = 20.0
+"""How long words of sound that came are waited for when the device has left."""
+COUNTED_S = 10
+"""Seconds of sound that are taken from a quota at once."""
+MAX_UNREADABLE_FRAMES = 100
+MAX_PHOTOS = 20
+MAX_PHOTO_BYTES = 2_000_000
+"""Of a conversation; further ones are not kept."""
+STORE_ATTEMPTS = 5
+FOLLOW_EVERY_S = 3.0
+FOLLOW_TIMES = 100
+
+
+@value
+class Caller:
+    """Who sends sound, with which token, from which of their devices, and how."""
+
+    uid: UserId
+    token: str
+    device: str
+    query: ListenQuery
+
+
+class Stream:
+    """One connection that was accepted."""
+
+    def __init__(self, deps: ListenDeps, socket: WebSocket, caller: Caller) -> None:
+        now = deps.clock.now()
+        self._deps = deps
+        self._socket = socket
+        self._uid = caller.uid
+        self._caller = caller
+        self._stream = deps.new_id()
+        self._decoder = caller.query.build_decoder()
+        self._photos = PhotoChunks()
+        self._pace = Pace(now)
+        self._began_at = self._heard_at = self._pinged_at = self._checked_at = self._flushed_at = (
+            now
+        )
+        self._prepaid_s = float(COUNTED_S)
+        self._unreadable = 0
+        self._storing = asyncio.Lock()
+        self._followers: list[asyncio.Task[None]] = []
+        self._closing: asyncio.Future[Closing] = asyncio.get_running_loop().create_future()
+
+    async def run(self) -> None:
+        """Hear the device until it leaves, or may send no more; then store what it said last."""
+        closing = BROKEN
+        try:
+            await self._send(build_status("initiating", "Connecting"))
+            self._session = await self._resume()
+            await self._find_listeners()
+            closing = await self._serve()
+        except KeepsakeError as error:
+            closing = explain(error)
+        except WebSocketDisconnect:
+            closing = LEFT
+        finally:
+            telemetry.add_fields(close_code=closing.code, reason=closing.reason)
+            await self._close(closing)
+
+    async def _resume(self) -> LiveSession:
+        """Go on with what this device left within its pause; what is over by now is ended."""
+        now, query = self._deps.clock.now(), self._caller.query
+        template = LiveConversation(
+            id=ConversationId(""),
+            device=self._caller.device,
+            source=query.known_source,
+            started_at=now,
+            last_words_at=now,
+            pause_s=round(query.pause.total_seconds()),
+            stream=self._stream,
+            language=query.language_code,
+        )
+        resumed = None
+        for live in await self._deps.stores.live_conversations.list_all(self._uid):
+            if live.device != self._caller.device:
+                continue
+            if live.is_ending or live.is_over(now):
+                await end_live(self._deps, self._uid, live.id)
+            else:
+                resumed = await self._deps.stores.live_conversations.take_over(
+                    self._uid, live.id, self._stream
+                )
+        return LiveSession(template, self._deps.new_id, resumed=resumed)
+
+    async def _serve(self) -> Closing:
+        async with (
+            self._open_hearing() as hearing,
+            asyncio.TaskGroup() as tasks,
+        ):
+            self._tasks = tasks
+            told = tasks.create_task(self._guard(self._tell(hearing)))
+            others = [
+                tasks.create_task(self._guard(work))
+                for work in (self._receive(hearing), self._watch(hearing))
+            ]
+            await self._send(build_status("ready", "Listening"))
+            closing = await self._closing
+            for task in others:
+                task.cancel()
+            await self._drain(hearing, told)
+            for task in self._followers:
+                task.cancel()
+        return closing
+
+    def _open_hearing(self) -> AbstractAsyncContextManager[LiveHearing]:
+        query = self._caller.query
+        if query.custom_stt == "enabled":
+            return nullcontext(Unheard())
+        return self._deps.live_transcriber.open(language=query.language_code)
+
+    async def _guard(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let what fails end the stream in good order, with what was heard."""
+        try:
+            await work
+        except KeepsakeError as error:
+            self._end(explain(error))
+        except WebSocketDisconnect:
+            self._end(LEFT)
+
+    def _end(self, closing: Closing) -> None:
+        if not self._closing.done():
+            self._closing.set_result(closing)
+
+    async def _drain(self, hearing: LiveHearing, told: asyncio.Task[None]) -> None:
+        """Wait for the words of what was heard. The conversation stays open: its device may come back."""
+        try:
+            async with asyncio.timeout(DRAIN_S):
+                await hearing.end()
+                await asyncio.wait([told])
+        except (TimeoutError, KeepsakeError):
+            telemetry.warning("live_words_lost")
+        told.cancel()
+
+    async def _close(self, closing: Closing) -> None:
+        if self._is_connected():
+            try:
+                await self._socket.close(closing.code, closing.short_reason)
+            except WebSocketDisconnect:
+                return
+
+    # What the device sends.
+
+    async def _receive(self, hearing: LiveHearing) -> None:
+        while not self._closing.done():
+            message = await self._socket.receive()
+            if message["type"] == "websocket.disconnect":
+                self._end(LEFT)
+            elif (frame := message.get("bytes")) is not None:
+                await self._take_frame(hearing, frame)
+            else:
+                await self._take_text(message.get("text") or "")
+
+    async def _take_frame(self, hearing: LiveHearing, frame: bytes) -> None:
+        if len(frame) > MAX_FRAME_BYTES:
+            return self._end(LARGE)
+        now = self._deps.clock.now()
+        samples = self._decoder.decode(frame)
+        seconds = len(samples) / (2 * SAMPLE_RATE)
+        self._unreadable = 0 if samples else self._unreadable + 1
+        if self._unreadable >= MAX_UNREADABLE_FRAMES:
+            return self._end(UNREADABLE)
+        if not self._pace.take(seconds, now):
+            return self._end(FAST)
+        self._heard_at = now
+        await self._count(seconds)
+        self._session.take_sound(seconds, now)
+        await hearing.hear(samples)
+        return None
+
+    async def _count(self, seconds: float) -> None:
+        """Count sound towards the quota of a day, before it is heard."""
+        self._prepaid_s -= seconds
+        while self._prepaid_s < 0:
+            await count_live_sound(self._deps, self._uid)
+            self._prepaid_s += COUNTED_S
+
+    async def _take_text(self, text: str) -> None:
+        """Take what a device says beside its sound; what is not understood changes nothing."""
+        now = self._deps.clock.now()
+        if not self._pace.take(len(text) / TEXT_BYTES_PER_S, now):
+            return self._end(FAST)
+        try:
+            said = type_adapter(SuggestedIn | PhotoChunkIn).validate_json(text)
+        except ValidationError:
+            return telemetry.count(unread_texts=1)
+        if isinstance(said, PhotoChunkIn):
+            await self._take_photo(said)
+        elif self._caller.query.custom_stt == "enabled":
+            await self._take_hearing(said.to_hearing())
+        return None
+
+    async def _take_photo(self, chunk: PhotoChunkIn) -> None:
+        content = self._photos.add(chunk)
+        if content is None:
+            return None
+        now = self._deps.clock.now()
+        photo = Photo(id=self._deps.new_id(), base64=content, created_at=now)
+        async with self._storing:
+            live, is_new = self._session.place(now)
+            if live.photo_count >= MAX_PHOTOS or live.photo_bytes + len(content) > MAX_PHOTO_BYTES:
+                return telemetry.count(refused_photos=1)
+            said = Said(conversation=live, segments=(), is_final=True, is_new=is_new)
+            await self._store(said, photos=(photo,))
+        message = {"type": "photo_processing", "temp_id": chunk.id, "photo_id": photo.id}
+        return await self._send(message)
+
+    # What time brings.
+
+    async def _watch(self, hearing: LiveHearing) -> None:
+        while not self._closing.done():
+            await self._deps.clock.sleep(TICK_S)
+            now = self._deps.clock.now()
+            await self._keep_alive(now)
+            if now - self._began_at >= MAX_STREAM:
+                self._end(LONG)
+            elif now - self._heard_at >= MAX_QUIET_LINE:
+                self._end(SILENT)
+            elif now - max(self._heard_at, self._flushed_at) >= FLUSH_AFTER:
+                self._flushed_at = now
+                await hearing.flush()
+            async with self._storing:
+                if self._session.is_paused(hearing.heard_until, now):
+                    for step in self._session.end():
+                        await self._do(step)
+
+    async def _keep_alive(self, now: datetime) -> None:
+        if now - self._pinged_at >= PING_EVERY:
+            self._pinged_at = now
+            await self._send("ping")
+        if now - self._checked_at >= CHECK_EVERY:
+            self._checked_at = now
+            await self._check_token()
+            await self._find_listeners()
+
+    async def _find_listeners(self) -> None:
+        """Look whether the owner switched their own webhook of live words on."""
+        webhooks = await self._deps.stores.developer_webhooks.get(self._uid)
+        self._tells_own_server = webhooks.get("realtime_transcript").is_on
+
+    async def _check_token(self) -> None:
+        """Raises NotAuthenticated once the token has expired, or its owner signed out everywhere."""
+        try:
+            await self._deps.identity.verify(self._caller.token)
+        except Unavailable:
+            return
+
+    # What is heard.
+
+    async def _tell(self, hearing: LiveHearing) -> None:
+        async for heard in hearing.heard():
+            await self._take_hearing(heard)
+
+    async def _take_hearing(self, heard: Hearing) -> None:
+        async with self._storing:
+            for step in self._session.take(heard):
+                await self._do(step)
+
+    async def _do(self, step: Step) -> None:
+        if not isinstance(step, Said):
+            conversation = await end_live(self._deps, self._uid, step.conversation_id)
+            if conversation is not None:
+                event = build_conversation_event("memory_processing_started", conversation)
+                await self._send(event)
+                following = self._guard(self._tell_when_processed(conversation.id))
+                self._followers.append(self._tasks.create_task(following))
+            return
+        if step.is_final and step.segments:
+            step = await self._store(step)
+        if step.gone:
+            await self._send({"type": "segments_deleted", "segment_ids": list(step.gone)})
+        if step.segments:
+            name = self._deps.live_transcriber.name
+            await self._send(build_segments(step.segments, is_final=step.is_final, name=name))
+
+    async def _store(self, said: Said, photos: tuple[Photo, ...] = ()) -> Said:
+        """Store what was said; what its conversation takes no more begins another, which is returned."""
+        for attempt in range(STORE_ATTEMPTS):
+            name = said.segments[0].id if said.segments else photos[0].id
+            batch = LiveBatch(id=str(name), segments=said.segments, photos=photos)
+            try:
+                if said.is_new:  # first: whatever becomes of this process, somebody ends it
+                    await schedule_end(self._deps, self._uid, said.conversation)
+                stored = await self._deps.stores.live_conversations.add(
+                    self._uid, said.conversation, batch, is_new=said.is_new
+                )
+            except Unavailable:
+                await self._deps.clock.sleep(attempt + 1)
+                continue
+            if stored is not None:
+                self._session.conversation = stored
+                if said.segments and self._tells_own_server:
+                    await queue_live_words(self._deps.tasks, self._uid, stored.id, batch.id)
+                if stored.stream != self._stream:
+                    self._end(ELSEWHERE)
+                return said
+            said = self._session.restart(said)
+        raise Unavailable("What was said could not be stored")
+
+    async def _tell_when_processed(self, conversation_id: ConversationId) -> None:
+        """Tell the device when a conversation of this stream is ready, so that it need not ask."""
+        for _ in range(FOLLOW_TIMES):
+            await self._deps.clock.sleep(FOLLOW_EVERY_S)
+            try:
+                conversation = await self._deps.stores.conversations.get_stored(
+                    self._uid, conversation_id
+                )
+                if conversation.status != "processing":
+                    whole = await self._deps.stores.conversations.get(self._uid, conversation_id)
+                    return await self._send(build_conversation_event("memory_created", whole))
+            except (NotFound, Unavailable):
+                continue
+        return None
+
+    async def _send(self, message: Any) -> None:
+        """Send a text, or anything else as JSON; who has left is told nothing."""
+        if not self._is_connected():
+            return
+        text = message if isinstance(message, str) else to_json(message).decode()
+        try:
+            await self._socket.send_text(text)
+        except WebSocketDisconnect:
+            self._end(LEFT)
+
+    def _is_connected(self) -> bool:
+        states = (self._socket.client_state, self._socket.application_state)
+        return states == (WebSocketState.CONNECTED, WebSocketState.CONNECTED)
+
+
+async def count_live_sound(deps: ListenDeps, uid: UserId) -> None:
+    """Take the next seconds of sound from the quota of a day. Raises QuotaExceeded."""
+    await deps.quotas.take(uid, "live_seconds", COUNTED_S, now=deps.clock.now())

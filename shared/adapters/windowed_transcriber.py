@@ -1,0 +1,140 @@
+"""LiveTranscriber over any Transcriber: it hears windows of voice, each as soon as it ends.
+
+Where hearing costs nothing, an open window is heard meanwhile too, to show what is likely being said.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from shared.adapters.voice_windows import VoiceWindows, Window
+from shared.domain.conversations.speech import Hearing, Transcription
+from shared.domain.errors import Unavailable
+from shared.library.sound import build_wav
+from shared.ports import Clock, LiveHearing, Transcriber
+
+GUESS_STEP_S = 1.5
+"""How much more must be spoken before an open window is heard again."""
+MAX_WAITING = 2
+"""Windows that wait to be heard; while there are more, no sound is taken."""
+RETRY_DELAYS_S = (1.0, 3.0)
+
+
+class WindowedTranscriber:
+    def __init__(self, transcriber: Transcriber, clock: Clock, *, shows_guesses: bool) -> None:
+        self._transcriber = transcriber
+        self._clock = clock
+        self._shows_guesses = shows_guesses
+
+    @property
+    def name(self) -> str:
+        return self._transcriber.name
+
+    @property
+    def is_ready(self) -> bool:
+        return self._transcriber.is_ready
+
+    @asynccontextmanager
+    async def open(self, *, language: str | None = None) -> AsyncIterator[LiveHearing]:
+        yield _WindowedHearing(
+            self._transcriber, self._clock, language=language, shows_guesses=self._shows_guesses
+        )
+
+
+class _WindowedHearing:
+    """Speakers are not told apart: each window is heard by itself."""
+
+    def __init__(
+        self, transcriber: Transcriber, clock: Clock, *, language: str | None, shows_guesses: bool
+    ) -> None:
+        self._transcriber = transcriber
+        self._clock = clock
+        self._language = language
+        self._shows_guesses = shows_guesses
+        self._windows = VoiceWindows()
+        self._waiting = deque[Window]()
+        self._is_ended = False
+        self._guessed_until = 0.0
+        self._changed = asyncio.Condition()
+
+    @property
+    def heard_until(self) -> float:
+        return self._waiting[0].start if self._waiting else self._windows.quiet_until
+
+    async def hear(self, samples: bytes) -> None:
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self._waiting) <= MAX_WAITING)
+            self._waiting.extend(self._windows.add(samples))
+            self._changed.notify_all()
+
+    async def flush(self) -> None:
+        async with self._changed:
+            self._waiting.extend(self._windows.flush())
+            self._changed.notify_all()
+
+    async def end(self) -> None:
+        await self.flush()
+        async with self._changed:
+            self._is_ended = True
+            self._changed.notify_all()
+
+    async def heard(self) -> AsyncIterator[Hearing]:
+        while True:
+            async with self._changed:
+                await self._changed.wait_for(self._has_work)
+            if self._waiting:
+                hearing = await self._transcribe(self._waiting[0], is_final=True)
+                yield hearing
+                async with self._changed:
+                    self._waiting.popleft()
+                    self._guessed_until = 0.0
+                    self._changed.notify_all()
+            elif self._is_ended:
+                return
+            else:
+                guess = self._windows.build_open()
+                self._guessed_until = guess.end
+                hearing = await self._transcribe(guess, is_final=False)
+                if not self._waiting:
+                    yield hearing
+
+    def _has_work(self) -> bool:
+        return bool(self._waiting) or self._is_ended or self._can_guess()
+
+    def _can_guess(self) -> bool:
+        open_until = self._windows.open_until if self._shows_guesses else None
+        if open_until is None:
+            return False
+        begin = max(self._windows.quiet_until, self._guessed_until)
+        return open_until - begin >= GUESS_STEP_S
+
+    async def _transcribe(self, window: Window, *, is_final: bool) -> Hearing:
+        heard = await self._ask(window)
+        return Hearing(
+            utterances=tuple(
+                replace(
+                    each,
+                    start=min(each.start + window.start, window.end),
+                    end=min(each.end + window.start, window.end),
+                    speaker=None,
+                )
+                for each in heard.utterances
+            ),
+            is_final=is_final,
+            language=heard.language,
+        )
+
+    async def _ask(self, window: Window) -> Transcription:
+        """Ask again where that may help: the sound is nowhere else."""
+        for delay_s in RETRY_DELAYS_S:
+            try:
+                return await self._transcriber.transcribe(
+                    build_wav(window.samples), language=self._language
+                )
+            except Unavailable:
+                await self._clock.sleep(delay_s)
+        return await self._transcriber.transcribe(
+            build_wav(window.samples), language=self._language
+        )
