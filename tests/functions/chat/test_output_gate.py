@@ -5,7 +5,7 @@ import anyio
 from functions.chat.safety.output_gate import OutputGate
 
 
-def test_an_open_gate_lets_a_burst_of_words_through_without_a_turn_of_the_loop_m19() -> None:
+def test_an_open_gate_lets_a_burst_of_words_through_without_a_turn_of_the_loop() -> None:
     passing = OutputGate().wait_released()
 
     try:
