@@ -18,6 +18,7 @@ READ: ToolClass = "read"
 class PlayedRead:
     wish: Wish
     given: Given
+    tool_class: ToolClass
     is_asked: bool
 
 
@@ -49,6 +50,7 @@ async def _play(
     return PlayedRead(
         wish=wish,
         given=find_given(turn, reads_library=reads_library),
+        tool_class=turn.tool_classes[-1],
         is_asked=turn.reasons[-1] is not None,
     )
 
@@ -77,10 +79,11 @@ def list_asked(reads: Sequence[PlayedRead]) -> Iterator[str]:
 
 
 def are_rare(reads: Sequence[PlayedRead]) -> bool:
-    """Tell whether few enough ask in every kind of turn."""
+    """Tell whether few enough ask in every kind of turn, of those whose name says nothing graver."""
+    judged = [read for read in reads if read.tool_class == READ]
     return all(
-        sum(read.is_asked for read in reads if read.given == given)
-        <= share * sum(read.given == given for read in reads)
+        sum(read.is_asked for read in judged if read.given == given)
+        <= share * sum(read.given == given for read in judged)
         for given, share in MAX_ASKED.items()
     )
 
