@@ -117,7 +117,9 @@ def test_a_memory_is_written_listed_changed_and_deleted_r7(open_script):
 
 def test_memories_are_written_in_batches_and_paged_by_category_r7(open_script):
     script = open_script("memories:read", "memories:write")
-    batch = [{"content": f"Fact {n}.", "category": ("interesting", "system")[n % 2]} for n in range(5)]
+    batch = [
+        {"content": f"Fact {n}.", "category": ("interesting", "system")[n % 2]} for n in range(5)
+    ]
     reader = shape(memories=each(MEMORY), created_count=integer)
 
     made = script.send("POST", f"{MEMORIES}/batch", reader, json={"memories": batch})
