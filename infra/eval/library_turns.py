@@ -50,7 +50,7 @@ class PlayedTurn:
     """How a turn went: `reasons` why the owner was asked about each step, and what was sent of all.
 
     `told_bits` were counted without a question, those of a clean turn as `clean_bits`. `tool_classes` are those by
-    which consent judged the steps.
+    which consent judged the steps. `began_alone`: with the message alone.
     """
 
     tool_classes: Sequence[ToolClass]
@@ -58,7 +58,7 @@ class PlayedTurn:
     sent: Sequence[Step]
     told_bits: float
     clean_bits: float
-    began_clean: bool
+    began_alone: bool
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ class LibraryTurns:
         agent = _build_agent(
             turn, _name_steps(turn.tools, steps), owner, account, derive, local_time
         )
-        began_clean = turn.context.holds_question_alone
+        began_alone = turn.context.holds_question_alone
         async with aclosing(agent.run(turn.context)) as events:
             async for _ in events:
                 pass
@@ -114,7 +114,7 @@ class LibraryTurns:
             sent=[(tool, arguments) for *_, tool, arguments in toolbox.calls],
             told_bits=account.bits[False],
             clean_bits=account.bits[True],
-            began_clean=began_clean,
+            began_alone=began_alone,
         )
 
     @asynccontextmanager

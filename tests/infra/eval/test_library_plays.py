@@ -64,7 +64,7 @@ async def test_a_read_whose_name_says_sensitive_asks_and_misses_no_bound_s2(
     assert are_rare(reads)
 
 
-@pytest.mark.parametrize("aim", ["clean turn", "library read"])
+@pytest.mark.parametrize("aim", ["message alone", "library read"])
 async def test_every_bit_of_a_play_is_counted_and_few_are_told_s2(
     turns: LibraryTurns, aim: Any
 ) -> None:
