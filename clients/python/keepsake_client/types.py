@@ -2989,6 +2989,7 @@ class ConversationWithSoundOut(TypedDict):
     apps_results: list[AppResultOut]
     suggested_summarization_apps: list[str]
     transcript_segments: list[SegmentOut]
+    dropped_memories: dict[str, int]
     audio_files: list[AudioFileOut]
 
 
