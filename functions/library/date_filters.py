@@ -3,8 +3,9 @@
 Also called: date range.
 """
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator
 
@@ -36,6 +37,32 @@ def _parse_last(text: Any) -> Any:
     return parse_last_moment(text) if isinstance(text, str) and text else text or None
 
 
+def _read_first(text: Any) -> Any:
+    """Read a time as it is written, with or without a zone. Raises ValueError."""
+    if not isinstance(text, str) or not text:
+        return text or None
+    moment = parse_first_moment(text)
+    written = datetime.fromisoformat(text)
+    return moment if written.tzinfo else written
+
+
+def _read_last(text: Any) -> Any:
+    moment = _read_first(text)
+    is_day = isinstance(text, str) and len(text) == _DAY_CHARS
+    return moment + timedelta(days=1, microseconds=-1) if is_day else moment
+
+
+def place(moment: datetime | None, zone: ZoneInfo) -> datetime | None:
+    """Return a time in UTC; where none was named, its zone is that of the owner's clock."""
+    if moment is None:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
+
+
+FirstLocalMoment = Annotated[datetime | None, BeforeValidator(_read_first)]
+"""The beginning of a range, by the owner's clock where it names no zone: to be placed."""
+LastLocalMoment = Annotated[datetime | None, BeforeValidator(_read_last)]
+"""The end of it, included."""
 FirstMoment = Annotated[datetime | None, BeforeValidator(_parse_first)]
 """The beginning of a range; UTC where it names no zone."""
 LastMoment = Annotated[datetime | None, BeforeValidator(_parse_last)]

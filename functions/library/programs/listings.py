@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from datetime import datetime
 from functools import partial
 from itertools import accumulate, takewhile
 from typing import Protocol, TypeVar
 
+from functions.library.date_filters import place
 from functions.library.programs.program_schemas import (
     ConversationsFilter,
     MemoriesFilter,
@@ -57,12 +59,13 @@ async def list_conversations(
     Of their transcripts, the first that one answer has room for are loaded. Categories stand in no
     key, so that a list of some reads the conversations of all.
     """
+    start, end = await read_range(deps, uid, conversations.start_date, conversations.end_date)
     wanted = ConversationFilter(
         statuses=("completed",),
         starred=starred,
         folder_ids=folder_ids,
-        start=conversations.start_date,
-        end=conversations.end_date,
+        start=start,
+        end=end,
     )
     load_page = partial(deps.stores.conversation_lists.list_page, uid, wanted, now=deps.clock.now())
     limit, offset = conversations.limit, conversations.offset
@@ -79,6 +82,16 @@ async def list_conversations(
         return found
     room = _count_within_room(found)
     return [*await load_transcripts(deps, uid, found[:room]), *found[room:]]
+
+
+async def read_range(
+    deps: IntegrationDeps, uid: UserId, start: datetime | None, end: datetime | None
+) -> tuple[datetime | None, datetime | None]:
+    """Return a range in UTC; a bound without a zone is a time on the owner's clock."""
+    if all(moment is None or moment.tzinfo for moment in (start, end)):
+        return start, end
+    zone = (await deps.stores.profiles.get(uid)).zone
+    return place(start, zone), place(end, zone)
 
 
 def _count_within_room(conversations: Sequence[Conversation]) -> int:

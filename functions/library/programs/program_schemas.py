@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
-from functions.library.date_filters import FirstMoment, LastMoment
+from functions.library.date_filters import FirstLocalMoment, LastLocalMoment
 from shared.domain.conversations.conversation import CATEGORIES, Conversation
 from shared.domain.errors import Invalid
 from shared.domain.memories.memory import MemoryCategory
@@ -66,10 +66,10 @@ class MemoriesFilter(Wire):
 
 
 class ConversationsFilter(Wire):
-    """Conversations by when they were created, newest first; a day is meant as a whole, in UTC."""
+    """Conversations by when they were created, newest first; a day is meant as a whole, by the owner's clock."""
 
-    start_date: FirstMoment = None
-    end_date: LastMoment = None
+    start_date: FirstLocalMoment = None
+    end_date: LastLocalMoment = None
     categories: ConversationCategories = ()
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     offset: Offset = 0
@@ -94,8 +94,8 @@ class MemoriesQuery(Wire):
 class ConversationsQuery(Wire):
     """A ConversationsFilter as a program sends it."""
 
-    start_date: FirstMoment = None
-    end_date: LastMoment = None
+    start_date: FirstLocalMoment = None
+    end_date: LastLocalMoment = None
     categories: CategoryNames = ""
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     offset: Offset = 0

@@ -202,7 +202,7 @@ async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem
     sifted = await run_beside_the_loop([conversation], partial(_sift, extraction, answers))
     was_repaired = any(part.answer.is_repaired for part in answers)
     sifted = await shorten_facts(extraction, sifted, may_ask=not was_repaired)
-    dropped = {reason: count for reason, count in sifted.dropped.items() if count}
+    dropped = {str(reason): count for reason, count in sifted.dropped.items() if count}
     telemetry.add_fields(**{f"dropped_{reason}": count for reason, count in dropped.items()})
     candidates = select_candidates(sifted.facts, conversation, ids)
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]

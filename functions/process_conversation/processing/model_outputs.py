@@ -54,7 +54,8 @@ def _parse_kind(value: object) -> object:
 def _parse_exclusive_key(value: object) -> object:
     """Read "home" or "favourite tea" into its stored form; None for any other text."""
     name, _, favourite = " ".join(str(value or "").lower().split()).partition(" ")
-    return build_exclusive_key(name, favourite) if name in get_args(ExclusiveKey) else None
+    keys: tuple[ExclusiveKey, ...] = get_args(ExclusiveKey)
+    return next((build_exclusive_key(key, favourite) for key in keys if key == name), None)
 
 
 def _parse_owner(value: object) -> object:

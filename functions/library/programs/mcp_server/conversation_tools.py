@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from functions.library.conversations.list_schemas import PassageOut
-from functions.library.date_filters import FirstMoment, LastMoment
-from functions.library.programs.listings import list_conversations
+from functions.library.date_filters import FirstLocalMoment, LastLocalMoment
+from functions.library.programs.listings import list_conversations, read_range
 from functions.library.programs.mcp_server.library_tool import Result, tool
 from functions.library.programs.program_schemas import (
     ConversationsFilter,
@@ -28,8 +28,8 @@ class ConversationSearch(Wire):
     """Conversations of these days that match the query, with any of the people and topics."""
 
     query: QueryText
-    start_date: FirstMoment = None
-    end_date: LastMoment = None
+    start_date: FirstLocalMoment = None
+    end_date: LastLocalMoment = None
     people: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
     topics: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
     limit: Annotated[int, Field(ge=1, le=50)] = 10
@@ -49,9 +49,8 @@ class MatchOut(ShortConversationOut):
 async def search_conversations(
     deps: LibraryDeps, uid: UserId, search: ConversationSearch
 ) -> Result:
-    filters = Filters(
-        start=search.start_date, end=search.end_date, people=search.people, topics=search.topics
-    )
+    start, end = await read_range(deps, uid, search.start_date, search.end_date)
+    filters = Filters(start=start, end=end, people=search.people, topics=search.topics)
     result = await deps.search.search_with_fallback(
         uid, search.query, filters=filters, limit=search.limit
     )

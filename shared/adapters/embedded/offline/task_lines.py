@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
 
-from shared.adapters.embedded.offline.calendar import EVENING
+from shared.domain.wall_clock import EVENING
 
 TASK_TOOLS = frozenset({"get_action_items", "create_action_item", "update_action_item"})
 NO_TASKS = "You have no such tasks."
