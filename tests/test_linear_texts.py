@@ -79,6 +79,7 @@ def extract(prompt: str) -> Callable[[str], object]:
             "transcript": [line],
             "messages": [line],
             "question": text,
+            "text": text,
             "summary": text,
             "template": text,
             "overview": text,

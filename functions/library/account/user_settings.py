@@ -109,6 +109,7 @@ async def get_hearing(deps: LibraryDeps, call: Call) -> HearingOut:
     _PREFERENCES,
     "Name words that transcribers mistake, or have all heard in the owner's language",
     errors=(400, 401, 413, 415, 422),
+    max_bytes=32_768,
 )
 async def set_hearing(deps: LibraryDeps, call: Call[HearingIn]) -> HearingOut:
     profile = await deps.stores.profiles.change_hearing(call.uid, **call.body.to_changes())

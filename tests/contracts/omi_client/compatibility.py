@@ -18,10 +18,9 @@ TestsByCall = Mapping[str, list[tuple[str, str]]]
 
 PREFACE = """# Compatibility
 
-What works with the released Omi app (version 1.0.530, April 2026), its third-party apps and the programs that call its public
-interfaces: {served} of {total} calls are served, and {empty} more, for things that are not Keepsake's, are answered well-formed and empty, so
-that no page fails. `python -m tests.contracts.omi_client.compatibility` writes this page from tests that send each call to a
-started server as the app sends it, and read the answer with the app's types.
+What works with the released Omi app (version 1.0.530, April 2026), its apps and programs: {served} of {total} calls are served, and {empty}
+more are answered well-formed and empty, so that no page fails. `python -m tests.contracts.omi_client.compatibility` writes this page
+from tests that send each call as the app does, and read the answer with its types.
 """
 POSTSCRIPT = """
 ## Not Keepsake's

@@ -227,7 +227,7 @@ SHORT = {"id", "ids", "aid", "uid", "time_zone", "category", "conversation_id", 
 def test_a_route_reads_no_more_than_its_content_needs_s4(row: Route[Any]) -> None:
     """The longest content in any script fits, and a body of twice its size, all escaped, does not."""
     schema = type_adapter(row.body).json_schema()
-    if BOUNDED_AS_A_WHOLE & schema["properties"].keys():
+    if BOUNDED_AS_A_WHOLE & schema.get("properties", {}).keys():
         return
 
     needed_bytes = count_max_bytes(schema, schema.get("$defs", {}))

@@ -35,6 +35,8 @@ VALID_BODIES: dict[str, Any] = {
     "PATCH /v1/conversations/{conversation_id}": {"title": "Offsite"},
     "PATCH /v1/conversations/{conversation_id}/title": {"title": "Offsite"},
     "PATCH /v1/conversations/{conversation_id}/action-items": {"items_idx": [0], "values": [True]},
+    "PATCH /v1/conversations/{conversation_id}/events": {"events_idx": [0], "values": [True]},
+    "PATCH /v1/users/transcription-preferences": {"vocabulary": ["Zoë"]},
     "PATCH /v1/conversations/{conversation_id}/action-items/{place}": {
         "old_description": "Call",
         "description": "Write",
