@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
 from infra.local.browser import run_product
-from tests.fixtures.sounds import build_tone, encode
+from tests.contracts.omi_client.phone import sign_in
+from tests.fixtures.sounds import build_tone, encode, encode_for_device
 from tests.local_key import LOCAL_KEY
 from tests.servers import run_server
 from tests.servers.transcription import KEY, FakeTranscription, diarized, refuse
@@ -149,4 +151,28 @@ def test_kept_sound_is_heard_in_the_reader_from_each_line_on_u3(
     player.evaluate("player => player.pause()")
     page.locator("#reader").get_by_title("Listen from here").last.click()
     assert player.evaluate("player => player.currentTime") >= 2
+    assert console.page_errors == []
+
+
+def test_each_line_is_heard_in_the_recording_that_holds_it_l1(console: Console) -> None:
+    with httpx.Client(base_url=console.origin, timeout=120) as http:
+        phone = sign_in(http, "walker")
+        phone.send("POST", "/v1/users/private-cloud-sync?value=true")
+        for start in (1_772_438_400, 1_772_438_460):
+            name = f"audio_omi_opus_16000_1_fs160_{start}.bin"
+            files = [("files", (name, encode_for_device(build_tone(60))))]
+            phone.send("POST", "/v1/sync-local-files", files=files)
+    console.sign_in("walker")
+    console.show_view("library")
+    console.page.locator("#conversations .card").first.click()
+    reader = console.page.locator("#reader")
+    lines = reader.get_by_title("Listen from here")
+    expect(lines).to_have_count(2)
+
+    lines.last.click()
+
+    reader.locator("audio").wait_for()
+    console.page.wait_for_function("() => document.querySelector('#reader audio').currentTime > 0")
+    assert reader.locator("audio").evaluate("player => player.currentTime") < 30
+    expect(reader.get_by_role("button", name="1772438400")).to_be_visible()
     assert console.page_errors == []

@@ -44,8 +44,8 @@ export function startRecordings({ api, onDone }) {
       if (item?.status === "transcribing") row.replaceChildren(...contents(item));
       if (["transcribing", "unknown"].includes(item?.status)) return watch(id, row, Math.min(wait * 1.2, SLOWEST_POLL_MS));
       if (item?.status === "failed") return place(item, row);
-      if (item) finished(item, row);
-      else row.remove();
+      if (item?.status === "done") finished(item, row);
+      else row.remove(); // it was deleted, or nobody speaks in what a device sent
     }, wait);
   }
 
@@ -132,7 +132,7 @@ export function startRecordings({ api, onDone }) {
   attempt(load);
 }
 
-const isOpen = ({ status }) => status !== "done";
+const isOpen = ({ status }) => ["transcribing", "failed"].includes(status);
 
 function progress({ duration_s: duration, transcribed_s: done }) {
   const share = duration ? Math.round(100 * done / duration) : null;

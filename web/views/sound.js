@@ -13,9 +13,10 @@ export function soundOf(api, { id, started_at: start }, attempt) {
     const { items } = await api.recordings(id);
     const kept = items.filter(({ has_audio: hasAudio }) => hasAudio).map((item) => build(item, items.length === 1));
     place.append(...kept.map(({ button }) => button));
+    const latestFirst = kept.toSorted((one, other) => other.first - one.first); // they may overlap a little
     for (const time of place.parentElement.querySelectorAll(".transcript time")) {
       const at = parseFloat(time.dateTime);
-      const sound = kept.find(({ first, last }) => first <= at && at < last);
+      const sound = latestFirst.find(({ first, last }) => first <= at && at < last);
       if (sound) offerLine(time, () => sound.playFrom(at - sound.first));
     }
   }
