@@ -10,9 +10,9 @@ locals {
     files        = { memory = "4Gi", concurrency = 4 }
     import_files = { memory = "4Gi", concurrency = 2 }
     # A connection is cut after an hour; ours end before, and their devices come back.
-    listen       = { memory = "1Gi", concurrency = 100, timeout_s = 3600, max_instances = 20 }
-    library      = { memory = "4Gi", concurrency = 20, max_instances = 20 }
-    read_file    = { memory = "4Gi", concurrency = 2 }
+    listen    = { memory = "1Gi", concurrency = 100, timeout_s = 3600, max_instances = 20 }
+    library   = { memory = "4Gi", concurrency = 20, max_instances = 20 }
+    read_file = { memory = "4Gi", concurrency = 2 }
     # They wait for models: few at a time, so that new instances come before the queue grows.
     after_turn           = { concurrency = 10, max_instances = 20 }
     process_conversation = { memory = "1Gi", concurrency = 8, max_instances = 40 }

@@ -3,6 +3,8 @@
 import base64
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,11 +13,13 @@ from hypothesis import strategies as st
 
 from functions.media.live.application import MAX_STREAMS, build_application
 from functions.media.live.stream import MAX_UNREADABLE_FRAMES
+from shared.domain.account.account import TokenCheck, VerifiedToken
 from shared.domain.apps.webhook import DeveloperWebhook
 from shared.domain.conversations.speech import Hearing, Utterance
-from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.errors import ModelFailed, NotAuthenticated, Unavailable
 from shared.domain.ids import UserId
 from shared.library.live_conversations import END_TARGET, end_live, end_when_paused
+from shared.ports import Clock
 from tests.fixtures.devices import (
     FRAME,
     Device,
@@ -340,6 +344,38 @@ async def test_live_words_reach_the_owners_server_only_while_they_switched_it_on
     assert batch is not None
     assert (task.body["trigger"], task.body["subject_id"]) == ("realtime_transcript", live.id)
     assert [segment.text for segment in batch.segments] == ["After."]
+
+
+class ExpiringIdentity:
+    """Takes every token until its time is over."""
+
+    def __init__(self, clock: Clock, lasts: timedelta) -> None:
+        self._clock = clock
+        self._ends_at = clock.now() + lasts
+
+    async def verify(self, token: str, *, check: TokenCheck = "standard") -> VerifiedToken:
+        if self._clock.now() >= self._ends_at:
+            raise NotAuthenticated("Invalid or expired token")
+        return VerifiedToken(uid=ALICE, issued_at=self._clock.now())
+
+
+async def test_a_token_that_expires_ends_the_stream_and_another_goes_on_l3(world) -> None:
+    first = build_listen_deps(world, ScriptedLiveTranscriber([(1, 2, "One.")]))
+    identity = ExpiringIdentity(world.clock, timedelta(seconds=50))
+    device = await connect(world, build_application(replace(first, identity=identity)))
+    await device.play(3)
+    for _ in range(3):
+        world.clock.advance(seconds=30)
+        await device.play(1)
+    await device.wait()
+    again = await connect(world, build(world, (0, 1, "Two.")))
+    await again.play(2)
+    await again.leave()
+
+    [live] = await world.deps.stores.live_conversations.list_all(ALICE)
+    batches = await world.deps.stores.live_conversations.load_batches(ALICE, live.id)
+    assert device.close == (1008, "Sign in again.")
+    assert sorted(s.text for batch in batches for s in batch.segments) == ["One.", "Two."]
 
 
 async def test_a_line_without_sound_is_pinged_flushed_and_closed_l3(world) -> None:
