@@ -19,6 +19,7 @@ from functions.chat.api.internal_routes import AFTER_TURN_ROUTES, CLOSE_RUN_ROUT
 from functions.imports.import_routes import IMPORT_FILES_ROUTES
 from functions.library.account.account import ERASE_ROUTES
 from functions.media.files.file_routes import READ_ROUTES
+from functions.media.live.ending_routes import END_ROUTES
 from functions.media.sound.audio_routes import TRANSCRIBE_ROUTES
 from functions.media.uploads.upload_routes import EXPIRE_ROUTES
 from functions.notifications.delivery_routes import DELIVER_ROUTES, DIGEST_ROUTES
@@ -55,6 +56,7 @@ INTERNAL_ROUTES: Mapping[str, Sequence[Route[Any]]] = {
     "deliver_digest": DIGEST_ROUTES,
     "deliver_notification": DELIVER_ROUTES,
     "deliver_webhook": DELIVERY_ROUTES,
+    "end_live": END_ROUTES,
     "end_stretch": STRETCH_ROUTES,
     "erase_account": ERASE_ROUTES,
     "expire_upload": EXPIRE_ROUTES,

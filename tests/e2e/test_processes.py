@@ -13,7 +13,7 @@ import pytest
 
 from infra.emulators.process import find_free_port, run_server
 from infra.local.queue_worker import HttpDelivery, QueueWorker
-from infra.local.routing import ROOT, load_entry_points, load_service_calls
+from infra.local.routing import ROOT, EntryPoint, load_entry_points, load_service_calls
 from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
 from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
@@ -54,13 +54,20 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
             command = [
                 *("env", "PYTHONPATH=.", f"DATA_DIR={data_dir}", "HOST=127.0.0.1"),
                 f"TOOL_PROXY_URL=http://127.0.0.1:{ports['tool_proxy']}",
-                *(sys.executable, "-W", "ignore", "-m", "functions_framework", "--asgi"),
-                *("--target", function.name, "--source", str(function.source)),
+                *(sys.executable, "-W", "ignore", "-m", *build_server(function)),
                 *("--host", "127.0.0.1", "--port", str(ports[function.name])),
             ]
             log = data_dir / f"{function.name}.log"
             stack.enter_context(run_server(command, port=ports[function.name], log=log, cwd=ROOT))
         yield Processes(ports, data_dir)
+
+
+def build_server(function: EntryPoint) -> list[str]:
+    """Return the module that serves a function, with its arguments."""
+    if function.carries_sockets:
+        return ["uvicorn", function.application]
+    source = str(function.source)
+    return ["functions_framework", "--asgi", "--target", function.name, "--source", source]
 
 
 async def test_every_entry_point_is_healthy(processes: Processes) -> None:
