@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import httpx
 import pytest
@@ -79,7 +80,7 @@ def name_files(*starts: int) -> list[tuple[str, tuple[str, bytes]]]:
     return [("files", (name, SECONDS)) for name in names]
 
 
-def sync(phone: Phone, *starts: int, path: str = "/v2/sync-local-files") -> dict[str, object]:
+def sync(phone: Phone, *starts: int, path: str = "/v2/sync-local-files") -> Any:
     """Send files as the app does, and ask until its job is over."""
     started = phone.send("POST", path, STARTED, status=202, files=name_files(*starts))
     job = f"{path}/{started['job_id']}"
