@@ -27,7 +27,6 @@ from shared.library.conversation_schemas import (
     AcceptedOut,
     AudioFileOut,
     ConversationIn,
-    ConversationOut,
     ConversationWithSoundOut,
 )
 from shared.library.deps import LibraryDeps
@@ -130,7 +129,7 @@ async def _star(deps: LibraryDeps, call: Call[Any, Any], *, starred: bool) -> No
 )
 async def reprocess_conversation(
     deps: LibraryDeps, call: Call[None, ReprocessQuery]
-) -> ConversationOut | Response:
+) -> ConversationWithSoundOut | Response:
     started = await start_reprocessing(
         deps, call.uid, _path_id(call), app_id=call.query.app_id, language=call.query.language_code
     )

@@ -40,7 +40,14 @@ REPEATABLE = {
         "/v1/sample-library",
         "/v1/imports/{import_id}/keep",
         "/v1/audio/{recording_id}/retry",
+        "/v1/users/store-recording-permission",
+        "/v1/sync/audio/{conversation_id}/precache",
+        "/v3/upload-audio",
         "/v1/users/daily-summary-settings/test",
+    },
+    "files that are known by their time and content": {
+        "/v1/sync-local-files",
+        "/v2/sync-local-files",
     },
     "secrets, of which a hash alone is stored: no answer may be": {
         "/v1/mcp/keys",
