@@ -11,7 +11,6 @@ const NAMES = {
   tokens: t("Model tokens"),
   reading_tokens: t("Tokens of recordings"),
   ingested_bytes: t("New recordings"),
-  live_seconds: t("Seconds of live sound"),
   file_seconds: t("Seconds of reading files"),
   sound_bytes: t("Sound to transcribe"),
   recorded_seconds: t("Seconds of sound recorded by devices"),

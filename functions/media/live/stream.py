@@ -392,4 +392,4 @@ class Stream:
 
 async def count_live_sound(deps: ListenDeps, uid: UserId) -> None:
     """Take the next seconds of sound from the quota of a day. Raises QuotaExceeded."""
-    await deps.quotas.take(uid, "live_seconds", COUNTED_S, now=deps.clock.now())
+    await deps.quotas.take(uid, "recorded_seconds", COUNTED_S, now=deps.clock.now())

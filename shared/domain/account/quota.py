@@ -17,15 +17,13 @@ DailyQuota = Literal[
     "ingested_bytes",
     "sound_bytes",
     "recorded_seconds",
-    "live_seconds",
     "file_seconds",
     "outbound_calls",
     "followers",
 ]
 """`tokens` are those of the models that answer, `reading_tokens` what models read of conversations; `followers`
 are connections that follow an answer, `recorded_seconds` those of
-sound in the files of a phone, `live_seconds` those of sound that devices send, `file_seconds` those of a processor that
-parses files."""
+sound that devices send, live or in files, `file_seconds` those of a processor that parses files."""
 QuotaName = DailyQuota | Literal["stored_bytes", "quota_answers"]
 """`quota_answers` are refusals that are stored in a chat: they cost writes as well."""
 DAILY_QUOTAS: tuple[DailyQuota, ...] = get_args(DailyQuota)
@@ -37,7 +35,6 @@ EMBEDDED_LIMITS: Mapping[QuotaName, int] = {
     "ingested_bytes": 2_147_483_648,
     "sound_bytes": 21_474_836_480,
     "recorded_seconds": 345_600,
-    "live_seconds": 345_600,
     "file_seconds": 86_400,
     "outbound_calls": 50_000,
     "followers": 50_000,
@@ -50,7 +47,6 @@ CLOUD_LIMITS: Mapping[QuotaName, int] = {
     "ingested_bytes": 209_715_200,
     "sound_bytes": 1_073_741_824,
     "recorded_seconds": 57_600,
-    "live_seconds": 57_600,
     "file_seconds": 1_200,
     "outbound_calls": 1_000,
     "followers": 2_000,
@@ -68,7 +64,6 @@ NOUNS: Mapping[QuotaName, str] = {
     "ingested_bytes": "bytes of new recordings",
     "sound_bytes": "bytes of sound to be transcribed",
     "recorded_seconds": "seconds of sound recorded by devices",
-    "live_seconds": "seconds of live sound",
     "file_seconds": "seconds of reading files",
     "outbound_calls": "calls to apps and services",
     "followers": "connections that follow answers",

@@ -239,11 +239,11 @@ async def test_without_a_transcriber_what_to_set_is_said(world) -> None:
 
 
 async def test_streams_and_seconds_of_a_user_are_bounded_l3(world) -> None:
-    app = build(world, limits={"live_seconds": 60})
+    app = build(world, limits={"recorded_seconds": 60})
     devices = [await connect(world, app, phone=f"p{n}") for n in range(MAX_STREAMS + 1)]
     await devices[0].play(31)
     await devices[0].wait()
-    late = await connect(world, build(world, limits={"live_seconds": 60}))
+    late = await connect(world, build(world, limits={"recorded_seconds": 60}))
 
     assert [device.status for device in devices] == [None] * MAX_STREAMS + [429]
     assert devices[0].close is not None
