@@ -15,6 +15,13 @@ PRIVATE_PATHS = (
     "/v2/chat-sessions", "/v1/conversations", "/v2/files", "/v1/mcp/memories", "/v1/inbox", "/v1/connections",
 )  # fmt: skip
 """A path of each public function that asks who calls."""
+SOCKET_PATH = "/v4/listen"
+_HANDSHAKE = {
+    "connection": "Upgrade",
+    "upgrade": "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "a2VlcHNha2Uga2VlcHNhaw==",
+}
 
 
 def find_faults(http: httpx.Client, origin: str) -> Iterator[str]:
@@ -28,8 +35,9 @@ def find_faults(http: httpx.Client, origin: str) -> Iterator[str]:
         for name in ("content-security-policy", "strict-transport-security")
         if name not in page.headers
     )
-    for path in PRIVATE_PATHS:
-        status = http.get(f"{origin}{path}").status_code
+    asked = [*((path, {}) for path in PRIVATE_PATHS), (SOCKET_PATH, _HANDSHAKE)]
+    for path, headers in asked:
+        status = http.get(f"{origin}{path}", headers=headers).status_code
         if status != _UNAUTHORIZED:
             yield f"{path} answers {status} to a stranger, not 401: read the log of its function."
     unknown = http.get(f"{origin}/no-such-page").status_code
@@ -56,7 +64,7 @@ def main() -> None:
     if faults:
         sys.exit("\n".join(faults))
     sys.stdout.write(
-        f"{origin} is well: console, sign-in, {len(PRIVATE_PATHS)} functions, headers.\n"
+        f"{origin} is well: console, sign-in, {len(PRIVATE_PATHS) + 1} functions, headers.\n"
     )
 
 

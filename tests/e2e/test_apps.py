@@ -159,7 +159,7 @@ def test_a_yes_makes_one_signed_call_and_its_result_is_in_the_answer_t5(
     assert calls_before_consent == []
     plants = "roses" if world.model else "the plants"
     (call,) = world.garden.calls
-    assert call.pop("uid").startswith("u_")
+    assert call.pop("uid") == "alice"  # as on its page, which the app opens with this id
     assert call == {"plants": plants, "app_id": app_id, "tool_name": "water_plants"}
     assert "The roses are watered." in answer.text
     assert answer.statuses == [f"Watering|app_id:{app_id}"]

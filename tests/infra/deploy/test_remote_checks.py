@@ -9,11 +9,12 @@ import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from infra.deploy.permissions import NEEDED, find_missing_permissions
 from infra.deploy.pinecone_indexes import ensure_indexes
-from infra.deploy.smoke_test import PRIVATE_PATHS, find_faults
+from infra.deploy.smoke_test import PRIVATE_PATHS, SOCKET_PATH, find_faults
 from infra.deploy.target import ROOT
 from tests.servers import run_server
 
@@ -116,7 +117,10 @@ def build_deployment(*, headers: dict[str, str], refusal: int, unknown: int) -> 
                 return Response(status_code=unknown)
         return Response(status_code=refusal)
 
-    return Starlette(routes=[Route("/{path:path}", serve)])
+    async def refuse(socket: WebSocket) -> None:
+        await socket.send_denial_response(Response(status_code=refusal))
+
+    return Starlette(routes=[WebSocketRoute(SOCKET_PATH, refuse), Route("/{path:path}", serve)])
 
 
 def list_faults(**deployment: Any) -> list[str]:
@@ -134,7 +138,7 @@ def test_a_whole_deployment_passes_the_smoke_test_d3() -> None:
 def test_an_open_function_a_missing_header_and_a_page_for_everything_are_found_d3() -> None:
     faults = list_faults(headers={}, refusal=200, unknown=200)
 
-    assert len(faults) == 9
+    assert len(faults) == 10
     assert faults[0] == "The console is sent without content-security-policy."
     assert "/v1/conversations answers 200 to a stranger, not 401" in " ".join(faults)
     assert faults[-1] == "An unknown page answers 200, not 404."
@@ -145,7 +149,7 @@ def test_the_smoke_test_asks_every_public_function_that_asks_who_calls_d3() -> N
     described = json.loads((ROOT / "docs/openapi.json").read_text())["paths"]
     functions = {
         name
-        for path in PRIVATE_PATHS
+        for path in (*PRIVATE_PATHS, SOCKET_PATH)
         for name, row in table.items()
         if path in row.get("paths", []) or f"{path.rpartition('/')[0]}/**" in row.get("paths", [])
     }
