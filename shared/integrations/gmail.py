@@ -6,6 +6,7 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from typing import Annotated
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -64,7 +65,7 @@ class _Header(ServiceResponse):
 
     @field_validator("value")
     @classmethod
-    def _localize_date(cls, text: str, info: ValidationInfo) -> str:
+    def _localize_date(cls, text: str, info: ValidationInfo[ZoneInfo]) -> str:
         return localize_field(text, info) if info.data.get("name", "").lower() == "date" else text
 
 

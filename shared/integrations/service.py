@@ -10,6 +10,7 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Annotated, Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlencode
+from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo
 from pydantic_core import to_json
@@ -35,7 +36,7 @@ class ServiceResponse(BaseModel):
     model_config = ConfigDict(defer_build=True, extra="ignore")
 
 
-def localize_field(text: str, info: ValidationInfo) -> str:
+def localize_field(text: str, info: ValidationInfo[ZoneInfo]) -> str:
     """Write a time by the owner's clock, whose zone is the validation's context."""
     return localize(text, info.context)
 

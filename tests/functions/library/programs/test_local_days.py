@@ -1,7 +1,6 @@
 """Days that programs name are those of the owner's clock (I2)."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
@@ -15,9 +14,9 @@ from functions.library.programs.listings import list_conversations
 from functions.library.programs.program_schemas import ConversationsFilter
 from functions.library.routes import LIBRARY_ROUTES
 from shared.adapters.embedded.offline.offline_model import OfflineModel
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.domain.ids import ActionItemId
 from shared.domain.tasks.action_item import ActionItem
-from shared.ports import Documents
 from tests.fixtures.callers import open_client
 from tests.fixtures.library import build_client, build_library_deps
 from tests.fixtures.processing import (
@@ -42,7 +41,7 @@ RANGES = pytest.mark.parametrize(
 
 
 @pytest.fixture
-async def world(database: Documents) -> ProcessingFixture:
+async def world(database: SqliteDatabase) -> ProcessingFixture:
     """An evening of Alice's in Los Angeles: what was said, and one more thing to do."""
     world = build_processing_fixture(database, OfflineModel())
     stores = world.deps.stores
@@ -75,17 +74,21 @@ async def test_a_day_without_a_zone_is_the_owners_i2(
 async def test_a_day_that_an_app_names_is_the_owners_i2(
     world: ProcessingFixture, wanted: dict[str, str], count: int
 ) -> None:
-    deps, named = build_library_deps(world), {"uid": ALICE, **wanted}
-    due: dict[str, Any] = {f"due_{name}": day for name, day in wanted.items()}
+    deps = build_library_deps(world)
+    due = {f"due_{name}": day for name, day in wanted.items()}
+    conversations = ConversationsQuery.model_validate({"uid": ALICE, **wanted})
+    search = ExternalSearchIn.model_validate({"query": "launch", **wanted})
 
-    listed = await library_reader.list_conversations(deps, ALICE, ConversationsQuery(**named))
-    found = await library_reader.search_conversations(
-        deps, ALICE, ExternalSearchIn(query="launch", **wanted), 1
-    )
-    created = await library_reader.list_tasks(deps, ALICE, TasksQuery(**named))
-    due_tasks = await library_reader.list_tasks(deps, ALICE, TasksQuery(uid=ALICE, **due))
+    listed = await library_reader.list_conversations(deps, ALICE, conversations)
+    found = await library_reader.search_conversations(deps, ALICE, search, 1)
+    tasks = [
+        await library_reader.list_tasks(
+            deps, ALICE, TasksQuery.model_validate({"uid": ALICE, **dates})
+        )
+        for dates in (wanted, due)
+    ]
 
-    milk = [[task.id for task in tasks].count("milk") for tasks in (created, due_tasks)]
+    milk = [len([task for task in each if task.id == "milk"]) for each in tasks]
     assert [len(listed), len(found.conversations), *milk] == [count] * 4
 
 
