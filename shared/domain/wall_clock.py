@@ -8,12 +8,14 @@ Also called: local time, civil time, timezone conversion.
 
 import re
 from datetime import UTC, datetime, time, timedelta
+from email.utils import parsedate_to_datetime
 from itertools import groupby
 from zoneinfo import ZoneInfo
 
 EVENING = time(18)
 """The hour of a day that was named without one."""
 DAYS_AHEAD = 14
+_MAX_TIME_CHARS = 64
 _WALL_CLOCK = re.compile(
     r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:T|,?\s+(?:at\s+)?)(\d{1,2})[:.](\d{2}))?(?!\d)",
     re.IGNORECASE,
@@ -34,6 +36,30 @@ def list_days_ahead(moment: datetime, zone: ZoneInfo) -> str:
         f"{month}: {', '.join(f'{day:%a %d}' for day in month_days)}"
         for month, month_days in months
     )
+
+
+def localize(text: str, zone: ZoneInfo) -> str:
+    """Write a time of ISO 8601 or of a mail's header as ISO 8601 by the zone's clock, to the second.
+
+    A day, a time that names no offset and any other text stay as they are.
+    """
+    moment = _read_moment(text) if len(text) <= _MAX_TIME_CHARS else None
+    try:
+        return moment.astimezone(zone).isoformat(timespec="seconds") if moment else text
+    except (ValueError, OverflowError):  # outside the years 1 to 9999 there
+        return text
+
+
+def _read_moment(text: str) -> datetime | None:
+    """Return an aware time; "-0000" of a mail is UTC, as RFC 5322 has it."""
+    for parse in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            moment = parse(text)
+        except (ValueError, TypeError, IndexError, OverflowError):
+            continue
+        if moment.tzinfo or "-0000" in text:
+            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return None
 
 
 def read_wall_clock(text: str | None, zone: ZoneInfo) -> datetime | None:

@@ -13,6 +13,7 @@ from shared.integrations.service import (
     ConnectionSpec,
     Integration,
     OAuthProvider,
+    OwnerTime,
     QueryParams,
     ServiceRequest,
     ServiceResponse,
@@ -68,7 +69,7 @@ class _Issue(ServiceResponse):
     state: str = ""
     draft: bool = False
     html_url: str = ""
-    updated_at: str = ""
+    updated_at: OwnerTime = ""
     user: _GithubUser | None = None
     pull_request: _PullRequest | None = None
 

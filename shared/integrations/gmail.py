@@ -6,8 +6,9 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from typing import Annotated
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from shared.arguments import Arguments
 from shared.domain.apps.tool_data import ToolData
@@ -25,6 +26,7 @@ from shared.integrations.service import (
     ServiceTool,
     build_listing,
     format_list,
+    localize_field,
     to_one_line,
 )
 from shared.security.visible_text import strip_invisible
@@ -60,6 +62,11 @@ class ReadGmailMessage(Arguments):
 class _Header(ServiceResponse):
     name: str
     value: str
+
+    @field_validator("value")
+    @classmethod
+    def _localize_date(cls, text: str, info: ValidationInfo[ZoneInfo]) -> str:
+        return localize_field(text, info) if info.data.get("name", "").lower() == "date" else text
 
 
 class _Body(ServiceResponse):

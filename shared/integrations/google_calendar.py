@@ -15,6 +15,7 @@ from shared.integrations.service import (
     Account,
     ConnectionSpec,
     Integration,
+    OwnerTime,
     QueryParams,
     ServiceItemExists,
     ServiceItemNotFound,
@@ -90,7 +91,7 @@ class DeleteCalendarEvent(_EventSelection):
 
 
 class _EventTime(ServiceResponse):
-    dateTime: str | None = None  # noqa: N815 - Google's name
+    dateTime: OwnerTime | None = None  # noqa: N815 - Google's name
     date: str | None = None
 
 

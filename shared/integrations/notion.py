@@ -12,6 +12,7 @@ from shared.integrations.service import (
     ConnectionSpec,
     Integration,
     OAuthProvider,
+    OwnerTime,
     ServiceRequest,
     ServiceResponse,
     ServiceTool,
@@ -48,7 +49,7 @@ class _SearchHit(ServiceResponse):
     object: str
     id: str
     url: str = ""
-    last_edited_time: str = ""
+    last_edited_time: OwnerTime = ""
     title: tuple[_Text, ...] = ()
     properties: dict[str, _Property] = Field(default_factory=dict)
 

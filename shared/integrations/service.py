@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from itertools import accumulate
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlencode
+from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo
 from pydantic_core import to_json
 
 from shared.arguments import Arguments
@@ -19,6 +20,7 @@ from shared.domain.apps.connection import OauthClient, Service, Tokens
 from shared.domain.apps.tool_data import EmbedType, ToolData, to_compact_json
 from shared.domain.errors import KeepsakeError
 from shared.domain.value import positional_value, value
+from shared.domain.wall_clock import localize
 from shared.ports import EgressRequest, EgressResponse
 from shared.security.tool_class import ToolClass
 from shared.security.visible_text import strip_invisible
@@ -34,6 +36,13 @@ class ServiceResponse(BaseModel):
     model_config = ConfigDict(defer_build=True, extra="ignore")
 
 
+def localize_field(text: str, info: ValidationInfo[ZoneInfo]) -> str:
+    """Write a time by the owner's clock, whose zone is the validation's context."""
+    return localize(text, info.context)
+
+
+OwnerTime = Annotated[str, AfterValidator(localize_field)]
+"""A time of the service's, as the owner's clock shows it; what is no time stays as it is."""
 ServiceResponseT = TypeVar("ServiceResponseT", bound=ServiceResponse)
 QueryParams = dict[str, str | int]
 

@@ -15,6 +15,7 @@ from shared.integrations.service import (
     ConnectionSpec,
     Integration,
     OAuthProvider,
+    OwnerTime,
     QueryParams,
     ServiceRequest,
     ServiceResponse,
@@ -67,8 +68,8 @@ class _SleepScore(ServiceResponse):
 
 
 class _Sleep(ServiceResponse):
-    start: str
-    end: str
+    start: OwnerTime
+    end: OwnerTime
     nap: bool = False
     score: _SleepScore | None = None
 
@@ -81,7 +82,7 @@ class _RecoveryScore(ServiceResponse):
 
 
 class _Recovery(ServiceResponse):
-    created_at: str
+    created_at: OwnerTime
     score: _RecoveryScore | None = None
 
 
@@ -94,8 +95,8 @@ class _WorkoutScore(ServiceResponse):
 
 
 class _Workout(ServiceResponse):
-    start: str
-    end: str
+    start: OwnerTime
+    end: OwnerTime
     sport_name: str = "workout"
     score: _WorkoutScore | None = None
 

@@ -14,6 +14,7 @@ from shared.integrations.service import (
     ConnectionSpec,
     Integration,
     OAuthProvider,
+    OwnerTime,
     QueryParams,
     ServiceRequest,
     ServiceResponse,
@@ -64,7 +65,7 @@ class _Metrics(ServiceResponse):
 class _Post(ServiceResponse):
     id: str
     text: str = ""
-    created_at: str = ""
+    created_at: OwnerTime = ""
     author_id: str = ""
     public_metrics: _Metrics = _Metrics()
 

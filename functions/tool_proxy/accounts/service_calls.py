@@ -7,6 +7,7 @@ from hashlib import sha256
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 import anyio
 from pydantic import ValidationError
@@ -64,9 +65,11 @@ async def call_service(
     service_tool = _require_tool(service, tool)
     parsed_arguments = parse_arguments(tool, service_tool.arguments_type, arguments)
     hashed_call_id = sha256(f"{uid}|{tool}|{call_id or deps.new_id()}".encode()).hexdigest()
-    account = ConnectedAccount(deps=deps, uid=uid, service=service, call_id=hashed_call_id)
     try:
-        async with _count_call(deps, uid, service):
+        async with _count_call(deps, uid, service) as zone:
+            account = ConnectedAccount(
+                deps=deps, uid=uid, service=service, call_id=hashed_call_id, zone=zone
+            )
             with anyio.fail_after(TIMEOUT_S):
                 result = await service_tool.run(account, parsed_arguments)
     except TimeoutError as timeout:
@@ -93,17 +96,22 @@ def _require_tool(service: Integration, tool: str) -> ServiceTool:
 
 
 @asynccontextmanager
-async def _count_call(deps: ServicesDeps, uid: UserId, service: Integration) -> AsyncIterator[None]:
-    """Count a call whether it succeeds or fails. Raises ToolFailed if the quota is used up."""
+async def _count_call(
+    deps: ServicesDeps, uid: UserId, service: Integration
+) -> AsyncIterator[ZoneInfo]:
+    """Count a call whether it succeeds or fails, and yield the zone of its owner.
+
+    Raises ToolFailed if the quota is used up.
+    """
     now = deps.clock.now()
-    calls_this_hour = await deps.stores.app_calls.count_calls(uid, floor_to_hour(now))
-    check_quota(service.service, service.label, calls_this_hour, now)
+    context = await deps.stores.app_calls.load_service_context(uid, floor_to_hour(now))
+    check_quota(service.service, service.label, context.calls_this_hour, now)
     await count_call(deps, uid)
     try:
-        yield
+        yield context.zone
     finally:
         count = deps.stores.app_calls.increment_count(
-            uid, service.service, floor_to_hour(now), is_first=not calls_this_hour
+            uid, service.service, floor_to_hour(now), is_first=not context.calls_this_hour
         )
         await run_best_effort(count)
 
@@ -116,6 +124,7 @@ class ConnectedAccount:
     uid: UserId
     service: Integration
     call_id: str
+    zone: ZoneInfo
 
     @property
     def now(self) -> datetime:
@@ -195,7 +204,7 @@ class ConnectedAccount:
         if not 200 <= response.status < 300:
             raise ToolFailed(_describe_refusal(self._label, response.status))
         try:
-            return response_type.model_validate_json(response.body or b"{}")
+            return response_type.model_validate_json(response.body or b"{}", context=self.zone)
         except ValidationError:
             # The cause would carry the owner's content into the log.
             raise ToolFailed(f"{self._label} answered in a way we do not understand.") from None

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from shared.data.apps.apps import app_path, installed_path, load_app, load_installed_apps
 from shared.data.apps.call_log import build_log_entry
 from shared.data.store.codec import load
+from shared.domain.account.profile import Profile
 from shared.domain.apps.app import App, AppCall, InstalledApp
 from shared.domain.apps.connection import Service
 from shared.domain.conversations.place import PlaceSharing
@@ -27,6 +29,14 @@ class AppCallContext:
     app: App | None
     place: PlaceSharing
     installation: InstalledApp | None
+    calls_this_hour: Mapping[str, int]
+
+
+@value
+class ServiceCallContext:
+    """The zone of the owner's clock, and their calls this hour, by app and by service."""
+
+    zone: ZoneInfo
     calls_this_hour: Mapping[str, int]
 
 
@@ -50,9 +60,14 @@ class AppCalls:
             calls_this_hour=_read_counts(counts),
         )
 
-    async def count_calls(self, uid: UserId, hour: datetime) -> Mapping[str, int]:
-        """Return a user's calls in the hour that begins at `hour`, by app and by service."""
-        return _read_counts(await self._documents.get(_document_path(uid, hour)))
+    async def load_service_context(self, uid: UserId, hour: datetime) -> ServiceCallContext:
+        """Load what a call of a service needs to know in the hour that begins at `hour`."""
+        paths = [_document_path(uid, hour), f"users/{uid}"]
+        counts, profile = await self._documents.get_many(paths)
+        return ServiceCallContext(
+            zone=(load(Profile, profile) if profile else Profile()).zone,
+            calls_this_hour=_read_counts(counts),
+        )
 
     async def record_call(
         self, uid: UserId, app_id: AppId, call: AppCall, hour: datetime, *, is_first: bool

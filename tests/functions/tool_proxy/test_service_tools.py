@@ -65,7 +65,7 @@ async def test_gmail_lists_mails_with_sender_date_subject_and_id_p7(world: Accou
     assert text == (
         "1 mails:\n"
         "1. From: Ann Lee <ann@example.com>\n"
-        "   Date: Mon, 2 Mar 2026 08:15:00 +0100\n"
+        "   Date: 2026-03-02T07:15:00+00:00\n"
         "   Subject: Lisbon: trains and beds\n"
         "   The train leaves at 7:40. I booked beds for both of us &amp; Kay.\n"
         f"   message_id {ANN}"
@@ -80,7 +80,7 @@ async def test_gmail_reads_the_plain_text_of_a_mail_p7(world: AccountsFixture):
     assert world.provider.requests[0].query == {"format": "full"}
     assert text == (
         "From: Ann Lee <ann@example.com>\n"
-        "Date: Mon, 2 Mar 2026 08:15:00 +0100\n"
+        "Date: 2026-03-02T07:15:00+00:00\n"
         "Subject: Lisbon: trains and beds\n\n"
         "Hi Ada,\r\n\r\nthe train leaves at 7:40. I booked beds for both of us & Kay.\r\n\r\nAnn"
     )
@@ -145,10 +145,10 @@ async def test_whoop_lists_sleep_p7(world: AccountsFixture):
     assert request.query == {"start": "2026-02-23T12:00:00+00:00", "limit": "7"}
     assert text == (
         "2 nights and naps:\n"
-        "- Night 2026-03-01T22:25:44.774Z to 2026-03-02T06:10:44.774Z: asleep 7 h 21 min,"
+        "- Night 2026-03-01T22:25:44+00:00 to 2026-03-02T06:10:44+00:00: asleep 7 h 21 min,"
         " light 4 h 08 min, deep 1 h 50 min, REM 1 h 22 min, performance 98 %,"
         " efficiency 91.7 %, breaths 16.1 a minute\n"
-        "- Nap 2026-03-01T12:25:44.774Z to 2026-03-01T12:50:44.774Z: not scored yet"
+        "- Nap 2026-03-01T12:25:44+00:00 to 2026-03-01T12:50:44+00:00: not scored yet"
     )
 
 
@@ -168,7 +168,7 @@ async def test_whoop_lists_recovery_p7(world: AccountsFixture):
         "limit": "25",
     }
     assert text == (
-        "1 recoveries:\n- 2026-03-02T06:25:44.774Z: recovery 44 %, resting heart rate 64 bpm,"
+        "1 recoveries:\n- 2026-03-02T06:25:44+00:00: recovery 44 %, resting heart rate 64 bpm,"
         " HRV 31.8 ms, blood oxygen 95.7 %"
     )
 
@@ -177,7 +177,7 @@ async def test_whoop_lists_workouts_p7(world: AccountsFixture):
     text = await connect_and_call(world, "whoop", "get_whoop_workouts")
 
     assert text == (
-        "1 workouts:\n- running 2026-03-01T10:25:44.774Z to 2026-03-01T11:10:44.774Z: strain 8.2,"
+        "1 workouts:\n- running 2026-03-01T10:25:44+00:00 to 2026-03-01T11:10:44+00:00: strain 8.2,"
         " average heart rate 123 bpm, highest heart rate 146 bpm, energy 1569.3 kJ,"
         " distance 1772.8 m"
     )
@@ -196,10 +196,10 @@ async def test_notion_finds_pages_and_databases_by_title_p7(world: AccountsFixtu
     assert text == (
         "2 results:\n"
         "1. Tuscan kale (page)\n"
-        "   edited 2026-03-01T19:30:00.000Z\n"
+        "   edited 2026-03-01T19:30:00+00:00\n"
         "   https://www.notion.so/Tuscan-kale-954b67f93f8741db887423b92bbd31ee\n"
         "2. Grocery list (database)\n"
-        "   edited 2026-02-08T23:50:00.000Z\n"
+        "   edited 2026-02-08T23:50:00+00:00\n"
         "   https://www.notion.so/bc1211cae3f14939ae34260b16f627c"
     )
 
@@ -209,7 +209,7 @@ async def test_x_lists_the_owners_posts_p7(world: AccountsFixture):
 
     assert world.provider.requests[1].query["max_results"] == "5"
     assert text == (
-        "1 posts:\n1. @ada 2026-03-01T18:00:00.000Z: Shipping day. Thanks to all!\n"
+        "1 posts:\n1. @ada 2026-03-01T18:00:00+00:00: Shipping day. Thanks to all!\n"
         "   7 likes, 2 reposts, 1 replies, https://x.com/i/status/1896000000000000001"
     )
 
@@ -220,7 +220,7 @@ async def test_x_searches_recent_posts_of_all_users_p7(world: AccountsFixture):
     [request] = world.provider.requests
     assert request.query["query"] == "engines -is:retweet"
     assert request.query["max_results"] == "10"
-    assert text.startswith("1 posts:\n1. @cbabbage 2026-03-01T20:00:00.000Z: Analytical engines")
+    assert text.startswith("1 posts:\n1. @cbabbage 2026-03-01T20:00:00+00:00: Analytical engines")
 
 
 async def test_x_says_that_there_are_no_posts_p7(world: AccountsFixture):
@@ -243,11 +243,11 @@ async def test_github_lists_the_owners_pull_requests_with_their_state_p7(world: 
     assert text == (
         "3 of 3 pull requests:\n"
         "1. Carry the one (#12, open, by ada)\n"
-        "   changed 2026-03-01T10:00:00Z, https://github.com/ada/engine/pull/12\n"
+        "   changed 2026-03-01T10:00:00+00:00, https://github.com/ada/engine/pull/12\n"
         "2. Try brass wheels (#11, draft, by ada)\n"
-        "   changed 2026-03-01T10:00:00Z, https://github.com/ada/engine/pull/11\n"
+        "   changed 2026-03-01T10:00:00+00:00, https://github.com/ada/engine/pull/11\n"
         "3. Divide (#9, merged, by ada)\n"
-        "   changed 2026-03-01T10:00:00Z, https://github.com/ada/engine/pull/9"
+        "   changed 2026-03-01T10:00:00+00:00, https://github.com/ada/engine/pull/9"
     )
 
 

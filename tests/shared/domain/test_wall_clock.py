@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from shared.domain.wall_clock import list_days_ahead, read_wall_clock, write_wall_clock
+from shared.domain.wall_clock import list_days_ahead, localize, read_wall_clock, write_wall_clock
 
 LOS_ANGELES, BERLIN, TOKYO = map(ZoneInfo, ("America/Los_Angeles", "Europe/Berlin", "Asia/Tokyo"))
 
@@ -49,3 +49,23 @@ def test_a_moment_has_its_weekday_and_the_days_ahead_i2(moment, zone, written, t
 )
 def test_a_wall_clock_is_read_in_its_zone_over_clock_changes_i2(text, zone, moment):
     assert read_wall_clock(text, zone) == moment
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "local"),
+    [
+        ("2026-03-01T22:25:44.774Z", BERLIN, "2026-03-01T23:25:44+01:00"),
+        ("2026-03-29T01:00:00Z", BERLIN, "2026-03-29T03:00:00+02:00"),
+        ("Mon, 2 Mar 2026 08:15:00 +0100 (CET)", TOKYO, "2026-03-02T16:15:00+09:00"),
+        ("Mon, 2 Mar 2026 08:15:00 GMT", TOKYO, "2026-03-02T17:15:00+09:00"),
+        ("Mon, 2 Mar 2026 08:15:00 -0000", TOKYO, "2026-03-02T17:15:00+09:00"),
+        *((text, TOKYO, text) for text in (
+            "2026-03-01", "2026-03-01T22:25:44", "Mon, 2 Mar 2026 08:15:00", "Mon, 99 Mar 2026 08:15 +0100",
+            "9999-12-31T23:00:00Z", "0001-01-01T00:00:00+09:30", "May I come at 8?", "", "x" * 100_000,
+        )),
+    ],
+)  # fmt: skip
+def test_a_time_with_its_offset_is_written_by_the_zones_clock_and_other_text_stays_i2(
+    text, zone, local
+):
+    assert localize(text, zone) == local

@@ -11,6 +11,7 @@ from functions.library.programs.developer_api.developer_schemas import (
     TasksCreatedOut,
 )
 from functions.library.programs.key_access import KeyOwner, authorize_developer_key
+from functions.library.programs.listings import read_range
 from functions.library.programs.program_schemas import ProgramTaskOut
 from functions.library.programs.route_calls import call_route
 from functions.library.tasks import action_items
@@ -33,8 +34,10 @@ MAX_BATCH_BYTES = 262_144
 async def list_owner_action_items(
     deps: LibraryDeps, call: Call[None, DeveloperTasksQuery, KeyOwner]
 ) -> list[ProgramTaskOut]:
-    query = call.query.model_dump(exclude_none=True)
-    page = await call_route(deps, call.caller.uid, action_items.list_action_items, query=query)
+    uid, query = call.caller.uid, call.query
+    start, end = await read_range(deps, uid, query.start_date, query.end_date)
+    placed = query.model_dump(exclude_none=True) | {"start_date": start, "end_date": end}
+    page = await call_route(deps, uid, action_items.list_action_items, query=placed)
     return list(map(ProgramTaskOut.model_validate, page.action_items))
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AliasChoices, BeforeValidator, Field, StringConstraints, model_validator
 
-from functions.library.date_filters import FirstMoment, LastMoment
+from functions.library.date_filters import FirstLocalMoment, LastLocalMoment
 from functions.library.programs.program_schemas import (
     ConversationsQuery,
     MemoriesQuery,
@@ -98,12 +98,12 @@ class MemoriesCreatedOut(Wire):
 
 
 class DeveloperTasksQuery(Wire):
-    """Both dates are included, and mean when a task was created."""
+    """Both dates are included, by the owner's clock, and mean when a task was created."""
 
     conversation_id: Label | None = None
     completed: bool | None = None
-    start_date: FirstMoment = None
-    end_date: LastMoment = None
+    start_date: FirstLocalMoment = None
+    end_date: LastLocalMoment = None
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100
     offset: Offset = 0
 

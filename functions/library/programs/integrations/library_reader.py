@@ -15,7 +15,7 @@ from functions.library.programs.integrations.integration_schemas import (
     SearchOut,
     TasksQuery,
 )
-from functions.library.programs.listings import load_transcripts, scan_pages
+from functions.library.programs.listings import load_transcripts, read_range, scan_pages
 from shared.data.search.search import Filters
 from shared.domain.conversations.conversation import Conversation, LabelledSegment
 from shared.domain.errors import Invalid
@@ -54,12 +54,17 @@ class TimeRange:
         )
 
 
-def parse_range(start: str | None, end: str | None, *, name: str = "") -> TimeRange:
-    """Parse a range of dates. Raises InvalidDate, which names the malformed one."""
-    return TimeRange(
-        start=_parse_moment(parse_first_moment, start, f"{name}start_date"),
-        end=_parse_moment(parse_last_moment, end, f"{name}end_date"),
+async def _load_range(
+    deps: IntegrationDeps, uid: UserId, start: str | None, end: str | None, *, name: str = ""
+) -> TimeRange:
+    """Read a range of dates, by the owner's clock. Raises InvalidDate, which names the malformed one."""
+    first, last = await read_range(
+        deps,
+        uid,
+        _parse_moment(parse_first_moment, start, f"{name}start_date"),
+        _parse_moment(parse_last_moment, end, f"{name}end_date"),
     )
+    return TimeRange(start=first, end=last)
 
 
 def _parse_moment(parse: Callable[[str], datetime], text: str | None, name: str) -> datetime | None:
@@ -73,7 +78,7 @@ def _parse_moment(parse: Callable[[str], datetime], text: str | None, name: str)
 async def list_conversations(
     deps: IntegrationDeps, uid: UserId, query: ConversationsQuery
 ) -> list[AppConversationOut]:
-    created_range = parse_range(query.start_date, query.end_date)
+    created_range = await _load_range(deps, uid, query.start_date, query.end_date)
 
     def is_match(conversation: Conversation) -> bool:
         is_shown = query.include_discarded or not conversation.discarded
@@ -101,8 +106,8 @@ async def list_conversations(
 
 
 async def list_tasks(deps: IntegrationDeps, uid: UserId, query: TasksQuery) -> list[ActionItem]:
-    created_range = parse_range(query.start_date, query.end_date)
-    due_range = parse_range(query.due_start_date, query.due_end_date, name="due_")
+    created_range = await _load_range(deps, uid, query.start_date, query.end_date)
+    due_range = await _load_range(deps, uid, query.due_start_date, query.due_end_date, name="due_")
 
     def is_match(task: ActionItem) -> bool:
         has_state = query.completed in (None, task.completed)
@@ -126,7 +131,7 @@ async def list_tasks(deps: IntegrationDeps, uid: UserId, query: TasksQuery) -> l
 async def search_conversations(
     deps: IntegrationDeps, uid: UserId, body: ExternalSearchIn, max_segments: int
 ) -> SearchOut:
-    time_range = parse_range(body.start_date, body.end_date)
+    time_range = await _load_range(deps, uid, body.start_date, body.end_date)
     hits = await deps.search.search_conversations(
         uid,
         body.query,

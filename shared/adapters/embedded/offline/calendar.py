@@ -40,6 +40,11 @@ _MONTH_DAY = re.compile(
     rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})"
     rf"|({_MONTH}) (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?|({'|'.join(_ORDINALS)}) of ({_MONTH}))\b"
 )
+_DATE = re.compile(
+    rf"{_MONTH_DAY.pattern}(?:,? (?P<year>\d{{4}})\b)?"
+    r"|(?<![\d.])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?: ?(?P<dotted_year>\d{4})\b|(?!\d))"
+    r"|\b(?P<iso>\d{4}-\d{2}-\d{2})\b"
+)
 _NUMBERED_DAY = re.compile(
     rf"\b(?:(?:{_DAY}),? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)\b"
     r"|(?:on|by|until|till|before) the (\d{1,2})(?:st|nd|rd|th)(?= at\b|[,.;:!?]|$))"
@@ -104,9 +109,7 @@ def _read_weekday(match: Match, today: date) -> date:
 
 def _read_month_day(match: Match, today: date) -> date | None:
     """Read a day of this year, or of the next where it has passed."""
-    month = MONTHS.index(match[2] or match[3] or match[6]) + 1
-    number = match[1] or match[4]
-    day = int(number) if number else _ORDINALS.index(match[5]) + 1
+    month, day = _read_month_and_day(match)
     try:
         this_year = date(today.year, month, day)
         return this_year if this_year >= today else date(today.year + 1, month, day)
@@ -114,13 +117,42 @@ def _read_month_day(match: Match, today: date) -> date | None:
         return None
 
 
+def _read_month_and_day(match: Match) -> tuple[int, int]:
+    number = match[1] or match[4]
+    day = int(number) if number else _ORDINALS.index(match[5]) + 1
+    return MONTHS.index(match[2] or match[3] or match[6]) + 1, day
+
+
 def find_past_date(text: str, now: datetime) -> tuple[str, date] | None:
-    """Find the day of a month that a text names ("May 4th", "4 May"): its words, and the last such day that has begun."""
-    match = _MONTH_DAY.search(text.lower())
-    day = _read_month_day(match, now.date()) if match else None
-    if match is None or day is None:
+    """Find the date of a text: its words, and the last such day that has begun.
+
+    It is written "May 4th", "4 May", "4.5.", perhaps with a year, or "2026-05-04".
+    """
+    match = _DATE.search(text.lower())
+    day = _read_past_date(match, now.date()) if match else None
+    return (text[match.start() : match.end()], day) if match and day else None
+
+
+def _read_past_date(match: Match, today: date) -> date | None:
+    year, month, day = _read_date(match)
+    try:
+        named = date(today.year if year is None else year, month, day)
+    except ValueError:
         return None
-    return text[match.start() : match.end()], day if day <= now.date() else _move_back(day)
+    if named <= today:
+        return named
+    return _move_back(named) if year is None else None
+
+
+def _read_date(match: Match) -> tuple[int | None, int, int]:
+    if match["iso"]:
+        return int(match["iso"][:4]), int(match["iso"][5:7]), int(match["iso"][8:])
+    year = match["year"] or match["dotted_year"]
+    is_dotted = match["month"] is not None
+    month, day = (
+        (int(match["month"]), int(match["day"])) if is_dotted else _read_month_and_day(match)
+    )
+    return int(year) if year else None, month, day
 
 
 def _move_back(day: date) -> date:

@@ -126,6 +126,15 @@ def test_a_topic_that_its_time_does_not_have_is_searched_at_any_time():
         ("what was on february 29", None),
         ("Who did I meet on the second of December?", "2025-12-02"),
         ("Is the concert on March 10?", None),
+        ("What did we discuss on March 2nd, 2025?", "2025-03-02"),
+        ("Was war am 2.3.?", "2026-03-02"),
+        ("What happened on 22.11.?", "2025-11-22"),
+        ("What happened on 02.03. 2025?", "2025-03-02"),
+        ("What happened on 2026-03-02?", "2026-03-02"),
+        ("What happens on 2 March 2027?", None),
+        ("What happened on 31.2.?", None),
+        ("What was in 1.2.3.?", None),
+        ("Does it cost 22.11.?", None),
     ],
 )
 def test_a_question_for_a_date_alone_lists_the_last_such_day(question, day):
