@@ -57,6 +57,7 @@ SERVER_FIELDS = {
     "processed_at": "2026-03-02T12:00:00Z",
     "kept_at": "2026-03-02T12:00:00Z",
     "figures": {"seconds": 9},
+    "dropped_memories": {"unproved": 9},
 }
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from math import inf, log2
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from functions.chat.consent.link_choice import choose_links
@@ -91,6 +92,7 @@ class ToolPolicy:
         self._earlier_results = earlier_results
         self._results: list[tuple[str, str]] = [*earlier_results]
         self._bits_by_maker: dict[str, float] = {}
+        self._counting = Lock()
         self._derivations: Counter[str] = Counter()
         self._known_texts: dict[str, KnownText] = {}
         self._private_texts: dict[str, ReadTexts] = {}
@@ -114,7 +116,7 @@ class ToolPolicy:
             taint=self.taint,
             local_time=self._local_time,
         )
-        sibling._bits_by_maker = self._bits_by_maker
+        sibling._bits_by_maker, sibling._counting = self._bits_by_maker, self._counting
         sibling._derivations = self._derivations
         return sibling
 
@@ -214,8 +216,8 @@ class ToolPolicy:
             return Verdict(call=call, reason="private_text")
         if measured.bits == inf:
             return Verdict(call=call, reason="disclosure")
-        if not is_clean:
-            self._bits_by_maker[tool.maker] = spent + measured.bits
+        if not is_clean and not self._count(tool.maker, measured.bits):
+            return Verdict(call=call, reason="disclosure")
         call = replace(call, arguments=measured.arguments)
         return Verdict(call=call, bits=measured.bits, is_clean=is_clean)
 
@@ -244,8 +246,20 @@ class ToolPolicy:
     def judge_derived(self, tool: Tool, call: ParsedCall) -> Verdict:
         """Let a call run whose arguments the message alone gave: it tells which tool was called, and that."""
         bits = _measure_derived(tool)
-        self._bits_by_maker[tool.maker] = self._bits_by_maker.get(tool.maker, 0.0) + bits
+        if not self._count(tool.maker, bits):
+            return Verdict(call=call, reason="disclosure")
         return Verdict(call=call, bits=bits)
+
+    def _count(self, maker: str, bits: float) -> bool:
+        """Count what a maker is told, unless that is too much by now: siblings are asked in threads of their own."""
+        from functions.chat.consent.disclosure import TURN_BUDGET_BITS
+
+        with self._counting:
+            told = self._bits_by_maker.get(maker, 0.0) + bits
+            if told > TURN_BUDGET_BITS:
+                return False
+            self._bits_by_maker[maker] = told
+        return True
 
     @cached_property
     def _holds_secret(self) -> bool:

@@ -15,6 +15,7 @@ from shared.domain.memories.memory import is_short_enough
 from shared.domain.models.model import Prompt
 from shared.library.count_model_usage import count_model_usage
 from shared.library.user_model import load_model
+from shared.models.windows import count_prompt_tokens
 from shared.retrieval.passages import stands_in_words
 
 MAX_FACTS = 10
@@ -44,7 +45,7 @@ async def find_facts(
 ) -> tuple[FactIn, ...]:
     """Return the facts that words of the text prove; none where the model's answer is no use.
 
-    Raises Unavailable while no model answers: the app may send the text again.
+    Raises QuotaExceeded, and Unavailable while no model answers: the app may send the text again.
     """
     model = await load_model(deps, uid)
     prompt = Prompt(
@@ -54,6 +55,8 @@ async def find_facts(
         data={"text": text, "source": source},
         answer_tokens=ANSWER_TOKENS,
     )
+    tokens = count_prompt_tokens(prompt)
+    await deps.quotas.take(uid, "reading_tokens", tokens, now=deps.clock.now())
     async with count_model_usage(deps.quotas, deps.clock, uid):
         try:
             output = await model.complete_structured("standard", prompt, TextFactsOutput)

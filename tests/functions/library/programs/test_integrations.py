@@ -159,6 +159,16 @@ async def send_text(fixture: IntegrationFixture, *answers: object) -> list[Respo
     return sent
 
 
+async def test_a_text_beyond_what_models_may_read_in_a_day_is_refused_unread(app_fixture):
+    await app_fixture.declare("create_facts")
+    quotas = Quotas(app_fixture.world.documents, {"reading_tokens": 1})
+    fixture = replace(app_fixture, deps=replace(app_fixture.deps, quotas=quotas))
+
+    (answer,) = await send_text(fixture)
+
+    assert answer.status_code == 429
+
+
 def parse_refusal(response: Response) -> tuple[int, str]:
     return response.status_code, response.json()["detail"]
 
