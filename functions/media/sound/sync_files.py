@@ -9,7 +9,12 @@ from datetime import datetime
 
 from anyio import to_thread
 
-from functions.media.sound.phone_files import PhoneFile, group_by_recording, read_phone_file
+from functions.media.sound.phone_files import (
+    PhoneFile,
+    group_by_recording,
+    measure_recording,
+    read_phone_file,
+)
 from functions.media.sound.phone_sound import join_files
 from shared.data.conversations.recordings import AlreadyReceived
 from shared.domain.conversations.sync_job import SYNC_JOB_TTL, RefusedFile, SyncJob
@@ -102,8 +107,8 @@ async def _start(
     group: Sequence[PhoneFile],
     target_id: ConversationId | None,
 ) -> ConversationId:
-    """Start the recording of a group, whose seconds are counted first."""
-    now, seconds = deps.clock.now(), math.ceil(sum(file.seconds for file in group))
+    """Start the recording of a group, whose seconds are counted first, its pauses too."""
+    now, seconds = deps.clock.now(), math.ceil(measure_recording(group))
     await deps.quotas.take(uid, "recorded_seconds", seconds, now=now)
     try:
         return await _start_counted(deps, uid, group, target_id)

@@ -362,6 +362,13 @@ async def test_quotas_bound_what_is_taken_and_nothing_of_it_is_left_l1(world, qu
     assert (usage["stored_bytes"], usage["recorded_seconds"]) == (0, 0)
 
 
+async def test_pauses_count_as_recorded_l1(world, phone):
+    await send(phone, at(0, content=TINY), at(1, content=TINY))
+
+    usage = await Quotas(world.documents, {}).load_usage(ALICE, world.clock.now())
+    assert usage["recorded_seconds"] == 61
+
+
 async def test_what_a_quota_leaves_out_is_taken_when_the_phone_sends_it_again_l1(world):
     limits: Mapping[QuotaName, int] = {"recorded_seconds": 61}
     async with build_client(world, ALICE, limits, transcriber=ScriptedTranscriber()) as phone:
