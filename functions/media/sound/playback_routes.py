@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
+from anyio import CapacityLimiter
 from pydantic import Field
 from starlette.responses import Response
 
@@ -16,7 +17,7 @@ from functions.media.sound.open_sound import iterate_pieces, open_sound
 from shared.domain.conversations.recording import MAX_DURATION, Recording
 from shared.domain.conversations.speech import SAMPLE_RATE
 from shared.domain.errors import NotFound
-from shared.domain.ids import ConversationId, UserId
+from shared.domain.ids import ConversationId, UserId, is_id
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
 from shared.library.deps import LibraryDeps
@@ -24,6 +25,8 @@ from shared.library.sound import build_wav_header
 from shared.ports import Blobs
 
 KEY_TTL = timedelta(hours=1)
+_DECODING = CapacityLimiter(2)
+"""Pieces that are decoded at once, so that listeners leave threads to others."""
 _SILENT_BYTES = 65_536
 NO_SOUND = "No sound of this conversation is kept."
 
@@ -132,6 +135,8 @@ async def get_audio_file(deps: LibraryDeps, call: Call) -> Response:
 )
 async def play_audio(deps: LibraryDeps, call: Call[None, KeyQuery]) -> Response:
     query = call.query
+    if not is_id(query.owner):
+        raise NotFound(NO_SOUND)
     recording = await deps.stores.recordings.find(UserId(query.owner), call.path["audio_file_id"])
     if recording is None or not recording.parts or not _fits(deps, recording, query.key):
         raise NotFound(NO_SOUND)
@@ -166,7 +171,7 @@ async def decode_wav(
     """
     yield header
     sound = await open_sound(blobs, recording.parts)
-    async for piece in iterate_pieces(sound):
+    async for piece in iterate_pieces(sound, limiter=_DECODING):
         samples = piece.samples[:left]
         yield samples
         left -= len(samples)
