@@ -26,6 +26,8 @@ FINISH_TARGET = "finish_merge"
 MAX_ATTEMPTS = 3
 MAX_MOVED = 100
 """Memories and tasks of the owner that move along: a transaction holds at most 500 writes."""
+MAX_SOUND = 250
+"""Recordings that move along: without one of them, its sound would outlive the conversation."""
 
 
 class MergeDeps(Protocol):
@@ -108,6 +110,8 @@ async def _plan(
     validate_conversation(merged, now)
     moved = [pair for source in sources for pair in await _list_moved(deps, uid, source.id)]
     sound = [pair for source in sources for pair in await _list_sound(deps, uid, source.id)]
+    if len(sound) > MAX_SOUND:
+        raise TooLarge(f"A merged conversation has at most {MAX_SOUND} recordings")
     return _Plan(
         merge=Merge(
             id=merged_id,

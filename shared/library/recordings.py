@@ -1,13 +1,13 @@
 """Recordings from an upload to their end: handed to transcription, and forgotten with their sound."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Protocol
 
 from shared import telemetry
 from shared.data.files.uploads import upload_path
 from shared.domain.conversations.recording import Recording
-from shared.domain.errors import Conflict, Gone, Invalid, NotFound
+from shared.domain.errors import AlreadyExists, Conflict, Gone, Invalid, NotFound, Unavailable
 from shared.domain.files.upload import Upload
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.value import value
@@ -28,6 +28,9 @@ NO_TRANSCRIBER = (
 )
 
 NO_SOUND = "This is no sound file. Send MP3, M4A, WAV, FLAC, OGG, WebM or a film with sound."
+BEING_STORED = "The same sound is being stored"
+STORING_TIME = timedelta(minutes=2)
+"""What storing takes at most: parts that are older were left by an attempt that died."""
 _HEAD_BYTES = 8_192
 
 
@@ -73,26 +76,38 @@ async def store_sound(
     """Store sound under an id of its content, so that the same sound is never two conversations.
 
     An `identity` stands for content that another time may hold as well. Returns the id of its upload, or of its
-    recording or conversation from before. Raises QuotaExceeded.
+    recording or conversation from before. Raises QuotaExceeded, and Unavailable while another attempt stores it.
     """
     upload_id = f"sound-{sha256(identity or content).hexdigest()[:32]}"
     if not await _is_stored(deps, uid, upload_id):
-        await store_file(deps, uid, content, name=name, media_type=media_type, upload_id=upload_id)
+        try:
+            await store_file(
+                deps, uid, content, name=name, media_type=media_type, upload_id=upload_id
+            )
+        except AlreadyExists:
+            raise Unavailable(BEING_STORED) from None
     return upload_id
 
 
 async def _is_stored(deps: RecordingDeps, uid: UserId, upload_id: str) -> bool:
-    """Tell whether the sound was handed in before; what an attempt left in parts is deleted."""
+    """Tell whether the sound was handed in before; what an attempt left in parts is deleted.
+
+    Raises Unavailable while another attempt may be storing it.
+    """
+    now = deps.clock.now()
     try:
-        await get_complete(deps, uid, upload_id)
-    except (
-        NotFound,
-        Gone,
-        Conflict,
-    ):  # or a recording took it over in this moment: look there after
+        upload = await deps.stores.uploads.get(uid, upload_id, now=now)
+    except NotFound:  # or a recording took it over in this moment: look there after
+        pass
+    except Gone:
         await delete_upload(deps, uid, upload_id)
     else:
-        return True
+        if upload.is_complete:
+            return True
+        wait = upload.created_at + STORING_TIME - now
+        if wait > timedelta(0):
+            raise Unavailable(BEING_STORED, retry_after_s=wait.total_seconds())
+        await delete_upload(deps, uid, upload_id)
     if await deps.stores.recordings.find(uid, upload_id) is not None:
         return True
     return bool(await deps.stores.conversations.list_known(uid, [upload_id]))

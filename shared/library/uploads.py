@@ -7,7 +7,7 @@ from shared import telemetry
 from shared.data.account.quotas import Quotas
 from shared.data.files.uploads import check_part, upload_path
 from shared.data.stores import Stores
-from shared.domain.errors import CallerError, Conflict, Invalid, TooLarge
+from shared.domain.errors import AlreadyExists, CallerError, Conflict, Invalid, TooLarge
 from shared.domain.files.upload import (
     MAX_PART_BYTES,
     MAX_UPLOAD_BYTES,
@@ -64,7 +64,7 @@ async def start_upload(
 ) -> Upload:
     """Announce a file of `length` bytes, under a new id unless one is given, and count all of it as stored.
 
-    The task that deletes it in 7 days is created first. Raises Invalid, TooLarge and QuotaExceeded.
+    The task that deletes it in 7 days is created first. Raises Invalid, TooLarge, QuotaExceeded, and AlreadyExists for a given id.
     """
     _check_length(length)
     now = deps.clock.now()
@@ -78,7 +78,11 @@ async def start_upload(
     )
     await _schedule_expiry(deps.tasks, uid, upload)
     await deps.quotas.take(uid, "stored_bytes", length, now=now)
-    await deps.stores.uploads.add(uid, upload)
+    try:
+        await deps.stores.uploads.add(uid, upload)
+    except AlreadyExists:
+        await deps.quotas.give_back(uid, "stored_bytes", length, now=now)
+        raise
     return upload
 
 

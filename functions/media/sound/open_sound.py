@@ -5,7 +5,7 @@ from functools import partial
 from io import BufferedReader
 from typing import TypeVar
 
-from anyio import from_thread, to_thread
+from anyio import CapacityLimiter, from_thread, to_thread
 
 from shared.domain.files.upload import BlobPart
 from shared.library.sound import PartsFile, Piece, Sound
@@ -24,10 +24,12 @@ async def open_sound(blobs: Blobs, parts: tuple[BlobPart, ...]) -> Sound:
     return await to_thread.run_sync(Sound, BufferedReader(file))
 
 
-async def iterate_pieces(sound: Sound) -> AsyncIterator[Piece]:
+async def iterate_pieces(
+    sound: Sound, *, limiter: CapacityLimiter | None = None
+) -> AsyncIterator[Piece]:
     """Decode each piece when it is asked for. Raises as Sound.iterate_pieces()."""
-    pieces = sound.iterate_pieces()
-    while (piece := await to_thread.run_sync(partial(_next_or_none, pieces))) is not None:
+    decode = partial(_next_or_none, sound.iterate_pieces())
+    while (piece := await to_thread.run_sync(decode, limiter=limiter)) is not None:
         yield piece
 
 

@@ -16,6 +16,7 @@ from hashlib import sha256
 from shared.domain.conversations.recording import MAX_DURATION, MAX_PAUSE
 from shared.domain.conversations.speech import SAMPLE_RATE
 from shared.domain.errors import Invalid
+from shared.domain.files.upload import MAX_UPLOAD_BYTES
 from shared.domain.value import value
 from shared.library.device_frames import (
     FRAME_CODECS,
@@ -24,6 +25,7 @@ from shared.library.device_frames import (
     FrameCodec,
     split_frames,
 )
+from shared.library.sound import WAV_HEADER_BYTES
 from shared.library.validate_conversation import MAX_AHEAD
 
 MIN_SAMPLE_RATE, MAX_SAMPLE_RATE = 4_000, 96_000
@@ -35,6 +37,11 @@ _TIME = re.compile(r"_(\d{9,14})\.bin")
 _KIND = re.compile(
     r"audio_([A-Za-z0-9]+)_([a-z0-9]+(?:_fs\d+)?)_(\d{1,6})_(\d)(?:_fs\d+)?_\d+\.bin"
 )
+MIN_FILLED_S = 2.0
+"""Names tell whole seconds, so a shorter pause between two files may be none."""
+_MAX_OPUS_S = MAX_DURATION.total_seconds()
+_MAX_PLAIN_S = (MAX_UPLOAD_BYTES - WAV_HEADER_BYTES) / (2 * SAMPLE_RATE)
+"""Plain samples are stored as WAV, its pauses too."""
 _DAMAGED = timedelta(0)
 _OPUS_FRAME_MS = (*(10, 20, 40, 60) * 3, *(10, 20) * 2, *(2.5, 5, 10, 20) * 4)
 """By the configuration in a packet's first byte (RFC 6716, 3.1)."""
@@ -71,6 +78,11 @@ class PhoneFile:
         return self.device, self.codec.startswith("opus"), self.sample_rate
 
     @property
+    def max_s(self) -> float:
+        """How long a recording of such files may last."""
+        return _MAX_OPUS_S if self.codec.startswith("opus") else _MAX_PLAIN_S
+
+    @property
     def source(self) -> str:
         """The recorder, as conversations name it."""
         if "limitless" in self.device:
@@ -86,7 +98,7 @@ def read_phone_file(name: str, content: bytes, now: datetime) -> PhoneFile:
     max_frame_bytes = MAX_OPUS_FRAME_BYTES if is_opus else MAX_FRAME_BYTES
     frames = split_frames(content, max_frame_bytes=max_frame_bytes)
     seconds = _measure_opus(frames) if is_opus else _measure_samples(frames, codec, sample_rate)
-    return PhoneFile(
+    file = PhoneFile(
         id=sha256(f"{started_at.isoformat()} {device} ".encode() + content).hexdigest()[:32],
         name=name,
         device=device,
@@ -96,6 +108,9 @@ def read_phone_file(name: str, content: bytes, now: datetime) -> PhoneFile:
         content=content,
         seconds=seconds,
     )
+    if seconds > file.max_s:
+        raise Invalid(f"It lasts {seconds:,.0f} seconds, of at most {file.max_s:,.0f}: split it.")
+    return file
 
 
 def _read_time(name: str, now: datetime) -> datetime:
@@ -158,12 +173,14 @@ def _measure_head(head: bytes) -> timedelta:
 def _measure_samples(frames: Iterable[bytes], codec: FrameCodec, sample_rate: int) -> float:
     """Return the seconds that plain samples last. Raises Invalid for halves of samples."""
     sample_bytes = 2 if codec == "pcm16" else 1
-    sizes = [len(frame) for frame in frames]
-    if not sizes:
+    total = 0
+    for frame in frames:
+        if len(frame) % sample_bytes:
+            raise Invalid("Its frames are not whole numbers of 16 bits, which its name promises.")
+        total += len(frame)
+    if not total:
         raise Invalid(EMPTY)
-    if any(size % sample_bytes for size in sizes):
-        raise Invalid("Its frames are not whole numbers of 16 bits, which its name promises.")
-    return sum(sizes) / sample_bytes / sample_rate
+    return total / sample_bytes / sample_rate
 
 
 def group_by_recording(files: Sequence[PhoneFile]) -> list[list[PhoneFile]]:
@@ -186,4 +203,19 @@ def _goes_on(group: Sequence[PhoneFile], file: PhoneFile) -> bool:
     """Tell whether a file continues the recording of a group, which is no longer than one may be."""
     end = max(each.finished_at for each in group)
     is_near = group[0].kind == file.kind and file.started_at < end + MAX_PAUSE
-    return is_near and file.finished_at - group[0].started_at <= MAX_DURATION
+    return is_near and measure_recording([*group, file]) <= file.max_s
+
+
+def measure_recording(files: Sequence[PhoneFile]) -> float:
+    """Return the seconds that the joined sound of a recording's files lasts, with its pauses."""
+    return sum(pause_s + file.seconds for file, pause_s in iterate_with_pauses(files))
+
+
+def iterate_with_pauses(files: Sequence[PhoneFile]) -> Iterator[tuple[PhoneFile, float]]:
+    """Yield each file with the seconds of silence before it."""
+    end = files[0].started_at
+    for file in files:
+        pause_s = (file.started_at - end).total_seconds()
+        filled_s = pause_s if pause_s >= MIN_FILLED_S else 0.0
+        yield file, filled_s
+        end += timedelta(seconds=filled_s + file.seconds)

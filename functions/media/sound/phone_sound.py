@@ -1,21 +1,19 @@
 """Sound of a phone's files as one file that every player reads: Ogg with the Opus frames as they are, or WAV."""
 
 import io
-from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from functions.media.sound.phone_files import PhoneFile, measure_packet
+from functions.media.sound.phone_files import PhoneFile, iterate_with_pauses, measure_packet
 from shared.domain.conversations.speech import SAMPLE_RATE
 from shared.domain.value import value
 from shared.library.device_frames import FrameDecoder
-from shared.library.sound import build_wav
+from shared.library.sound import WAV_HEADER_BYTES, build_wav_header
 
-MIN_FILLED_S = 2.0
-"""Names tell whole seconds, so a shorter pause between two files may be none."""
 _SILENT_PACKET = b"\xf8\xff\xfe"
 _SILENT_PACKET_S = 0.02
 _OPUS_RATE = 48_000
+_BLOCK_BYTES = 65_536
 
 
 @value
@@ -54,27 +52,32 @@ def _write_ogg(files: Sequence[PhoneFile]) -> bytes:
 
 def _iterate_packets(files: Sequence[PhoneFile]) -> Iterator[bytes]:
     """Yield the packets with silence in the pauses, without damaged ones."""
-    for file, pause_s in _iterate_with_pauses(files):
+    for file, pause_s in iterate_with_pauses(files):
         yield from [_SILENT_PACKET] * round(pause_s / _SILENT_PACKET_S)
         yield from (frame for frame in file.frames if measure_packet(frame))
 
 
 def _write_wav(files: Sequence[PhoneFile]) -> bytes:
-    samples = bytearray()
-    for file, pause_s in _iterate_with_pauses(files):
-        samples += bytes(2 * round(pause_s * SAMPLE_RATE))
+    target = io.BytesIO(bytes(WAV_HEADER_BYTES))
+    target.seek(0, io.SEEK_END)
+    for file, pause_s in iterate_with_pauses(files):
+        target.write(bytes(2 * round(pause_s * SAMPLE_RATE)))
         decoder = FrameDecoder(file.codec, file.sample_rate)
-        for frame in file.frames:
-            samples += decoder.decode(frame)
-        samples += decoder.finish()
-    return build_wav(bytes(samples))
+        for block in _join_frames(file.frames):
+            target.write(decoder.decode(block))
+        target.write(decoder.finish())
+    size = target.tell() - WAV_HEADER_BYTES
+    target.seek(0)
+    target.write(build_wav_header(size))
+    return target.getvalue()
 
 
-def _iterate_with_pauses(files: Sequence[PhoneFile]) -> Iterator[tuple[PhoneFile, float]]:
-    """Yield each file with the seconds of silence before it."""
-    end = files[0].started_at
-    for file in files:
-        pause_s = (file.started_at - end).total_seconds()
-        filled_s = pause_s if pause_s >= MIN_FILLED_S else 0.0
-        yield file, filled_s
-        end += timedelta(seconds=filled_s + file.seconds)
+def _join_frames(frames: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield plain samples in blocks: a frame may hold a single one."""
+    block = bytearray()
+    for frame in frames:
+        block += frame
+        if len(block) >= _BLOCK_BYTES:
+            yield bytes(block)
+            block.clear()
+    yield bytes(block)

@@ -8,15 +8,16 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
+from anyio import CapacityLimiter
 from pydantic import Field
 from starlette.responses import Response
 
 from functions.media.sound.byte_ranges import Stretch, answer_range, cut
 from functions.media.sound.open_sound import iterate_pieces, open_sound
-from shared.domain.conversations.recording import Recording
+from shared.domain.conversations.recording import MAX_DURATION, Recording
 from shared.domain.conversations.speech import SAMPLE_RATE
 from shared.domain.errors import NotFound
-from shared.domain.ids import ConversationId, UserId
+from shared.domain.ids import ConversationId, UserId, is_id
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
 from shared.library.deps import LibraryDeps
@@ -24,6 +25,9 @@ from shared.library.sound import build_wav_header
 from shared.ports import Blobs
 
 KEY_TTL = timedelta(hours=1)
+_DECODING = CapacityLimiter(2)
+"""Pieces that are decoded at once, so that listeners leave threads to others."""
+_SILENT_BYTES = 65_536
 NO_SOUND = "No sound of this conversation is kept."
 
 
@@ -84,8 +88,13 @@ async def _build_url(deps: LibraryDeps, uid: UserId, recording: Recording) -> Au
         status="cached",
         signed_url=f"{place}?owner={uid}&key={keyed.play_key}",
         content_type="audio/wav",
-        duration=recording.duration_s or 0.0,
+        duration=_measure(recording),
     )
+
+
+def _measure(recording: Recording) -> float:
+    """Return its seconds; what a file tells of itself may be more than any recording has."""
+    return min(recording.duration_s or 0.0, MAX_DURATION.total_seconds())
 
 
 @route(
@@ -126,6 +135,8 @@ async def get_audio_file(deps: LibraryDeps, call: Call) -> Response:
 )
 async def play_audio(deps: LibraryDeps, call: Call[None, KeyQuery]) -> Response:
     query = call.query
+    if not is_id(query.owner):
+        raise NotFound(NO_SOUND)
     recording = await deps.stores.recordings.find(UserId(query.owner), call.path["audio_file_id"])
     if recording is None or not recording.parts or not _fits(deps, recording, query.key):
         raise NotFound(NO_SOUND)
@@ -140,7 +151,7 @@ def _fits(deps: LibraryDeps, recording: Recording, key: str) -> bool:
 
 def _play(call: Call[Any, Any], blobs: Blobs, recording: Recording) -> Response:
     """Answer with WAV, which phones of every make play, whatever the sound is stored as."""
-    size = 2 * round((recording.duration_s or 0.0) * SAMPLE_RATE)
+    size = 2 * round(_measure(recording) * SAMPLE_RATE)
     header = build_wav_header(size)
 
     def iterate(stretch: Stretch | None) -> AsyncIterator[bytes]:
@@ -154,14 +165,20 @@ def _play(call: Call[Any, Any], blobs: Blobs, recording: Recording) -> Response:
 async def decode_wav(
     blobs: Blobs, recording: Recording, header: bytes, left: int
 ) -> AsyncIterator[bytes]:
-    """Yield the header and as many bytes of sound as it tells, each piece decoded when it is asked for."""
+    """Yield the header and as many bytes of sound as it tells, each piece decoded when it is asked for.
+
+    Where the sound ends before, silence follows.
+    """
     yield header
     sound = await open_sound(blobs, recording.parts)
-    async for piece in iterate_pieces(sound):
+    async for piece in iterate_pieces(sound, limiter=_DECODING):
         samples = piece.samples[:left]
         yield samples
         left -= len(samples)
-    yield bytes(left)
+        if not left:
+            return
+    for at in range(0, left, _SILENT_BYTES):
+        yield bytes(min(_SILENT_BYTES, left - at))
 
 
 ROUTES = (list_audio_urls, precache_audio, get_audio_file, play_audio)

@@ -9,13 +9,19 @@ from datetime import datetime
 
 from anyio import to_thread
 
-from functions.media.sound.phone_files import PhoneFile, group_by_recording, read_phone_file
+from functions.media.sound.phone_files import (
+    PhoneFile,
+    group_by_recording,
+    measure_recording,
+    read_phone_file,
+)
 from functions.media.sound.phone_sound import join_files
 from shared.data.conversations.recordings import AlreadyReceived
 from shared.domain.conversations.sync_job import SYNC_JOB_TTL, RefusedFile, SyncJob
 from shared.domain.errors import (
     CallerError,
     Conflict,
+    Gone,
     Invalid,
     NotFound,
     QuotaExceeded,
@@ -36,6 +42,7 @@ from shared.library.uploads import delete_upload
 MAX_FILES = 400
 """They are counted as received by one commit, which holds 500 writes."""
 MAX_ATTEMPTS = 3
+TAKEN_AT_ONCE = "The same files come in several requests at once"
 
 
 async def take_files(
@@ -93,7 +100,7 @@ async def _take_once(
             continue
         await _reopen_failed(deps, uid, sorted(set(received.values())))
         return tuple(dict.fromkeys([*received.values(), *started]))
-    raise Unavailable("The same files come in several requests at once")
+    raise Unavailable(TAKEN_AT_ONCE)
 
 
 async def _start(
@@ -102,12 +109,12 @@ async def _start(
     group: Sequence[PhoneFile],
     target_id: ConversationId | None,
 ) -> ConversationId:
-    """Start the recording of a group, whose seconds are counted first."""
-    now, seconds = deps.clock.now(), math.ceil(sum(file.seconds for file in group))
+    """Start the recording of a group, whose seconds are counted first, its pauses too."""
+    now, seconds = deps.clock.now(), math.ceil(measure_recording(group))
     await deps.quotas.take(uid, "recorded_seconds", seconds, now=now)
     try:
         return await _start_counted(deps, uid, group, target_id)
-    except (CallerError, AlreadyReceived):
+    except (CallerError, AlreadyReceived, Unavailable):
         await deps.quotas.give_back(uid, "recorded_seconds", seconds, now=now)
         raise
 
@@ -118,7 +125,7 @@ async def _start_counted(
     group: Sequence[PhoneFile],
     target_id: ConversationId | None,
 ) -> ConversationId:
-    """Return the recording of a group; where its conversation alone is left, that."""
+    """Return the recording of a group; where its conversation alone is left, that. Raises Unavailable."""
     first, file_ids = group[0], tuple(file.id for file in group)
     notes = RecordingNotes(
         started_at=first.started_at, source=first.source, file_ids=file_ids, target_id=target_id
@@ -134,8 +141,10 @@ async def _start_counted(
     )
     try:
         return (await start_recording(deps, uid, upload_id, notes)).id
-    except NotFound:
-        return ConversationId(upload_id)
+    except (NotFound, Gone):  # also where another request gave the upload up
+        if await deps.stores.conversations.list_known(uid, [upload_id]):
+            return ConversationId(upload_id)
+        raise Unavailable(TAKEN_AT_ONCE) from None
     except (QuotaExceeded, AlreadyReceived):  # nobody else knows of the upload
         await delete_upload(deps, uid, upload_id)
         raise

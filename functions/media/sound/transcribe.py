@@ -25,6 +25,7 @@ from shared.domain.conversations.claim import LEASE_EXTENSION_INTERVAL
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.conversations.recording import (
     MAX_ATTEMPTS,
+    MAX_DURATION,
     Recording,
     RecordingFailure,
     RecordingStatus,
@@ -135,7 +136,8 @@ async def _build_conversation(
     utterances = list[Utterance]()
     languages = list[str | None]()
     sound = await open_sound(deps.blobs, claimed.parts)
-    duration_s = sound.facts.duration_s
+    announced_s = min(sound.facts.duration_s or 0.0, MAX_DURATION.total_seconds())
+    duration_s = 0.0
     async for piece in iterate_pieces(sound):
         stored = await deps.stores.recordings.load_piece(uid, claimed.id, piece.number)
         if stored is None:
@@ -143,19 +145,18 @@ async def _build_conversation(
                 return None
             stored = await _transcribe_piece(deps, claimed, piece, speakers, profile)
             progress = replace(
-                claimed, transcribed_s=piece.end, duration_s=max(duration_s or 0.0, piece.end)
+                claimed, transcribed_s=piece.end, duration_s=max(announced_s, piece.end)
             )
             await deps.stores.recordings.save_piece(uid, progress, piece.number, stored)
         speakers.remember(piece, stored.utterances)
         utterances += stored.utterances
         languages.append(stored.language)
-        duration_s = max(duration_s or 0.0, piece.end)
-    facts = replace(sound.facts, duration_s=duration_s)
+        duration_s = piece.end
     language = claimed.language or next(filter(None, languages), None) or profile.language
     return _to_conversation(
-        replace(claimed, started_at=claimed.started_at or facts.recorded_at),
+        replace(claimed, started_at=claimed.started_at or sound.facts.recorded_at),
         utterances,
-        duration=timedelta(seconds=duration_s or 0.0),
+        duration=timedelta(seconds=duration_s),
         language=language or DEFAULT_LANGUAGE,
         is_one_voice=deps.transcriber.tells_speakers
         and len({each.speaker for each in utterances}) == 1,

@@ -29,8 +29,7 @@ from shared.ports import Documents, Transaction
 
 NOT_FOUND = "Recording not found"
 MAX_LISTED = 50
-MAX_OF_CONVERSATION = 100
-"""A merged conversation is made of at most as many."""
+_PAGE_SIZE = 100
 
 
 class AttemptReplaced(Exception):
@@ -79,10 +78,11 @@ class Recordings:
     async def list_of_conversation(
         self, uid: UserId, conversation_id: str | ConversationId
     ) -> list[Recording]:
-        """Return the recordings whose sound is a conversation's; several where it was merged."""
+        """Return all recordings whose sound is a conversation's; several where it was merged."""
         where = (Where("conversation_id", "==", conversation_id),)
-        query = Query(collection=f"users/{uid}/recordings", where=where, limit=MAX_OF_CONVERSATION)
-        given = load_all(Recording, await self._documents.query(query))
+        query = Query(collection=f"users/{uid}/recordings", where=where, limit=_PAGE_SIZE)
+        documents = [each async for each in iter_documents(self._documents, query)]
+        given = load_all(Recording, documents)
         own = await self.find(uid, conversation_id)
         recordings = [own, *given] if own and own.conversation_id is None else given
         return sorted(recordings, key=lambda recording: (recording.created_at, recording.id))

@@ -7,6 +7,7 @@ from shared.domain.ids import ConversationId
 from shared.domain.value import value
 
 SYNC_JOB_TTL = timedelta(days=7)
+GONE = "Neither a recording nor a conversation of these files is left."
 
 
 @value
@@ -59,7 +60,7 @@ class SyncState:
 
     @property
     def failed_count(self) -> int:
-        return len(self._list("failed")) + len(self.job.refused)
+        return len(self._list("failed")) + len(self.job.refused) + self._missing_count
 
     @property
     def successful_count(self) -> int:
@@ -72,7 +73,12 @@ class SyncState:
         failures = (
             f"{each.name}: {each.failure.detail}" for each in self.recordings if each.failure
         )
-        return (*refused, *failures)
+        missing = [GONE] * self._missing_count
+        return (*refused, *failures, *missing)
+
+    @property
+    def _missing_count(self) -> int:
+        return len(self.job.recording_ids) - len(self.recordings) - len(self.known_ids)
 
     def _list(self, status: RecordingStatus) -> list[Recording]:
         return [each for each in self.recordings if each.status == status]

@@ -9,10 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.media.sound.phone_files import group_by_recording, measure_packet, read_phone_file
+from functions.media.sound.phone_files import (
+    group_by_recording,
+    measure_packet,
+    measure_recording,
+    read_phone_file,
+)
 from functions.media.sound.phone_sound import join_files
 from shared.domain.errors import Invalid
-from shared.library.sound import Sound
+from shared.library.sound import Sound, build_wav
 from tests.fixtures.sounds import build_tone, encode_for_device, put_lengths_before
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -119,6 +124,11 @@ def test_a_packet_that_no_encoder_writes_lasts_nothing(packet):
             put_lengths_before([b"odd"]),
             "Its frames are not whole numbers",
         ),
+        (
+            f"x_{START}.bin",
+            put_lengths_before([b"\x1b\x02"] * 180_001),
+            "It lasts 21,600 seconds, of at most 21,600: split it.",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_reason_l1(name, content, reason):
@@ -143,6 +153,26 @@ def test_a_recording_is_no_longer_than_six_hours_l1():
     files = [opus(START - 30_000 + n * 100) for n in range(250)]
 
     assert [len(group) for group in group_by_recording(files)] == [216, 34]
+
+
+def test_a_recording_of_plain_samples_ends_before_its_pauses_outgrow_a_file_l1():
+    samples = put_lengths_before([b"\0\0"])
+    names = [f"audio_omi_pcm16_16000_1_fs160_{START - 30_000 + n * 119}.bin" for n in range(181)]
+
+    groups = group_by_recording([read(name, samples) for name in names])
+
+    assert [len(group) for group in groups] == [56, 56, 56, 13]
+    assert measure_recording(groups[0]) == pytest.approx(55 * 119, abs=0.01)
+
+
+def test_plain_samples_in_the_smallest_frames_are_joined_as_they_are_l1():
+    samples = build_tone(1)[44:]
+    content = put_lengths_before([samples[n : n + 2] for n in range(0, len(samples), 2)])
+    file = read(f"audio_omi_pcm16_16000_1_fs160_{START}.bin", content)
+
+    encoded = join_files([file, read(file.name.replace(str(START), str(START + 3)), content)])
+
+    assert encoded.content == build_wav(samples + bytes(2 * 32_000) + samples)
 
 
 NAMES = st.from_regex(

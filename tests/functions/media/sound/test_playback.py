@@ -3,8 +3,12 @@
 import io
 import wave
 
+from functions.media.sound.playback_routes import decode_wav
+from shared.data.conversations.recordings import recording_path
 from shared.domain.conversations.speech import SAMPLE_RATE
+from shared.domain.store.documents import Set, Update
 from tests.fixtures.library import CONVERSATIONS, build_client
+from tests.fixtures.processing import ALICE
 from tests.functions.media.sound.test_audio_routes import keep_sound
 from tests.functions.media.sound.test_sync_routes import (
     at,
@@ -68,6 +72,18 @@ async def test_the_owner_alone_hears_by_token_and_sees_addresses_l1(world, phone
     assert [answer.status_code for answer in refused] == [404, 404]
 
 
+async def test_an_owner_that_is_no_id_has_no_sound_l1(world, phone):
+    name = await keep_minutes(world, phone, 0)
+    (file,) = (await phone.get(f"/v1/sync/audio/{name}/urls")).json()["audio_files"]
+    address = file["signed_url"].removeprefix("https://keepsake.example")
+    path = f"users/x/users/alice/recordings/{name}"
+    stored = await world.documents.get(recording_path(ALICE, name))
+    await world.documents.write(Set(path, stored.fields))
+    nested = await phone.get(address.replace("owner=alice", "owner=x/users/alice"))
+
+    assert nested.status_code == 404
+
+
 async def test_sound_that_is_not_kept_has_no_address_l1(world, phone):
     await send(phone, at(0))
     await hear(world, say("Gone."))
@@ -88,3 +104,20 @@ async def test_each_recording_of_a_conversation_tells_when_it_began_l1(world, ph
     assert {each["started_at"] for each in recordings} == starts
     assert {each["started_at"] for each in conversation["audio_files"]} == starts
     assert conversation["started_at"] == "2026-03-02T08:00:00Z"
+
+
+async def test_sound_that_claims_to_be_longer_than_a_recording_is_played_in_small_blocks_l1(
+    world, phone
+):
+    name = await keep_minutes(world, phone, 0)
+    path = recording_path(ALICE, name)
+    await world.documents.write(Update(path, {"duration_s": 200_000.0}))
+    (file,) = (await phone.get(f"/v1/sync/audio/{name}/urls")).json()["audio_files"]
+    end = await phone.get(f"/v1/sync/audio/{name}/{name}", headers={"Range": "bytes=-4"})
+    recording = await world.deps.stores.recordings.get(ALICE, name)
+    blocks = [len(block) async for block in decode_wav(world.blobs, recording, b"", 4_000_000)]
+
+    assert file["duration"] == 6 * 3_600
+    assert (end.status_code, end.content) == (206, bytes(4))
+    assert sum(blocks) == 4_000_000
+    assert max(blocks[2:]) <= 65_536

@@ -2,24 +2,30 @@
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from httpx import AsyncClient
 
+from functions.media.sound.sync_files import take_files
 from functions.media.sound.transcribe import transcribe
 from shared.data.account.quotas import Quotas
 from shared.domain.account.quota import QuotaName
-from shared.domain.errors import ModelFailed
+from shared.domain.conversations.sync_job import GONE
+from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.store.documents import Document, Query
-from shared.library.recordings import TRANSCRIBE_TARGET, forget_sound_of
+from shared.edge.declare.routes import UploadedFile
+from shared.library.recordings import TRANSCRIBE_TARGET, forget_recording, forget_sound_of
+from shared.library.uploads import delete_upload
 from shared.ports import Documents
 from tests.fakes import ScriptedTranscriber
 from tests.fixtures.library import BODY, CONVERSATIONS, build_client
 from tests.fixtures.processing import ALICE, ProcessingFixture
 from tests.fixtures.sounds import build_tone, encode_for_device, put_lengths_before
-from tests.functions.media.sound.test_transcribe import build_deps
+from tests.functions.media.sound.test_transcribe import build_deps, build_library
+from tests.functions.process_conversation.test_interruptions import Interruption
 
 START = 1_772_438_400  # 2026-03-02 08:00 UTC; it is 12:00
 MINUTE = encode_for_device(build_tone(60))
@@ -31,6 +37,9 @@ File = tuple[str, bytes]
 def at(minute: float, *, device: str = "omi", content: bytes = MINUTE) -> File:
     """Return a file that begins so many minutes after START."""
     return f"audio_{device}_opus_16000_1_fs160_{START + round(60 * minute)}.bin", content
+
+
+FIRST_FILE = [UploadedFile(name=at(0)[0], content=MINUTE)]
 
 
 def say(text: str, *, speaker: str | None = None) -> list[Any]:
@@ -86,6 +95,12 @@ class Meeting:
         return found
 
 
+def find_end(conversation: Mapping[str, Any]) -> str:
+    """Return when it ends, to the second: an Opus decoder skips the first milliseconds."""
+    end = datetime.fromisoformat(conversation["finished_at"]) + timedelta(milliseconds=50)
+    return f"{end:%Y-%m-%dT%H:%M:%S}"
+
+
 def list_texts(conversation: Mapping[str, Any]) -> list[tuple[float, str]]:
     return [(s["start"], s["text"]) for s in conversation["transcript_segments"]]
 
@@ -103,7 +118,7 @@ async def test_files_of_one_recording_become_one_conversation_at_its_time_l1(wor
     assert (done["status"], done["failed_segments"]) == ("completed", 0)
     assert done["result"]["new_memories"] == [conversation["id"]]
     assert conversation["started_at"] == "2026-03-02T08:00:00Z"
-    assert conversation["finished_at"].startswith("2026-03-02T08:02:00")
+    assert find_end(conversation) == "2026-03-02T08:02:00"
     assert conversation["source"] == "omi"
     assert list_texts(conversation) == [(1.0, "The boat leaves at nine.")]
     assert world.blobs.files == {}
@@ -114,7 +129,7 @@ async def test_a_pause_between_files_is_silent_and_a_long_one_ends_the_recording
     await hear(world, say("One."), say("Two."))
 
     first, second = await list_conversations(phone)
-    assert first["finished_at"].startswith("2026-03-02T08:03:00")
+    assert find_end(first) == "2026-03-02T08:03:00"
     assert second["started_at"] == "2026-03-02T08:10:00Z"
 
 
@@ -141,7 +156,7 @@ async def test_parts_that_come_one_by_one_in_any_order_are_one_conversation_l1(w
     assert list_texts(conversation) == [(1, "Minute 0."), (61, "Minute 1."), (121, "Minute 2.")]
     assert {s["speaker"] for s in conversation["transcript_segments"]} == {"SPEAKER_00"}
     assert conversation["started_at"] == "2026-03-02T08:00:00Z"
-    assert conversation["finished_at"].startswith("2026-03-02T08:03:00")
+    assert find_end(conversation) == "2026-03-02T08:03:00"
 
 
 async def test_sound_that_fills_a_gap_makes_two_conversations_one_l1(world, phone):
@@ -340,6 +355,52 @@ async def test_a_deleted_conversation_may_be_sent_again_l1(world, phone):
     assert [list_texts(each) for each in await list_conversations(phone)] == [[(1, "Again.")]]
 
 
+async def test_a_recording_of_which_nothing_is_left_counts_as_failed_l1(world, phone):
+    job = await send(phone, at(0))
+    (task,) = world.tasks.list_by_target(TRANSCRIBE_TARGET)
+    deps = build_deps(world, ScriptedTranscriber())
+    await forget_recording(deps, ALICE, task.body["recording_id"])
+    gone = await ask(phone, job)
+
+    assert (gone["status"], gone["successful_segments"], gone["failed_segments"]) == (
+        "failed",
+        0,
+        1,
+    )
+    assert gone["error"] == GONE
+
+
+async def test_a_repeat_leaves_alone_what_another_request_is_storing_l1(world, phone):
+    async def repeat() -> None:
+        with pytest.raises(Unavailable, match="is being stored"):
+            await take_files(build_library(world), ALICE, FIRST_FILE)
+
+    blobs = Interruption(1, repeat, after=True).wrap("blobs", world.blobs)
+    await take_files(replace(build_library(world), blobs=blobs), ALICE, FIRST_FILE)
+    await hear(world, say("Once."))
+
+    usage = await Quotas(world.documents, {}).load_usage(ALICE, world.clock.now())
+    assert usage["recorded_seconds"] == 60
+    assert [list_texts(each) for each in await list_conversations(phone)] == [[(1, "Once.")]]
+
+
+async def test_what_another_request_gave_up_is_not_told_as_taken_l1(world, phone):
+    async def give_up() -> None:
+        query = Query(collection=f"users/{ALICE}/uploads")
+        for upload in await world.documents.query(query):
+            await delete_upload(build_library(world), ALICE, upload.id)
+
+    blobs = Interruption(2, give_up, after=True).wrap("blobs", world.blobs)
+    with pytest.raises(Unavailable, match="come in several requests"):
+        await take_files(replace(build_library(world), blobs=blobs), ALICE, FIRST_FILE)
+    usage = await Quotas(world.documents, {}).load_usage(ALICE, world.clock.now())
+    await send(phone, at(0))
+    await hear(world, say("Now."))
+
+    assert usage["recorded_seconds"] == 0
+    assert [list_texts(each) for each in await list_conversations(phone)] == [[(1, "Now.")]]
+
+
 async def test_plain_samples_and_frames_may_come_together_l1(world, phone):
     frames = put_lengths_before([build_tone(10)[44 + n : 364 + n] for n in range(0, 320_000, 320)])
     name = f"audio_phone_pcm16_16000_1_fs160_{START}.bin"
@@ -360,6 +421,13 @@ async def test_quotas_bound_what_is_taken_and_nothing_of_it_is_left_l1(world, qu
     assert world.tasks.list_by_target(TRANSCRIBE_TARGET) == []
     assert world.blobs.files == {}
     assert (usage["stored_bytes"], usage["recorded_seconds"]) == (0, 0)
+
+
+async def test_pauses_count_as_recorded_l1(world, phone):
+    await send(phone, at(0, content=TINY), at(1, content=TINY))
+
+    usage = await Quotas(world.documents, {}).load_usage(ALICE, world.clock.now())
+    assert usage["recorded_seconds"] == 61
 
 
 async def test_what_a_quota_leaves_out_is_taken_when_the_phone_sends_it_again_l1(world):

@@ -30,7 +30,7 @@ from tests.fakes import ScriptedModel, ScriptedTranscriber
 from tests.fault_injection import Crash
 from tests.fixtures.library import build_library_deps
 from tests.fixtures.processing import ALICE, ProcessingFixture, build_processing_fixture
-from tests.fixtures.sounds import build_tone, encode
+from tests.fixtures.sounds import build_tone, claim_length, encode
 from tests.fixtures.storage import MemoryDatabase
 from tests.functions.process_conversation.test_interruptions import Interruption, raise_crash
 
@@ -116,6 +116,16 @@ async def test_what_the_file_and_its_sender_say_of_its_time_counts(world):
         "2026-03-01T08:30:00+00:00",
         own_time.isoformat(),
     ]
+
+
+async def test_a_conversation_is_as_long_as_its_sound_whatever_the_header_tells(world):
+    name = await record(world, claim_length(encode(SHORT, "flac"), 72_000))
+
+    await transcribe(build_deps(world, ScriptedTranscriber([TALK])), ALICE, name)
+
+    conversation = await load(world, name)
+    assert conversation.finished_at - conversation.started_at == timedelta(seconds=4)
+    assert (await find(world, name)).duration_s == 4
 
 
 @pytest.mark.parametrize(("lines", "is_user"), [(TALK[:1], [True]), (TALK, [False, False])])
