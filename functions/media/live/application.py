@@ -74,7 +74,8 @@ async def _admit(deps: ListenDeps, streams: Counter[UserId], socket: WebSocket) 
         raise Conflict(NO_TRANSCRIBER)
     if streams[uid] >= MAX_STREAMS:
         raise TooMany(f"At most {MAX_STREAMS} devices record at a time.", retry_after_s=60)
-    if len(await deps.stores.live_conversations.list_all(uid)) >= MAX_OPEN:
+    lives = await deps.stores.live_conversations.list_all(uid)
+    if sum(not live.is_set_aside for live in lives) >= MAX_OPEN:
         raise TooMany(f"At most {MAX_OPEN} recordings are open at a time.", retry_after_s=120)
     await count_live_sound(deps, uid)
     return Caller(uid=uid, token=token, device=_name_device(socket, query), query=query)

@@ -122,7 +122,7 @@ class Stream:
             await self._close(closing)
 
     async def _resume(self) -> LiveSession:
-        """Go on with what this device left within its pause; what is over by now is ended."""
+        """Go on with what this device left within its pause; what is over by now, a task ends."""
         now, query = self._deps.clock.now(), self._caller.query
         template = LiveConversation(
             id=ConversationId(""),
@@ -136,11 +136,7 @@ class Stream:
         )
         resumed = None
         for live in await self._deps.stores.live_conversations.list_all(self._uid):
-            if live.device != self._caller.device:
-                continue
-            if live.is_ending or live.is_over(now):
-                await end_live(self._deps, self._uid, live.id)
-            else:
+            if live.device == self._caller.device and not (live.is_ending or live.is_over(now)):
                 resumed = await self._deps.stores.live_conversations.take_over(
                     self._uid, live.id, self._stream
                 )
@@ -337,11 +333,19 @@ class Stream:
             await self._send(build_segments(step.segments, is_final=step.is_final, name=name))
 
     async def _store(self, said: Said, photos: tuple[Photo, ...] = ()) -> Said:
-        """Store what was said; what its conversation takes no more begins another, which is returned."""
+        """Count and store what was said; what its conversation takes no more begins another, which is returned.
+
+        Raises QuotaExceeded, and Unavailable.
+        """
+        uncounted = sum(segment.count_text_bytes() for segment in said.segments)
         for attempt in range(STORE_ATTEMPTS):
             name = said.segments[0].id if said.segments else photos[0].id
             batch = LiveBatch(id=str(name), segments=said.segments, photos=photos)
             try:
+                if uncounted:
+                    now = self._deps.clock.now()
+                    await self._deps.quotas.take(self._uid, "ingested_bytes", uncounted, now=now)
+                    uncounted = 0
                 if said.is_new:  # first: whatever becomes of this process, somebody ends it
                     await schedule_end(self._deps, self._uid, said.conversation)
                 stored = await self._deps.stores.live_conversations.add(
