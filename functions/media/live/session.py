@@ -27,8 +27,9 @@ MAX_BATCH_BYTES = 500_000
 class StreamTimes:
     """When each second of a stream was said, by the times at which its samples came."""
 
-    def __init__(self) -> None:
+    def __init__(self, opened_at: datetime) -> None:
         self.position = 0.0
+        self._opening = 0.0, opened_at
         self._marks: list[tuple[float, datetime]] = []
 
     def advance(self, seconds: float, now: datetime) -> None:
@@ -39,10 +40,10 @@ class StreamTimes:
         self.position += seconds
 
     def find(self, position: float) -> datetime:
-        """Return when a second of the stream was said."""
-        begin, at = next(
-            (mark for mark in reversed(self._marks) if mark[0] <= position), self._marks[0]
-        )
+        """Return when a second of the stream was said: none later than its sound."""
+        position = min(position, self.position)
+        marks = self._marks or [self._opening]
+        begin, at = next((mark for mark in reversed(marks) if mark[0] <= position), marks[0])
         return at + timedelta(seconds=position - begin)
 
 
@@ -72,7 +73,7 @@ Step = Said | Ended
 
 
 class LiveSession:
-    """One stream of a device; `template` is what each of its conversations begins with.
+    """One stream of a device; `template`, of the time at which it opened, is what its conversations begin with.
 
     `resumed` is the conversation that an earlier connection left.
     """
@@ -87,7 +88,7 @@ class LiveSession:
         self.conversation = resumed
         self._template = template
         self._new_id = new_id
-        self._times = StreamTimes()
+        self._times = StreamTimes(template.started_at)
         self._count = 0
         self._shown: tuple[str, ...] = ()
         self._has_words = resumed is not None
