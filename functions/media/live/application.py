@@ -4,6 +4,8 @@ Also called: WebSocket server, streaming transcription.
 """
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 
 from pydantic import ValidationError
@@ -49,31 +51,40 @@ def build_application(deps: ListenDeps) -> Starlette:
 
 
 async def _listen(deps: ListenDeps, streams: Counter[UserId], socket: WebSocket) -> None:
-    try:
-        caller = await _admit(deps, streams, socket)
-    except KeepsakeError as error:
-        telemetry.add_fields(outcome="refused", error=type(error).__name__)
-        await _refuse(socket, to_problem(error))
-        return
-    telemetry.add_fields(uid=telemetry.hash_id(caller.uid), codec=caller.query.codec)
-    streams[caller.uid] += 1
-    try:
+    with ExitStack() as place:
+        try:
+            token = parse_bearer_token(socket.headers)
+            uid = (await deps.identity.verify(token)).uid
+            place.enter_context(_hold_place(streams, uid))
+            caller = await _admit(deps, socket, uid, token)
+        except KeepsakeError as error:
+            telemetry.add_fields(outcome="refused", error=type(error).__name__)
+            await _refuse(socket, to_problem(error))
+            return
+        telemetry.add_fields(uid=telemetry.hash_id(uid), codec=caller.query.codec)
         await socket.accept()
         await Stream(deps, socket, caller).run()
+
+
+@contextmanager
+def _hold_place(streams: Counter[UserId], uid: UserId) -> Iterator[None]:
+    """Count a stream before anything is awaited for it, so that none pass by coming at once. Raises TooMany."""
+    if streams[uid] >= MAX_STREAMS:
+        raise TooMany(f"At most {MAX_STREAMS} devices record at a time.", retry_after_s=60)
+    streams[uid] += 1
+    try:
+        yield
     finally:
-        streams[caller.uid] -= 1
-        streams += Counter()  # forgets who has none
+        streams[uid] -= 1
+        if not streams[uid]:
+            del streams[uid]
 
 
-async def _admit(deps: ListenDeps, streams: Counter[UserId], socket: WebSocket) -> Caller:
-    """Verify who calls and what they ask for. Raises an error that says why not."""
-    token = parse_bearer_token(socket.headers)
-    uid = (await deps.identity.verify(token)).uid
+async def _admit(deps: ListenDeps, socket: WebSocket, uid: UserId, token: str) -> Caller:
+    """Check what a known caller asks for. Raises an error that says why not."""
     query = _parse_query(socket)
     if query.custom_stt == "disabled" and not deps.live_transcriber.is_ready:
         raise Conflict(NO_TRANSCRIBER)
-    if streams[uid] >= MAX_STREAMS:
-        raise TooMany(f"At most {MAX_STREAMS} devices record at a time.", retry_after_s=60)
     lives = await deps.stores.live_conversations.list_all(uid)
     if sum(not live.is_set_aside for live in lives) >= MAX_OPEN:
         raise TooMany(f"At most {MAX_OPEN} recordings are open at a time.", retry_after_s=120)

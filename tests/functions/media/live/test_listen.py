@@ -1,5 +1,6 @@
 """Live sound over a socket: what a device is told, what is stored, and who is let in."""
 
+import asyncio
 import base64
 import json
 from collections.abc import Sequence
@@ -256,6 +257,19 @@ async def test_streams_and_seconds_of_a_user_are_bounded_l3(world) -> None:
         await device.leave()
 
 
+async def test_devices_that_connect_at_once_are_bounded_too(world) -> None:
+    app = build(world)
+    devices = [build_device(app, world, phone=f"p{n}") for n in range(MAX_STREAMS + 2)]
+    await asyncio.gather(*(device.connect() for device in devices))
+    for device in devices:
+        await (device.wait() if device.status else device.leave())
+    late = await connect(world, app)
+
+    assert sorted(device.status or 0 for device in devices) == [0] * MAX_STREAMS + [429] * 2
+    assert late.status is None
+    await late.leave()
+
+
 async def test_sound_faster_than_it_is_recorded_ends_the_stream(world) -> None:
     device = await connect(world, build(world, (1, 2, "Hello.")))
     for _ in range(700):
@@ -495,3 +509,16 @@ async def test_what_cannot_be_handed_in_keeps_no_device_out(world) -> None:
 
     assert list_texts(device.segments) == ["Now."]
     assert len(await stores.list_all(ALICE)) == MAX_OPEN + 1
+
+
+@pytest.mark.parametrize("seconds", [0, 3])
+async def test_times_of_the_app_lie_in_its_sound_whatever_it_says(world, seconds) -> None:
+    device = await connect(world, build(world), custom_stt="enabled")
+    await device.play(seconds)
+    await device.send(suggest("Far ahead.", 1e6, 1e6))
+    await device.leave()
+
+    [live] = await world.deps.stores.live_conversations.list_all(ALICE)
+    assert device.close is None
+    assert list_texts(device.segments) == ["Far ahead."]
+    assert live.last_words_at == live.started_at == world.clock.now()
