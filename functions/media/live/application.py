@@ -17,7 +17,7 @@ from starlette.websockets import WebSocket
 
 from functions.media.deps import ListenDeps
 from functions.media.live.live_schemas import ListenQuery
-from functions.media.live.stream import Caller, Stream, count_live_sound
+from functions.media.live.stream import SEND_TIMEOUT_S, Caller, Stream, count_live_sound
 from shared import telemetry
 from shared.domain.errors import Conflict, Invalid, KeepsakeError, TooMany
 from shared.domain.ids import UserId
@@ -34,14 +34,14 @@ MAX_OPEN = 8
 REFUSED = 1008
 
 
-def build_application(deps: ListenDeps) -> Starlette:
+def build_application(deps: ListenDeps, *, send_timeout_s: float = SEND_TIMEOUT_S) -> Starlette:
     """Build the application that uvicorn serves."""
     streams = Counter[UserId]()
 
     async def listen(socket: WebSocket) -> None:
         with telemetry.log_request("listen", trace_headers=socket.headers, from_outside=True):
             telemetry.add_fields(route=f"SOCKET {socket.url.path}")
-            await _listen(deps, streams, socket)
+            await _listen(deps, streams, socket, send_timeout_s)
 
     async def check_health(_: Request) -> Response:
         return JSONResponse({"status": "ok", "function": "listen"})
@@ -50,7 +50,9 @@ def build_application(deps: ListenDeps) -> Starlette:
     return Starlette(routes=[Route("/healthz", check_health), *sockets])
 
 
-async def _listen(deps: ListenDeps, streams: Counter[UserId], socket: WebSocket) -> None:
+async def _listen(
+    deps: ListenDeps, streams: Counter[UserId], socket: WebSocket, send_timeout_s: float
+) -> None:
     with ExitStack() as place:
         try:
             token = parse_bearer_token(socket.headers)
@@ -63,7 +65,7 @@ async def _listen(deps: ListenDeps, streams: Counter[UserId], socket: WebSocket)
             return
         telemetry.add_fields(uid=telemetry.hash_id(uid), codec=caller.query.codec)
         await socket.accept()
-        await Stream(deps, socket, caller).run()
+        await Stream(deps, socket, caller, send_timeout_s).run()
 
 
 @contextmanager

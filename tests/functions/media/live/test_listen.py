@@ -522,3 +522,15 @@ async def test_times_of_the_app_lie_in_its_sound_whatever_it_says(world, seconds
     assert device.close is None
     assert list_texts(device.segments) == ["Far ahead."]
     assert live.last_words_at == live.started_at == world.clock.now()
+
+
+async def test_a_device_that_never_reads_holds_nothing_up(world) -> None:
+    deps = build_listen_deps(world, ScriptedLiveTranscriber([(0, 1, "Kept."), (1, 2, "Too.")]))
+    device = await connect(world, build_application(deps, send_timeout_s=0.01))
+    device.reads = False
+    await device.play(2)
+    await device.wait()
+
+    [live] = await world.deps.stores.live_conversations.list_all(ALICE)
+    batches = await world.deps.stores.live_conversations.load_batches(ALICE, live.id)
+    assert sorted(s.text for batch in batches for s in batch.segments) == ["Kept.", "Too."]
