@@ -59,6 +59,8 @@ MAX_HEAD_BYTES = 131_072
 
 MAX_MESSAGE_BYTES = 1_048_576
 """Of a socket: above a photo's chunk and every frame of sound."""
+PONG_TIMEOUT_S = 300.0
+"""No pong is read while sound waits for a slow transcriber."""
 
 
 class _NoSignalServer(uvicorn.Server):
@@ -274,6 +276,7 @@ def _build_server(
             http=type("Protocol", (TimelyProtocol,), {"head_timeout_s": head_timeout_s}),
             ws="websockets-sansio",
             ws_max_size=MAX_MESSAGE_BYTES,
+            ws_ping_timeout=PONG_TIMEOUT_S,
             ws_per_message_deflate=False,  # sound is compressed already
             lifespan="off",
             log_level="warning",

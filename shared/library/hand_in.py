@@ -16,16 +16,21 @@ MAX_PEOPLE_LOOKUPS = 100
 
 
 async def hand_in(
-    deps: IngestionDeps, uid: UserId, conversation: Conversation, *, also: Sequence[Write] = ()
+    deps: IngestionDeps,
+    uid: UserId,
+    conversation: Conversation,
+    *,
+    also: Sequence[Write] = (),
+    is_counted: bool = False,
 ) -> Conversation:
     """Store a recorded conversation once, with its people and its place; return what is stored.
 
-    The writes `also` are made with a new one. Raises as ingest(), Invalid and TooLarge.
+    The writes `also` are made with a new one; for `is_counted` see ingest(). Raises as ingest(), Invalid and TooLarge.
     """
     validate_conversation(conversation, deps.clock.now())
     named_conversation = await _resolve_speakers(deps, uid, conversation)
     placed_conversation = await _add_place(deps, uid, named_conversation)
-    return await ingest(deps, uid, placed_conversation, also=also)
+    return await ingest(deps, uid, placed_conversation, also=also, is_counted=is_counted)
 
 
 async def _add_place(deps: IngestionDeps, uid: UserId, conversation: Conversation) -> Conversation:

@@ -15,11 +15,17 @@ from shared.library.deps import IngestionDeps
 
 
 async def ingest(
-    deps: IngestionDeps, uid: UserId, conversation: Conversation, *, also: Sequence[Write] = ()
+    deps: IngestionDeps,
+    uid: UserId,
+    conversation: Conversation,
+    *,
+    also: Sequence[Write] = (),
+    is_counted: bool = False,
 ) -> Conversation:
     """Store a conversation once and return what is stored; its speakers with own names are the owner.
 
-    The writes `also` are made with a new one. A repeat takes up no more room. Raises QuotaExceeded, Conflict for other content under its id, and PreconditionFailed by `also`.
+    The writes `also` are made with a new one. A repeat takes up no more room. The text of one that
+    `is_counted` was counted as new while it came. Raises QuotaExceeded, Conflict for other content under its id, and PreconditionFailed by `also`.
     """
     profile = await deps.stores.profiles.get(uid)
     conversation = mark_owner(conversation, profile.own_names)
@@ -27,7 +33,8 @@ async def ingest(
     stored_bytes = text_bytes + conversation.count_photo_bytes()
     await deps.quotas.take(uid, "stored_bytes", stored_bytes, now=now)
     try:
-        await deps.quotas.take(uid, "ingested_bytes", text_bytes, now=now)
+        if not is_counted:
+            await deps.quotas.take(uid, "ingested_bytes", text_bytes, now=now)
         stored, is_new = await deps.stores.conversations.add_once(
             uid, replace(conversation, text_bytes=text_bytes, listed_at=now), also=also
         )

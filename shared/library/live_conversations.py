@@ -1,5 +1,6 @@
 """The end of live conversations: after a pause each is handed in once, like any other recording."""
 
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -9,7 +10,7 @@ from shared import telemetry
 from shared.data.stores import Stores
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.conversations.live_conversation import LiveConversation, to_conversation
-from shared.domain.errors import Conflict, NotFound, QuotaExceeded
+from shared.domain.errors import CallerError, Conflict, NotFound, QuotaExceeded
 from shared.domain.ids import ConversationId, UserId
 from shared.library.deps import IngestionDeps
 from shared.library.hand_in import hand_in
@@ -37,6 +38,16 @@ async def load_live(stores: Stores, uid: UserId) -> list[Conversation]:
         to_conversation(live, await stores.live_conversations.load_batches(uid, live.id))
         for live in await _list_open(stores, uid)
     ]
+
+
+async def iterate_live(stores: Stores, uid: UserId) -> AsyncIterator[Conversation]:
+    """Yield whatever was recorded and is not handed in, also what is ending or set aside."""
+    lives = await stores.live_conversations.list_all(uid)
+    known = await stores.conversations.list_known(uid, [live.id for live in lives])
+    for live in lives:
+        if live.id not in known:
+            batches = await stores.live_conversations.load_batches(uid, live.id)
+            yield to_conversation(live, batches)
 
 
 async def ask_for_end(deps: LiveEndDeps, uid: UserId) -> LiveConversation:
@@ -75,10 +86,11 @@ async def end_live(
 ) -> Conversation | None:
     """Hand a live conversation in, once; None where there is none, or nothing was said.
 
-    Beyond a quota it stays, and is tried again each hour. A repeat finishes what an attempt left.
+    Beyond a quota it stays, and is tried again each hour; what is refused otherwise is set aside. A repeat
+    finishes what an attempt left.
     """
     live = await deps.stores.live_conversations.begin_end(uid, conversation_id)
-    if live is None:
+    if live is None or live.is_set_aside:
         return None
     batches = await deps.stores.live_conversations.load_batches(uid, conversation_id)
     conversation = replace(to_conversation(live, batches), status="processing")
@@ -86,10 +98,14 @@ async def end_live(
     try:
         with suppress(Conflict):  # handed in before, and changed since
             if conversation.transcript_segments:
-                handed_in = await hand_in(deps, uid, conversation)
+                handed_in = await hand_in(deps, uid, conversation, is_counted=True)
     except QuotaExceeded:
         telemetry.add_fields(outcome="refused", reason="quota")
         await _schedule(deps, uid, live, deps.clock.now() + QUOTA_DELAY)
+        return None
+    except CallerError as error:
+        telemetry.error("live_conversation_refused", error=type(error).__name__)
+        await deps.stores.live_conversations.set_aside(uid, conversation_id)
         return None
     await deps.stores.live_conversations.remove(uid, conversation_id)
     return handed_in

@@ -29,7 +29,7 @@ from shared.library.exported_record import (
     SummaryRating,
     build_record,
 )
-from shared.library.live_conversations import load_live
+from shared.library.live_conversations import iterate_live
 from shared.library.uploads import iterate_content
 
 EXPORTED_COLLECTIONS = (
@@ -76,7 +76,8 @@ LEFT_FIELDS = frozenset(
 async def export_json(deps: LibraryDeps, uid: UserId) -> AsyncIterator[bytes]:
     """Yield one JSON object in chunks: the profile, and a list for each kind of thing."""
     yield b'{"profile": ' + _to_json(await _load_profile(deps, uid)) + b',\n"conversations": '
-    async for chunk in _join_array(_iterate_conversations(deps, uid)):
+    conversations = (content async for _, content in _iterate_conversations(deps, uid))
+    async for chunk in _join_array(conversations):
         yield chunk
     for name in EXPORTED_COLLECTIONS:
         yield f',\n"{NAMES_IN_JSON.get(name, name)}": '.encode()
@@ -90,13 +91,9 @@ async def export_zip(deps: LibraryDeps, uid: UserId) -> AsyncIterator[bytes]:
     buffer = _ChunkBuffer()
     with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
         archive.writestr("profile.json", _to_json(await _load_profile(deps, uid)))
-        async for document in _iterate_stored(deps, uid):
-            archive.writestr(
-                f"conversations/{document.id}.json", await _dump_conversation(deps, uid, document)
-            )
+        async for name, content in _iterate_conversations(deps, uid):
+            archive.writestr(f"conversations/{name}.json", content)
             yield buffer.drain()
-        for live in await load_live(deps.stores, uid):
-            archive.writestr(f"conversations/{live.id}.json", await _dump_whole(deps, uid, live))
         for name in EXPORTED_COLLECTIONS:
             with archive.open(f"{name}.json", "w") as file:
                 async for chunk in _join_array(_iterate_collection(deps, uid, name)):
@@ -162,11 +159,17 @@ async def _join_array(items: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield b"]" if separator != b"[" else b"[]"
 
 
-async def _iterate_conversations(deps: LibraryDeps, uid: UserId) -> AsyncIterator[bytes]:
+async def _iterate_conversations(
+    deps: LibraryDeps, uid: UserId
+) -> AsyncIterator[tuple[str, bytes]]:
+    """Yield ids and contents: first what is recorded live, so that what is handed in meanwhile is not missed."""
+    names = set[str]()
+    async for live in iterate_live(deps.stores, uid):
+        names.add(live.id)
+        yield live.id, await _dump_whole(deps, uid, live)
     async for document in _iterate_stored(deps, uid):
-        yield await _dump_conversation(deps, uid, document)
-    for live in await load_live(deps.stores, uid):
-        yield await _dump_whole(deps, uid, live)
+        if document.id not in names:
+            yield document.id, await _dump_conversation(deps, uid, document)
 
 
 async def _iterate_stored(deps: LibraryDeps, uid: UserId) -> AsyncIterator[Document]:

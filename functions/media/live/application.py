@@ -4,6 +4,8 @@ Also called: WebSocket server, streaming transcription.
 """
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 
 from pydantic import ValidationError
@@ -15,7 +17,7 @@ from starlette.websockets import WebSocket
 
 from functions.media.deps import ListenDeps
 from functions.media.live.live_schemas import ListenQuery
-from functions.media.live.stream import Caller, Stream, count_live_sound
+from functions.media.live.stream import SEND_TIMEOUT_S, Caller, Stream, count_live_sound
 from shared import telemetry
 from shared.domain.errors import Conflict, Invalid, KeepsakeError, TooMany
 from shared.domain.ids import UserId
@@ -32,14 +34,14 @@ MAX_OPEN = 8
 REFUSED = 1008
 
 
-def build_application(deps: ListenDeps) -> Starlette:
+def build_application(deps: ListenDeps, *, send_timeout_s: float = SEND_TIMEOUT_S) -> Starlette:
     """Build the application that uvicorn serves."""
     streams = Counter[UserId]()
 
     async def listen(socket: WebSocket) -> None:
         with telemetry.log_request("listen", trace_headers=socket.headers, from_outside=True):
             telemetry.add_fields(route=f"SOCKET {socket.url.path}")
-            await _listen(deps, streams, socket)
+            await _listen(deps, streams, socket, send_timeout_s)
 
     async def check_health(_: Request) -> Response:
         return JSONResponse({"status": "ok", "function": "listen"})
@@ -48,33 +50,45 @@ def build_application(deps: ListenDeps) -> Starlette:
     return Starlette(routes=[Route("/healthz", check_health), *sockets])
 
 
-async def _listen(deps: ListenDeps, streams: Counter[UserId], socket: WebSocket) -> None:
-    try:
-        caller = await _admit(deps, streams, socket)
-    except KeepsakeError as error:
-        telemetry.add_fields(outcome="refused", error=type(error).__name__)
-        await _refuse(socket, to_problem(error))
-        return
-    telemetry.add_fields(uid=telemetry.hash_id(caller.uid), codec=caller.query.codec)
-    streams[caller.uid] += 1
-    try:
+async def _listen(
+    deps: ListenDeps, streams: Counter[UserId], socket: WebSocket, send_timeout_s: float
+) -> None:
+    with ExitStack() as place:
+        try:
+            token = parse_bearer_token(socket.headers)
+            uid = (await deps.identity.verify(token)).uid
+            place.enter_context(_hold_place(streams, uid))
+            caller = await _admit(deps, socket, uid, token)
+        except KeepsakeError as error:
+            telemetry.add_fields(outcome="refused", error=type(error).__name__)
+            await _refuse(socket, to_problem(error))
+            return
+        telemetry.add_fields(uid=telemetry.hash_id(uid), codec=caller.query.codec)
         await socket.accept()
-        await Stream(deps, socket, caller).run()
+        await Stream(deps, socket, caller, send_timeout_s).run()
+
+
+@contextmanager
+def _hold_place(streams: Counter[UserId], uid: UserId) -> Iterator[None]:
+    """Count a stream before anything is awaited for it, so that none pass by coming at once. Raises TooMany."""
+    if streams[uid] >= MAX_STREAMS:
+        raise TooMany(f"At most {MAX_STREAMS} devices record at a time.", retry_after_s=60)
+    streams[uid] += 1
+    try:
+        yield
     finally:
-        streams[caller.uid] -= 1
-        streams += Counter()  # forgets who has none
+        streams[uid] -= 1
+        if not streams[uid]:
+            del streams[uid]
 
 
-async def _admit(deps: ListenDeps, streams: Counter[UserId], socket: WebSocket) -> Caller:
-    """Verify who calls and what they ask for. Raises an error that says why not."""
-    token = parse_bearer_token(socket.headers)
-    uid = (await deps.identity.verify(token)).uid
+async def _admit(deps: ListenDeps, socket: WebSocket, uid: UserId, token: str) -> Caller:
+    """Check what a known caller asks for. Raises an error that says why not."""
     query = _parse_query(socket)
     if query.custom_stt == "disabled" and not deps.live_transcriber.is_ready:
         raise Conflict(NO_TRANSCRIBER)
-    if streams[uid] >= MAX_STREAMS:
-        raise TooMany(f"At most {MAX_STREAMS} devices record at a time.", retry_after_s=60)
-    if len(await deps.stores.live_conversations.list_all(uid)) >= MAX_OPEN:
+    lives = await deps.stores.live_conversations.list_all(uid)
+    if sum(not live.is_set_aside for live in lives) >= MAX_OPEN:
         raise TooMany(f"At most {MAX_OPEN} recordings are open at a time.", retry_after_s=120)
     await count_live_sound(deps, uid)
     return Caller(uid=uid, token=token, device=_name_device(socket, query), query=query)

@@ -6,6 +6,7 @@ It reads no clock and stores nothing: times are passed in, and what is to be don
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 
 from shared.domain.conversations.conversation import Segment
 from shared.domain.conversations.live_conversation import LiveConversation
@@ -13,18 +14,22 @@ from shared.domain.conversations.speaker_labels import build_label
 from shared.domain.conversations.speech import Hearing, Utterance
 from shared.domain.ids import ConversationId
 from shared.domain.value import value
+from shared.library.validate_conversation import MAX_SEGMENT_BYTES
 from shared.ports import NewId
 
 MAX_GAP = timedelta(seconds=2)
 """Where no sound comes for longer, the device sent none: what follows was said later."""
 MAX_MARKS = 200
+MAX_BATCH_BYTES = 500_000
+"""After so many, further segments are stored apart: a document holds no two of these."""
 
 
 class StreamTimes:
     """When each second of a stream was said, by the times at which its samples came."""
 
-    def __init__(self) -> None:
+    def __init__(self, opened_at: datetime) -> None:
         self.position = 0.0
+        self._opening = 0.0, opened_at
         self._marks: list[tuple[float, datetime]] = []
 
     def advance(self, seconds: float, now: datetime) -> None:
@@ -35,10 +40,10 @@ class StreamTimes:
         self.position += seconds
 
     def find(self, position: float) -> datetime:
-        """Return when a second of the stream was said."""
-        begin, at = next(
-            (mark for mark in reversed(self._marks) if mark[0] <= position), self._marks[0]
-        )
+        """Return when a second of the stream was said: none later than its sound."""
+        position = min(position, self.position)
+        marks = self._marks or [self._opening]
+        begin, at = next((mark for mark in reversed(marks) if mark[0] <= position), marks[0])
         return at + timedelta(seconds=position - begin)
 
 
@@ -68,7 +73,7 @@ Step = Said | Ended
 
 
 class LiveSession:
-    """One stream of a device; `template` is what each of its conversations begins with.
+    """One stream of a device; `template`, of the time at which it opened, is what its conversations begin with.
 
     `resumed` is the conversation that an earlier connection left.
     """
@@ -83,7 +88,7 @@ class LiveSession:
         self.conversation = resumed
         self._template = template
         self._new_id = new_id
-        self._times = StreamTimes()
+        self._times = StreamTimes(template.started_at)
         self._count = 0
         self._shown: tuple[str, ...] = ()
         self._has_words = resumed is not None
@@ -99,9 +104,15 @@ class LiveSession:
     def take(self, hearing: Hearing) -> Iterator[Step]:
         """Yield what is to be done about what was heard, in its order."""
         spoken, names = list[Segment](), list[str]()
-        for number, utterance in enumerate(hearing.utterances, self._count):
+        pieces = chain.from_iterable(map(_split, hearing.utterances))
+        for number, utterance in enumerate(pieces, self._count):
             times = self._times.find(utterance.start), self._times.find(utterance.end)
-            if self.conversation is not None and self.conversation.is_over(times[0]):
+            size = sum(segment.count_stored_bytes() for segment in spoken)
+            if size >= MAX_BATCH_BYTES:
+                yield from self._tell(hearing, spoken)
+                spoken, size = [], 0
+            live = self.conversation
+            if live is not None and (live.is_over(times[0]) or live.is_full(size)):
                 yield from self._tell(hearing, spoken)
                 yield from self.end()
                 spoken = []
@@ -189,6 +200,15 @@ class LiveSession:
 def _shift(segment: Segment, lead: timedelta) -> Segment:
     start, end = (max(at - lead.total_seconds(), 0.0) for at in (segment.start, segment.end))
     return replace(segment, start=round(start, 3), end=round(end, 3))
+
+
+def _split(utterance: Utterance) -> Iterator[Utterance]:
+    """Yield it in pieces that a transcript takes, all of its times."""
+    rest = utterance.text.encode()
+    while rest:
+        text = rest[:MAX_SEGMENT_BYTES].decode(errors="ignore")
+        yield replace(utterance, text=text)
+        rest = rest[len(text.encode()) :]
 
 
 def _to_segment(

@@ -17,6 +17,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from functions.media.deps import ListenDeps
 from functions.media.live.closing import (
     BROKEN,
+    DEAF,
     ELSEWHERE,
     FAST,
     LARGE,
@@ -62,6 +63,8 @@ MAX_STREAM = timedelta(minutes=55)
 """The platform cuts a connection after an hour; the app comes back and goes on."""
 DRAIN_S = 20.0
 """How long words of sound that came are waited for when the device has left."""
+SEND_TIMEOUT_S = 20.0
+"""A device that takes nothing for so long is told nothing more."""
 COUNTED_S = 10
 """Seconds of sound that are taken from a quota at once."""
 MAX_UNREADABLE_FRAMES = 100
@@ -86,13 +89,17 @@ class Caller:
 class Stream:
     """One connection that was accepted."""
 
-    def __init__(self, deps: ListenDeps, socket: WebSocket, caller: Caller) -> None:
+    def __init__(
+        self, deps: ListenDeps, socket: WebSocket, caller: Caller, send_timeout_s: float
+    ) -> None:
         now = deps.clock.now()
         self._deps = deps
         self._socket = socket
         self._uid = caller.uid
         self._caller = caller
         self._stream = deps.new_id()
+        self._send_timeout_s = send_timeout_s
+        self._reads = True
         self._decoder = caller.query.build_decoder()
         self._photos = PhotoChunks()
         self._pace = Pace(now)
@@ -122,7 +129,7 @@ class Stream:
             await self._close(closing)
 
     async def _resume(self) -> LiveSession:
-        """Go on with what this device left within its pause; what is over by now is ended."""
+        """Go on with what this device left within its pause; what is over by now, a task ends."""
         now, query = self._deps.clock.now(), self._caller.query
         template = LiveConversation(
             id=ConversationId(""),
@@ -136,11 +143,7 @@ class Stream:
         )
         resumed = None
         for live in await self._deps.stores.live_conversations.list_all(self._uid):
-            if live.device != self._caller.device:
-                continue
-            if live.is_ending or live.is_over(now):
-                await end_live(self._deps, self._uid, live.id)
-            else:
+            if live.device == self._caller.device and not (live.is_ending or live.is_over(now)):
                 resumed = await self._deps.stores.live_conversations.take_over(
                     self._uid, live.id, self._stream
                 )
@@ -197,10 +200,7 @@ class Stream:
 
     async def _close(self, closing: Closing) -> None:
         if self._is_connected():
-            try:
-                await self._socket.close(closing.code, closing.short_reason)
-            except WebSocketDisconnect:
-                return
+            await self._tell_device(self._socket.close(closing.code, closing.short_reason))
 
     # What the device sends.
 
@@ -337,11 +337,19 @@ class Stream:
             await self._send(build_segments(step.segments, is_final=step.is_final, name=name))
 
     async def _store(self, said: Said, photos: tuple[Photo, ...] = ()) -> Said:
-        """Store what was said; what its conversation takes no more begins another, which is returned."""
+        """Count and store what was said; what its conversation takes no more begins another, which is returned.
+
+        Raises QuotaExceeded, and Unavailable.
+        """
+        uncounted = sum(segment.count_text_bytes() for segment in said.segments)
         for attempt in range(STORE_ATTEMPTS):
             name = said.segments[0].id if said.segments else photos[0].id
             batch = LiveBatch(id=str(name), segments=said.segments, photos=photos)
             try:
+                if uncounted:
+                    now = self._deps.clock.now()
+                    await self._deps.quotas.take(self._uid, "ingested_bytes", uncounted, now=now)
+                    uncounted = 0
                 if said.is_new:  # first: whatever becomes of this process, somebody ends it
                     await schedule_end(self._deps, self._uid, said.conversation)
                 stored = await self._deps.stores.live_conversations.add(
@@ -377,11 +385,19 @@ class Stream:
 
     async def _send(self, message: Any) -> None:
         """Send a text, or anything else as JSON; who has left is told nothing."""
-        if not self._is_connected():
+        if not (self._reads and self._is_connected()):
             return
         text = message if isinstance(message, str) else to_json(message).decode()
+        await self._tell_device(self._socket.send_text(text))
+
+    async def _tell_device(self, telling: Coroutine[Any, Any, None]) -> None:
+        """Wait until the device takes it, but not for long: what is said meanwhile waits as well."""
         try:
-            await self._socket.send_text(text)
+            async with asyncio.timeout(self._send_timeout_s):
+                await telling
+        except TimeoutError:
+            self._reads = False
+            self._end(DEAF)
         except WebSocketDisconnect:
             self._end(LEFT)
 

@@ -58,6 +58,8 @@ resource "google_cloud_run_v2_service" "function" {
       args = [
         local.applications[each.key], "--host=0.0.0.0", "--port=8080", "--lifespan=on", "--log-level=error", "--no-access-log",
         "--ws=${local.socket_protocols[each.key]}", "--ws-max-size=1048576", "--ws-per-message-deflate=false",
+        # No pong is read while sound waits for a slow transcriber.
+        "--ws-ping-timeout=300",
       ]
       ports {
         container_port = 8080

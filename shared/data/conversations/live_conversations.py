@@ -6,7 +6,7 @@ from dataclasses import replace
 from shared.data.store.codec import dump, load, load_all
 from shared.domain.conversations.live_conversation import LiveBatch, LiveConversation
 from shared.domain.ids import ConversationId, UserId, is_id
-from shared.domain.store.documents import Query, Set, Write
+from shared.domain.store.documents import Query, Set, Update, Write
 from shared.ports import Documents, Transaction
 
 MAX_LISTED = 50
@@ -19,7 +19,7 @@ class LiveConversations:
         self._documents = documents
 
     async def list_all(self, uid: UserId) -> list[LiveConversation]:
-        """List those of all devices, also those that are ending."""
+        """List those of all devices, also those that are ending or set aside."""
         query = Query(collection=f"users/{uid}/live", limit=MAX_LISTED)
         return load_all(LiveConversation, await self._documents.query(query))
 
@@ -54,6 +54,7 @@ class LiveConversations:
                 stored,
                 last_words_at=max(stored.last_words_at, live.last_words_at),
                 language=stored.language or live.language,
+                text_bytes=stored.text_bytes + batch.text_bytes,
                 photo_count=stored.photo_count + len(batch.photos),
                 photo_bytes=stored.photo_bytes + batch.photo_bytes,
             )
@@ -74,6 +75,10 @@ class LiveConversations:
         """Let it take nothing more; None where there is none. A repeat finishes what an attempt left."""
         ended = await self._change(uid, conversation_id, lambda live: replace(live, is_ending=True))
         return ended or await self.find(uid, conversation_id)
+
+    async def set_aside(self, uid: UserId, conversation_id: ConversationId) -> None:
+        """Keep one that is ending as it is: nobody ends it any more."""
+        await self._documents.write(Update(live_path(uid, conversation_id), {"is_set_aside": True}))
 
     async def remove(self, uid: UserId, conversation_id: ConversationId) -> None:
         await self._documents.delete_tree(live_path(uid, conversation_id))

@@ -14,6 +14,8 @@ MAX_PAUSE = timedelta(hours=4)
 """What the app may choose from; less would cut a conversation in which somebody thinks."""
 MAX_LENGTH = timedelta(hours=4)
 """Who speaks on without a pause begins another conversation."""
+MAX_TEXT_BYTES = 2_000_000
+"""Of its segments as they are stored: more than anybody says in that time; then another begins as well."""
 DEFAULT_LANGUAGE = "en"
 
 
@@ -22,7 +24,8 @@ class LiveConversation:
     """A conversation under way; `started_at` is when its first words were said, from which its segments count.
 
     `device` tells the recorders of its owner apart: one that comes back goes on with it. What `is_ending`
-    takes nothing more. `stream` is the connection that holds it.
+    takes nothing more. `stream` is the connection that holds it. One that `is_set_aside` was refused when it
+    was handed in: it is kept as it is.
     """
 
     id: ConversationId
@@ -34,6 +37,8 @@ class LiveConversation:
     stream: str
     language: str | None = None
     is_ending: bool = False
+    is_set_aside: bool = False
+    text_bytes: int = 0
     photo_count: int = 0
     photo_bytes: int = 0
 
@@ -45,6 +50,10 @@ class LiveConversation:
         """Tell whether what is said then belongs to another conversation."""
         return at - self.last_words_at >= self.pause or at - self.started_at >= MAX_LENGTH
 
+    def is_full(self, more_bytes: int) -> bool:
+        """Tell whether what is said after so many more bytes belongs to another conversation."""
+        return self.text_bytes + more_bytes >= MAX_TEXT_BYTES
+
 
 @value
 class LiveBatch:
@@ -53,6 +62,10 @@ class LiveBatch:
     id: str
     segments: tuple[Segment, ...] = ()
     photos: tuple[Photo, ...] = ()
+
+    @property
+    def text_bytes(self) -> int:
+        return sum(segment.count_stored_bytes() for segment in self.segments)
 
     @property
     def photo_bytes(self) -> int:

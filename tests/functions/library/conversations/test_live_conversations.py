@@ -15,7 +15,12 @@ BEGAN_AT = datetime(2026, 3, 2, 11, 59, tzinfo=UTC)
 LIVE = {"statuses": "in_progress", "limit": 1}
 
 
-async def record(world: ProcessingFixture, name: str = "now", ago: timedelta = timedelta()) -> None:
+async def record(
+    world: ProcessingFixture,
+    name: str = "now",
+    ago: timedelta = timedelta(),
+    words: str = "at nine.",
+) -> None:
     """Store what a device has recorded so far."""
     live = LiveConversation(
         id=ConversationId(name),
@@ -26,7 +31,7 @@ async def record(world: ProcessingFixture, name: str = "now", ago: timedelta = t
         pause_s=120,
         stream="s1",
     )
-    for number, text in enumerate(("The train leaves", "at nine.")):
+    for number, text in enumerate(("The train leaves", words)):
         segment = Segment(text=text, id=f"s1-{number}", start=number, end=number + 1)
         batch = LiveBatch(id=f"s1-{number}", segments=(segment,))
         await Stores(world.documents).live_conversations.add(ALICE, live, batch, is_new=True)
@@ -89,3 +94,33 @@ async def test_beyond_a_quota_what_was_recorded_waits_and_is_not_lost(world) -> 
 
     assert again.at == world.clock.now() + timedelta(hours=1)
     assert await rich.stores.conversations.list_known(ALICE, ["now"]) == {"now"}
+
+
+async def test_what_is_refused_at_its_end_is_set_aside_and_exported(world, alice) -> None:
+    await record(world, words="x" * 100_001)
+    for _ in range(2):
+        await end_when_paused(
+            build_library_deps(world), ALICE, ConversationId("now"), is_asked=True
+        )
+    exported = json.loads((await alice.get("/v1/users/export")).content)
+
+    [live] = await Stores(world.documents).live_conversations.list_all(ALICE)
+    [conversation] = exported["conversations"]
+    assert (live.is_ending, live.is_set_aside) == (True, True)
+    assert len(conversation["transcript_segments"][1]["text"]) == 100_001
+    assert world.tasks.list_by_target(END_TARGET) == []
+
+
+async def test_an_export_holds_what_waits_for_its_end_once(world, alice) -> None:
+    await record(world)
+    await end_when_paused(
+        build_library_deps(world, {"stored_bytes": 1}), ALICE, ConversationId("now"), is_asked=True
+    )
+    waiting = json.loads((await alice.get("/v1/users/export")).content)
+    await end_when_paused(build_library_deps(world), ALICE, ConversationId("now"))
+    await record(world)
+    await Stores(world.documents).live_conversations.begin_end(ALICE, ConversationId("now"))
+    handed_in = json.loads((await alice.get("/v1/users/export")).content)
+
+    assert [each["id"] for each in waiting["conversations"]] == ["now"]
+    assert [each["id"] for each in handed_in["conversations"]] == ["now"]

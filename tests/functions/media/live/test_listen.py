@@ -1,5 +1,6 @@
 """Live sound over a socket: what a device is told, what is stored, and who is let in."""
 
+import asyncio
 import base64
 import json
 from collections.abc import Sequence
@@ -11,13 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from functions.media.live.application import MAX_STREAMS, build_application
+from functions.media.live.application import MAX_OPEN, MAX_STREAMS, build_application
 from functions.media.live.stream import MAX_UNREADABLE_FRAMES
 from shared.domain.account.account import TokenCheck, VerifiedToken
 from shared.domain.apps.webhook import DeveloperWebhook
+from shared.domain.conversations.conversation import Segment
+from shared.domain.conversations.live_conversation import LiveBatch, LiveConversation
 from shared.domain.conversations.speech import Hearing, Utterance
 from shared.domain.errors import ModelFailed, NotAuthenticated, Unavailable
-from shared.domain.ids import UserId
+from shared.domain.ids import ConversationId, UserId
 from shared.library.live_conversations import END_TARGET, end_live, end_when_paused
 from shared.ports import Clock
 from tests.fixtures.devices import (
@@ -248,10 +251,23 @@ async def test_streams_and_seconds_of_a_user_are_bounded_l3(world) -> None:
     assert [device.status for device in devices] == [None] * MAX_STREAMS + [429]
     assert devices[0].close is not None
     assert devices[0].close[0] == 1008
-    assert "live sound" in devices[0].close[1]
+    assert "sound recorded" in devices[0].close[1]
     assert late.status == 429
     for device in devices[1:MAX_STREAMS]:
         await device.leave()
+
+
+async def test_devices_that_connect_at_once_are_bounded_too(world) -> None:
+    app = build(world)
+    devices = [build_device(app, world, phone=f"p{n}") for n in range(MAX_STREAMS + 2)]
+    await asyncio.gather(*(device.connect() for device in devices))
+    for device in devices:
+        await (device.wait() if device.status else device.leave())
+    late = await connect(world, app)
+
+    assert sorted(device.status or 0 for device in devices) == [0] * MAX_STREAMS + [429] * 2
+    assert late.status is None
+    await late.leave()
 
 
 async def test_sound_faster_than_it_is_recorded_ends_the_stream(world) -> None:
@@ -434,3 +450,87 @@ async def test_what_the_app_hears_by_itself_is_taken_without_a_transcriber(world
     await run_end_tasks(world)
 
     assert await list_said(world) == [["Heard there."]]
+
+
+def suggest(text: str, start: float = 1, end: float = 2) -> str:
+    segments = [{"text": text, "speaker": "SPEAKER_01", "start": start, "end": end}]
+    return json.dumps({"type": "suggested_transcript", "segments": segments}, ensure_ascii=False)
+
+
+async def test_a_segment_longer_than_a_transcript_takes_is_handed_in_whole(world) -> None:
+    device = await connect(world, build(world), custom_stt="enabled")
+    await device.play(3)
+    await device.send(suggest("字" * 40_000))
+    await device.leave()
+    world.clock.advance(seconds=200)
+    await run_end_tasks(world)
+
+    [said] = await list_said(world)
+    assert "".join(said) == "字" * 40_000
+
+
+async def test_live_text_is_counted_once_before_it_is_stored(world) -> None:
+    limits = {"ingested_bytes": 1_000}
+    device = await connect(world, build(world, limits=limits), custom_stt="enabled")
+    await device.play(3)
+    await device.send(suggest("x" * 900))
+    await device.send(suggest("y" * 900))
+    await device.wait()
+    world.clock.advance(seconds=200)
+    [live] = await world.deps.stores.live_conversations.list_all(ALICE)
+    deps = build_listen_deps(world, ScriptedLiveTranscriber(), limits)
+    await end_live(deps, ALICE, live.id)
+    usage = await deps.quotas.load_usage(ALICE, world.clock.now())
+
+    assert device.close is not None
+    assert "bytes of new recordings" in device.close[1]
+    assert await list_said(world) == [["x" * 900]]
+    assert (usage["ingested_bytes"], usage["stored_bytes"]) == (900, 900)
+
+
+async def test_what_cannot_be_handed_in_keeps_no_device_out(world) -> None:
+    for number in range(MAX_OPEN):
+        live = LiveConversation(
+            id=ConversationId(f"old{number}"),
+            device="another",
+            source="omi",
+            started_at=world.clock.now() + timedelta(days=2),
+            last_words_at=world.clock.now() + timedelta(days=2),
+            pause_s=120,
+            stream="s1",
+        )
+        batch = LiveBatch(id="s1-0", segments=(Segment(text="Later.", id="s1-0"),))
+        stores = world.deps.stores.live_conversations
+        await stores.add(ALICE, live, batch, is_new=True)
+        await end_live(build_listen_deps(world, ScriptedLiveTranscriber()), ALICE, live.id)
+    device = await connect(world, build(world, (1, 2, "Now.")))
+    await device.play(3)
+    await device.leave()
+
+    assert list_texts(device.segments) == ["Now."]
+    assert len(await stores.list_all(ALICE)) == MAX_OPEN + 1
+
+
+@pytest.mark.parametrize("seconds", [0, 3])
+async def test_times_of_the_app_lie_in_its_sound_whatever_it_says(world, seconds) -> None:
+    device = await connect(world, build(world), custom_stt="enabled")
+    await device.play(seconds)
+    await device.send(suggest("Far ahead.", 1e6, 1e6))
+    await device.leave()
+
+    [live] = await world.deps.stores.live_conversations.list_all(ALICE)
+    assert device.close is None
+    assert list_texts(device.segments) == ["Far ahead."]
+    assert live.last_words_at == live.started_at == world.clock.now()
+
+
+async def test_a_device_that_never_reads_holds_nothing_up(world) -> None:
+    deps = build_listen_deps(world, ScriptedLiveTranscriber([(0, 1, "Kept."), (1, 2, "Too.")]))
+    device = await connect(world, build_application(deps, send_timeout_s=0.01))
+    device.reads = False
+    await device.play(2)
+    await device.wait()
+
+    [live] = await world.deps.stores.live_conversations.list_all(ALICE)
+    batches = await world.deps.stores.live_conversations.load_batches(ALICE, live.id)
+    assert sorted(s.text for batch in batches for s in batch.segments) == ["Kept.", "Too."]

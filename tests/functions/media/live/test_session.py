@@ -1,5 +1,6 @@
 """A live session as a pure machine: when things were said, what is shown, where a conversation ends."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from functions.media.live.session import Ended, LiveSession, Said
 from shared.domain.conversations.conversation import Segment
-from shared.domain.conversations.live_conversation import LiveConversation
+from shared.domain.conversations.live_conversation import MAX_TEXT_BYTES, LiveConversation
 from shared.domain.conversations.speech import Hearing, Utterance
 from shared.domain.ids import ConversationId
 from tests.fakes import CountingIds
@@ -171,6 +172,44 @@ def test_words_that_a_stored_conversation_takes_no_more_begin_another() -> None:
     assert [s.start for s in anew.segments] == [0.0, 10.0]
     assert anew.conversation.started_at == NOW + timedelta(seconds=30)
     assert session.conversation == anew.conversation
+
+
+def test_more_than_a_segment_or_a_document_takes_is_divided_and_nothing_is_lost() -> None:
+    session = begin()
+    play(session, 10, NOW)
+    text = "字" * 40_000
+
+    steps = [*session.take(hear(*[(text, 1, 2)] * 6))]
+
+    said = [step for step in steps if isinstance(step, Said)]
+    segments = [segment for step in said for segment in step.segments]
+    assert len(said) == len(steps) > 1
+    assert [step.is_new for step in said] == [True] + [False] * (len(said) - 1)
+    assert "".join(segment.text for segment in segments) == 6 * text
+    assert len({segment.id for segment in segments}) == len(segments)
+    assert max(segment.count_text_bytes() for segment in segments) <= 100_000
+    assert max(sum(s.count_stored_bytes() for s in step.segments) for step in said) < 1_000_000
+
+
+def test_who_says_more_than_a_conversation_takes_begins_another() -> None:
+    session = begin()
+    play(session, 10, NOW)
+    steps = list[Said | Ended]()
+    for _ in range(30):
+        for step in session.take(hear(("x" * 90_000, 1, 2))):
+            steps.append(step)
+            if isinstance(step, Said):  # as storing it would
+                size = sum(segment.count_stored_bytes() for segment in step.segments)
+                session.conversation = replace(
+                    step.conversation, text_bytes=step.conversation.text_bytes + size
+                )
+
+    said = [step for step in steps if isinstance(step, Said)]
+    [ended] = [step for step in steps if isinstance(step, Ended)]
+    assert len(said) == 30
+    assert [step.is_new for step in said].count(True) == 2
+    assert ended.conversation_id == said[0].conversation.id
+    assert MAX_TEXT_BYTES <= said[22].conversation.text_bytes + 90_200 < 4_194_304
 
 
 @given(
