@@ -31,8 +31,9 @@ GET_HELP_NOW = (
     "with."
 )
 GET_SAFE_NOW = (
-    "Please get help right now: call the emergency number of your country. Go where you and everybody "
-    "around you are safe, and stay near somebody you trust."
+    "Please get help right now: call the emergency number of your country or go to the nearest "
+    "emergency department. Go where you and everybody around you are safe, and stay near somebody you "
+    "trust."
 )
 THEY_LISTEN = "These people are there for exactly this, and nothing you say will shock them:"
 ALL_DAY = "at any hour"

@@ -1,7 +1,6 @@
 """Crisis verdict: what a reading of a question, or its failure, comes to; pure."""
 
 import re
-from dataclasses import replace
 
 from functions.chat.safety.crisis_rules import CrisisFinding
 from functions.chat.safety.reading import Reading
@@ -30,21 +29,19 @@ def mask_contacts(text: str) -> str:
 
 
 def add_danger(finding: CrisisFinding, meaning: QuestionMeaning | None) -> CrisisFinding:
-    """Return the graver of what the rules found and how much a text leans to people in danger.
-
-    A doubt of the rules that no example shares keeps no level.
-    """
-    if meaning is None:
+    """Return the graver of what the rules found and how much a text leans to people in danger."""
+    if meaning is None or finding.certainty == "certain":
         return finding
-    if finding.is_suspected:
-        is_shared = meaning is UNMEASURED or meaning.danger >= DOUBTFUL_DANGER
-        return finding if finding.certainty == "certain" or is_shared else replace(finding, level=0)
     if meaning is UNMEASURED:
-        return CrisisFinding(certainty="unknown")
+        return finding if finding.is_suspected else CrisisFinding(certainty="unknown")
     if meaning.danger < DOUBTFUL_DANGER:
         return finding
     level: CrisisLevel = 2 if meaning.danger >= PLAIN_DANGER else 0
-    return CrisisFinding(certainty="unsure", level=level, language=meaning.language)
+    return CrisisFinding(
+        certainty="unsure",
+        level=max(finding.level, level),
+        language=finding.language or meaning.language,
+    )
 
 
 def judge_reading(text: str, finding: CrisisFinding, reading: Reading) -> CrisisVerdict:

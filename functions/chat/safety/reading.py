@@ -57,12 +57,13 @@ def read_score(answer: object) -> float:
 def merge_readings(readings: Sequence[Reading]) -> Reading:
     """Merge the readings of the parts of a long question: the gravest of each, with its words."""
     gravest = max(readings, key=lambda each: (max(each.danger, each.danger_of_others), each.quote))
+    danger = max(each.danger for each in readings)
     most_harmful = max(readings, key=lambda each: max(each.harm, each.misuse))
     placed = next((each for each in readings if each.place), gravest)
     return Reading(
-        danger=max(each.danger for each in readings),
+        danger=danger,
         danger_of_others=max(each.danger_of_others for each in readings),
-        is_self_harm=gravest.is_self_harm,
+        is_self_harm=any(each.is_self_harm for each in readings if each.danger == danger),
         quote=gravest.quote,
         harm=most_harmful.harm,
         misuse=most_harmful.misuse,

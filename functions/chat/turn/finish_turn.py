@@ -13,7 +13,7 @@ from functions.chat.loop.agent import Agent
 from functions.chat.runs.build_message import Answers, build_answers
 from functions.chat.runs.journal import Journal, VoiceJournal
 from functions.chat.runs.recorder import OwnershipLost, Recorder
-from functions.chat.turn.late_plan import add_late_plan
+from functions.chat.turn.late_plan import extend_answer, push_plan
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import (
     QuestionWatch,
@@ -122,10 +122,12 @@ class TurnEnd:
         deps, turn, limits = self.deps, self.turn, self.deps.limits
         with anyio.move_on_after(limits.late_reading_s):
             await self.watch.wait_done()
+        late = extend_answer(turn, answer, self.journal) if is_question_stored else {}
         await _log_failure("crisis_not_logged", log_crisis(deps, turn, answer))
-        if is_question_stored:
-            late_plan = add_late_plan(deps, turn, answer, self.journal)
-            await _log_failure("late_plan_not_added", late_plan)
+        if late:
+            store = deps.stores.messages.change(turn.uid, answer.id, **late)
+            await _log_failure("late_plan_not_stored", store)
+            await _log_failure("late_plan_not_pushed", push_plan(deps, turn, answer))
         self.journal.close()
         if is_question_stored:
             await _log_failure("rating_not_kept", keep_rating(deps, turn, self.watch))

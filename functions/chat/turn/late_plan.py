@@ -1,5 +1,6 @@
-"""Late plan: what is found about a question after its answer was out joins the stored answer, and is pushed."""
+"""Late plan: what is found about a question after its answer was out is shown, joins the stored answer, and is pushed."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -21,18 +22,14 @@ from shared.safety.crisis_plan import build_plan
 SENDER = AppId("keepsake")
 
 
-async def add_late_plan(
-    deps: ChatDeps, turn: PreparedTurn, answer: Message, journal: Journal
-) -> None:
-    """Add what the verdict wants said to a stored answer, so that what follows it is judged; push a plan.
+def extend_answer(turn: PreparedTurn, answer: Message, journal: Journal) -> Mapping[str, Any]:
+    """Let whoever still follows the run read what the verdict wants said, and return what changes of the answer.
 
-    Whoever still follows the run reads it at once. The push holds no word of the chat. Raises what the store and
-    the queue raise.
+    Nothing changes where nothing is late. To be stored, so that what follows the answer is judged.
     """
     if not is_late(turn, answer):
-        return
+        return {}
     verdict = turn.output_gate.verdict
-    language = choose_language(verdict.language, turn.language)
     is_plan = verdict.route == "crisis"
     addition = build_plan(verdict, turn.language) if is_plan else turn.output_gate.addition
     text = f"\n\n{addition}"
@@ -43,14 +40,19 @@ async def add_late_plan(
         "crisis_level": verdict.level,
         "diagnostics": {**answer.diagnostics, "crisis_level": verdict.level},
     }
-    await deps.stores.messages.change(turn.uid, answer.id, **changes)
     journal.append(AnswerExtended(replace(answer, **changes), text))
-    if is_plan and not turn.session.is_incognito:
-        await _push(deps, turn, answer, language)
+    return changes
 
 
-async def _push(deps: ChatDeps, turn: PreparedTurn, answer: Message, language: str | None) -> None:
-    """Let every device of the owner know that there is more to read; a repeat pushes nothing again."""
+async def push_plan(deps: ChatDeps, turn: PreparedTurn, answer: Message) -> None:
+    """Let every device of the owner know that there is a plan to read; a repeat pushes nothing again.
+
+    The push holds no word of the chat. Raises what the store and the queue raise.
+    """
+    verdict = turn.output_gate.verdict
+    if verdict.route != "crisis" or turn.session.is_incognito:
+        return
+    language = choose_language(verdict.language, turn.language)
     notification = Notification(
         id=NotificationId(f"plan-{answer.id}"),
         app_id=SENDER,

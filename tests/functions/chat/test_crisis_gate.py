@@ -369,6 +369,8 @@ def test_the_plan_is_in_the_language_of_its_reader_with_one_question_c46(languag
     assert "112" in plan
     assert (NOT_ALONE in plan) is (language == "en")
     assert (crisis_plan.GET_SAFE_NOW in of_others) is (language == "en")
+    whom_to_call = re.split(r"(?:\. |。)(?=.)", plan.split("\n\n")[1])[-2]
+    assert whom_to_call in of_others, "an illness needs the emergency department too"
 
 
 @pytest.mark.parametrize(

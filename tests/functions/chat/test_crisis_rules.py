@@ -5,7 +5,12 @@ from dataclasses import replace
 import pytest
 
 from functions.chat.safety.crisis_rules import CrisisFinding, find_crisis
-from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER, add_danger, judge_alone
+from functions.chat.safety.crisis_verdict import (
+    DOUBTFUL_DANGER,
+    PLAIN_DANGER,
+    add_danger,
+    judge_alone,
+)
 from infra.eval.crisis_gold import load_messages
 from shared.data.search.question_meaning import QuestionMeaning
 
@@ -23,6 +28,16 @@ CERTAIN = CrisisFinding(certainty="certain", level=3, language="en")
         ("The build failed again; I'm going to kill myself… goodbye", "en"),
         ("我今晚就去死", "zh"),
         ("今夜死にます", "ja"),
+        ("I'm going to kill myself tonight.", "en"),
+        ("I'm going to kill myself right now", "en"),
+        ("I'm going to kill myself\nplease help", "en"),
+        ("I'm going to kill myself 😔", "en"),
+        ("Nobody cares and tonight I'm going to kill myself, goodbye", "en"),
+        ("Je vais me tuer ce soir", "fr"),
+        ("Sí, me voy a matar hoy", "es"),
+        ("eu vou me matar hoje", "pt"),
+        ("私は今夜死にます\nありがとう", "ja"),
+        ("我今晚去死，再见", "zh"),
     ],
 )
 def test_a_plain_statement_of_intent_is_certain_c44(text: str, language: str):
@@ -32,24 +47,54 @@ def test_a_plain_statement_of_intent_is_certain_c44(text: str, language: str):
 @pytest.mark.parametrize(
     ("text", "language"),
     [
-        ("I'm going to kill myself laughing", "en"),
         ("I'm going to kill myself if this build fails again. Look at it!", "en"),
-        ("Ich werde mich umbringen vor Lachen 😂", "de"),
-        ("vou me matar de rir", "pt"),
+        ("If this build fails once more I'm going to kill myself.", "en"),
+        ("If this build fails once more, I'm going to kill myself", "en"),
+        ("I don't think I'm going to kill myself", "en"),
+        ("How do I respond when my son texts I'm going to kill myself?", "en"),
+        ("Why do people say, I'm going to kill myself?", "en"),
+        ("My son writes: I'm going to kill myself", "en"),
+        ("I'm going to kill myself 😂", "en"),
+        ("Wenn das noch einmal scheitert, werde ich sauer und ich werde mich umbringen", "de"),
     ],
 )
-def test_a_statement_that_goes_on_is_in_doubt_c44(text: str, language: str):
+def test_a_statement_amid_other_words_is_in_doubt_c44(text: str, language: str):
     assert find_crisis(text) == CrisisFinding(certainty="unsure", level=3, language=language)
 
 
-@pytest.mark.parametrize(("danger", "level"), [(0.1, 0), (DOUBTFUL_DANGER, 3), (1.0, 3)])
-def test_a_doubt_that_no_example_shares_brings_people_to_call_alone_c44(danger: float, level: int):
-    finding = CrisisFinding(certainty="unsure", level=3, language="en")
-    meaning = QuestionMeaning(kinds={}, danger=danger)
-
-    verdict = judge_alone(add_danger(finding, meaning))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm going to kill myself laughing",
+        "Ich werde mich umbringen vor Lachen 😂",
+        "vou me matar de rir",
+        "Quiero morir de risa",
+    ],
+)
+@pytest.mark.parametrize(("danger", "level"), [(0.1, 0), (DOUBTFUL_DANGER, 0), (PLAIN_DANGER, 2)])
+def test_laughter_brings_people_to_call_alone_unless_examples_see_danger_c44(
+    text: str, danger: float, level: int
+):
+    verdict = judge_alone(add_danger(find_crisis(text), QuestionMeaning(kinds={}, danger=danger)))
 
     assert (verdict.level, verdict.adds_contacts) == (level, not level)
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ("I don't think I can go on, maybe I'm going to kill myself", 3),
+        ("I'm going to kill myself laughing. No. I'm going to end my life because of it", 3),
+        ("I want to die", 2),
+    ],
+)
+@pytest.mark.parametrize("danger", [0.1, 1.0])
+def test_what_rules_doubt_keeps_its_level_where_nobody_reads_it_c44(
+    text: str, level: int, danger: float
+):
+    verdict = judge_alone(add_danger(find_crisis(text), QuestionMeaning(kinds={}, danger=danger)))
+
+    assert (verdict.level, verdict.adds_contacts) == (level, False)
 
 
 @pytest.mark.parametrize(

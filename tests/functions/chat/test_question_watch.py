@@ -21,11 +21,12 @@ from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared.data.search.question_meaning import QuestionMeaning
 from shared.domain.chats.crisis import CrisisLevel
-from shared.domain.chats.run import RouteChosen, RunEnded
+from shared.domain.chats.run import AnswerExtended, RouteChosen, RunEnded
 from shared.domain.chats.safety import Moderation
 from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, UserId
 from shared.domain.models.model import TextDelta
+from shared.domain.store.documents import Update
 from shared.safety import crisis_plan
 from tests.fakes import ScriptedMeanings, ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, ChatFixture
@@ -41,7 +42,7 @@ from tests.functions.chat.test_harm_gate import (
     rate,
     wait_stored,
 )
-from tests.functions.chat.test_turn import list_stored
+from tests.functions.chat.test_turn import RefusingDocuments, list_stored
 
 MISSED = "Friday is the last one, everything is sorted out. Tell ann@example.org."
 WORD = "First, "
@@ -197,6 +198,28 @@ async def test_whoever_still_follows_an_answer_reads_its_late_plan_g2(
     assert late.count(crisis_plan.NOT_ALONE.encode()) == (2 if level else 0)
     assert late.count(to_json(stored.text)) == bool(level)
     assert late.endswith(b"data: [DONE]\nid: %d\n\n" % len(turn.journal.events)) == bool(level)
+
+
+async def test_a_late_plan_reaches_reader_and_devices_where_it_cannot_be_stored_g2(
+    world: ChatFixture,
+) -> None:
+    full = RefusingDocuments(
+        world, lambda write: isinstance(write, Update) and "/messages/" in write.path
+    )
+    turn = HeldTurn(
+        replace(world, documents=full),  # type: ignore[arg-type]
+        script_answer("It rains."),
+        readings=[read(3)],
+        limits=LOOSE,
+    )
+    await turn.answer(ends_first=True)
+
+    _, stored = await list_stored(turn.deps)
+    extended = turn.journal.events[-1]
+    assert stored.text == "It rains."
+    assert isinstance(extended, AnswerExtended)
+    assert crisis_plan.NOT_ALONE in extended.text
+    assert "deliver_notification" in [task.target for task in world.tasks.created]
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])

@@ -96,3 +96,16 @@ def test_readings_of_parts_merge_to_the_gravest_with_its_words_m92() -> None:
         country="FR",
         language="fr",
     )
+
+
+@pytest.mark.parametrize("quotes", [("a", "b"), ("b", "a")])
+def test_self_harm_in_any_of_the_gravest_parts_counts_m92(quotes: tuple[str, str]) -> None:
+    ill, own = quotes
+    readings = [
+        Reading(danger=3, is_self_harm=False, quote=ill),
+        Reading(danger=3, quote=own),
+        Reading(danger=1),
+    ]
+
+    assert merge_readings(readings).is_self_harm
+    assert not merge_readings([readings[0], readings[2]]).is_self_harm
