@@ -26,7 +26,7 @@ from shared.domain.conversations.conversation import (
 )
 from shared.domain.conversations.own_names import list_others
 from shared.domain.conversations.speaker_labels import is_name
-from shared.domain.wall_clock import read_wall_clock
+from shared.domain.wall_clock import DAY_END, EVENING, read_wall_clock
 from shared.domain.words import count_words, normalise, truncate_words
 from shared.security.private_data import hide_secrets
 
@@ -118,13 +118,19 @@ def _build_items(
         if not key or key in seen_keys or _is_copied(description, conversation):
             continue
         seen_keys.add(key)
-        due, owner = read_wall_clock(answer.due_at, zone), decide_owner(voices, answer)
+        owner = decide_owner(voices, answer)
         yield ExtractedItem(
             description=description,
-            due_at=due if due and _lies_ahead(due, conversation) else None,
+            due_at=_read_due(answer.due_at, conversation, zone),
             owner=owner.owner,
             owner_name=owner.name,
         )
+
+
+def _read_due(text: str | None, conversation: Conversation, zone: ZoneInfo) -> datetime | None:
+    """Read when something is due; "today", said after the hour of a day alone, is due when the day ends."""
+    times = (read_wall_clock(text, zone, day_hour) for day_hour in (EVENING, DAY_END))
+    return next((time for time in times if time and _lies_ahead(time, conversation)), None)
 
 
 def _build_events(
