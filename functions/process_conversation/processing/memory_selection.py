@@ -101,14 +101,21 @@ def _find_fault(
 ) -> DropReason | None:
     if answer.timing == "drop":
         return "not_meant"
-    if not normalise(answer.content):
-        return "empty"
+    if fault := find_content_fault(answer.content, conversation):
+        return fault
     if proof is None:
         return "unproved"
-    if has_secret(answer.content) or has_secret(proof[1]):
+    return "secret" if has_secret(proof[1]) else None
+
+
+def find_content_fault(content: str, conversation: Conversation) -> DropReason | None:
+    """Return why the words of a fact may not be stored, whatever their length and proof."""
+    if not normalise(content):
+        return "empty"
+    if has_secret(content):
         return "secret"
     spoken = (segment.text for segment in conversation.transcript_segments)
-    return "example" if quotes_example(answer.content, spoken) else None
+    return "example" if quotes_example(content, spoken) else None
 
 
 def select_candidates(
