@@ -62,7 +62,9 @@ def build_structure(
     voices = find_voices(conversation.named_segments, own_names)
     return Structured(
         title=_clean_title(answer.title, conversation),
-        overview=_drop_copied(answer.overview.strip()[:MAX_OVERVIEW_CHARS], conversation),
+        overview=hide_secrets(_drop_copied(answer.overview.strip(), conversation))[
+            :MAX_OVERVIEW_CHARS
+        ],
         emoji=_clean_emoji(answer.emoji),
         category=answer.category,
         action_items=tuple(_build_items(answer.action_items, conversation, zone, voices))[
@@ -73,7 +75,7 @@ def build_structure(
 
 
 def build_topics(answer: StructureOutput) -> Topics:
-    """Clean the names of an answer: no blanks, no repeats, no speaker labels."""
+    """Clean the names of an answer: no blanks, no repeats, no speaker labels, no secrets."""
     return Topics(
         people=_clean_names(answer.people),
         topics=_clean_names(answer.topics),
@@ -94,8 +96,8 @@ def add_speakers(topics: Topics, conversation: Conversation) -> Topics:
 
 def _clean_title(title: str, conversation: Conversation) -> str:
     """Truncate a title, without secrets; one that was copied from an example is empty."""
-    own_title = _drop_copied(title, conversation)
-    return hide_secrets(truncate_words(own_title, MAX_TITLE_WORDS)[:MAX_NAME_CHARS])
+    own_title = hide_secrets(_drop_copied(title, conversation))
+    return truncate_words(own_title, MAX_TITLE_WORDS)[:MAX_NAME_CHARS]
 
 
 def _drop_copied(text: str, conversation: Conversation) -> str:
@@ -112,8 +114,8 @@ def _build_items(
     """Yield tasks, each once; a due date that does not lie ahead is a mistake and dropped."""
     seen_keys = set()
     for answer in answers:
-        shortened = truncate_words(answer.description, MAX_ITEM_WORDS)[: 2 * MAX_NAME_CHARS]
-        description = hide_secrets(shortened)
+        shown = hide_secrets(answer.description)
+        description = truncate_words(shown, MAX_ITEM_WORDS)[: 2 * MAX_NAME_CHARS]
         key = normalise(description)  # as its task is known by
         if not key or key in seen_keys or _is_copied(description, conversation):
             continue
@@ -158,7 +160,7 @@ def _clean_emoji(text: str) -> str:
 
 
 def _clean_names(names: Sequence[str]) -> tuple[str, ...]:
-    cleaned_names = (" ".join(name.split())[:MAX_NAME_CHARS] for name in names)
+    cleaned_names = (" ".join(hide_secrets(name).split())[:MAX_NAME_CHARS] for name in names)
     unique = {normalise(name): name for name in cleaned_names if not _is_label(name)}
     return tuple(name for key, name in unique.items() if key)[:MAX_LIST_LENGTH]
 

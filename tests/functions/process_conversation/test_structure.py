@@ -221,6 +221,19 @@ def test_what_copies_an_example_is_left_out_i3():
     assert [item.description for item in result.action_items] == ["Call Anna"]
 
 
+def test_no_secret_stands_in_overviews_and_names_i3():
+    answer = {
+        "overview": "Alex told the password plum42 and the card 4111 1111 1111 1111.",
+        "people": ["Mara", "4111 1111 1111 1111"],
+        "topics": ["the password is plum42", "gardens"],
+        "entities": ["DE89 3704 0044 0532 0130 00"],
+    }
+    topics = build_topics(StructureOutput.model_validate(build_structure_output(**answer)))
+
+    assert build(**answer).overview == "Alex told the password … and the card …."
+    assert topics == Topics(people=("Mara",), topics=("the password is …", "gardens"))
+
+
 def test_no_secret_stands_in_titles_tasks_and_events_i3():
     result = build(
         title="The password is plum42",
