@@ -12,7 +12,7 @@ from typing import Literal
 
 from functions.process_conversation.processing.examples import quotes_example
 from functions.process_conversation.processing.model_outputs import MemoryOutput
-from functions.process_conversation.processing.task_owner import select_owner_labels
+from functions.process_conversation.processing.task_owner import find_own_places
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.conversations.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
@@ -50,7 +50,7 @@ def sift_facts(
 ) -> Sifted:
     """Keep what is meant to last and proved, with its proof as the transcript has it; of any length."""
     segments = conversation.named_segments
-    own_places = _find_own_places(segments, own_names)
+    own_places = find_own_places(segments, own_names)
     facts: list[MemoryOutput] = []
     dropped: Counter[DropReason] = Counter()
     for answer in answers:
@@ -85,15 +85,6 @@ def find_proof(
 
 def _is_long_enough(passage: str, text: str) -> bool:
     return count_quoted_words(passage) >= min(MIN_PROOF_WORDS, count_quoted_words(text))
-
-
-def _find_own_places(segments: Sequence[Segment], own_names: Iterable[str]) -> frozenset[int]:
-    """Return the places of the owner's segments: marked, or else under a whole name of theirs."""
-    marked = frozenset(n for n, segment in enumerate(segments) if segment.is_user)
-    if marked:
-        return marked
-    own_labels = select_owner_labels({segment.speaker for segment in segments}, own_names)
-    return frozenset(n for n, segment in enumerate(segments) if segment.speaker in own_labels)
 
 
 def _find_fault(

@@ -16,10 +16,7 @@ _CALLED_OWNER = ("me", "user", "owner")
 
 @value
 class Voices:
-    """Who speaks in a transcript: the keys of the owner's names and of everybody else's, and whether the owner speaks.
-
-    Somebody who speaks alone and without a name is the owner: they keep a note.
-    """
+    """Who speaks in a transcript: the keys of the owner's names and of everybody else's, and whether the owner speaks."""
 
     own_keys: frozenset[str]
     other_keys: frozenset[str]
@@ -36,22 +33,31 @@ class Owner:
 
 def find_voices(segments: Sequence[Segment], own_names: Iterable[str] = ()) -> Voices:
     """Read who speaks; `own_names` are what the owner is called."""
+    own_places = find_own_places(segments, own_names)
     labels = {segment.speaker for segment in segments}
-    own_labels = {segment.speaker for segment in segments if segment.is_user}
-    own_labels = own_labels or {*select_owner_labels(labels, own_names)}
-    is_note = len(labels) == 1 and not any(map(is_name, labels))
+    own_labels = {segments[n].speaker for n in own_places}
     own_keys = {build_name_key(name) for name in (*filter(is_name, own_labels), *own_names)}
     return Voices(
         own_keys=frozenset(own_keys),
         other_keys=frozenset(map(build_name_key, labels - own_labels)),
-        has_owner=bool(own_labels) or is_note,
+        has_owner=bool(own_places),
     )
 
 
-def select_owner_labels(labels: Iterable[str], own_names: Iterable[str]) -> list[str]:
-    """Return the labels that are a whole name of the owner."""
+def find_own_places(segments: Sequence[Segment], own_names: Iterable[str] = ()) -> frozenset[int]:
+    """Return the places of the owner's segments: marked, or else under a whole name of theirs.
+
+    Somebody who speaks alone and without a name is the owner: they keep a note.
+    """
+    marked = frozenset(n for n, segment in enumerate(segments) if segment.is_user)
+    if marked:
+        return marked
+    labels = {segment.speaker for segment in segments}
     own_keys = set(map(build_name_key, own_names))
-    return [label for label in labels if is_name(label) and build_name_key(label) in own_keys]
+    own_labels = {label for label in labels if is_name(label) and build_name_key(label) in own_keys}
+    if len(labels) == 1 and not any(map(is_name, labels)):
+        own_labels = labels
+    return frozenset(n for n, segment in enumerate(segments) if segment.speaker in own_labels)
 
 
 def decide_owner(voices: Voices, answer: ActionItemOutput) -> Owner:

@@ -18,6 +18,8 @@ from functions.process_conversation.processing.memory_selection import (
     decide_memories as decide_candidates,
 )
 from functions.process_conversation.processing.model_outputs import MemoryOutput
+from functions.process_conversation.processing.transcript_parts import build_lines
+from shared.domain.conversations.conversation import Segment
 from shared.domain.conversations.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
 from shared.domain.memories.memory import HOLD_TIME, Memory
@@ -215,6 +217,15 @@ def test_an_owner_whom_only_the_profile_names_has_memories_i3():
 
     assert sift_facts(answer, named).facts == ()
     assert len(sift_facts(answer, named, ["alex weber"]).facts) == 1
+
+
+@pytest.mark.parametrize(("speakers", "kept"), [(["SPEAKER_00"], 1), (["Ann"], 0), (["", "A"], 0)])
+def test_who_keeps_a_note_alone_is_its_owner_for_facts_and_the_model_i3(speakers, kept):
+    segments = tuple(Segment(text="I'm allergic to peanuts.", speaker=name) for name in speakers)
+    note = build_test_conversation(transcript_segments=segments)
+
+    assert len(sift_facts(parse_outputs(build_memory_output()), note).facts) == kept
+    assert sum(line.get("is_user", False) for line in build_lines(note)) == kept
 
 
 @pytest.mark.parametrize(
