@@ -1,5 +1,6 @@
 """Owner of an extracted task: what a model says about it, within what the transcript supports; pure."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from functions.process_conversation.processing.model_outputs import ActionItemOutput
@@ -12,6 +13,8 @@ from shared.domain.value import value
 MAX_NAME_CHARS = 64
 _CALLED_OWNER = ("me", "user", "owner")
 """What prompts, and models, call the owner."""
+_FAMILY_FIRST = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Scripts in which the family's name stands first: Hangul, kana and Han."""
 
 
 @value
@@ -74,10 +77,14 @@ def decide_owner(voices: Voices, answer: ActionItemOutput) -> Owner:
 
 
 def _is_owner(voices: Voices, key: str) -> bool:
-    """Tell whether a name is the owner's, or the first of one, and nobody else is called so."""
+    """Tell whether a name is the owner's, or the first of one who speaks, and nobody else is called so."""
     if key in voices.own_keys:
         return key not in voices.other_keys
-    first_names = {own.split()[0] for own in voices.own_keys if own}
-    return key in first_names and not any(
-        key in (other, other.split()[0]) for other in voices.other_keys if other
+    first_names = {
+        own.split()[0] for own in voices.own_keys if own and not _FAMILY_FIRST.match(own)
+    }
+    return (
+        voices.has_owner
+        and key in first_names
+        and not any(key in (other, other.split()[0]) for other in voices.other_keys if other)
     )
