@@ -20,7 +20,7 @@ from shared.domain.memories.memory import HOLD_TIME, Memory, MemoryCategory, is_
 from shared.domain.value import value
 from shared.domain.words import normalise
 from shared.library.reconcile import Candidate, Reconciliation, reconcile
-from shared.retrieval.passages import count_quoted_words, find_abridged
+from shared.retrieval.passages import find_abridged, weigh_quotation
 from shared.security.private_data import has_secret
 
 MAX_PER_CATEGORY = 2
@@ -31,8 +31,8 @@ MAX_REPEATED = 20
 """How many known facts a conversation may repeat: a commit holds at most 500 writes."""
 MAX_TURNS_APART = 6
 """So far from the segment that a model names its proof is looked for."""
-MIN_PROOF_WORDS = 2
-"""Of a segment of one word that word is enough."""
+MIN_PROOF_WEIGHT = 6
+"""Three words, or six characters in scripts without spaces; of a shorter segment all of it is enough."""
 DropReason = Literal["not_meant", "empty", "unproved", "secret", "example", "long"]
 EXTRACTED_CATEGORIES: tuple[MemoryCategory, ...] = ("interesting", "system")
 
@@ -84,7 +84,7 @@ def find_proof(
 
 
 def _is_long_enough(passage: str, text: str) -> bool:
-    return count_quoted_words(passage) >= min(MIN_PROOF_WORDS, count_quoted_words(text))
+    return weigh_quotation(passage) >= min(MIN_PROOF_WEIGHT, weigh_quotation(text))
 
 
 def _find_fault(

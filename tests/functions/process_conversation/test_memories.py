@@ -178,6 +178,25 @@ def test_a_proof_is_found_however_a_model_spells_it_and_stored_as_it_was_said_i1
 
 
 @pytest.mark.parametrize(
+    ("said", "evidence", "kept"),
+    [
+        ("I live in Bergen", "in Bergen", 0),
+        ("I live in Bergen", "live in Bergen", 1),
+        ("I'm vegan", "I'm vegan", 1),
+        ("私は東京に住んでいます", "東京に住ん", 0),
+        ("私は東京に住んでいます", "東京に住んで", 1),
+        ("私はKyotoに住んでいます", "Kyotoに住んで", 1),
+        ("東京です", "東京です", 1),
+    ],
+)
+def test_a_proof_is_three_words_or_six_signs_or_all_that_was_said_i1(said, evidence, kept):
+    note = build_test_conversation(transcript_segments=(Segment(text=said, is_user=True),))
+    answer = parse_outputs(build_memory_output("User lives there", evidence=evidence))
+
+    assert len(sift_facts(answer, note).facts) == kept
+
+
+@pytest.mark.parametrize(
     ("changes", "reason"),
     [
         ({"evidence": "My sister keeps bees"}, "unproved"),
@@ -254,7 +273,7 @@ def test_the_later_of_two_homes_in_one_conversation_is_kept_c63():
     home = {"exclusive_key": "home"}
     bergen = build_memory_output("User lives in Bergen", evidence="I live in Bergen", **home)
     oslo = build_memory_output("User lives in Oslo", evidence="I live in Oslo", segment=2, **home)
-    tea = build_memory_output("User likes tea", evidence="Old habit", segment=2)
+    tea = build_memory_output("User likes tea", evidence="Old habit: I live", segment=2)
 
     for answers in ([bergen, oslo, tea], [tea, oslo, bergen]):
         answer = parse_outputs(*answers)
