@@ -19,7 +19,7 @@ from shared.domain.ids import ConversationId
 from shared.domain.memories.memory import Memory
 from shared.domain.tasks.action_item import ActionItem
 from shared.domain.value import value
-from shared.domain.wall_clock import read_wall_clock
+from shared.domain.wall_clock import EVENING, read_wall_clock
 
 FOLDER = Path(__file__).parent / "talks"
 LANGUAGES = ("en", "de", "fr", "es", "it", "ja")
@@ -157,7 +157,7 @@ def score(talk: Talk, extracted: Extracted) -> Tally:
         extracted_tasks=len(extracted.tasks) - len(optional),
         found_tasks=len(found),
         right_owners=sum(_is_owner(wanted.owner, task) for wanted, task in found),
-        right_dues=sum(task.due_at == read_wall_clock(w.due, zone) for w, task in found),
+        right_dues=sum(task.due_at == read_wall_clock(w.due, zone, EVENING) for w, task in found),
         expected_events=len(talk.events),
         found_events=sum(
             _is_listed(wanted, extracted.conversation.structured.events, zone)

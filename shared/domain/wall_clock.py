@@ -7,19 +7,22 @@ Also called: local time, civil time, timezone conversion.
 """
 
 import re
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import groupby
 from zoneinfo import ZoneInfo
 
-EVENING = time(18)
-"""The hour of a day that was named without one."""
+EVENING, DAY_END = time(18), time(23, 59)
+"""Hours for a day that was named without one."""
 DAYS_AHEAD = 14
 _MAX_TIME_CHARS = 64
-_WALL_CLOCK = re.compile(
-    r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:T|,?\s+(?:at\s+)?)(\d{1,2})[:.](\d{2}))?(?!\d)",
+_DAY = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+_HALF = r"\s?([ap])\.?\s?m\b"
+_CLOCK = re.compile(
+    rf"\D*(?<![+-])(\d{{1,2}})(?:[:.h](\d\d)(?!\d)(?::[\d.]+)?(?:{_HALF})?|{_HALF}|\s?[hZ]?\W*$)",
     re.IGNORECASE,
 )
+"""A lone hour ends the text: "at 9", but not "in 2 hours"."""
 
 
 def write_wall_clock(moment: datetime, zone: ZoneInfo) -> str:
@@ -62,18 +65,32 @@ def _read_moment(text: str) -> datetime | None:
     return None
 
 
-def read_wall_clock(text: str | None, zone: ZoneInfo) -> datetime | None:
-    """Read "2026-11-30 18:00" or "2026-11-30", as a clock in the zone shows it, into UTC; None for other texts.
+def read_wall_clock(
+    text: str | None, zone: ZoneInfo, day_hour: time | None = None
+) -> datetime | None:
+    """Read "2026-11-30 18:00" or "2026-11-30 6 PM", as a clock in the zone shows it, into UTC; None for other texts.
 
-    A day alone is its evening. An offset behind it is left out: models add one by habit. An hour that the
-    clocks skip is the one after it, of one that comes twice it is the first.
+    A day alone is its `day_hour`. An offset behind the hour is left out: models add one by habit. An hour that
+    the clocks skip is the one after it, of one that comes twice it is the first.
     """
-    match = _WALL_CLOCK.search(text or "")
-    if match is None:
+    day = _DAY.search(text or "")
+    if day is None:
         return None
-    year, month, day, hour, minute = match.groups()
-    clock = (int(hour), int(minute)) if hour else (EVENING.hour, EVENING.minute)
     try:
-        return datetime(int(year), int(month), int(day), *clock, tzinfo=zone).astimezone(UTC)
+        hour = _read_hour(day.string[day.end() :], day_hour)
+        if hour is None:
+            return None
+        return datetime.combine(date(*map(int, day.groups())), hour, zone).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def _read_hour(text: str, day_hour: time | None) -> time | None:
+    """Read the hour behind a day; one that was said and cannot be read is None. Raises ValueError."""
+    match = _CLOCK.match(text)
+    if match is None:
+        return None if re.search(r"\d", text) else day_hour
+    hour, minute, *halves = match.groups()
+    if (half := "".join(filter(None, halves)).casefold()) and int(hour) <= 12:
+        return time(int(hour) % 12 + 12 * (half == "p"), int(minute or 0))
+    return time(int(hour), int(minute or 0))

@@ -1,7 +1,7 @@
 """Passages: where a quotation stands in a text, compared by words as a reader compares them.
 
 Case, width, accents, punctuation, quotation marks and spaces make no difference, nor do sounds of
-hesitation ("um", "äh") that a quotation leaves out.
+hesitation ("uhm", "äh") that a quotation leaves out.
 
 Also called: fuzzy matching, quote verification, string alignment.
 """
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from shared.domain.value import positional_value
 from shared.retrieval.terms import find_words, fold
 
-_HESITATION = re.compile("[aeuo]{1,2}h+m*|[eu]+m+|er+m*|m*h+m+|m{2,}")
-"""As folded. Nothing but such sounds is spelled so in the languages that we know of, but for "em" and "um" before nouns."""
+_HESITATIONS = frozenset(map(fold, ("uh", "uhm", "umm", "ehm", "äh", "ähm", "hm", "hmm", "mhm")))
+"""Such sounds as are no word of a language that we know of: "um" and "er" are words."""
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.{3,})[\])]?")
 
 
@@ -22,6 +22,7 @@ class _Word:
     start: int
     end: int
     folded: str
+    is_spaced: bool
 
 
 def find_passage(quote: str, text: str, start: int = 0) -> tuple[int, int] | None:
@@ -54,16 +55,16 @@ def stands_in_words(quote: str, text: str) -> bool:
     return find_passage(quote, text) is not None
 
 
-def count_quoted_words(quote: str) -> int:
-    """Count what is compared; in scripts written without spaces every character."""
-    return sum(1 for _ in _list_words(quote))
+def weigh_quotation(quote: str) -> int:
+    """Return how much is compared: one for a character in scripts written without spaces, two for a word in others."""
+    return sum(2 if word.is_spaced else 1 for word in _list_words(quote))
 
 
 def _list_words(text: str) -> Iterator[_Word]:
     for start, end, is_spaced in find_words(text):
         if is_spaced:
             folded = fold(text[start:end]).replace("'", "")
-            if folded and not _HESITATION.fullmatch(folded):
-                yield _Word(start, end, folded)
+            if folded and folded not in _HESITATIONS:
+                yield _Word(start, end, folded, is_spaced)
         else:
-            yield from (_Word(n, n + 1, fold(text[n])) for n in range(start, end))
+            yield from (_Word(n, n + 1, fold(text[n]), is_spaced) for n in range(start, end))

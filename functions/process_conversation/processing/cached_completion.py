@@ -66,7 +66,9 @@ async def start_extraction(
         conversation=conversation,
         profile=profile,
         model=CountedModel(model, deps.quotas, uid, deps.clock),
-        lines=await run_beside_the_loop([conversation], partial(build_lines, conversation)),
+        lines=await run_beside_the_loop(
+            [conversation], partial(build_lines, conversation, profile.all_names)
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from functions.process_conversation.processing.examples import quotes_example
 from functions.process_conversation.processing.model_outputs import MemoryOutput
-from functions.process_conversation.processing.task_owner import select_owner_labels
+from functions.process_conversation.processing.task_owner import find_own_places
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.conversations.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
@@ -20,7 +20,7 @@ from shared.domain.memories.memory import HOLD_TIME, Memory, MemoryCategory, is_
 from shared.domain.value import value
 from shared.domain.words import normalise
 from shared.library.reconcile import Candidate, Reconciliation, reconcile
-from shared.retrieval.passages import count_quoted_words, find_abridged
+from shared.retrieval.passages import find_abridged, weigh_quotation
 from shared.security.private_data import has_secret
 
 MAX_PER_CATEGORY = 2
@@ -31,8 +31,8 @@ MAX_REPEATED = 20
 """How many known facts a conversation may repeat: a commit holds at most 500 writes."""
 MAX_TURNS_APART = 6
 """So far from the segment that a model names its proof is looked for."""
-MIN_PROOF_WORDS = 2
-"""Of a segment of one word that word is enough."""
+MIN_PROOF_WEIGHT = 6
+"""Three words, or six characters in scripts without spaces; of a shorter segment all of it is enough."""
 DropReason = Literal["not_meant", "empty", "unproved", "secret", "example", "long"]
 EXTRACTED_CATEGORIES: tuple[MemoryCategory, ...] = ("interesting", "system")
 
@@ -50,7 +50,7 @@ def sift_facts(
 ) -> Sifted:
     """Keep what is meant to last and proved, with its proof as the transcript has it; of any length."""
     segments = conversation.named_segments
-    own_places = _find_own_places(segments, own_names)
+    own_places = find_own_places(segments, own_names)
     facts: list[MemoryOutput] = []
     dropped: Counter[DropReason] = Counter()
     for answer in answers:
@@ -84,16 +84,7 @@ def find_proof(
 
 
 def _is_long_enough(passage: str, text: str) -> bool:
-    return count_quoted_words(passage) >= min(MIN_PROOF_WORDS, count_quoted_words(text))
-
-
-def _find_own_places(segments: Sequence[Segment], own_names: Iterable[str]) -> frozenset[int]:
-    """Return the places of the owner's segments: marked, or else under a whole name of theirs."""
-    marked = frozenset(n for n, segment in enumerate(segments) if segment.is_user)
-    if marked:
-        return marked
-    own_labels = select_owner_labels({segment.speaker for segment in segments}, own_names)
-    return frozenset(n for n, segment in enumerate(segments) if segment.speaker in own_labels)
+    return weigh_quotation(passage) >= min(MIN_PROOF_WEIGHT, weigh_quotation(text))
 
 
 def _find_fault(
@@ -101,14 +92,21 @@ def _find_fault(
 ) -> DropReason | None:
     if answer.timing == "drop":
         return "not_meant"
-    if not normalise(answer.content):
-        return "empty"
+    if fault := find_content_fault(answer.content, conversation):
+        return fault
     if proof is None:
         return "unproved"
-    if has_secret(answer.content) or has_secret(proof[1]):
+    return "secret" if has_secret(proof[1]) else None
+
+
+def find_content_fault(content: str, conversation: Conversation) -> DropReason | None:
+    """Return why the words of a fact may not be stored, whatever their length and proof."""
+    if not normalise(content):
+        return "empty"
+    if has_secret(content):
         return "secret"
     spoken = (segment.text for segment in conversation.transcript_segments)
-    return "example" if quotes_example(answer.content, spoken) else None
+    return "example" if quotes_example(content, spoken) else None
 
 
 def select_candidates(

@@ -1,6 +1,6 @@
 """Scraps: short recordings of nothing but greetings, thanks, fillers and small words; pure.
 
-What is not known to be one is content: so a name, a number, a day, a promise or a question is never taken
+What is not known to be one is content: so a name, a number, a time, a promise or a question is never taken
 for a scrap, in whatever language.
 """
 
@@ -10,12 +10,16 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from shared.retrieval.term_weights import FREQUENT_WEIGHT, get_term_weight
+from shared.retrieval.term_weights import FUNCTION_WEIGHT, get_term_weight
 from shared.retrieval.terms import find_words, fold, tokenize
 
-_TABLE = Path(__file__).with_name("scraps.json").read_text(encoding="utf-8")
+_TABLE = json.loads(Path(__file__).with_name("scraps.json").read_text(encoding="utf-8"))
 _QUESTION_MARK = re.compile("[?？؟\u037e]")
-_PROMISE = re.compile(r"\bi(?:['’]ll| will| shall|['’]m going to)\b", re.IGNORECASE)
+_PROMISE = re.compile(
+    r"\b(?:i|you|he|she|it|we|they)(?:['’]ll|\s+(?:will|shall|must|(?:have|has|need|needs|got)\s+to)"
+    r"|(?:['’](?:m|re|s)|\s+(?:am|are|is))\s+going\s+to|['’](?:ve|s)\s+got\s+to)\b",
+    re.IGNORECASE,
+)
 """Of small words alone in English; in other languages a verb is none of the table's."""
 
 
@@ -27,9 +31,10 @@ def is_scrap(texts: Iterable[str]) -> bool:
 def _is_scrap(text: str) -> bool:
     if _QUESTION_MARK.search(text) or _PROMISE.search(text):
         return False
+    words = " ".join(fold(text[start:end]) for start, end, _ in find_words(text))
+    rest = _compile_greetings().sub("", words)
     return all(
-        _is_small(fold(text[start:end]), is_spaced=is_spaced)
-        for start, end, is_spaced in find_words(text)
+        _is_small(rest[start:end], is_spaced=spaced) for start, end, spaced in find_words(rest)
     )
 
 
@@ -39,13 +44,20 @@ def _is_small(word: str, *, is_spaced: bool) -> bool:
     if not is_spaced:
         return not _compile_unspaced().sub("", word)
     return word in _load_words() or all(
-        get_term_weight(term) < FREQUENT_WEIGHT for term in tokenize(word)
+        get_term_weight(term) == FUNCTION_WEIGHT for term in tokenize(word)
     )
 
 
 @cache
 def _load_words() -> frozenset[str]:
-    return frozenset(fold(" ".join(json.loads(_TABLE).values())).split())
+    return frozenset(fold(" ".join(_TABLE["words"].values())).split())
+
+
+@cache
+def _compile_greetings() -> re.Pattern[str]:
+    """Compile the greetings that name a time of the day, which is content anywhere else."""
+    greetings = (fold(each) for listed in _TABLE["greetings"].values() for each in listed)
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, greetings))})\b")
 
 
 @cache

@@ -8,7 +8,10 @@ from functions.process_conversation.processing.cached_completion import (
     build_prompt,
     complete_once,
 )
-from functions.process_conversation.processing.memory_selection import Sifted
+from functions.process_conversation.processing.memory_selection import (
+    Sifted,
+    find_content_fault,
+)
 from functions.process_conversation.processing.model_outputs import MemoryOutput, ShorterOutput
 from shared import telemetry
 from shared.domain.errors import ModelFailed
@@ -36,7 +39,7 @@ async def shorten_facts(extraction: Extraction, sifted: Sifted, *, may_ask: bool
 
 
 async def _ask(extraction: Extraction, facts: Sequence[MemoryOutput]) -> dict[str, str]:
-    """Return shorter words by the ones that were too long; none where the model fails."""
+    """Return shorter words by the ones that were too long; none where the model fails, or that may not be stored."""
     rows = [{"number": n, "words": fact.content} for n, fact in enumerate(facts)]
     prompt = build_prompt("shorter", {"sentences": rows}, answer_tokens=ANSWER_TOKENS)
     contents_hash = hashlib.sha256("\n".join(fact.content for fact in facts).encode()).hexdigest()
@@ -55,6 +58,7 @@ async def _ask(extraction: Extraction, facts: Sequence[MemoryOutput]) -> dict[st
         facts[each.number].content: each.words
         for each in answer.sentences
         if 0 <= each.number < len(facts)
+        and not find_content_fault(each.words, extraction.conversation)
     }
 
 

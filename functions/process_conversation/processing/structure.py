@@ -26,7 +26,7 @@ from shared.domain.conversations.conversation import (
 )
 from shared.domain.conversations.own_names import list_others
 from shared.domain.conversations.speaker_labels import is_name
-from shared.domain.wall_clock import read_wall_clock
+from shared.domain.wall_clock import DAY_END, EVENING, read_wall_clock
 from shared.domain.words import count_words, normalise, truncate_words
 from shared.security.private_data import hide_secrets
 
@@ -62,7 +62,9 @@ def build_structure(
     voices = find_voices(conversation.named_segments, own_names)
     return Structured(
         title=_clean_title(answer.title, conversation),
-        overview=_drop_copied(answer.overview.strip()[:MAX_OVERVIEW_CHARS], conversation),
+        overview=hide_secrets(_drop_copied(answer.overview.strip(), conversation))[
+            :MAX_OVERVIEW_CHARS
+        ],
         emoji=_clean_emoji(answer.emoji),
         category=answer.category,
         action_items=tuple(_build_items(answer.action_items, conversation, zone, voices))[
@@ -73,7 +75,7 @@ def build_structure(
 
 
 def build_topics(answer: StructureOutput) -> Topics:
-    """Clean the names of an answer: no blanks, no repeats, no speaker labels."""
+    """Clean the names of an answer: no blanks, no repeats, no speaker labels, no secrets."""
     return Topics(
         people=_clean_names(answer.people),
         topics=_clean_names(answer.topics),
@@ -94,8 +96,8 @@ def add_speakers(topics: Topics, conversation: Conversation) -> Topics:
 
 def _clean_title(title: str, conversation: Conversation) -> str:
     """Truncate a title, without secrets; one that was copied from an example is empty."""
-    own_title = _drop_copied(title, conversation)
-    return hide_secrets(truncate_words(own_title, MAX_TITLE_WORDS)[:MAX_NAME_CHARS])
+    own_title = hide_secrets(_drop_copied(title, conversation))
+    return truncate_words(own_title, MAX_TITLE_WORDS)[:MAX_NAME_CHARS]
 
 
 def _drop_copied(text: str, conversation: Conversation) -> str:
@@ -112,19 +114,25 @@ def _build_items(
     """Yield tasks, each once; a due date that does not lie ahead is a mistake and dropped."""
     seen_keys = set()
     for answer in answers:
-        shortened = truncate_words(answer.description, MAX_ITEM_WORDS)[: 2 * MAX_NAME_CHARS]
-        description = hide_secrets(shortened)
+        shown = hide_secrets(answer.description)
+        description = truncate_words(shown, MAX_ITEM_WORDS)[: 2 * MAX_NAME_CHARS]
         key = normalise(description)  # as its task is known by
         if not key or key in seen_keys or _is_copied(description, conversation):
             continue
         seen_keys.add(key)
-        due, owner = read_wall_clock(answer.due_at, zone), decide_owner(voices, answer)
+        owner = decide_owner(voices, answer)
         yield ExtractedItem(
             description=description,
-            due_at=due if due and _lies_ahead(due, conversation) else None,
+            due_at=_read_due(answer.due_at, conversation, zone),
             owner=owner.owner,
             owner_name=owner.name,
         )
+
+
+def _read_due(text: str | None, conversation: Conversation, zone: ZoneInfo) -> datetime | None:
+    """Read when something is due; "today", said after the hour of a day alone, is due when the day ends."""
+    times = (read_wall_clock(text, zone, day_hour) for day_hour in (EVENING, DAY_END))
+    return next((time for time in times if time and _lies_ahead(time, conversation)), None)
 
 
 def _build_events(
@@ -152,7 +160,7 @@ def _clean_emoji(text: str) -> str:
 
 
 def _clean_names(names: Sequence[str]) -> tuple[str, ...]:
-    cleaned_names = (" ".join(name.split())[:MAX_NAME_CHARS] for name in names)
+    cleaned_names = (" ".join(hide_secrets(name).split())[:MAX_NAME_CHARS] for name in names)
     unique = {normalise(name): name for name in cleaned_names if not _is_label(name)}
     return tuple(name for key, name in unique.items() if key)[:MAX_LIST_LENGTH]
 

@@ -1,5 +1,6 @@
 """Owner of an extracted task: what a model says about it, within what the transcript supports; pure."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from functions.process_conversation.processing.model_outputs import ActionItemOutput
@@ -12,14 +13,13 @@ from shared.domain.value import value
 MAX_NAME_CHARS = 64
 _CALLED_OWNER = ("me", "user", "owner")
 """What prompts, and models, call the owner."""
+_FAMILY_FIRST = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Scripts in which the family's name stands first: Hangul, kana and Han."""
 
 
 @value
 class Voices:
-    """Who speaks in a transcript: the keys of the owner's names and of everybody else's, and whether the owner speaks.
-
-    Somebody who speaks alone and without a name is the owner: they keep a note.
-    """
+    """Who speaks in a transcript: the keys of the owner's names and of everybody else's, and whether the owner speaks."""
 
     own_keys: frozenset[str]
     other_keys: frozenset[str]
@@ -36,22 +36,31 @@ class Owner:
 
 def find_voices(segments: Sequence[Segment], own_names: Iterable[str] = ()) -> Voices:
     """Read who speaks; `own_names` are what the owner is called."""
+    own_places = find_own_places(segments, own_names)
     labels = {segment.speaker for segment in segments}
-    own_labels = {segment.speaker for segment in segments if segment.is_user}
-    own_labels = own_labels or {*select_owner_labels(labels, own_names)}
-    is_note = len(labels) == 1 and not any(map(is_name, labels))
+    own_labels = {segments[n].speaker for n in own_places}
     own_keys = {build_name_key(name) for name in (*filter(is_name, own_labels), *own_names)}
     return Voices(
         own_keys=frozenset(own_keys),
         other_keys=frozenset(map(build_name_key, labels - own_labels)),
-        has_owner=bool(own_labels) or is_note,
+        has_owner=bool(own_places),
     )
 
 
-def select_owner_labels(labels: Iterable[str], own_names: Iterable[str]) -> list[str]:
-    """Return the labels that are a whole name of the owner."""
+def find_own_places(segments: Sequence[Segment], own_names: Iterable[str] = ()) -> frozenset[int]:
+    """Return the places of the owner's segments: marked, or else under a whole name of theirs.
+
+    Somebody who speaks alone and without a name is the owner: they keep a note.
+    """
+    marked = frozenset(n for n, segment in enumerate(segments) if segment.is_user)
+    if marked:
+        return marked
+    labels = {segment.speaker for segment in segments}
     own_keys = set(map(build_name_key, own_names))
-    return [label for label in labels if is_name(label) and build_name_key(label) in own_keys]
+    own_labels = {label for label in labels if is_name(label) and build_name_key(label) in own_keys}
+    if len(labels) == 1 and not any(map(is_name, labels)):
+        own_labels = labels
+    return frozenset(n for n, segment in enumerate(segments) if segment.speaker in own_labels)
 
 
 def decide_owner(voices: Voices, answer: ActionItemOutput) -> Owner:
@@ -68,10 +77,14 @@ def decide_owner(voices: Voices, answer: ActionItemOutput) -> Owner:
 
 
 def _is_owner(voices: Voices, key: str) -> bool:
-    """Tell whether a name is the owner's, or the first of one, and nobody else is called so."""
+    """Tell whether a name is the owner's, or the first of one who speaks, and nobody else is called so."""
     if key in voices.own_keys:
         return key not in voices.other_keys
-    first_names = {own.split()[0] for own in voices.own_keys if own}
-    return key in first_names and not any(
-        key in (other, other.split()[0]) for other in voices.other_keys if other
+    first_names = {
+        own.split()[0] for own in voices.own_keys if own and not _FAMILY_FIRST.match(own)
+    }
+    return (
+        voices.has_owner
+        and key in first_names
+        and not any(key in (other, other.split()[0]) for other in voices.other_keys if other)
     )

@@ -3,10 +3,11 @@
 Segments keep their numbers in all parts. One that is longer than a part is cut between words.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from functions.process_conversation.processing.task_owner import find_own_places
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.value import positional_value, value
 from shared.domain.wall_clock import write_wall_clock
@@ -55,16 +56,18 @@ class TranscriptPart:
     is_last: bool = True
 
 
-def build_lines(conversation: Conversation) -> list[Line]:
+def build_lines(conversation: Conversation, own_names: Iterable[str] = ()) -> list[Line]:
     """Return all segments as data, with their numbers; `is_user` stands where the owner speaks."""
+    segments = conversation.named_segments
+    own_places = find_own_places(segments, own_names)
     return [
         {
             "segment": n,
             "speaker": segment.speaker[:MAX_SPEAKER_CHARS],
-            **({"is_user": True} if segment.is_user else {}),
+            **({"is_user": True} if n in own_places else {}),
             "text": segment.text,
         }
-        for n, segment in enumerate(conversation.named_segments)
+        for n, segment in enumerate(segments)
     ]
 
 

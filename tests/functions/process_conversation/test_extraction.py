@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from functions.process_conversation.processing.examples import EXAMPLES
 from functions.process_conversation.processing.model_outputs import ExtractionOutput
 from functions.process_conversation.processing.read_transcript import (
     BRIEF_PROMPT,
@@ -112,6 +113,9 @@ async def test_what_the_owner_is_asked_by_name_is_their_task_i3(database):
         ({"sentences": [{"number": 0, "words": SHORT_FACT}]}, [SHORT_FACT], None),
         ({"sentences": [{"number": 0, "words": LONG_FACT}]}, [], 1),
         ({"sentences": [{"number": 9, "words": SHORT_FACT}]}, [], 1),
+        ({"sentences": [{"number": 0, "words": " "}]}, [], 1),
+        ({"sentences": [{"number": 0, "words": "User's password is plum42"}]}, [], 1),
+        ({"sentences": [{"number": 0, "words": f"User eats {EXAMPLES['example_food']}"}]}, [], 1),
         (ModelFailed("no answer"), [], 1),
     ],
 )

@@ -18,6 +18,8 @@ from functions.process_conversation.processing.memory_selection import (
     decide_memories as decide_candidates,
 )
 from functions.process_conversation.processing.model_outputs import MemoryOutput
+from functions.process_conversation.processing.transcript_parts import build_lines
+from shared.domain.conversations.conversation import Segment
 from shared.domain.conversations.derived_ids import DerivedIds
 from shared.domain.ids import MemoryId
 from shared.domain.memories.memory import HOLD_TIME, Memory
@@ -176,6 +178,25 @@ def test_a_proof_is_found_however_a_model_spells_it_and_stored_as_it_was_said_i1
 
 
 @pytest.mark.parametrize(
+    ("said", "evidence", "kept"),
+    [
+        ("I live in Bergen", "in Bergen", 0),
+        ("I live in Bergen", "live in Bergen", 1),
+        ("I'm vegan", "I'm vegan", 1),
+        ("私は東京に住んでいます", "東京に住ん", 0),
+        ("私は東京に住んでいます", "東京に住んで", 1),
+        ("私はKyotoに住んでいます", "Kyotoに住んで", 1),
+        ("東京です", "東京です", 1),
+    ],
+)
+def test_a_proof_is_three_words_or_six_signs_or_all_that_was_said_i1(said, evidence, kept):
+    note = build_test_conversation(transcript_segments=(Segment(text=said, is_user=True),))
+    answer = parse_outputs(build_memory_output("User lives there", evidence=evidence))
+
+    assert len(sift_facts(answer, note).facts) == kept
+
+
+@pytest.mark.parametrize(
     ("changes", "reason"),
     [
         ({"evidence": "My sister keeps bees"}, "unproved"),
@@ -217,6 +238,15 @@ def test_an_owner_whom_only_the_profile_names_has_memories_i3():
     assert len(sift_facts(answer, named, ["alex weber"]).facts) == 1
 
 
+@pytest.mark.parametrize(("speakers", "kept"), [(["SPEAKER_00"], 1), (["Ann"], 0), (["", "A"], 0)])
+def test_who_keeps_a_note_alone_is_its_owner_for_facts_and_the_model_i3(speakers, kept):
+    segments = tuple(Segment(text="I'm allergic to peanuts.", speaker=name) for name in speakers)
+    note = build_test_conversation(transcript_segments=segments)
+
+    assert len(sift_facts(parse_outputs(build_memory_output()), note).facts) == kept
+    assert sum(line.get("is_user", False) for line in build_lines(note)) == kept
+
+
 @pytest.mark.parametrize(
     ("answer", "stored_key"),
     [
@@ -243,7 +273,7 @@ def test_the_later_of_two_homes_in_one_conversation_is_kept_c63():
     home = {"exclusive_key": "home"}
     bergen = build_memory_output("User lives in Bergen", evidence="I live in Bergen", **home)
     oslo = build_memory_output("User lives in Oslo", evidence="I live in Oslo", segment=2, **home)
-    tea = build_memory_output("User likes tea", evidence="Old habit", segment=2)
+    tea = build_memory_output("User likes tea", evidence="Old habit: I live", segment=2)
 
     for answers in ([bergen, oslo, tea], [tea, oslo, bergen]):
         answer = parse_outputs(*answers)

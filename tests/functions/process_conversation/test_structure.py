@@ -73,6 +73,8 @@ def test_an_emoji_is_one_sign_p26(answer, emoji):
         ("2026-03-03", datetime(2026, 3, 3, 17, tzinfo=UTC)),
         ("2026-03-01 17:00", None),
         ("2024-03-03 17:00", None),
+        ("2026-03-03 6:00 PM", datetime(2026, 3, 3, 17, tzinfo=UTC)),
+        ("2026-03-03, in 2 hours", None),
         ("tomorrow", None),
         ("", None),
         (None, None),
@@ -84,6 +86,23 @@ def test_due_dates_are_utc_and_after_the_conversation_p26(answer, due):
     (action_item,) = build(action_items=[build_item("Call", answer)]).action_items
 
     assert action_item.due_at == due
+
+
+@pytest.mark.parametrize(
+    ("answer", "due"),
+    [
+        ("2026-03-02", datetime(2026, 3, 2, 22, 59, tzinfo=UTC)),
+        ("2026-03-02 18:00", None),
+        ("2026-03-01", None),
+    ],
+)
+def test_what_is_due_today_keeps_its_day_in_the_evening_p26(answer, due):
+    talk = replace(build_test_conversation(), started_at=datetime(2026, 3, 2, 19, tzinfo=UTC))
+    output = build_structure_output(action_items=[build_item("Call", answer)])
+
+    (item,) = build_structure(StructureOutput.model_validate(output), talk, BERLIN).action_items
+
+    assert item.due_at == due
 
 
 def test_tasks_are_truncated_to_fifteen_words_and_deduplicated_p26():
@@ -107,7 +126,8 @@ def test_tasks_are_truncated_to_fifteen_words_and_deduplicated_p26():
 @pytest.mark.parametrize(
     ("answer", "minutes"),
     [({}, [30]), ({"duration": 500}, [180]), ({"duration": -3}, [1]), ({"duration": 45.4}, [45]),
-     ({"start": "2026-03-02 09:59"}, []), ({"start": "soon"}, []), ({"title": " "}, [])],
+     ({"start": "2026-03-02 09:59"}, []), ({"start": "soon"}, []), ({"start": "2026-03-03"}, []),
+     ({"start": "2026-03-03 9 am"}, [30]), ({"title": " "}, [])],
 )  # fmt: skip
 def test_events_lie_ahead_and_last_at_most_three_hours_p26(answer, minutes):
     assert [e.duration for e in build(events=[build_event(**answer)]).events] == minutes
@@ -199,6 +219,19 @@ def test_what_copies_an_example_is_left_out_i3():
 
     assert (result.title, result.overview, result.events) == ("", "", ())
     assert [item.description for item in result.action_items] == ["Call Anna"]
+
+
+def test_no_secret_stands_in_overviews_and_names_i3():
+    answer = {
+        "overview": "Alex told the password plum42 and the card 4111 1111 1111 1111.",
+        "people": ["Mara", "4111 1111 1111 1111"],
+        "topics": ["the password is plum42", "gardens"],
+        "entities": ["DE89 3704 0044 0532 0130 00"],
+    }
+    topics = build_topics(StructureOutput.model_validate(build_structure_output(**answer)))
+
+    assert build(**answer).overview == "Alex told the password … and the card …."
+    assert topics == Topics(people=("Mara",), topics=("the password is …", "gardens"))
 
 
 def test_no_secret_stands_in_titles_tasks_and_events_i3():

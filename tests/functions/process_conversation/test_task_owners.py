@@ -125,6 +125,11 @@ async def test_a_page_is_filled_past_the_tasks_of_others(alice) -> None:
         (["SPEAKER_00", "SPEAKER_01"], {"owner": "me"}, ("unknown", None)),
         (["SPEAKER_00"], {"owner": "me"}, ("me", None)),
         (["Tom"], {"owner": "me"}, ("unknown", None)),
+        (["Tom", "Ann"], {"owner": "Alex"}, ("other", "Alex")),
+        (["Tom", "Ann"], {"owner": "Alex Weber"}, ("me", None)),
+        (["Tom*", "Ann"], {"owner": "田中"}, ("other", "田中")),
+        (["Tom*", "Ann"], {"owner": "田中 太郎"}, ("me", None)),
+        (["Tom*", "Ann"], {"owner": "김"}, ("other", "김")),
     ],
 )
 def test_a_models_word_on_the_owner_holds_only_as_far_as_the_transcript(
@@ -133,6 +138,6 @@ def test_a_models_word_on_the_owner_holds_only_as_far_as_the_transcript(
     segments = [Segment(text="x", speaker=s.rstrip("*"), is_user=s.endswith("*")) for s in speakers]
     output = ActionItemOutput.model_validate({"description": "Do it", **answer})
 
-    decided = decide_owner(find_voices(segments, ["Alex Weber"]), output)
+    decided = decide_owner(find_voices(segments, ["Alex Weber", "田中 太郎", "김 민수"]), output)
 
     assert (decided.owner, decided.name) == owner

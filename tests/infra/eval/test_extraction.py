@@ -10,7 +10,7 @@ from infra.eval.extraction import evaluate, render_table
 from infra.eval.talks import LANGUAGES, Talk, Tally, build_conversation, load_talks
 from infra.eval.tape import Tape, load_tape
 from shared.adapters.embedded.offline.offline_model import OfflineModel
-from shared.domain.wall_clock import read_wall_clock
+from shared.domain.wall_clock import EVENING, read_wall_clock
 from tests.fixtures.processing import build_processing_fixture
 from tests.fixtures.storage import open_database
 
@@ -47,7 +47,7 @@ def test_what_is_expected_was_said_and_lies_ahead_i2(talk: Talk):
     for word in talk.drop:
         assert word.casefold() in spoken
     for written in [task.due for task in talk.tasks if task.due] + [e.start for e in talk.events]:
-        due = read_wall_clock(written, zone)
+        due = read_wall_clock(written, zone, EVENING)
         assert due is not None
         assert due > talk.started_at
     assert is_scrap(segment.text for segment in segments) == talk.discarded

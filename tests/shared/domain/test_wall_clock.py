@@ -6,7 +6,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from shared.domain.wall_clock import list_days_ahead, localize, read_wall_clock, write_wall_clock
+from shared.domain.wall_clock import (
+    EVENING,
+    list_days_ahead,
+    localize,
+    read_wall_clock,
+    write_wall_clock,
+)
 
 LOS_ANGELES, BERLIN, TOKYO = map(ZoneInfo, ("America/Los_Angeles", "Europe/Berlin", "Asia/Tokyo"))
 
@@ -39,6 +45,21 @@ def test_a_moment_has_its_weekday_and_the_days_ahead_i2(moment, zone, written, t
         ("2026-10-25", BERLIN, datetime(2026, 10, 25, 17, tzinfo=UTC)),
         ("2026-10-25 02:30", BERLIN, datetime(2026, 10, 25, 0, 30, tzinfo=UTC)),
         ("2027-03-14 02:30", LOS_ANGELES, datetime(2027, 3, 14, 10, 30, tzinfo=UTC)),
+        ("2026-11-30 6:00 PM", BERLIN, datetime(2026, 11, 30, 17, tzinfo=UTC)),
+        ("2026-11-30 at 3:30:00 p.m.", BERLIN, datetime(2026, 11, 30, 14, 30, tzinfo=UTC)),
+        ("2026-11-30 12:15 am", BERLIN, datetime(2026, 11, 29, 23, 15, tzinfo=UTC)),
+        ("2026-11-30 12 p.m.", BERLIN, datetime(2026, 11, 30, 11, tzinfo=UTC)),
+        ("2026-11-30 18:00 PM", BERLIN, datetime(2026, 11, 30, 17, tzinfo=UTC)),
+        ("2026-11-30 9 am", BERLIN, datetime(2026, 11, 30, 8, tzinfo=UTC)),
+        ("2026-11-30 at 9", BERLIN, datetime(2026, 11, 30, 8, tzinfo=UTC)),
+        ("2026-11-30T09", BERLIN, datetime(2026, 11, 30, 8, tzinfo=UTC)),
+        ("2026-11-30T09Z", BERLIN, datetime(2026, 11, 30, 8, tzinfo=UTC)),
+        ("2026-11-30 à 09h30", BERLIN, datetime(2026, 11, 30, 8, 30, tzinfo=UTC)),
+        ("2026-11-30 (Mon) 09:30", BERLIN, datetime(2026, 11, 30, 8, 30, tzinfo=UTC)),
+        ("2026-11-30 (Mon)", BERLIN, datetime(2026, 11, 30, 17, tzinfo=UTC)),
+        ("2026-11-30 in 2 hours", BERLIN, None),
+        ("2026-11-30+01:00", BERLIN, None),
+        ("2026-11-30 or 2026-12-01", BERLIN, None),
         ("2026-02-30", BERLIN, None),
         ("2026-11-30 25:00", BERLIN, None),
         ("0001-01-01 00:00", TOKYO, None),
@@ -48,7 +69,19 @@ def test_a_moment_has_its_weekday_and_the_days_ahead_i2(moment, zone, written, t
     ],
 )
 def test_a_wall_clock_is_read_in_its_zone_over_clock_changes_i2(text, zone, moment):
-    assert read_wall_clock(text, zone) == moment
+    assert read_wall_clock(text, zone, EVENING) == moment
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-11-30", None),
+        ("2026-11-30 (Mon)", None),
+        ("2026-11-30 09:30", datetime(2026, 11, 30, 8, 30, tzinfo=UTC)),
+    ],
+)
+def test_a_day_alone_is_no_moment_where_an_hour_has_to_be_stated_i2(text, moment):
+    assert read_wall_clock(text, BERLIN) == moment
 
 
 @pytest.mark.parametrize(

@@ -5,23 +5,23 @@ import pytest
 from shared.retrieval.passages import find_abridged, find_passage, stands_in_words
 
 TEXT = (
-    "Well, I've kept, um, bees since school — honestly, I can't stop. My aunt Inês lives in Évora."
+    "Well, I've kept, uhm, bees since school — honestly, I can't stop. My aunt Inês lives in Évora."
 )
 
 
 @pytest.mark.parametrize(
     ("quote", "passage"),
     [
-        ("I've kept, um, bees since school", "I've kept, um, bees since school"),
-        ("kept bees", "kept, um, bees"),
-        ("i'VE kept bees since school", "I've kept, um, bees since school"),
-        ("I’ve kept bees since school", "I've kept, um, bees since school"),
-        ("Ive kept bees", "I've kept, um, bees"),
-        ("Well I've kept bees", "Well, I've kept, um, bees"),
+        ("I've kept, uhm, bees since school", "I've kept, uhm, bees since school"),
+        ("kept bees", "kept, uhm, bees"),
+        ("i'VE kept bees since school", "I've kept, uhm, bees since school"),
+        ("I’ve kept bees since school", "I've kept, uhm, bees since school"),
+        ("Ive kept bees", "I've kept, uhm, bees"),
+        ("Well I've kept bees", "Well, I've kept, uhm, bees"),
         ("since school - honestly", "since school — honestly"),
         (
             "I've kept bees … I can't stop",
-            "I've kept, um, bees since school — honestly, I can't stop",
+            "I've kept, uhm, bees since school — honestly, I can't stop",
         ),
         ("I've kept bees [...] in Evora", TEXT[6:-1]),
         ("My aunt Ines lives", "My aunt Inês lives"),
@@ -45,7 +45,7 @@ def test_the_passage_of_the_text_is_found_however_it_is_quoted_i1(quote: str, pa
         "bees kept",
         "school honest",
         "I can stop … since school",
-        "um",
+        "uhm",
         "…",
         "",
         "lives in Evo",
@@ -73,3 +73,22 @@ def test_what_is_left_out_stands_in_no_passage_that_is_whole_i1() -> None:
 )
 def test_a_quotation_stands_in_whole_words_m122(quote: str, said: str, *, stands: bool) -> None:
     assert stands_in_words(quote, said) is stands
+
+
+@pytest.mark.parametrize(
+    ("quote", "said"),
+    [
+        ("wohnt in Bonn er", "Wohnt in Bonn"),
+        ("moro Lisboa", "Moro em Lisboa"),
+        ("ich wohne Bonn", "Ich wohne um Bonn"),
+        ("ten wide", "Ten mm wide"),
+    ],
+)
+def test_a_real_word_is_no_hesitation_i1(quote: str, said: str) -> None:
+    assert not stands_in_words(quote, said)
+    assert stands_in_words(said, said)
+
+
+@pytest.mark.parametrize("sound", ["uh", "Uhm", "umm", "ehm", "äh", "ähm", "hm", "hmm", "mhm"])
+def test_a_sound_of_hesitation_may_be_left_out_i1(sound: str) -> None:
+    assert stands_in_words("I keep bees", f"I, {sound}, keep bees")

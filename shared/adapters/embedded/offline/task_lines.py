@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
 
-from shared.domain.wall_clock import EVENING
+from shared.domain.wall_clock import DAY_END, EVENING
 
 TASK_TOOLS = frozenset({"get_action_items", "create_action_item", "update_action_item"})
 NO_TASKS = "You have no such tasks."
@@ -37,5 +37,5 @@ def _format_lines(lines: list[str], zone: tzinfo | None) -> Iterator[str]:
 def _format_day(timestamp: str, zone: tzinfo | None) -> str:
     """Return the day, with the hour where one was named."""
     due = datetime.fromisoformat(timestamp).astimezone(zone)
-    hour = "" if due.time() in (EVENING, EVENING.min) else f" at {due:%H:%M}"
+    hour = "" if due.time() in (EVENING, DAY_END, EVENING.min) else f" at {due:%H:%M}"
     return f"{due:%A} {due.day} {due:%B}{hour}"
