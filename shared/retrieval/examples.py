@@ -33,6 +33,7 @@ class ExampleTable(Generic[L]):
     def __init__(self, labels: Sequence[L], file: Path) -> None:
         self.file = file
         self._labels = labels
+        self._places: dict[tuple[L, ...], list[int]] = {}
 
     def weigh(self, vector: Sequence[float]) -> Mapping[L, float]:
         """Return the shares of the labels among the nearest examples, which add up to 1."""
@@ -53,11 +54,15 @@ class ExampleTable(Generic[L]):
         import numpy as np
 
         weights = np.exp(SHARPNESS_OF_ALL * self._compare(vector))
-        near, far = (
-            float(weights[[label in side for label in self._labels]].mean())
-            for side in (to, against)
-        )
+        near, far = (float(weights[self._find_places(side)].mean()) for side in (to, against))
         return near / (near + far)
+
+    def _find_places(self, side: Collection[L]) -> list[int]:
+        """Return the places of the examples that have one of these labels, found once."""
+        key = tuple(side)
+        if key not in self._places:
+            self._places[key] = [n for n, label in enumerate(self._labels) if label in side]
+        return self._places[key]
 
     def _compare(self, vector: Sequence[float]) -> "Matrix":
         """Return the cosine of each example with a text, by their directions from the mean of all."""
