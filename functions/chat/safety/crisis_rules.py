@@ -133,6 +133,8 @@ _LAUGHTER: Final = {
 """Behind a statement it makes an idiom of it."""
 _QUOTED: Final = re.compile('"[^"]*"|[“„][^“”„]*[“”]|«[^«»]*»|»[^«»]*«|「[^「」]*」|『[^『』]*』')
 """What stands between two marks; a mark without its other hides nothing."""
+_COMMAND: Final = re.compile(r"\s*/\w+\s")
+"""What stands before the words of a command, in no clause of theirs."""
 _ENDS: Final = r"(?<=\?)|[.;!…。]"
 _SENTENCES: Final = (re.compile(_ENDS), re.compile(rf"{_ENDS}|\n"))
 """Where one ends, in a text with broken lines and in one where each line is a sentence. A colon goes on."""
@@ -169,7 +171,8 @@ def find_crisis(text: str) -> CrisisFinding:
     An intent is certain where it is all that its clause says, but for its time, and its sentence sets no condition.
     An idiom ("… kill myself laughing") is a doubt without a level.
     """
-    plain = _simplify(_QUOTED.sub(" … ", text))
+    command = _COMMAND.match(text)
+    plain = _simplify(_QUOTED.sub(" … ", text[command.end() :] if command else text))
     words = _space(plain)
     if not (_find_language(words, _INTENT) or _find_language(words, _WISH)):
         return CrisisFinding()
