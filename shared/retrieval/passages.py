@@ -56,8 +56,14 @@ def stands_in_words(quote: str, text: str) -> bool:
 
 
 def weigh_quotation(quote: str) -> int:
-    """Return how much is compared: one for a character in scripts written without spaces, two for a word in others."""
-    return sum(2 if word.is_spaced else 1 for word in _list_words(quote))
+    """Return how much is compared: one for a character in scripts written without spaces, two for a word in others.
+
+    "I'm" is two words, as it is said.
+    """
+    return sum(
+        2 + 2 * fold(quote[word.start : word.end]).strip("'").count("'") if word.is_spaced else 1
+        for word in _list_words(quote)
+    )
 
 
 def _list_words(text: str) -> Iterator[_Word]:

@@ -54,6 +54,7 @@ def test_a_chat_has_an_address(console: Console) -> None:
     console.page.get_by_role("button", name="New chat").click()
     expect(console.page).not_to_have_url(f"{console.origin}/#/chats")
     address = console.page.url
+    expect(console.answers).to_have_count(1)
     console.ask("What can you do?")
 
     console.page.reload()
