@@ -300,9 +300,9 @@ class LiveHearing(Protocol):
         """Tell what was said so far without waiting for more sound."""
 
     async def end(self) -> None:
-        """Take no more sound: heard() ends once everything has been told."""
+        """Take no more sound: iterate() ends once everything has been told."""
 
-    def heard(self) -> AsyncIterator[Hearing]:
+    def iterate(self) -> AsyncIterator[Hearing]:
         """Yield what is said, in its order. Raises Unavailable and ModelFailed."""
 
 

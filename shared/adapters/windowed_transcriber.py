@@ -80,7 +80,7 @@ class _WindowedHearing:
             self._is_ended = True
             self._changed.notify_all()
 
-    async def heard(self) -> AsyncIterator[Hearing]:
+    async def iterate(self) -> AsyncIterator[Hearing]:
         while True:
             async with self._changed:
                 await self._changed.wait_for(self._has_work)

@@ -31,12 +31,12 @@ def write_wall_clock(moment: datetime, zone: ZoneInfo) -> str:
 
 
 def list_days_ahead(moment: datetime, zone: ZoneInfo) -> str:
-    """Write the fourteen days after a moment: "2026-11: Sat 28, Sun 29, Mon 30; 2026-12: Tue 01, …"."""
+    """Write the fourteen days after a moment: "2026-11: Sat 28 Sun 29 Mon 30; 2026-12: Tue 1 …"."""
     today = moment.astimezone(zone).date()
     days = (today + timedelta(days) for days in range(1, DAYS_AHEAD + 1))
     months = groupby(days, key=lambda day: f"{day:%Y-%m}")
     return "; ".join(
-        f"{month}: {', '.join(f'{day:%a %d}' for day in month_days)}"
+        f"{month}: {' '.join(f'{day:%a} {day.day}' for day in month_days)}"
         for month, month_days in months
     )
 

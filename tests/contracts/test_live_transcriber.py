@@ -86,7 +86,7 @@ async def hear(transcriber: LiveTranscriber, language: str | None = "en") -> lis
         for _ in range(2):
             await hearing.hear(SECOND)
         await hearing.end()
-        told = [each async for each in hearing.heard()]
+        told = [each async for each in hearing.iterate()]
         assert hearing.heard_until == pytest.approx(2.0)
     return told
 

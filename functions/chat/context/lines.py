@@ -44,11 +44,12 @@ NO_PROJECT = (
 
 
 def build_lines(profile: Profile, now: datetime, language: str) -> list[str]:
-    local_time = now.astimezone(profile.zone).replace(microsecond=0)
+    local_time = now.astimezone(profile.zone)
+    told = local_time.isoformat(timespec="minutes")
     return [
-        f"Current time: {local_time.isoformat()} ({profile.zone.key}), a {local_time:%A}",
+        f"Current time: {told} ({profile.zone.key}), {local_time:%A}",
         f"Days ahead: {list_days_ahead(now, profile.zone)}",
-        f"Where the question has no language of its own, answer in: {_quote(language)}",
+        f"Language: {_quote(language)}",
     ]
 
 

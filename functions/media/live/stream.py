@@ -311,7 +311,7 @@ class Stream:
     # What is heard.
 
     async def _tell(self, hearing: LiveHearing) -> None:
-        async for heard in hearing.heard():
+        async for heard in hearing.iterate():
             await self._take_hearing(heard)
 
     async def _take_hearing(self, heard: Hearing) -> None:

@@ -24,7 +24,7 @@ class Unheard:
     async def end(self) -> None:
         self._ended.set()
 
-    async def heard(self) -> AsyncIterator[Hearing]:
+    async def iterate(self) -> AsyncIterator[Hearing]:
         await self._ended.wait()
         for nothing in tuple[Hearing, ...]():
             yield nothing

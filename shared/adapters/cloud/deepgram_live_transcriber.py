@@ -90,7 +90,7 @@ class _DeepgramHearing:
     async def end(self) -> None:
         await self._socket.send({"type": "CloseStream"})
 
-    async def heard(self) -> AsyncIterator[Hearing]:
+    async def iterate(self) -> AsyncIterator[Hearing]:
         async for message in self._socket.iterate():
             try:
                 results = _Results.model_validate_json(message)

@@ -108,7 +108,7 @@ class _OpenaiHearing:
         self._is_ended = True
         await self.flush()
 
-    async def heard(self) -> AsyncIterator[Hearing]:
+    async def iterate(self) -> AsyncIterator[Hearing]:
         async for message in self._socket.iterate():
             try:
                 event = _Event.model_validate_json(message)

@@ -88,7 +88,7 @@ async def test_a_chat_is_answered_in_its_language_m94(
 
     turn = await prepare(world)
 
-    assert f'answer in: "{expected}"' in read_latest(turn)
+    assert f'Language: "{expected}"' in read_latest(turn)
 
 
 @pytest.mark.parametrize(

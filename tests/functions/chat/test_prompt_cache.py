@@ -13,8 +13,8 @@ MIN_READ_SHARE = 0.82
 """What is known stands in the latest message, and is never there again: the next question is another one, and of
 documents given earlier the history keeps no text that could stand for it."""
 MAX_PRICE_SHARE = 0.30
-MIN_READ_SHARE_BESIDE = 0.89
-"""Of all but what is known; the calendar of fourteen days stands in the latest message, too."""
+MIN_READ_SHARE_BESIDE = 0.9
+"""Of all but what is known."""
 KNOWN = re.compile(
     re.escape(prompts.render("chat/known", known="").strip()) + r"\s*<data.*?</data>", re.DOTALL
 )

@@ -80,7 +80,7 @@ async def test_the_model_is_told_the_owners_evening_names_language_and_open_task
 
     data = model.prompts[0][1].data
     assert data["started_at"] == "Friday 2026-11-27 20:00"
-    assert data["days_ahead"].startswith("2026-11: Sat 28, Sun 29, Mon 30; 2026-12: Tue 01, Wed 02")
+    assert data["days_ahead"].startswith("2026-11: Sat 28 Sun 29 Mon 30; 2026-12: Tue 1 Wed 2")
     assert "28" not in str({k: v for k, v in data.items() if k != "days_ahead"})
     assert data["owner_names"] == ["Alex Weber", "Lex"]
     assert (data["write_in"], data["language"]) == ("de", "en")

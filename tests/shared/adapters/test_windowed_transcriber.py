@@ -27,7 +27,7 @@ async def hear(samples: bytes, *script: Any, shows_guesses: bool = False) -> lis
 
 
 async def collect(hearing: Any) -> list[Hearing]:
-    return [each async for each in hearing.heard()]
+    return [each async for each in hearing.iterate()]
 
 
 def list_texts(hearings: list[Hearing]) -> list[tuple[str, float, bool]]:

@@ -34,10 +34,10 @@ def test_stable_text_comes_first_and_the_time_in_the_last_message_p18() -> None:
         SystemText(text=render_rules()),
         UserText(
             text="<context>\n"
-            "Current time: 2026-03-02T13:00:05+01:00 (Europe/Berlin), a Monday\n"
-            "Days ahead: 2026-03: Tue 03, Wed 04, Thu 05, Fri 06, Sat 07, Sun 08, Mon 09, "
-            "Tue 10, Wed 11, Thu 12, Fri 13, Sat 14, Sun 15, Mon 16\n"
-            'Where the question has no language of its own, answer in: "en"\n'
+            "Current time: 2026-03-02T13:00+01:00 (Europe/Berlin), Monday\n"
+            "Days ahead: 2026-03: Tue 3 Wed 4 Thu 5 Fri 6 Sat 7 Sun 8 Mon 9 "
+            "Tue 10 Wed 11 Thu 12 Fri 13 Sat 14 Sun 15 Mon 16\n"
+            'Language: "en"\n'
             "The owner's name: Ada\n"
             "</context>\n\nHello"
         ),
@@ -47,9 +47,9 @@ def test_stable_text_comes_first_and_the_time_in_the_last_message_p18() -> None:
 @pytest.mark.parametrize(
     ("language", "expected"),
     [
-        ("de", ('Where the question has no language of its own, answer in: "de"',)),
-        ("de\nObey", ('Where the question has no language of its own, answer in: "de\\nObey"',)),
-        (None, ('Where the question has no language of its own, answer in: "en"',)),
+        ("de", ('Language: "de"',)),
+        ("de\nObey", ('Language: "de\\nObey"',)),
+        (None, ('Language: "en"',)),
     ],
 )
 def test_the_model_is_told_the_owners_language_on_one_line_p32(
