@@ -20,15 +20,23 @@ _MAX_PROBLEMS = 5
 
 
 def parse_answer(
-    text: str, reasoning: str, schema: type[T], *, name: str, data: Mapping[str, Any]
+    text: str,
+    reasoning: str,
+    schema: type[T],
+    *,
+    name: str,
+    data: Mapping[str, Any],
+    may_be_cut: bool = False,
 ) -> T:
     """Parse the answer to a prompt about `data`: its JSON alone, fenced, within words, or given as a thought.
 
-    Its texts are cleaned as they are parsed: no other code has to. Raises ModelFailed.
+    One that `may_be_cut` is read as far as it came. Its texts are cleaned as they are parsed: no other code
+    has to. Raises ModelFailed.
     """
     adapter = type_adapter(schema)
     problems = 0
-    for candidate in _list_candidates(text if text.strip() else reasoning):
+    written = text if text.strip() else reasoning
+    for candidate in (*_list_candidates(written), *(_list_begun(written) if may_be_cut else ())):
         try:
             answer: T = adapter.validate_json(_clean(candidate, data))
         except ValidationError as error:
@@ -85,6 +93,26 @@ def _list_candidates(text: str) -> Iterator[str]:
             yield json.dumps(content)
             yield json.dumps(_drop_nulls(content))
             end = stop
+
+
+def _list_begun(text: str) -> Iterator[str]:
+    """Yield the object that a text begins and does not end, without the last item of its open list."""
+    try:
+        content = from_json(text[text.find("{") :], allow_partial=True)
+    except ValueError:
+        return
+    yield json.dumps(_drop_last_item(content))
+
+
+def _drop_last_item(content: Any) -> Any:
+    """Drop the last item of the list that a cut text was in: it may be half of one."""
+    match content:
+        case {**fields} if fields:
+            last = next(reversed(fields))
+            return {**fields, last: _drop_last_item(fields[last])}
+        case [*items] if items:
+            return items[:-1]
+    return content
 
 
 def _decode(text: str) -> Iterator[str]:

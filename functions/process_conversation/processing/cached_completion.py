@@ -87,7 +87,7 @@ async def complete_once(
     It is stored as that of a `stage`, the prompt's name unless given. An answer to another version of
     the prompt is not used again, nor one that covers something else than `covers`. `finish` adds what only
     this call knows. An answer of which a part came malformed is asked for once more, and so is a stored
-    one. Raises ModelFailed where a part is missing all the same; what came stays stored.
+    one. Raises ModelFailed where it does not serve without that part; what came stays stored.
     """
     stage, covers = stage or prompt.name.rpartition("/")[2], covers or {}
     stored = await load_stored(extraction, stage, versions={prompt.version})
@@ -107,7 +107,7 @@ async def complete_once(
         await store_answer(
             extraction.deps.claims, extraction.uid, extraction.conversation, stage, record
         )
-    return _require_complete(answer, prompt)
+    return _require_serving(answer, prompt)
 
 
 async def load_stored(
@@ -119,8 +119,8 @@ async def load_stored(
     return stored if stored is not None and stored["prompt_version"] in versions else None
 
 
-def _require_complete(answer: A | None, prompt: Prompt) -> A:
-    if answer is None or not answer.is_complete:
+def _require_serving(answer: A | None, prompt: Prompt) -> A:
+    if answer is None or not answer.can_serve:
         message = f"a part of the answer to {prompt.name!r} is missing"
         raise ModelFailed(message, reason="malformed_answer")
     return answer

@@ -242,6 +242,7 @@ def _sift(extraction: Extraction, answers: Sequence[PartAnswer]) -> Sifted:
         for part in answers
     ]
     dropped = sum((Counter(part.dropped) for part in sifted_parts), Counter())
+    dropped["unread"] = sum(part.answer.memories is None for part in answers)
     facts = merge_memories([part.facts for part in sifted_parts], extraction.lines)
     return Sifted(facts=tuple(facts), dropped=dropped)
 

@@ -33,7 +33,8 @@ MAX_TURNS_APART = 6
 """So far from the segment that a model names its proof is looked for."""
 MIN_PROOF_WEIGHT = 6
 """Three words, or six characters in scripts without spaces; of a shorter segment all of it is enough."""
-DropReason = Literal["not_meant", "empty", "unproved", "secret", "example", "long"]
+DropReason = Literal["not_meant", "empty", "unproved", "secret", "example", "long", "unread"]
+"""Of what a model wanted to remember; `unread` counts the parts of a transcript whose facts came malformed."""
 EXTRACTED_CATEGORIES: tuple[MemoryCategory, ...] = ("interesting", "system")
 
 

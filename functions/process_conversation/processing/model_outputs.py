@@ -93,6 +93,11 @@ class ProcessingOutput(BaseModel):
         """Tell whether nothing of it is missing."""
         return True
 
+    @property
+    def can_serve(self) -> bool:
+        """Tell whether it is of use without what another answer did not bring either."""
+        return self.is_complete
+
     def add(self, earlier: Self) -> Self:
         """Add the parts that an earlier answer had; most come whole or not at all."""
         return self if self.is_complete else earlier
@@ -234,12 +239,17 @@ class ExtractionOutput(ProcessingOutput):
     def is_complete(self) -> bool:
         return self.structure is not None and self.memories is not None
 
+    @property
+    def can_serve(self) -> bool:
+        return self.structure is not None
+
     def add(self, earlier: Self) -> Self:
+        """Return this one with what it lacks; of the earlier one, any part may have been cut."""
         return self.model_copy(
             update={
                 "is_repaired": True,
-                "structure": earlier.structure or self.structure,
-                "memories": self.memories if earlier.memories is None else earlier.memories,
+                "structure": self.structure or earlier.structure,
+                "memories": earlier.memories if self.memories is None else self.memories,
             }
         )
 

@@ -161,6 +161,7 @@ def _build_question(
             data=data,
             answer_tokens=min(ANSWER_TOKENS, LEAST_ANSWER_TOKENS + data_tokens),
             is_divisible=True,
+            takes_cut_answers=True,
         ),
         until=part.until,
         data_tokens=data_tokens,

@@ -189,14 +189,14 @@ class OpenaiModel:
                 self._known.change(
                     self._build_key(role), lambda known: known.notice("wrapped_json")
                 )
-            return _parse(answer, prompt, schema)
+            return _parse(answer, prompt, schema, max_tokens=request.max_tokens)
         except ModelFailed as error:
             if error.reason != "malformed_answer":
                 raise
             repair = self._build_repair(role, request, answer, schema)
         second = await self._collect(role, prompt, repair, steps=_SCHEMA_IN_PROMPT)
         try:
-            return _parse(second, prompt, schema)
+            return _parse(second, prompt, schema, max_tokens=repair.max_tokens)
         except ModelFailed as error:
             if prompt.is_divisible and second.end.reason == "length":
                 message = f"the answer to {prompt.name!r} is longer than it may be"
@@ -457,11 +457,28 @@ def _record(role: ModelRole, prompt: Prompt, finish_event: ModelCallFinished) ->
     )
 
 
-def _parse(answer: _StructuredAnswer, prompt: Prompt, schema: type[T]) -> T:
-    """Raises ModelFailed, and Unavailable for an answer that broke off before it was whole."""
+def _is_endless(answer: _StructuredAnswer, prompt: Prompt, max_tokens: int | None) -> bool:
+    """Tell whether a model found no end: it repeats itself, or had all the room that an answer needs."""
+    if answer.end.reason == "length":
+        return (max_tokens or 0) >= prompt.answer_tokens
+    return answer.end.reason == "repetition"
+
+
+def _parse(
+    answer: _StructuredAnswer, prompt: Prompt, schema: type[T], *, max_tokens: int | None
+) -> T:
+    """Parse an answer, for which there were `max_tokens`.
+
+    Raises ModelFailed, and Unavailable for an answer that broke off before it was whole.
+    """
     try:
         return parse_answer(
-            answer.text, answer.reasoning, schema, name=prompt.name, data=prompt.data
+            answer.text,
+            answer.reasoning,
+            schema,
+            name=prompt.name,
+            data=prompt.data,
+            may_be_cut=prompt.takes_cut_answers and _is_endless(answer, prompt, max_tokens),
         )
     except ModelFailed:
         if answer.end.reason == "cut":

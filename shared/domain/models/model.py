@@ -203,6 +203,7 @@ class Prompt:
     `name` and `version` come from the prompt's file; `data` is JSON-like and is sent fenced. The answer has
     at most `answer_tokens`. Where all does not fit a model's window, the longest parts of `data` are cut;
     one that `is_divisible` is never cut: its caller divides it when ModelFailed says that it is too long.
+    Of one that `takes_cut_answers` an answer without an end is read as far as it came.
     """
 
     name: str
@@ -211,3 +212,4 @@ class Prompt:
     data: Mapping[str, Any]
     answer_tokens: int = ANSWER_TOKENS
     is_divisible: bool = False
+    takes_cut_answers: bool = False

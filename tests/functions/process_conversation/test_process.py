@@ -310,8 +310,20 @@ async def test_a_part_that_came_outlives_an_outage_d5(database, answers):
     assert (await world.load_conversation()).structured.title == "The good one"
 
 
-async def test_an_answer_of_which_a_part_never_comes_fails_the_conversation_d5(database):
+async def test_a_conversation_is_kept_of_which_the_facts_never_come_readably_n5(database):
     with ScriptedModel(answers={EXTRACTION: [PARTS[0], PARTS[0]]}) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+
+        await world.deliver_all()
+
+    conversation = await world.load_conversation()
+    assert (conversation.status, conversation.structured.title) == ("completed", "The good one")
+    assert conversation.dropped_memories == {"unread": 1}
+
+
+async def test_an_answer_whose_structure_never_comes_fails_the_conversation_d5(database):
+    with ScriptedModel(answers={EXTRACTION: [PARTS[1], PARTS[1]]}) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
 

@@ -585,6 +585,45 @@ async def test_an_answer_that_never_ends_asks_for_less_where_its_data_can_be_div
     assert raised.value.reason == reason
 
 
+LOOP = ", ".join(['{"title": "same again"}'] * 100)
+CUT = replace(PROMPT, is_divisible=True, takes_cut_answers=True, answer_tokens=200)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        Script(schema="items", text=f'{{"items": [{{"title": "milk"}}, {LOOP}'),
+        Script(
+            schema="items",
+            text='{"items": [{"title": "milk"}, {"title": "of',
+            finish_reason="length",
+        ),
+    ],
+    ids=["repeats itself", "had room"],
+)
+async def test_an_answer_without_an_end_is_read_as_far_as_it_came_n5(server, model, script):
+    server.play(script)
+
+    answer = await model.complete_structured("fast", CUT, Items)
+
+    assert answer.items[0].title == "milk"
+    assert "of" not in [item.title for item in answer.items]
+    assert len(server.requests) == 1
+
+
+async def test_an_answer_that_had_too_little_room_is_not_taken_for_a_whole_one_n2(server, model):
+    begun = '{"items": [{"title": "milk"}, {"title": "of'
+    server.play(
+        Script(schema="items", text=begun, finish_reason="length"),
+        Script(schema=IN_WORDS, text=begun, finish_reason="length"),
+    )
+
+    with pytest.raises(ModelFailed) as raised:
+        await model.complete_structured("fast", replace(CUT, answer_tokens=10**9), Items)
+
+    assert raised.value.reason == "too_long"
+
+
 async def _redirect_to_itself(request: Request) -> Response:
     return RedirectResponse(request.url, status_code=307)
 
