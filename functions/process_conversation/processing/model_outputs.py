@@ -5,7 +5,7 @@ They are lenient: one odd value never costs the whole answer.
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, Self, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -25,6 +25,7 @@ from shared.domain.memories.memory import MemoryCategory
 from shared.library.exclusive_facts import ExclusiveKey, build_exclusive_key
 from shared.library.write_policy import StatementKind, WriteTiming, decide_timing
 
+T = TypeVar("T")
 ExtractedKind = Literal[StatementKind, "learned"]
 """How words were meant; `learned` is worth passing on, from whomever, and no fact about the owner."""
 DEFAULT_EVENT_MINUTES = 30.0
@@ -70,7 +71,17 @@ def _find_id(number: int | None, shown_ids: Sequence[MemoryId]) -> MemoryId | No
 
 
 def _to_list(value: object) -> object:
-    return [] if value is None else _cut(value)
+    return _cut(value) if isinstance(value, list) else []
+
+
+def _leave_out_items(value: object, read: ValidatorFunctionWrapHandler) -> object:
+    """Read a list; a malformed item does not cost the others."""
+    try:
+        return read(value)
+    except ValidationError as error:
+        malformed = {problem["loc"][0] for problem in error.errors()}
+        items = value if isinstance(value, list) else []
+        return read([item for place, item in enumerate(items) if place not in malformed])
 
 
 def _cut(value: object) -> object:
@@ -80,7 +91,8 @@ def _cut(value: object) -> object:
 Category = Annotated[
     str, BeforeValidator(_normalise_category), Field(json_schema_extra={"enum": list(CATEGORIES)})
 ]
-Names = Annotated[Sequence[str], BeforeValidator(_to_list)]
+Listed = Annotated[Sequence[T], BeforeValidator(_to_list), WrapValidator(_leave_out_items)]
+Names = Listed[str]
 
 
 class ProcessingOutput(BaseModel):
@@ -119,7 +131,7 @@ class SentenceOutput(ProcessingOutput):
 class ShorterOutput(ProcessingOutput):
     """Sentences in fewer words."""
 
-    sentences: Annotated[Sequence[SentenceOutput], BeforeValidator(_to_list)] = ()
+    sentences: Listed[SentenceOutput] = ()
 
 
 class TemplateOutput(ProcessingOutput):
@@ -151,15 +163,21 @@ class StructureOutput(ProcessingOutput):
     """Title, overview, tasks, events and names of one transcript, or of one block of it."""
 
     title: str
-    overview: str
+    overview: str | SkipJsonSchema[None]
     emoji: str = ""
     category: Category = "other"
-    action_items: Annotated[Sequence[ActionItemOutput], BeforeValidator(_to_list)] = ()
-    events: Annotated[Sequence[EventOutput], BeforeValidator(_to_list)] = ()
+    action_items: Listed[ActionItemOutput] = ()
+    events: Listed[EventOutput] = ()
     people: Names = ()
     topics: Names = ()
     entities: Names = ()
     dates: Names = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_without_overview(cls, value: object) -> object:
+        """Read one that was cut before its end."""
+        return {"overview": None, **value} if isinstance(value, dict) else value
 
 
 class MemoryOutput(ProcessingOutput):
@@ -237,7 +255,8 @@ class ExtractionOutput(ProcessingOutput):
 
     @property
     def is_complete(self) -> bool:
-        return self.structure is not None and self.memories is not None
+        has_overview = self.structure is not None and self.structure.overview is not None
+        return has_overview and self.memories is not None
 
     @property
     def can_serve(self) -> bool:

@@ -62,7 +62,7 @@ def build_structure(
     voices = find_voices(conversation.named_segments, own_names)
     return Structured(
         title=_clean_title(answer.title, conversation),
-        overview=hide_secrets(_drop_copied(answer.overview.strip(), conversation))[
+        overview=hide_secrets(_drop_copied((answer.overview or "").strip(), conversation))[
             :MAX_OVERVIEW_CHARS
         ],
         emoji=_clean_emoji(answer.emoji),

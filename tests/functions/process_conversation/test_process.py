@@ -283,6 +283,37 @@ PARTS = (
 )
 
 
+async def test_an_odd_item_of_a_list_costs_no_other_n5(database):
+    odd: list[Any] = [7, {"due_at": "2026-11-30"}, None, "milk"]
+    whole = build_structure_output()
+    structure = {name: [*odd, *part] for name, part in whole.items() if isinstance(part, list)}
+    answer = {"structure": {**whole, **structure, "topics": "launch"}, "memories": []}
+    with ScriptedModel(answers={EXTRACTION: [answer]}) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+
+        await world.deliver_all()
+
+    conversation = await world.load_conversation()
+    tasks = [item.description for item in conversation.structured.action_items]
+    assert (conversation.status, tasks) == ("completed", ["Call the printer"])
+    assert conversation.topics.entities == ("milk", "Berlin")
+
+
+async def test_an_answer_cut_in_its_overview_is_asked_for_once_more_n5(database):
+    cut = {"structure": {"title": "The cut one"}}
+    whole = {"structure": build_structure_output(title="The whole one"), "memories": []}
+    with ScriptedModel(answers={EXTRACTION: [cut, whole, cut, cut]}) as model:
+        world = build_processing_fixture(database, model)
+        titles = []
+        for words in ("The launch is in Berlin.", "The launch is in May."):
+            await world.write(build_test_conversation(words))
+            await world.deliver_all()
+            titles.append((await world.load_conversation()).structured.title)
+
+    assert titles == ["The whole one", "The cut one"]
+
+
 @pytest.mark.parametrize("answers", [PARTS, PARTS[::-1]])
 async def test_a_malformed_part_is_asked_for_once_more_and_the_other_kept_d5(database, answers):
     with ScriptedModel(answers={EXTRACTION: answers}) as model:
