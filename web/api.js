@@ -32,7 +32,7 @@ export function connect(getToken, onSignedOut) {
     ({ items: await response.json(), next: response.headers.get("X-Next-Cursor") }) });
   return {
     call,
-    conversations: (cursor, folder) => page(`/v1/conversations?${query({ limit: 50, cursor, folder_id: folder, statuses: LISTED, include_discarded: true, include_transcript: false })}`),
+    conversations: (cursor, filter) => page(`/v1/conversations?${query({ limit: 50, cursor, ...filter, statuses: LISTED, include_discarded: true, include_transcript: false })}`),
     importForm: (form, preview) => call("POST", `/v1/imports?${query({ preview })}`, { form }),
     importUploads: (uploads, modified) => call("POST", "/v1/imports?preview=true", { body: { uploads, modified } }),
     imported: (id) => call("GET", at`/v1/imports/${id}`),
