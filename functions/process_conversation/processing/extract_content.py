@@ -59,10 +59,11 @@ from functions.process_conversation.processing.transcript_parts import (
     list_before,
     take_part,
 )
+from functions.process_conversation.processing.whole_overview import describe_whole
 from shared import prompts, telemetry
 from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.domain.account.profile import Profile
-from shared.domain.conversations.conversation import Conversation, apply_edits
+from shared.domain.conversations.conversation import Conversation, Structured, Topics, apply_edits
 from shared.domain.conversations.derived_ids import DerivedIds
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memories.memory import Memory
@@ -219,18 +220,29 @@ async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem
         known_by_id |= near_by_id
     known_by_id |= await _load_named(deps, uid, conversation, fact_candidates, known_by_id)
 
+    structured, topics = await _merge_contents(extraction, answers)
+
     def build() -> Draft:
-        parts = _build_contents(extraction, answers)
-        return build_draft(
-            conversation,
-            merge_structures(parts),
-            add_speakers(merge_topics(parts), conversation),
-            decide_memories(fact_candidates, [*known_by_id.values()]),
-            ids,
-        )
+        reconciliation = decide_memories(fact_candidates, [*known_by_id.values()])
+        return build_draft(conversation, structured, topics, reconciliation, ids)
 
     draft = await run_beside_the_loop([conversation], build)
     return replace(draft, dropped_memories=dropped)
+
+
+async def _merge_contents(
+    extraction: Extraction, answers: Sequence[PartAnswer]
+) -> tuple[Structured, Topics]:
+    """Return what came of all parts. Raises ModelOutage."""
+    conversation = extraction.conversation
+
+    def merge() -> tuple[list[Structured], Structured, Topics]:
+        parts = _build_contents(extraction, answers)
+        topics = add_speakers(merge_topics(parts), conversation)
+        return [part.structured for part in parts], merge_structures(parts), topics
+
+    parts, merged, topics = await run_beside_the_loop([conversation], merge)
+    return await describe_whole(extraction, parts, merged), topics
 
 
 def _sift(extraction: Extraction, answers: Sequence[PartAnswer]) -> Sifted:

@@ -117,6 +117,13 @@ class ShorterOutput(ProcessingOutput):
     sentences: Annotated[Sequence[SentenceOutput], BeforeValidator(_to_list)] = ()
 
 
+class WholeOutput(ProcessingOutput):
+    """Title and overview of a conversation that was read in parts."""
+
+    title: str
+    overview: str
+
+
 class TemplateOutput(ProcessingOutput):
     """The summary that a template asks for."""
 

@@ -171,12 +171,16 @@ def _build_question(
 def _describe_owner(extraction: Extraction) -> Mapping[str, Any]:
     """Return the calendar, names and language of the owner, as the data holds them."""
     conversation, profile = extraction.conversation, extraction.profile
-    spoken_language = conversation.language[:MAX_LANGUAGE_CHARS]
     return {
         "days_ahead": list_days_ahead(conversation.started_at, profile.zone),
         "owner_names": list(deduplicate_names(profile.all_names)),
-        "write_in": profile.language or spoken_language,
+        "write_in": get_language(extraction),
     }
+
+
+def get_language(extraction: Extraction) -> str:
+    """Return the language to write in: the owner's, else the one spoken."""
+    return extraction.profile.language or extraction.conversation.language[:MAX_LANGUAGE_CHARS]
 
 
 def _name_stage(start: Place) -> str:
