@@ -171,6 +171,7 @@ export function connect(getToken, onSignedOut) {
     people: (cursor) => page(`/v1/users/people?${query({ limit: 500, cursor })}`),
     addPerson: (name) => call("POST", "/v1/users/people", { body: { name } }),
     renamePerson: (id, value) => call("PATCH", at`/v1/users/people/${id}/name`, { body: { value } }),
+    setRole: (id, value) => call("PATCH", at`/v1/users/people/${id}/role`, { body: { value } }),
     deletePerson: (id) => call("DELETE", at`/v1/users/people/${id}`),
     // The first page has all own and installed apps.
     apps: (cursor) => page(`/v1/apps?${query({ cursor })}`),

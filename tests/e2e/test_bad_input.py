@@ -314,6 +314,7 @@ BODY_ID_ROUTES = [
     ("PATCH", f"{TALK}/action-items/{{task}}", RENAMED_ITEM, "Action item not found"),
     ("DELETE", f"{TALK}/action-items", {"description": "Book the train"}, NOT_FOUND[0]),
     ("PATCH", "/v1/action-items/{task}", {"completed": True}, "Action item not found"),
+    ("PATCH", "/v1/users/people/{person}/role", {"value": "my sister"}, "Person not found"),
     ("PATCH", "/v1/folders/{folder}", {"name": "x"}, "Folder not found"),
     ("DELETE", "/v1/folders/{folder}", {}, "Folder not found"),
     (
@@ -566,6 +567,7 @@ BODY_ROUTES = [
     ("POST", "/v1/conversations/{conversation_id}/test-prompt"),
     ("PUT", "/v1/users/preferences/app"),
     ("PATCH", "/v1/users/people/{person_id}/name"),
+    ("PATCH", "/v1/users/people/{person_id}/role"),
     ("PATCH", "/v1/users/language"),
     ("PATCH", "/v1/users/geolocation"),
     ("PATCH", "/v1/users/onboarding"),

@@ -1390,6 +1390,7 @@ class PeriodUsageOut(TypedDict):
 class PersonIn(TypedDict):
     id: NotRequired[str | None]
     name: str
+    role: NotRequired[str]
 
 
 class PersonNameIn(TypedDict):
@@ -1399,11 +1400,16 @@ class PersonNameIn(TypedDict):
 class PersonOut(TypedDict):
     id: str
     name: str
+    role: str
     created_at: str
     updated_at: str
     speech_samples: NotRequired[list[str]]
     speech_sample_transcripts: NotRequired[list[str]]
     speech_samples_version: NotRequired[int]
+
+
+class PersonRoleIn(TypedDict):
+    value: str
 
 
 class PhotoIn(TypedDict):

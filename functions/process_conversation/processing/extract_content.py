@@ -68,6 +68,7 @@ from shared.domain.conversations.derived_ids import DerivedIds
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
+from shared.domain.people.person import Person
 from shared.domain.tasks.action_item import ActionItem
 from shared.domain.words import build_wording
 from shared.library.compare_facts import compare_facts, select_read
@@ -82,6 +83,7 @@ from shared.retrieval.terms import tokenize
 MAX_SHOWN_MEMORIES = 100
 """Of them as many as the window holds."""
 MAX_SHOWN_TASKS = 30
+MAX_PEOPLE_WITH_ROLES = 200
 DISCARD_PROMPT = "process_conversation/discard"
 DISCARD_TOKENS = 1_000
 """Room for a yes or no, and for what some models think before it."""
@@ -197,7 +199,12 @@ async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem
         [conversation], partial(_order_by_nearness, elsewhere, conversation)
     )
     tasks = [task.description for task in open_tasks if _is_from_elsewhere(task, conversation)]
-    answers = await read_transcript(extraction, Known(memories=shown_memories, tasks=tasks))
+    people = await deps.stores.people.list_with_roles(uid, limit=MAX_PEOPLE_WITH_ROLES)
+    mentioned = await run_beside_the_loop(
+        [conversation], partial(_select_mentioned, people, conversation)
+    )
+    known = Known(memories=shown_memories, tasks=tasks, people=mentioned)
+    answers = await read_transcript(extraction, known)
     ids = await _load_derived_ids(deps, uid, conversation)
 
     sifted = await run_beside_the_loop([conversation], partial(_sift, extraction, answers))
@@ -269,6 +276,20 @@ def _order_by_nearness(memories: Sequence[Memory], conversation: Conversation) -
         )
 
     return sorted(memories, key=shares_rare_word, reverse=True)
+
+
+def _select_mentioned(people: Sequence[Person], conversation: Conversation) -> list[Person]:
+    """Return those who speak, or are called by a name of theirs or by what they are to the owner."""
+    if not people:
+        return []
+    spoken = {
+        term for s in conversation.named_segments for term in tokenize(f"{s.speaker} {s.text}")
+    }
+    return [
+        person
+        for person in people
+        if not spoken.isdisjoint(person.name_words) or spoken.issuperset(tokenize(person.role))
+    ]
 
 
 def _is_from_elsewhere(task: ActionItem, conversation: Conversation) -> bool:

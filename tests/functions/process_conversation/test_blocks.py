@@ -21,7 +21,6 @@ from tests.fixtures.processing import (
     build_test_conversation,
 )
 
-
 WHOLE = "process_conversation/whole"
 
 

@@ -17,8 +17,9 @@ from shared import telemetry
 from shared.data.store.codec import dump
 from shared.domain.conversations.conversation import Segment
 from shared.domain.errors import ModelFailed
-from shared.domain.ids import ActionItemId, ConversationId
+from shared.domain.ids import ActionItemId, ConversationId, PersonId
 from shared.domain.models.tokens import estimate_tokens
+from shared.domain.people.person import Person
 from shared.domain.store.documents import Set
 from shared.domain.tasks.action_item import ActionItem
 from shared.models.schemas import normalise_answer_schema
@@ -85,6 +86,30 @@ async def test_the_model_is_told_the_owners_evening_names_language_and_open_task
     assert data["owner_names"] == ["Alex Weber", "Lex"]
     assert (data["write_in"], data["language"]) == ("de", "en")
     assert data["open_tasks"] == ["Send the slides (open)"]
+
+
+async def test_the_model_is_told_who_is_who_of_those_who_are_named_i3(database):
+    with ScriptedModel(answers=build_script(build_extraction_output())) as model:
+        world = build_processing_fixture(database, model)
+        roles = {"Inês Weber": "my aunt", "Kim": "my sister", "Bo": "my boss", "Mara": ""}
+        for name, role in roles.items():
+            person = Person(
+                id=PersonId(name.split()[0].lower().replace("ê", "e")),
+                name=name,
+                role=role,
+                created_at=START,
+                updated_at=START,
+            )
+            await world.deps.stores.people.add(ALICE, person)
+        await world.write(build_test_conversation("Mara saw Inês, and my sister is well."))
+
+        await world.deliver_all()
+
+    people = model.prompts[0][1].data["people"]
+    assert people == [
+        {"name": "Inês Weber", "role": "my aunt"},
+        {"name": "Kim", "role": "my sister"},
+    ]
 
 
 async def test_what_the_owner_is_asked_by_name_is_their_task_i3(database):

@@ -301,7 +301,7 @@ async def test_a_conversation_that_was_read_in_parts_has_one_overview_p26(window
 
 async def test_overviews_stand_side_by_side_where_no_model_joins_them_p26():
     def fail(_):
-        raise ModelFailed("no", reason="refused")
+        raise ModelFailed("no", reason="other")
 
     world, model = build_world(4_096, whole=fail)
 
