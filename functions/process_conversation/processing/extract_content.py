@@ -37,8 +37,11 @@ from functions.process_conversation.processing.merge_parts import (
 from functions.process_conversation.processing.model_outputs import (
     DiscardOutput,
 )
+from functions.process_conversation.processing.near_known import (
+    find_known,
+    select_from_elsewhere,
+)
 from functions.process_conversation.processing.read_transcript import (
-    Known,
     PartAnswer,
     read_transcript,
 )
@@ -68,7 +71,6 @@ from shared.domain.conversations.derived_ids import DerivedIds
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
-from shared.domain.people.person import Person
 from shared.domain.tasks.action_item import ActionItem
 from shared.domain.words import build_wording
 from shared.library.compare_facts import compare_facts, select_read
@@ -77,13 +79,11 @@ from shared.library.reconcile import Candidate
 from shared.library.superseded import restore_superseded
 from shared.models.data_room import DataRoom
 from shared.retrieval.chunking import split_into_chunks
-from shared.retrieval.term_weights import RARE_WEIGHT, get_term_weight
-from shared.retrieval.terms import tokenize
 
 MAX_SHOWN_MEMORIES = 100
 """Of them as many as the window holds."""
-MAX_SHOWN_TASKS = 30
-MAX_PEOPLE_WITH_ROLES = 200
+MAX_OPEN_TASKS = 100
+"""Of them those are shown that are near."""
 DISCARD_PROMPT = "process_conversation/discard"
 DISCARD_TOKENS = 1_000
 """Room for a yes or no, and for what some models think before it."""
@@ -126,7 +126,7 @@ async def extract_content(
     if await _is_discarded(extraction):
         draft = Draft(discarded=True)
     else:
-        open_tasks = await deps.stores.action_items.list_open(uid, limit=MAX_SHOWN_TASKS)
+        open_tasks = await deps.stores.action_items.list_open(uid, limit=MAX_OPEN_TASKS)
         draft = await _extract_draft(extraction, open_tasks)
         draft = await _drop_known_tasks(extraction, draft, open_tasks)
         draft = await _add_app_summary(extraction, draft)
@@ -195,15 +195,10 @@ async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem
     )
     known_memories = [memory for memory in valid_memories if memory.is_current or memory.is_held]
     elsewhere = select_from_elsewhere(known_memories, conversation)
-    shown_memories = await run_beside_the_loop(
-        [conversation], partial(_order_by_nearness, elsewhere, conversation)
-    )
+    may_be_more = len(valid_memories) == MAX_SHOWN_MEMORIES
     tasks = [task.description for task in open_tasks if _is_from_elsewhere(task, conversation)]
-    people = await deps.stores.people.list_with_roles(uid, limit=MAX_PEOPLE_WITH_ROLES)
-    mentioned = await run_beside_the_loop(
-        [conversation], partial(_select_mentioned, people, conversation)
-    )
-    known = Known(memories=shown_memories, tasks=tasks, people=mentioned)
+    known = await find_known(extraction, elsewhere, tasks, may_be_more=may_be_more)
+    shown_memories = known.memories
     answers = await read_transcript(extraction, known)
     ids = await _load_derived_ids(deps, uid, conversation)
 
@@ -216,7 +211,6 @@ async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
     known_by_id = {memory.id: memory for memory in shown_memories}
     read_ids = select_read(shown_memories, extraction.model.describe("reader").window_tokens)
-    may_be_more = len(valid_memories) == MAX_SHOWN_MEMORIES
     if may_be_more:
         facts_to_compare = [candidate.memory for candidate in fact_candidates]
         known_by_id |= await _load_conflicting(deps, uid, conversation, facts_to_compare)
@@ -263,33 +257,6 @@ def _sift(extraction: Extraction, answers: Sequence[PartAnswer]) -> Sifted:
     dropped = sum((Counter(part.dropped) for part in sifted_parts), Counter())
     facts = merge_memories([part.facts for part in sifted_parts], extraction.lines)
     return Sifted(facts=tuple(facts), dropped=dropped)
-
-
-def _order_by_nearness(memories: Sequence[Memory], conversation: Conversation) -> list[Memory]:
-    """Put those first that share a rare word with what was said: a small window holds but a few."""
-    spoken = {term for s in conversation.named_segments for term in tokenize(s.text)}
-
-    def shares_rare_word(memory: Memory) -> bool:
-        return any(
-            term in spoken and get_term_weight(term) >= RARE_WEIGHT
-            for term in tokenize(memory.content)
-        )
-
-    return sorted(memories, key=shares_rare_word, reverse=True)
-
-
-def _select_mentioned(people: Sequence[Person], conversation: Conversation) -> list[Person]:
-    """Return those who speak, or are called by a name of theirs or by what they are to the owner."""
-    if not people:
-        return []
-    spoken = {
-        term for s in conversation.named_segments for term in tokenize(f"{s.speaker} {s.text}")
-    }
-    return [
-        person
-        for person in people
-        if not spoken.isdisjoint(person.name_words) or spoken.issuperset(tokenize(person.role))
-    ]
 
 
 def _is_from_elsewhere(task: ActionItem, conversation: Conversation) -> bool:
@@ -409,7 +376,7 @@ async def _drop_known_tasks(
     `open_tasks` are the owner's newest; older ones and those of others are looked up.
     """
     wordings = {item.id: build_wording(item.description) for item in draft.action_items}
-    may_be_more = len(open_tasks) == MAX_SHOWN_TASKS
+    may_be_more = len(open_tasks) == MAX_OPEN_TASKS
     unread = [wordings[i.id] for i in draft.action_items if i.owner != "me" or may_be_more]
     stored = extraction.deps.stores.action_items
     found = await stored.list_open_by_wording(extraction.uid, unread) if unread else []
@@ -424,17 +391,3 @@ async def _drop_known_tasks(
         if (wordings[item.id], item.owner, item.owner_name) not in known_tasks
     )
     return replace(draft, action_items=items)
-
-
-def select_from_elsewhere(
-    known_memories: Sequence[Memory], conversation: Conversation
-) -> list[Memory]:
-    """Leave out what this conversation and its family gave before: it is extracted anew."""
-    return [memory for memory in known_memories if not _is_extracted_anew(memory, conversation)]
-
-
-def _is_extracted_anew(memory: Memory, conversation: Conversation) -> bool:
-    """A memory that others repeat too stays when the rest of the family is gone."""
-    if memory.is_user_owned or memory.conversation_id not in conversation.family:
-        return False
-    return memory.conversation_id == conversation.id or not memory.seen_in

@@ -1,7 +1,7 @@
 """Extraction: what a model is told, what it costs, and what becomes of an answer that is nearly right."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -289,3 +289,22 @@ async def test_a_conversation_of_695_words_costs_at_most_2600_tokens_p26(databas
 
     [(_, prompt)] = model.prompts
     assert estimate_tokens(prompt.instructions) + count_data_tokens(prompt.data) <= 2_600
+
+
+async def test_of_many_open_tasks_those_that_are_near_to_what_was_said_are_shown_i3(database):
+    with ScriptedModel(answers=build_script(build_extraction_output())) as model:
+        world = build_processing_fixture(database, model)
+        tasks = ["Paint the kayak", *(f"Call friend number {n}" for n in range(60))]
+        for n, description in enumerate(tasks):
+            at = START + timedelta(minutes=n)
+            task = ActionItem(
+                id=ActionItemId(f"t{n}"), description=description, created_at=at, updated_at=at
+            )
+            await world.documents.write(Set(f"users/{ALICE}/action_items/t{n}", dump(task)))
+        await world.write(build_test_conversation("The kayak needs paint before the summer."))
+
+        await world.deliver_all()
+
+    shown = model.prompts[0][1].data["open_tasks"]
+    assert shown[:2] == ["Paint the kayak", "Call friend number 59"]
+    assert len(shown) == 30
