@@ -1593,6 +1593,11 @@ class PromptIn(TypedDict):
     prompt: str
 
 
+class QuestionIn(TypedDict):
+    question: str
+    limit: NotRequired[int]
+
+
 class QuestionOut(TypedDict):
     question: str
     conversation_id: str | None
@@ -1909,6 +1914,12 @@ class SourceIn(TypedDict):
     kind: Literal["library", "app", "service"]
     id: NotRequired[str]
     name: NotRequired[str]
+
+
+class SourceOut(TypedDict):
+    id: str
+    title: str
+    created_at: str
 
 
 class SpeakerOut(TypedDict):
@@ -2261,6 +2272,11 @@ class ActionItemListOut(TypedDict):
     action_items: list[ActionItemOut]
     has_more: bool
     next_cursor: str | None
+
+
+class AnswerOut(TypedDict):
+    answer: str
+    sources: list[SourceOut]
 
 
 class AppConversationOut(TypedDict):
