@@ -82,7 +82,7 @@ from shared.retrieval.chunking import split_into_chunks
 
 MAX_SHOWN_MEMORIES = 100
 """Of them as many as the window holds."""
-MAX_OPEN_TASKS = 100
+MAX_OPEN_TASKS = 60
 """Of them those are shown that are near."""
 DISCARD_PROMPT = "process_conversation/discard"
 DISCARD_TOKENS = 1_000
