@@ -1,7 +1,4 @@
-"""What is known already and near to a conversation, for the model that reads it: memories, open tasks, people.
-
-Also called: retrieval for extraction.
-"""
+"""Memories, open tasks and people that are known and near to a conversation, for the model that reads it."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,6 +1,6 @@
 """Questions in the developer API: one search of the conversations, and one model call that answers from what was found.
 
-Also called: RAG, question answering.
+Also called: question answering.
 """
 
 import re
