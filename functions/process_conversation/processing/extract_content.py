@@ -65,6 +65,7 @@ from functions.process_conversation.processing.transcript_parts import (
 from functions.process_conversation.processing.whole_overview import describe_whole
 from shared import prompts, telemetry
 from shared.data.conversations.long_transcripts import run_beside_the_loop
+from shared.data.tasks.action_items import ActionItemFilter
 from shared.domain.account.profile import Profile
 from shared.domain.conversations.conversation import Conversation, Structured, Topics, apply_edits
 from shared.domain.conversations.derived_ids import DerivedIds
@@ -72,6 +73,7 @@ from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
 from shared.domain.tasks.action_item import ActionItem
+from shared.domain.value import value
 from shared.domain.words import build_wording
 from shared.library.compare_facts import compare_facts, select_read
 from shared.library.near_memories import find_near_memories
@@ -83,7 +85,7 @@ from shared.retrieval.chunking import split_into_chunks
 MAX_SHOWN_MEMORIES = 100
 """Of them as many as the window holds."""
 MAX_OPEN_TASKS = 60
-"""Of them those are shown that are near."""
+"""Of them the owner's are shown that are near."""
 DISCARD_PROMPT = "process_conversation/discard"
 DISCARD_TOKENS = 1_000
 """Room for a yes or no, and for what some models think before it."""
@@ -126,8 +128,8 @@ async def extract_content(
     if await _is_discarded(extraction):
         draft = Draft(discarded=True)
     else:
-        open_tasks = await deps.stores.action_items.list_open(uid, limit=MAX_OPEN_TASKS)
-        draft = await _extract_draft(extraction, open_tasks)
+        open_tasks = await _list_open_tasks(extraction)
+        draft = await _extract_draft(extraction, open_tasks.items)
         draft = await _drop_known_tasks(extraction, draft, open_tasks)
         draft = await _add_app_summary(extraction, draft)
     return await _reconcile(deps, uid, conversation, draft)
@@ -196,7 +198,8 @@ async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem
     known_memories = [memory for memory in valid_memories if memory.is_current or memory.is_held]
     elsewhere = select_from_elsewhere(known_memories, conversation)
     may_be_more = len(valid_memories) == MAX_SHOWN_MEMORIES
-    tasks = [task.description for task in open_tasks if _is_from_elsewhere(task, conversation)]
+    own_tasks = [task for task in open_tasks if task.owner == "me"]
+    tasks = [task.description for task in own_tasks if _is_from_elsewhere(task, conversation)]
     known = await find_known(extraction, elsewhere, tasks, may_be_more=may_be_more)
     shown_memories = known.memories
     answers = await read_transcript(extraction, known)
@@ -368,21 +371,38 @@ async def _add_app_summary(extraction: Extraction, draft: Draft) -> Draft:
     return replace(draft, apps_results=results, suggested_apps=apps.suggested_ids)
 
 
-async def _drop_known_tasks(
-    extraction: Extraction, draft: Draft, open_tasks: Sequence[ActionItem]
-) -> Draft:
+@value
+class _OpenTasks:
+    """The newest open tasks of anybody, and whether there are no others."""
+
+    items: Sequence[ActionItem] = ()
+    are_all: bool = False
+
+
+async def _list_open_tasks(extraction: Extraction) -> _OpenTasks:
+    """Read none for a model that is shown none: each costs a read."""
+    if extraction.model.describe("reader").is_extractive:
+        return _OpenTasks()
+    page = await extraction.deps.stores.action_items.list_page(
+        extraction.uid,
+        limit=MAX_OPEN_TASKS,
+        where=ActionItemFilter(completed=False).to_where(),
+    )
+    return _OpenTasks(items=page.items, are_all=page.next is None)
+
+
+async def _drop_known_tasks(extraction: Extraction, draft: Draft, open_tasks: _OpenTasks) -> Draft:
     """Leave out tasks that are open already, in the same words and of the same owner, from elsewhere.
 
-    `open_tasks` are the owner's newest; older ones and those of others are looked up.
+    Where the `open_tasks` are not all, those of the same words are looked up.
     """
     wordings = {item.id: build_wording(item.description) for item in draft.action_items}
-    may_be_more = len(open_tasks) == MAX_OPEN_TASKS
-    unread = [wordings[i.id] for i in draft.action_items if i.owner != "me" or may_be_more]
-    stored = extraction.deps.stores.action_items
-    found = await stored.list_open_by_wording(extraction.uid, unread) if unread else []
+    stored, unread = extraction.deps.stores.action_items, [*wordings.values()]
+    is_looked_up = unread and not open_tasks.are_all
+    found = await stored.list_open_by_wording(extraction.uid, unread) if is_looked_up else []
     known_tasks = {
         (task.wording, task.owner, task.owner_name)
-        for task in (*open_tasks, *found)
+        for task in (*open_tasks.items, *found)
         if _is_from_elsewhere(task, extraction.conversation)
     }
     items = tuple(

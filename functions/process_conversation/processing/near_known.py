@@ -24,8 +24,13 @@ MAX_PASSAGES = 6
 async def find_known(
     extraction: Extraction, memories: Sequence[Memory], tasks: Sequence[str], *, may_be_more: bool
 ) -> Known:
-    """Return what a model is shown of the newest `memories` and open `tasks`, and of others where there `may_be_more`."""
+    """Return what a model is shown of the newest `memories` and open `tasks`, and of others where there `may_be_more`.
+
+    Nothing is looked for where the model `is_extractive`: it reads the transcript alone.
+    """
     uid, conversation = extraction.uid, extraction.conversation
+    if extraction.model.describe("reader").is_extractive:
+        return Known(memories=memories)
     people = await extraction.deps.stores.people.list_with_roles(uid, limit=MAX_PEOPLE_WITH_ROLES)
     shown_memories = await _put_near_first(extraction, memories, may_be_more=may_be_more)
     return await run_beside_the_loop(
@@ -37,9 +42,9 @@ async def _put_near_first(
     extraction: Extraction, memories: Sequence[Memory], *, may_be_more: bool
 ) -> Sequence[Memory]:
     """Put those first that are near to what was said, by the encoder or by words, unless all are surely shown."""
-    model, conversation = extraction.model.describe("reader"), extraction.conversation
-    is_all = not may_be_more and len(select_read(memories, model.window_tokens)) == len(memories)
-    if is_all or model.is_extractive:
+    conversation = extraction.conversation
+    read_ids = select_read(memories, extraction.model.describe("reader").window_tokens)
+    if not may_be_more and len(read_ids) == len(memories):
         return memories
     passages = await run_beside_the_loop([conversation], partial(_choose_passages, conversation))
     found = await find_near_memories(extraction.deps.search, extraction.uid, passages)

@@ -294,7 +294,7 @@ async def test_a_conversation_of_695_words_costs_at_most_2600_tokens_p26(databas
 async def test_of_many_open_tasks_those_that_are_near_to_what_was_said_are_shown_i3(database):
     with ScriptedModel(answers=build_script(build_extraction_output())) as model:
         world = build_processing_fixture(database, model)
-        tasks = ["Paint the kayak", *(f"Call friend number {n}" for n in range(60))]
+        tasks = ["Paint the kayak", *(f"Call friend number {n}" for n in range(50))]
         for n, description in enumerate(tasks):
             at = START + timedelta(minutes=n)
             task = ActionItem(
@@ -306,5 +306,5 @@ async def test_of_many_open_tasks_those_that_are_near_to_what_was_said_are_shown
         await world.deliver_all()
 
     shown = model.prompts[0][1].data["open_tasks"]
-    assert shown[:2] == ["Paint the kayak", "Call friend number 59"]
+    assert shown[:2] == ["Paint the kayak", "Call friend number 49"]
     assert len(shown) == 30
