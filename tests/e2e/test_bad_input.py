@@ -627,6 +627,7 @@ BODY_ROUTES = [
     ("POST", "/v1/dev/user/conversations"),
     ("POST", "/v1/dev/user/conversations/from-segments"),
     ("PATCH", "/v1/dev/user/conversations/{conversation_id}"),
+    ("POST", "/v1/dev/user/ask"),
     ("POST", "/v1/dev/user/goals"),
     ("PATCH", "/v1/dev/user/goals/{goal_id}"),
     ("PATCH", "/v1/users/profile"),
@@ -643,7 +644,10 @@ BODY_ROUTES = [
 ]
 
 
-SCOPES = [f"{kind}:write" for kind in ("conversations", "memories", "action_items", "goals")]
+SCOPES = [
+    "conversations:read",
+    *(f"{kind}:write" for kind in ("conversations", "memories", "action_items", "goals")),
+]
 
 
 @pytest.fixture
