@@ -32,7 +32,7 @@ export function connect(getToken, onSignedOut) {
     ({ items: await response.json(), next: response.headers.get("X-Next-Cursor") }) });
   return {
     call,
-    conversations: (cursor, folder) => page(`/v1/conversations?${query({ limit: 50, cursor, folder_id: folder, statuses: LISTED, include_discarded: true, include_transcript: false })}`),
+    conversations: (cursor, filter) => page(`/v1/conversations?${query({ limit: 50, cursor, ...filter, statuses: LISTED, include_discarded: true, include_transcript: false })}`),
     importForm: (form, preview) => call("POST", `/v1/imports?${query({ preview })}`, { form }),
     importUploads: (uploads, modified) => call("POST", "/v1/imports?preview=true", { body: { uploads, modified } }),
     imported: (id) => call("GET", at`/v1/imports/${id}`),
@@ -171,6 +171,7 @@ export function connect(getToken, onSignedOut) {
     people: (cursor) => page(`/v1/users/people?${query({ limit: 500, cursor })}`),
     addPerson: (name) => call("POST", "/v1/users/people", { body: { name } }),
     renamePerson: (id, value) => call("PATCH", at`/v1/users/people/${id}/name`, { body: { value } }),
+    setRole: (id, value) => call("PATCH", at`/v1/users/people/${id}/role`, { body: { value } }),
     deletePerson: (id) => call("DELETE", at`/v1/users/people/${id}`),
     // The first page has all own and installed apps.
     apps: (cursor) => page(`/v1/apps?${query({ cursor })}`),

@@ -18,6 +18,7 @@ from functions.library.people import people
 from functions.library.programs import keys
 from functions.library.programs.developer_api import (
     action_item_routes,
+    ask_routes,
     conversation_routes,
     goal_routes,
     memory_routes,
@@ -35,6 +36,7 @@ DEVELOPER_ROUTES = (
     *memory_routes.ROUTES,
     *action_item_routes.ROUTES,
     *conversation_routes.ROUTES,
+    *ask_routes.ROUTES,
     *goal_routes.ROUTES,
     *opened_routes.ROUTES,
 )

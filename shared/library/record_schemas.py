@@ -62,8 +62,11 @@ class MemoryIn(Wire):
 
 
 class PersonIn(Wire):
+    """Somebody the owner knows; `role` is what they are to the owner, such as "my sister"."""
+
     id: ClientId | None = None
     name: Annotated[Label, StringConstraints(strip_whitespace=True, min_length=1)]
+    role: Annotated[Label, StringConstraints(strip_whitespace=True)] = ""
 
 
 class ActionItemIn(Wire):

@@ -314,6 +314,7 @@ BODY_ID_ROUTES = [
     ("PATCH", f"{TALK}/action-items/{{task}}", RENAMED_ITEM, "Action item not found"),
     ("DELETE", f"{TALK}/action-items", {"description": "Book the train"}, NOT_FOUND[0]),
     ("PATCH", "/v1/action-items/{task}", {"completed": True}, "Action item not found"),
+    ("PATCH", "/v1/users/people/{person}/role", {"value": "my sister"}, "Person not found"),
     ("PATCH", "/v1/folders/{folder}", {"name": "x"}, "Folder not found"),
     ("DELETE", "/v1/folders/{folder}", {}, "Folder not found"),
     (
@@ -566,6 +567,7 @@ BODY_ROUTES = [
     ("POST", "/v1/conversations/{conversation_id}/test-prompt"),
     ("PUT", "/v1/users/preferences/app"),
     ("PATCH", "/v1/users/people/{person_id}/name"),
+    ("PATCH", "/v1/users/people/{person_id}/role"),
     ("PATCH", "/v1/users/language"),
     ("PATCH", "/v1/users/geolocation"),
     ("PATCH", "/v1/users/onboarding"),
@@ -625,6 +627,7 @@ BODY_ROUTES = [
     ("POST", "/v1/dev/user/conversations"),
     ("POST", "/v1/dev/user/conversations/from-segments"),
     ("PATCH", "/v1/dev/user/conversations/{conversation_id}"),
+    ("POST", "/v1/dev/user/ask"),
     ("POST", "/v1/dev/user/goals"),
     ("PATCH", "/v1/dev/user/goals/{goal_id}"),
     ("PATCH", "/v1/users/profile"),
@@ -641,7 +644,10 @@ BODY_ROUTES = [
 ]
 
 
-SCOPES = [f"{kind}:write" for kind in ("conversations", "memories", "action_items", "goals")]
+SCOPES = [
+    "conversations:read",
+    *(f"{kind}:write" for kind in ("conversations", "memories", "action_items", "goals")),
+]
 
 
 @pytest.fixture

@@ -165,6 +165,10 @@ def test_a_speaker_is_named_and_renamed_p33(console: Console) -> None:
     page.get_by_label("Name", exact=True).fill("Nora Weber")
     page.keyboard.press("Enter")
     expect(find_rows(page, "people").locator(".content")).to_have_text("Nora Weber")
+    page.get_by_role("button", name="Who Nora Weber is to you").click()
+    page.get_by_label("Who Nora Weber is to you", exact=True).last.fill("my sister")
+    page.keyboard.press("Enter")
+    expect(find_rows(page, "people").locator(".role")).to_have_text("my sister")
     console.show_view("library")
     card.click()
     expect(speakers.nth(1)).to_have_text("Nora Weber")
@@ -425,3 +429,29 @@ def test_everything_is_exported_and_then_erased_p30(
     owner = console.sign_in_beside(context, "leaver2")
     listing = context.request.get(f"{console.origin}/v1/conversations", headers=owner).json()
     assert listing == []
+
+
+def test_discarded_conversations_have_a_list_and_come_back_by_one_press_p27(
+    console: Console, context: BrowserContext
+) -> None:
+    console.sign_in("keeper-of-scraps")
+    kept, thrown = [
+        console.add_transcript(text) for text in ("Ann: The bakery opens at seven.", TRANSCRIPT)
+    ]
+    path = f"/v1/conversations/{thrown.locator('..').get_attribute('data-id')}"
+    headers = console.sign_in_beside(context, "keeper-of-scraps")
+    context.request.patch(f"{console.origin}{path}", data={"discarded": True}, headers=headers)
+    cards = console.page.locator("#conversations .card")
+    listed = console.page.get_by_label("Folder", exact=True)
+
+    listed.select_option("Discarded")
+    expect(cards).to_have_count(1)
+    expect(cards).to_have_attribute("aria-busy", "false")
+    console.page.get_by_role("button", name="Keep this conversation").press("Enter")
+    expect(console.page.get_by_text("No conversation was discarded.")).to_be_visible()
+    listed.select_option("All folders")
+
+    expect(cards).to_have_count(2)
+    expect(console.page.get_by_role("button", name="Keep this conversation")).to_have_count(0)
+    assert kept.is_visible()
+    assert console.page_errors == []

@@ -2,10 +2,10 @@
 
 import { el } from "../dom.js";
 
-/** Replaces `node` by a field; calls `save(text)` if the text changed and is not empty. */
-export function edit(node, { label, text, long = false, maxlength = long ? 1000 : 200 }, save) {
+/** Replaces `node` by a field; calls `save(text)` if the text changed, and is not empty unless that `clears` it. */
+export function edit(node, { label, text, clears = false, placeholder, long = false, maxlength = long ? 1000 : 200 }, save) {
   const opener = document.activeElement;
-  const field = el(long ? "textarea" : "input", { "aria-label": label, maxlength });
+  const field = el(long ? "textarea" : "input", { "aria-label": label, placeholder, maxlength });
   const form = el("form", { class: "edit" }, field);
   let open = true;
   field.value = text;
@@ -18,7 +18,7 @@ export function edit(node, { label, text, long = false, maxlength = long ? 1000 
     if (!open) return;
     close();
     const edited = field.value.trim();
-    if (edited && edited !== text) save(edited);
+    if ((edited || clears) && edited !== text) save(edited);
   };
   const submit = (event) => {
     event.preventDefault();

@@ -3,15 +3,18 @@
 import { find } from "../dom.js";
 import { t } from "../i18n.js";
 
+/** Stands for the conversations that were discarded, where a folder does; no folder has this id. */
+export const DISCARDED = "~discarded";
+
 /** Returns `{choose(id), list()}`; `open(id)` shows a folder, all without one. */
 export function startFolderChoice({ api, open }) {
   const choice = find("#folder");
-  const all = choice.options[0];
+  const [all, discarded] = choice.options;
 
   async function choose(id = "") {
     choice.value = id;
     const folders = await list().catch(() => []);
-    choice.replaceChildren(all, ...folders.map((folder) => new Option(nameOf(folder), folder.id)));
+    choice.replaceChildren(all, ...folders.map((folder) => new Option(nameOf(folder), folder.id)), discarded);
     choice.value = id;
   }
 

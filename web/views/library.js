@@ -4,7 +4,7 @@ import { el, find, icon, moveTo, say } from "../dom.js";
 import { t, tn } from "../i18n.js";
 import { day, waitingText } from "../words.js";
 import { startChoosing } from "./choosing.js";
-import { startFolderChoice } from "./folder_choice.js";
+import { DISCARDED, startFolderChoice } from "./folder_choice.js";
 import { startImports } from "./imports.js";
 import { startMeanings } from "./meanings.js";
 import { startMerges } from "./merges.js";
@@ -17,7 +17,7 @@ const MAX_SHOWN = 20; // of one import; “Show more” has the others
 
 /**
  * Returns `{update(id, conversation), refresh(id), showAdded(ids), show(folder)}`: a changed conversation, null where it is gone;
- * one that another view changed; new ones; and a folder, or all. `open(folder)` goes to one. `onSettled()` follows a change, once nothing shown is being processed.
+ * one that another view changed; new ones; and a folder, the discarded ones, or all. `open(folder)` goes to one. `onSettled()` follows a change, once nothing shown is being processed.
  */
 export function startLibrary({ api, read, open, onSettled }) {
   const list = find("#conversations");
@@ -31,7 +31,7 @@ export function startLibrary({ api, read, open, onSettled }) {
   async function loadPage() {
     const started = loads;
     try {
-      const page = await api.conversations(cursor, folder);
+      const page = await api.conversations(cursor, folder === DISCARDED ? { discarded: true } : { folder_id: folder });
       if (started !== loads) return;
       cursor = page.next ?? undefined;
       for (const conversation of page.items) addOnce(conversation);
@@ -47,7 +47,8 @@ export function startLibrary({ api, read, open, onSettled }) {
   function showEmptiness() {
     const isEmpty = !list.children.length && listProblem.hidden;
     find("#empty").hidden = !isEmpty || Boolean(folder);
-    find("#folder-empty").hidden = !isEmpty || !folder;
+    find("#folder-empty").hidden = !isEmpty || !folder || folder === DISCARDED;
+    find("#none-discarded").hidden = !isEmpty || folder !== DISCARDED;
     find("#library-tools").hidden = isEmpty && !folder;
   }
 
@@ -57,7 +58,8 @@ export function startLibrary({ api, read, open, onSettled }) {
   }
 
   function place(conversation) {
-    const item = el("li", { "data-id": conversation.id }, ...contents(conversation));
+    const item = el("li", { "data-id": conversation.id },
+      choosing.box(conversation), card(conversation, read), conversation.discarded && keepButton(conversation));
     if (isUnfinished(conversation)) watch(api, conversation, (now) => {
       update(conversation.id, now);
       if (now && !isUnfinished(now)) find("#processing-result").textContent = t("Processed: {title}", { title: now.structured.title || t("a conversation") });
@@ -67,7 +69,7 @@ export function startLibrary({ api, read, open, onSettled }) {
 
   function update(id, conversation) {
     const item = shown(id);
-    if (conversation) item?.replaceChildren(...contents(conversation));
+    if (conversation && !(folder === DISCARDED && !conversation.discarded)) item?.replaceWith(place(conversation));
     else item?.remove();
     settle();
   }
@@ -83,7 +85,13 @@ export function startLibrary({ api, read, open, onSettled }) {
     onSettled();
   }
 
-  const contents = (conversation) => [choosing.box(conversation), card(conversation, read)];
+  const keepButton = ({ id }) => el("button", { type: "button", class: "keep quiet", onclick: async () => {
+    try {
+      update(id, await api.changeConversation(id, { discarded: false }));
+    } catch (problem) {
+      say(listProblem, problem);
+    }
+  } }, t("Keep this conversation"));
 
   const shown = (id) => find(`[data-id="${CSS.escape(id)}"]`, list);
 
@@ -147,14 +155,14 @@ export function startLibrary({ api, read, open, onSettled }) {
 
 const isUnfinished = ({ status }) => status !== "completed" && status !== "failed";
 
-// Polls after 0.3 s, then more and more slowly, also while the connection is down; null: it was deleted.
+// Polls after 0.3 s, then more and more slowly, also while the connection is down, until a change; null: it was deleted.
 function watch(api, seen, onChange, wait = FIRST_POLL_MS) {
   const again = (now) => watch(api, now, onChange, Math.min(wait * 1.5, SLOWEST_POLL_MS));
   setTimeout(async () => {
     try {
       const now = await api.conversation(seen.id);
       if (!isUnfinished(now) || now.waiting_since !== seen.waiting_since) onChange(now);
-      if (isUnfinished(now)) again(now);
+      else again(now);
     } catch (problem) {
       if (problem.status === 404) onChange(null);
       else again(seen);

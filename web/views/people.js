@@ -12,14 +12,18 @@ export function startPeople({ api }) {
 
   function row(person) {
     const name = el("span", { class: "content", dir: "auto" }, person.name);
-    const rename = (text) => attempt(async () => {
-      await api.renamePerson(person.id, text);
+    const role = el("p", { class: "role", dir: "auto" }, person.role);
+    const change = (request) => (text) => attempt(async () => {
+      await request(person.id, text);
       await reload();
     });
+    const roleLabel = t("Who {name} is to you", { name: person.name });
     return el("li", {}, name,
       el("div", { class: "tools" },
-        iconButton("pen", t("Rename {name}", { name: person.name }), () => edit(name, { label: t("Name"), text: person.name }, rename)),
+        iconButton("pen", t("Rename {name}", { name: person.name }), () => edit(name, { label: t("Name"), text: person.name }, change(api.renamePerson))),
+        iconButton("people", roleLabel, () => edit(role, { label: roleLabel, text: person.role, placeholder: t("my sister, my dentist"), clears: true, maxlength: 64 }, change(api.setRole))),
         iconButton("bin", t("Delete {name}", { name: person.name }), () => remove(person))),
+      role,
       el("p", { class: "meta" }, t("known since {day}", { day: day(person.created_at) })));
   }
 

@@ -1390,6 +1390,7 @@ class PeriodUsageOut(TypedDict):
 class PersonIn(TypedDict):
     id: NotRequired[str | None]
     name: str
+    role: NotRequired[str]
 
 
 class PersonNameIn(TypedDict):
@@ -1399,11 +1400,16 @@ class PersonNameIn(TypedDict):
 class PersonOut(TypedDict):
     id: str
     name: str
+    role: str
     created_at: str
     updated_at: str
     speech_samples: NotRequired[list[str]]
     speech_sample_transcripts: NotRequired[list[str]]
     speech_samples_version: NotRequired[int]
+
+
+class PersonRoleIn(TypedDict):
+    value: str
 
 
 class PhotoIn(TypedDict):
@@ -1585,6 +1591,11 @@ class ProjectPageOut(TypedDict):
 
 class PromptIn(TypedDict):
     prompt: str
+
+
+class QuestionIn(TypedDict):
+    question: str
+    limit: NotRequired[int]
 
 
 class QuestionOut(TypedDict):
@@ -1903,6 +1914,12 @@ class SourceIn(TypedDict):
     kind: Literal["library", "app", "service"]
     id: NotRequired[str]
     name: NotRequired[str]
+
+
+class SourceOut(TypedDict):
+    id: str
+    title: str
+    created_at: str
 
 
 class SpeakerOut(TypedDict):
@@ -2255,6 +2272,11 @@ class ActionItemListOut(TypedDict):
     action_items: list[ActionItemOut]
     has_more: bool
     next_cursor: str | None
+
+
+class AnswerOut(TypedDict):
+    answer: str
+    sources: list[SourceOut]
 
 
 class AppConversationOut(TypedDict):

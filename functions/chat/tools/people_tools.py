@@ -163,12 +163,13 @@ async def _list_people(
             names.setdefault(key, name)
     names |= {build_name_key(person.name): person.name for person in known}
     in_order = list_others(dict.fromkeys([*met, *names]), profile.all_names)
-    return [_build_person(names[key], met.get(key, ())) for key in in_order]
+    roles = {build_name_key(person.name): person.role for person in people}
+    return [_build_person(names[k], roles.get(k, ""), met.get(k, ())) for k in in_order]
 
 
-def _build_person(name: str, met: Sequence[Conversation]) -> _Row:
+def _build_person(name: str, role: str, met: Sequence[Conversation]) -> _Row:
     """Build the row of a person; the conversations come newest first."""
-    fields = {"name": name, "conversations": len(met)}
+    fields = {"name": name, **({"role": role} if role else {}), "conversations": len(met)}
     if not met:
         return _Row(name=name, fields=fields)
     return _Row(name=name, fields=fields, at=met[0].started_at, conversation=met[0])

@@ -105,6 +105,7 @@ async def keep_person(deps: ImportDeps, uid: UserId, fields: dict[str, Any]) -> 
     person = Person(
         id=PersonId(body.id or deps.new_id()),
         name=body.name,
+        role=body.role,
         created_at=_read_time(fields, "created_at", now),
         updated_at=_read_time(fields, "updated_at", now),
     )

@@ -114,7 +114,9 @@ async def _list_all(
     page = await deps.stores.conversation_lists.list_page(
         uid,
         ConversationFilter(
-            include_discarded=body.include_discarded, start=body.start_date, end=last_moment
+            discarded=None if body.include_discarded else False,
+            start=body.start_date,
+            end=last_moment,
         ),
         limit=body.per_page,
         offset=(body.page - 1) * body.per_page,

@@ -29,8 +29,8 @@ class ConversationListQuery(PageQuery):
     """A page by offset, as the released app asks, or by cursor; what is empty filters nothing.
 
     `statuses` are separated by commas; empty, they are processing and completed. `in_progress` alone is what is
-    being recorded, whatever else filters. Days are included,
-    over `created_at`, in UTC where they have no zone. Without `include_transcript`, transcripts and
+    being recorded, whatever else filters. `discarded` lists the discarded ones alone, or none of them. Days are
+    included, over `created_at`, in UTC where they have no zone. Without `include_transcript`, transcripts and
     photos are left out.
     """
 
@@ -38,6 +38,7 @@ class ConversationListQuery(PageQuery):
     offset: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
     statuses: Annotated[str, Field(max_length=200)] = ""
     include_discarded: bool = False
+    discarded: Annotated[bool | None, EmptyAsNone] = None
     starred: Annotated[bool | None, EmptyAsNone] = None
     folder_id: Annotated[Label | None, EmptyAsNone] = None
     start_date: FirstMoment = None
@@ -52,7 +53,9 @@ class ConversationListQuery(PageQuery):
         """`folder_ids` are those that `folder_id` stands for."""
         return ConversationFilter(
             statuses=self.statuses.split(",") if self.statuses else LISTED_STATUSES,
-            include_discarded=self.include_discarded,
+            discarded=None
+            if self.include_discarded and self.discarded is None
+            else bool(self.discarded),
             starred=self.starred,
             folder_ids=folder_ids,
             start=self.start_date,

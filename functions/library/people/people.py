@@ -11,6 +11,7 @@ from functions.library.people.person_schemas import (
     PeopleQuery,
     PersonNameIn,
     PersonOut,
+    PersonRoleIn,
 )
 from shared.domain.conversations.assignments import assign_label
 from shared.domain.conversations.conversation import Conversation, Speaker
@@ -44,24 +45,26 @@ async def list_people(
 @route("POST", "/v1/users/people", "Name a person", errors=(400, 401, 409, 413, 415, 422))
 async def add_person(deps: LibraryDeps, call: CreatingCall[PersonIn]) -> PersonOut:
     """Return the person there is when the name is known: released apps send no id."""
-    name, people = call.body.name, deps.stores.people
-    if call.body.id is not None:
+    body, people = call.body, deps.stores.people
+    if body.id is not None:
         return PersonOut.model_validate(
-            await people.add(call.uid, _build_person(deps, call.body.id, name))
+            await people.add(call.uid, _build_person(deps, body.id, body))
         )
-    if known := await people.list_by_values(call.uid, "name", [name]):
+    if known := await people.list_by_values(call.uid, "name", [body.name]):
         return PersonOut.model_validate(known[0])
     try:
-        person = _build_person(deps, build_derived_id("person", "name", name), name)
+        person = _build_person(deps, build_derived_id("person", "name", body.name), body)
         return PersonOut.model_validate(await people.add(call.uid, person))
     except Conflict:  # that person was renamed since
-        person = _build_person(deps, call.operation.name, name)
+        person = _build_person(deps, call.operation.name, body)
         return PersonOut.model_validate(await people.add(call.uid, person))
 
 
-def _build_person(deps: LibraryDeps, person_id: str, name: str) -> Person:
+def _build_person(deps: LibraryDeps, person_id: str, body: PersonIn) -> Person:
     now = deps.clock.now()
-    return Person(id=PersonId(person_id), name=name, created_at=now, updated_at=now)
+    return Person(
+        id=PersonId(person_id), name=body.name, role=body.role, created_at=now, updated_at=now
+    )
 
 
 @route("GET", "/v1/users/people/{person_id}", "Read a person", errors=(401, 404))
@@ -79,6 +82,19 @@ async def get_person(deps: LibraryDeps, call: Call) -> PersonOut:
 async def rename_person(deps: LibraryDeps, call: Call[PersonNameIn]) -> PersonOut:
     person = await deps.stores.people.change(
         call.uid, call.path["person_id"], name=call.body.value, updated_at=deps.clock.now()
+    )
+    return PersonOut.model_validate(person)
+
+
+@route(
+    "PATCH",
+    "/v1/users/people/{person_id}/role",
+    'Say what a person is to the owner, such as "my sister"; what is processed from now on is read with it',
+    errors=(400, 401, 404, 413, 415, 422),
+)
+async def set_role(deps: LibraryDeps, call: Call[PersonRoleIn]) -> PersonOut:
+    person = await deps.stores.people.change(
+        call.uid, call.path["person_id"], role=call.body.value, updated_at=deps.clock.now()
     )
     return PersonOut.model_validate(person)
 
@@ -142,6 +158,7 @@ ROUTES = (
     add_person,
     get_person,
     rename_person,
+    set_role,
     delete_person,
     assign_speaker,
 )

@@ -22,11 +22,18 @@ class PersonNameIn(Wire):
     value: Annotated[Label, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
+class PersonRoleIn(Wire):
+    """What a person is to the owner; empty takes it back."""
+
+    value: Annotated[Label, StringConstraints(strip_whitespace=True)]
+
+
 class PersonOut(Wire):
-    """A person; released apps also read samples of their voice, of which none are stored."""
+    """A person, and what they are to the owner; released apps also read samples of their voice, of which none are stored."""
 
     id: str
     name: str
+    role: str
     created_at: Utc
     updated_at: Utc
     speech_samples: list[str] = Field(default_factory=list)

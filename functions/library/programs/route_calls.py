@@ -4,7 +4,7 @@ What programs do by a key is so the same as what the owner does over HTTP, check
 are not the owner's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -28,7 +28,7 @@ async def call_route(
     route: Route[LibraryDeps],
     *,
     path: Mapping[str, str] | None = None,
-    body: Mapping[str, Any] | None = None,
+    body: Mapping[str, Any] | Sequence[Any] | None = None,
     query: Mapping[str, Any] | None = None,
     operation: Operation | None = None,
 ) -> Any:
@@ -52,7 +52,7 @@ async def call_route(
     return await route.handler(deps, CreatingCall(**request, operation=operation or new))
 
 
-def _validate(kind: Any, fields: Mapping[str, Any] | None) -> Any:
+def _validate(kind: Any, fields: Mapping[str, Any] | Sequence[Any] | None) -> Any:
     if kind is None:
         return None
     try:

@@ -4,7 +4,6 @@ Also called: to-do list, todos, task management.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from functions.library.schemas import LibrarySearchIn
@@ -57,42 +56,22 @@ async def list_action_items(
     "POST", "/v1/action-items", "Write down something to do", errors=(400, 401, 409, 413, 415, 422)
 )
 async def add_action_item(deps: LibraryDeps, call: CreatingCall[ActionItemIn]) -> ActionItemOut:
-    now, body = deps.clock.now(), call.body
-    item = ActionItem(
-        id=ActionItemId(body.id or call.operation.name),
-        description=body.description,
-        created_at=now,
-        updated_at=now,
-        completed=body.completed,
-        completed_at=now if body.completed else None,
-        due_at=body.due_at,
-        conversation_id=ConversationId(body.conversation_id) if body.conversation_id else None,
-        edited=True,
-        read_kinds=call.read_kinds,
-    )
-    stored = await deps.stores.action_items.add(call.uid, item)
-    if stored.due_at:
-        await announce_tasks(deps, call.uid, [stored], "action_item_reminder")
-    return ActionItemOut.model_validate(stored)
+    (added,) = await _add(deps, call, [(call.operation.name, call.body)])
+    return added
 
 
 @route(
     "POST",
     "/v1/action-items/batch",
-    "Write down several things to do",
+    "Write down several things to do, all or none",
     errors=(400, 401, 409, 413, 415, 422),
     max_bytes=MAX_PLACES_BYTES,
 )
 async def add_action_items(
     deps: LibraryDeps, call: CreatingCall[ActionItemsIn]
 ) -> ActionItemsAddedOut:
-    part: CreatingCall[Any] = call
-    added = [
-        await add_action_item.handler(
-            deps, replace(part, body=item, operation=call.operation.build_part(n))
-        )
-        for n, item in enumerate(call.body.root)
-    ]
+    parts = [(call.operation.build_part(n).name, item) for n, item in enumerate(call.body.root)]
+    added = await _add(deps, call, parts)
     return ActionItemsAddedOut(action_items=added, created_count=len(added))
 
 
@@ -179,6 +158,32 @@ async def change_each(
     if changes and not items:
         raise NotFound("Action item not found")
     return ActionItemsChangedOut(updated_count=len(items))
+
+
+async def _add(
+    deps: LibraryDeps, call: Call[Any, Any], parts: Sequence[tuple[str, ActionItemIn]]
+) -> list[ActionItemOut]:
+    """Store tasks under these names, unless they bring ids of their own: all of them, or none."""
+    now = deps.clock.now()
+    items = [
+        ActionItem(
+            id=ActionItemId(body.id or name),
+            description=body.description,
+            created_at=now,
+            updated_at=now,
+            completed=body.completed,
+            completed_at=now if body.completed else None,
+            due_at=body.due_at,
+            conversation_id=ConversationId(body.conversation_id) if body.conversation_id else None,
+            edited=True,
+            read_kinds=call.read_kinds,
+        )
+        for name, body in parts
+    ]
+    stored = await deps.stores.action_items.add_all(call.uid, items)
+    dated = [item for item in stored if item.due_at]
+    await announce_tasks(deps, call.uid, dated, "action_item_reminder")
+    return list(map(ActionItemOut.model_validate, stored))
 
 
 async def _change(

@@ -23,10 +23,10 @@ from functions.media.files.file_schemas import (
 )
 from functions.media.files.read_file import read_file
 from shared import telemetry
-from shared.domain.errors import Invalid, NotFound, Unavailable
+from shared.domain.errors import CallerError, Invalid, NotFound, Unavailable
 from shared.domain.files.file import PDF_TYPE, File
 from shared.domain.ids import UserId
-from shared.edge.declare.routes import Call, CreatingCall, Form, route
+from shared.edge.declare.routes import Call, CreatingCall, Form, UploadedFile, route
 from shared.library.files import (
     PICTURE_TYPE,
     build_document_address,
@@ -65,20 +65,30 @@ async def add_files(deps: FileDeps, call: CreatingCall[FilesIn]) -> list[FileOut
     if not call.files and not call.body.uploads:
         raise Invalid(NO_FILE)
     files = [await start_file(deps, call.uid, upload_id) for upload_id in call.body.uploads]
-    files += [await _add(deps, call.uid, each.name, each.content) for each in call.files]
+    files += await _add_sent(deps, call)
     if sum(file.size for file in files) <= AT_ONCE_BYTES:
         await _read_at_once(deps, call.uid, files)
     found = await deps.stores.files.find_all(call.uid, [file.id for file in files])
     return [FileOut.of(file, call.uid, deps.public_url) for file in found if file]
 
 
-async def _add(deps: FileDeps, uid: UserId, name: str, content: bytes) -> File:
-    upload = await store_file(deps, uid, content, name=name, media_type="")
+async def _add_sent(deps: FileDeps, call: CreatingCall[FilesIn]) -> list[File]:
+    """Keep the files of the form, all or none, under the names of the operation: a repeat goes on."""
+    sent = {call.operation.build_part(n).name: file for n, file in enumerate(call.files)}
     try:
-        return await start_file(deps, uid, upload.id)
-    except Exception:  # nobody else knows of it
-        await delete_upload(deps, uid, upload.id)
+        return [await _add(deps, call.uid, name, file) for name, file in sent.items()]
+    except CallerError:  # nobody else knows of them
+        for name in sent:
+            await forget_file(deps, call.uid, name)
+            await delete_upload(deps, call.uid, name)
         raise
+
+
+async def _add(deps: FileDeps, uid: UserId, file_id: str, sent: UploadedFile) -> File:
+    if not any(await deps.stores.files.find_all(uid, [file_id])):
+        await delete_upload(deps, uid, file_id)  # what an attempt before left in parts
+        await store_file(deps, uid, sent.content, name=sent.name, media_type="", upload_id=file_id)
+    return await start_file(deps, uid, file_id)
 
 
 async def _read_at_once(deps: FileDeps, uid: UserId, files: list[File]) -> None:

@@ -37,8 +37,11 @@ from functions.process_conversation.processing.merge_parts import (
 from functions.process_conversation.processing.model_outputs import (
     DiscardOutput,
 )
+from functions.process_conversation.processing.near_known import (
+    find_known,
+    select_from_elsewhere,
+)
 from functions.process_conversation.processing.read_transcript import (
-    Known,
     PartAnswer,
     read_transcript,
 )
@@ -59,15 +62,18 @@ from functions.process_conversation.processing.transcript_parts import (
     list_before,
     take_part,
 )
+from functions.process_conversation.processing.whole_overview import describe_whole
 from shared import prompts, telemetry
 from shared.data.conversations.long_transcripts import run_beside_the_loop
+from shared.data.tasks.action_items import ActionItemFilter
 from shared.domain.account.profile import Profile
-from shared.domain.conversations.conversation import Conversation, apply_edits
+from shared.domain.conversations.conversation import Conversation, Structured, Topics, apply_edits
 from shared.domain.conversations.derived_ids import DerivedIds
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
 from shared.domain.tasks.action_item import ActionItem
+from shared.domain.value import value
 from shared.domain.words import build_wording
 from shared.library.compare_facts import compare_facts, select_read
 from shared.library.near_memories import find_near_memories
@@ -75,12 +81,11 @@ from shared.library.reconcile import Candidate
 from shared.library.superseded import restore_superseded
 from shared.models.data_room import DataRoom
 from shared.retrieval.chunking import split_into_chunks
-from shared.retrieval.term_weights import RARE_WEIGHT, get_term_weight
-from shared.retrieval.terms import tokenize
 
 MAX_SHOWN_MEMORIES = 100
 """Of them as many as the window holds."""
-MAX_SHOWN_TASKS = 30
+MAX_OPEN_TASKS = 60
+"""Of them the owner's are shown that are near."""
 DISCARD_PROMPT = "process_conversation/discard"
 DISCARD_TOKENS = 1_000
 """Room for a yes or no, and for what some models think before it."""
@@ -123,8 +128,8 @@ async def extract_content(
     if await _is_discarded(extraction):
         draft = Draft(discarded=True)
     else:
-        open_tasks = await deps.stores.action_items.list_open(uid, limit=MAX_SHOWN_TASKS)
-        draft = await _extract_draft(extraction, open_tasks)
+        open_tasks = await _list_open_tasks(extraction)
+        draft = await _extract_draft(extraction, open_tasks.items)
         draft = await _drop_known_tasks(extraction, draft, open_tasks)
         draft = await _add_app_summary(extraction, draft)
     return await _reconcile(deps, uid, conversation, draft)
@@ -192,11 +197,12 @@ async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem
     )
     known_memories = [memory for memory in valid_memories if memory.is_current or memory.is_held]
     elsewhere = select_from_elsewhere(known_memories, conversation)
-    shown_memories = await run_beside_the_loop(
-        [conversation], partial(_order_by_nearness, elsewhere, conversation)
-    )
-    tasks = [task.description for task in open_tasks if _is_from_elsewhere(task, conversation)]
-    answers = await read_transcript(extraction, Known(memories=shown_memories, tasks=tasks))
+    may_be_more = len(valid_memories) == MAX_SHOWN_MEMORIES
+    own_tasks = [task for task in open_tasks if task.owner == "me"]
+    tasks = [task.description for task in own_tasks if _is_from_elsewhere(task, conversation)]
+    known = await find_known(extraction, elsewhere, tasks, may_be_more=may_be_more)
+    shown_memories = known.memories
+    answers = await read_transcript(extraction, known)
     ids = await _load_derived_ids(deps, uid, conversation)
 
     sifted = await run_beside_the_loop([conversation], partial(_sift, extraction, answers))
@@ -208,7 +214,6 @@ async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem
     fact_candidates = [each for each in candidates if not _has_lapsed(each.memory, deps)]
     known_by_id = {memory.id: memory for memory in shown_memories}
     read_ids = select_read(shown_memories, extraction.model.describe("reader").window_tokens)
-    may_be_more = len(valid_memories) == MAX_SHOWN_MEMORIES
     if may_be_more:
         facts_to_compare = [candidate.memory for candidate in fact_candidates]
         known_by_id |= await _load_conflicting(deps, uid, conversation, facts_to_compare)
@@ -219,18 +224,29 @@ async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem
         known_by_id |= near_by_id
     known_by_id |= await _load_named(deps, uid, conversation, fact_candidates, known_by_id)
 
+    structured, topics = await _merge_contents(extraction, answers)
+
     def build() -> Draft:
-        parts = _build_contents(extraction, answers)
-        return build_draft(
-            conversation,
-            merge_structures(parts),
-            add_speakers(merge_topics(parts), conversation),
-            decide_memories(fact_candidates, [*known_by_id.values()]),
-            ids,
-        )
+        reconciliation = decide_memories(fact_candidates, [*known_by_id.values()])
+        return build_draft(conversation, structured, topics, reconciliation, ids)
 
     draft = await run_beside_the_loop([conversation], build)
     return replace(draft, dropped_memories=dropped)
+
+
+async def _merge_contents(
+    extraction: Extraction, answers: Sequence[PartAnswer]
+) -> tuple[Structured, Topics]:
+    """Return what came of all parts. Raises ModelOutage."""
+    conversation = extraction.conversation
+
+    def merge() -> tuple[list[Structured], Structured, Topics]:
+        parts = _build_contents(extraction, answers)
+        topics = add_speakers(merge_topics(parts), conversation)
+        return [part.structured for part in parts], merge_structures(parts), topics
+
+    parts, merged, topics = await run_beside_the_loop([conversation], merge)
+    return await describe_whole(extraction, parts, merged), topics
 
 
 def _sift(extraction: Extraction, answers: Sequence[PartAnswer]) -> Sifted:
@@ -245,19 +261,6 @@ def _sift(extraction: Extraction, answers: Sequence[PartAnswer]) -> Sifted:
     dropped["unread"] = sum(part.answer.memories is None for part in answers)
     facts = merge_memories([part.facts for part in sifted_parts], extraction.lines)
     return Sifted(facts=tuple(facts), dropped=dropped)
-
-
-def _order_by_nearness(memories: Sequence[Memory], conversation: Conversation) -> list[Memory]:
-    """Put those first that share a rare word with what was said: a small window holds but a few."""
-    spoken = {term for s in conversation.named_segments for term in tokenize(s.text)}
-
-    def shares_rare_word(memory: Memory) -> bool:
-        return any(
-            term in spoken and get_term_weight(term) >= RARE_WEIGHT
-            for term in tokenize(memory.content)
-        )
-
-    return sorted(memories, key=shares_rare_word, reverse=True)
 
 
 def _is_from_elsewhere(task: ActionItem, conversation: Conversation) -> bool:
@@ -369,21 +372,38 @@ async def _add_app_summary(extraction: Extraction, draft: Draft) -> Draft:
     return replace(draft, apps_results=results, suggested_apps=apps.suggested_ids)
 
 
-async def _drop_known_tasks(
-    extraction: Extraction, draft: Draft, open_tasks: Sequence[ActionItem]
-) -> Draft:
+@value
+class _OpenTasks:
+    """The newest open tasks of anybody, and whether there are no others."""
+
+    items: Sequence[ActionItem] = ()
+    are_all: bool = False
+
+
+async def _list_open_tasks(extraction: Extraction) -> _OpenTasks:
+    """Read none for a model that is shown none: each costs a read."""
+    if extraction.model.describe("reader").is_extractive:
+        return _OpenTasks()
+    page = await extraction.deps.stores.action_items.list_page(
+        extraction.uid,
+        limit=MAX_OPEN_TASKS,
+        where=ActionItemFilter(completed=False).to_where(),
+    )
+    return _OpenTasks(items=page.items, are_all=page.next is None)
+
+
+async def _drop_known_tasks(extraction: Extraction, draft: Draft, open_tasks: _OpenTasks) -> Draft:
     """Leave out tasks that are open already, in the same words and of the same owner, from elsewhere.
 
-    `open_tasks` are the owner's newest; older ones and those of others are looked up.
+    Where the `open_tasks` are not all, those of the same words are looked up.
     """
     wordings = {item.id: build_wording(item.description) for item in draft.action_items}
-    may_be_more = len(open_tasks) == MAX_SHOWN_TASKS
-    unread = [wordings[i.id] for i in draft.action_items if i.owner != "me" or may_be_more]
-    stored = extraction.deps.stores.action_items
-    found = await stored.list_open_by_wording(extraction.uid, unread) if unread else []
+    stored, unread = extraction.deps.stores.action_items, [*wordings.values()]
+    is_looked_up = unread and not open_tasks.are_all
+    found = await stored.list_open_by_wording(extraction.uid, unread) if is_looked_up else []
     known_tasks = {
         (task.wording, task.owner, task.owner_name)
-        for task in (*open_tasks, *found)
+        for task in (*open_tasks.items, *found)
         if _is_from_elsewhere(task, extraction.conversation)
     }
     items = tuple(
@@ -392,17 +412,3 @@ async def _drop_known_tasks(
         if (wordings[item.id], item.owner, item.owner_name) not in known_tasks
     )
     return replace(draft, action_items=items)
-
-
-def select_from_elsewhere(
-    known_memories: Sequence[Memory], conversation: Conversation
-) -> list[Memory]:
-    """Leave out what this conversation and its family gave before: it is extracted anew."""
-    return [memory for memory in known_memories if not _is_extracted_anew(memory, conversation)]
-
-
-def _is_extracted_anew(memory: Memory, conversation: Conversation) -> bool:
-    """A memory that others repeat too stays when the rest of the family is gone."""
-    if memory.is_user_owned or memory.conversation_id not in conversation.family:
-        return False
-    return memory.conversation_id == conversation.id or not memory.seen_in

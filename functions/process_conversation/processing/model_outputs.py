@@ -134,6 +134,13 @@ class ShorterOutput(ProcessingOutput):
     sentences: Listed[SentenceOutput] = ()
 
 
+class WholeOutput(ProcessingOutput):
+    """Title and overview of a conversation that was read in parts."""
+
+    title: str
+    overview: str
+
+
 class TemplateOutput(ProcessingOutput):
     """The summary that a template asks for."""
 

@@ -9,13 +9,11 @@ from contextlib import suppress
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.claims import Superseded
 from functions.process_conversation.processing.draft import Draft, apply_draft
-from functions.process_conversation.processing.extract_content import (
-    extract_content,
-    select_from_elsewhere,
-)
+from functions.process_conversation.processing.extract_content import extract_content
 from functions.process_conversation.processing.failures import ModelOutage, describe_failure
 from functions.process_conversation.processing.mark_failed import mark_failed, mark_malformed
 from functions.process_conversation.processing.merge_announcement import announce_merge
+from functions.process_conversation.processing.near_known import select_from_elsewhere
 from functions.process_conversation.processing.own_speakers import mark_new_owner
 from functions.process_conversation.processing.remove_derived import remove_derived
 from functions.process_conversation.processing.store_draft import (

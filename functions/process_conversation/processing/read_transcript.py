@@ -32,6 +32,7 @@ from shared.domain.ids import MemoryId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
 from shared.domain.models.tokens import estimate_tokens
+from shared.domain.people.person import Person
 from shared.domain.value import value
 from shared.domain.wall_clock import list_days_ahead
 from shared.models.data_room import LEAST_TOKENS, DataRoom
@@ -80,10 +81,11 @@ class _Question:
 
 @value
 class Known:
-    """What is known already: memories, of which as many are shown as fit, and the owner's open tasks."""
+    """What is known already: memories, of which as many are shown as fit, the owner's open tasks, and people."""
 
     memories: Sequence[Memory] = ()
     tasks: Sequence[str] = ()
+    people: Sequence[Person] = ()
 
 
 async def read_transcript(extraction: Extraction, known: Known) -> list[PartAnswer]:
@@ -145,10 +147,13 @@ def _build_question(
     max_tokens = room.compute(instructions.text, ANSWER_TOKENS)
     existing = [{"number": n, "text": memory.content} for n, memory in enumerate(known.memories)]
     tasks = take_fitting(known.tasks, max_tokens // TASKS_SHARE)
+    roles = [{"name": person.name, "role": person.role} for person in known.people]
+    people = take_fitting(roles, max_tokens // TASKS_SHARE)
     shown = take_fitting(existing, max_tokens // MEMORIES_SHARE)
     begun = {} if start == BEGINNING else {"new_from": start.segment}
     context = {**extraction.context, **_describe_owner(extraction)}
-    rest = {**context, **begun, "open_tasks": tasks, "existing_memories": shown}
+    named = {"people": people} if people else {}
+    rest = {**context, **begun, **named, "open_tasks": tasks, "existing_memories": shown}
     rest_tokens = count_data_tokens({"transcript": [], **rest})
     part = take_part(extraction.lines, start, max(max_tokens - rest_tokens, LEAST_TOKENS // 2))
     data = {"transcript": part.lines, **rest}
@@ -172,12 +177,16 @@ def _build_question(
 def _describe_owner(extraction: Extraction) -> Mapping[str, Any]:
     """Return the calendar, names and language of the owner, as the data holds them."""
     conversation, profile = extraction.conversation, extraction.profile
-    spoken_language = conversation.language[:MAX_LANGUAGE_CHARS]
     return {
         "days_ahead": list_days_ahead(conversation.started_at, profile.zone),
         "owner_names": list(deduplicate_names(profile.all_names)),
-        "write_in": profile.language or spoken_language,
+        "write_in": get_language(extraction),
     }
+
+
+def get_language(extraction: Extraction) -> str:
+    """Return the language to write in: the owner's, else the one spoken."""
+    return extraction.profile.language or extraction.conversation.language[:MAX_LANGUAGE_CHARS]
 
 
 def _name_stage(start: Place) -> str:

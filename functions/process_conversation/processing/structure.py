@@ -61,10 +61,8 @@ def build_structure(
     """Fit an answer to the limits; times were meant in `zone`, and the owner is called by `own_names`."""
     voices = find_voices(conversation.named_segments, own_names)
     return Structured(
-        title=_clean_title(answer.title, conversation),
-        overview=hide_secrets(_drop_copied((answer.overview or "").strip(), conversation))[
-            :MAX_OVERVIEW_CHARS
-        ],
+        title=clean_title(answer.title, conversation),
+        overview=clean_overview(answer.overview or "", conversation),
         emoji=_clean_emoji(answer.emoji),
         category=answer.category,
         action_items=tuple(_build_items(answer.action_items, conversation, zone, voices))[
@@ -94,10 +92,15 @@ def add_speakers(topics: Topics, conversation: Conversation) -> Topics:
     return replace(topics, people=_clean_names(people))
 
 
-def _clean_title(title: str, conversation: Conversation) -> str:
+def clean_title(title: str, conversation: Conversation) -> str:
     """Truncate a title, without secrets; one that was copied from an example is empty."""
     own_title = hide_secrets(_drop_copied(title, conversation))
     return truncate_words(own_title, MAX_TITLE_WORDS)[:MAX_NAME_CHARS]
+
+
+def clean_overview(text: str, conversation: Conversation) -> str:
+    """Cut an overview, without secrets; one that was copied from an example is empty."""
+    return hide_secrets(_drop_copied(text.strip(), conversation))[:MAX_OVERVIEW_CHARS]
 
 
 def _drop_copied(text: str, conversation: Conversation) -> str:
@@ -140,7 +143,7 @@ def _build_events(
 ) -> Iterator[Event]:
     for answer in answers:
         start = read_wall_clock(answer.start, zone)
-        title = _clean_title(answer.title, conversation)
+        title = clean_title(answer.title, conversation)
         if title and start and _lies_ahead(start, conversation):
             yield Event(
                 title=title,

@@ -27,7 +27,7 @@ class ConversationFilter:
     """The conversations of a list; None is any. `start` and `end` are included, over `created_at`."""
 
     statuses: Collection[str] = LISTED_STATUSES
-    include_discarded: bool = False
+    discarded: bool | None = False
     starred: bool | None = None
     folder_ids: Collection[FolderId] | None = None
     start: datetime | None = None
@@ -39,7 +39,7 @@ class ConversationFilter:
     def _matches(self, key: ConversationKey) -> bool:
         return (
             key.status in self.statuses
-            and (self.include_discarded or not key.discarded)
+            and (self.discarded is None or self.discarded == key.discarded)
             and (self.starred is None or self.starred == key.starred)
             and (self.folder_ids is None or key.folder_id in self.folder_ids)
             and (self.start is None or self.start <= key.created_at)

@@ -10,7 +10,7 @@ from shared.data.store.records import Records
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import PersonId, UserId
 from shared.domain.people.person import Person
-from shared.domain.store.documents import Document, Fields, Query, Update, Where
+from shared.domain.store.documents import Document, Fields, Order, Query, Update, Where
 from shared.retrieval.terms import tokenize
 
 _BATCH_SIZE = 25
@@ -46,6 +46,16 @@ class People(Records[Person]):
             collection=f"users/{uid}/{self.collection}",
             where=(Where("name_words", "array_contains_any", list(words[:MAX_WORDS])),),
             limit=_MAX_FOUND,
+        )
+        return load_all(Person, await self._documents.query(query))
+
+    async def list_with_roles(self, uid: UserId, *, limit: int) -> list[Person]:
+        """Return those of whom the owner said what they are to them."""
+        query = Query(
+            collection=f"users/{uid}/{self.collection}",
+            where=(Where("role", ">", ""),),
+            order_by=(Order("role"),),
+            limit=limit,
         )
         return load_all(Person, await self._documents.query(query))
 

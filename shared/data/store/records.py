@@ -96,11 +96,30 @@ class Records(Generic[R]):
             await self._documents.write(Create(self.document_path(uid, record.id), dump(record)))
         except AlreadyExists:
             stored = await self.get(uid, record.id)
-            if not self.is_same(stored, record):
-                message = f"Another {self.noun.lower()} is stored under this id"
-                raise Conflict(message) from None
+            self._check_same(stored, record)
             return stored
         return record
+
+    async def add_all(self, uid: UserId, records: Sequence[R]) -> list[R]:
+        """Store all of them or none, each as add() does. Raises Conflict."""
+        by_path = [(self.document_path(uid, r.id), self.prepare(r)) for r in records]
+
+        async def work(tx: Transaction) -> list[R]:
+            found = await tx.get_many(list(dict(by_path)))
+            stored = {d.path: load(self.kind, d) for d in found if d is not None}
+            new: dict[str, R] = {}
+            for path, record in by_path:
+                if path not in stored:
+                    stored[path] = new[path] = record
+                self._check_same(stored[path], record)
+            tx.write(*(Create(path, dump(record)) for path, record in new.items()))
+            return [stored[path] for path, _ in by_path]
+
+        return await self._documents.transaction(work)
+
+    def _check_same(self, stored: R, record: R) -> None:
+        if not self.is_same(stored, record):
+            raise Conflict(f"Another {self.noun.lower()} is stored under this id")
 
     async def change(self, uid: UserId, record_id: str, /, **changes: Any) -> R:
         """Change fields and return the whole; concurrent changes are both kept. Raises NotFound."""

@@ -27,6 +27,7 @@ from tests.e2e.waiting import wait_until
 MEMORIES = "/v1/dev/user/memories"
 TASKS = "/v1/dev/user/action-items"
 CONVERSATIONS = "/v1/dev/user/conversations"
+ASK = "/v1/dev/user/ask"
 GOALS = "/v1/dev/user/goals"
 SUCCESS = shape(success=flag)
 MEMORY = shape(
@@ -202,6 +203,11 @@ def test_a_text_becomes_a_conversation_that_is_processed_r7(open_script, phone):
     ]
     assert CONVERSATION(whole)["source"] == "external_integration"
     assert whole["finished_at"] == "2026-03-02T09:05:00Z"
+    sources = each(shape(id=text, title=text, created_at=time))
+    asked = {"question": "What is the first line?", "limit": 5, "timezone": "UTC"}
+    answer = script.send("POST", ASK, shape(answer=text, sources=sources), json=asked)
+    assert "First line." in answer["answer"]
+    assert [source["id"] for source in answer["sources"]] == [made["id"]]
 
 
 def test_a_transcript_becomes_a_conversation_that_is_listed_r7(open_script, phone):
@@ -339,6 +345,7 @@ CALLS: list[tuple[str, str, str, Any]] = [
     ("DELETE", f"{TASKS}/t", "action_items:write", None),
     ("GET", CONVERSATIONS, "conversations:read", None),
     ("GET", f"{CONVERSATIONS}/c", "conversations:read", None),
+    ("POST", ASK, "conversations:read", {"question": "x"}),
     ("POST", CONVERSATIONS, "conversations:write", {"text": "x"}),
     ("POST", f"{CONVERSATIONS}/from-segments", "conversations:write", {}),
     ("PATCH", f"{CONVERSATIONS}/c", "conversations:write", {"title": "x"}),
@@ -426,6 +433,8 @@ def test_a_revoked_key_fails_at_once_and_no_other_credential_works_r7(phone):
         ("POST", TASKS, {"description": ""}, 422),
         ("POST", TASKS, {"description": "x", "due_at": "soon"}, 422),
         ("POST", f"{TASKS}/batch", {"action_items": [{"description": "x"}] * 51}, 413),
+        ("POST", ASK, {"question": " "}, 422),
+        ("POST", ASK, {"question": "x", "limit": 0}, 422),
         ("POST", CONVERSATIONS, {"text": " \n "}, 422),
         ("POST", CONVERSATIONS, {"text": "x" * 100_001}, 422),
         ("POST", CONVERSATIONS, {"text": "x", "text_source": "rumour"}, 422),

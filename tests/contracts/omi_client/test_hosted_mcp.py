@@ -116,7 +116,9 @@ def test_tasks_and_people_are_reached_r7(client, phone):
     assert [item["id"] for item in found] == [task["id"]]
     assert deleted == {"success": True}
     assert call(client, "get_action_items") == {"action_items": []}
-    assert call(client, "get_people") == {"people": [{"id": person["id"], "name": "Ann"}]}
+    assert call(client, "get_people") == {
+        "people": [{"id": person["id"], "name": "Ann", "role": ""}]
+    }
 
 
 def test_search_and_fetch_answer_as_connectors_ask_r7(client, phone):

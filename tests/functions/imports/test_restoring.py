@@ -97,7 +97,7 @@ async def fill(world: ProcessingFixture, deps: LibraryDeps, client: AsyncClient)
 
 
 async def fill_people_and_edits(client: AsyncClient) -> None:
-    await client.post("/v1/users/people", json={"id": "ann", "name": "Ann"})
+    await client.post("/v1/users/people", json={"id": "ann", "name": "Ann", "role": "my boss"})
     third = (await client.get(f"{CONVERSATIONS}/third")).json()
     segment_ids = [third["transcript_segments"][1]["id"]]
     body = {"segment_ids": segment_ids, "assign_type": "person_id", "value": "ann"}

@@ -26,6 +26,7 @@ REPEATABLE = {
         "/v1/action-items/search",
         "/v2/integrations/{app_id}/search/conversations",
         "/v1/conversations/{conversation_id}/test-prompt",
+        "/v1/dev/user/ask",
     },
     "changes of what is there, of which a second one changes nothing": {
         "/v1/conversations/{conversation_id}/reprocess",

@@ -8,6 +8,7 @@ import pytest
 from functions.process_conversation.processing.merge_parts import MAX_MERGED_LENGTH
 from functions.process_conversation.processing.structure import MAX_LIST_LENGTH
 from shared.domain.conversations.conversation import Segment
+from shared.domain.errors import ModelFailed
 from shared.domain.ids import ConversationId
 from shared.domain.models.model import ModelFacts
 from tests.fixtures.processing import (
@@ -20,9 +21,11 @@ from tests.fixtures.processing import (
     build_test_conversation,
 )
 
+WHOLE = "process_conversation/whole"
+
 
 class BlockReader:
-    """Answers each part with one task and one person, named after its first new segment."""
+    """Answers each part with one task and one person, named after its first new segment, and all with one title."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, int]] = []
@@ -35,6 +38,10 @@ class BlockReader:
 
     async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
         n = prompt.data.get("new_from", 0)
+        if prompt.name == WHOLE:
+            self.calls.append((prompt.name, n))
+            overviews = [part["overview"] for part in prompt.data["parts"]]
+            return schema(title="The whole", overview=" ".join(overviews))
         [first_line] = [line for line in prompt.data["transcript"] if line["segment"] == n]
         self.calls.append((prompt.name, n))
         answer = build_extraction_output(
@@ -70,8 +77,8 @@ async def test_a_long_transcript_is_read_in_parts_and_merged_p26(reader_world, r
     await reader_world.deliver_all()
 
     stored_structure = (await reader_world.load_conversation()).structured
-    assert stored_structure.title == "Part 0"
-    assert stored_structure.overview == "About 0.\n\nAbout 6.\n\nAbout 12.\n\nAbout 18."
+    assert stored_structure.title == "The whole"
+    assert stored_structure.overview == "About 0. About 6. About 12. About 18."
     assert stored_structure.category == "travel"
     assert [item.description for item in stored_structure.action_items] == [
         "Call number 0",
@@ -82,7 +89,7 @@ async def test_a_long_transcript_is_read_in_parts_and_merged_p26(reader_world, r
     ]
     topics = (await reader_world.load_conversation()).topics
     assert topics.people == ("Person 0", "Ann", "Person 6", "Person 12", "Person 18")
-    assert len(reader.calls) == 4
+    assert len(reader.calls) == 5
     facts = await reader_world.deps.stores.memories.list_newest(ALICE, limit=9)
     assert {fact.content for fact in facts} == {"Fact 0", "Fact 6"}  # two of a category
 
@@ -106,6 +113,8 @@ class BusyReader(BlockReader):
     """Finds as many tasks in each part as are read of one answer, each time others."""
 
     async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
+        if prompt.name == WHOLE:
+            raise ModelFailed("too busy", reason="other")
         self.calls.append((prompt.name, 0))
         tasks = [{"description": f"Call {len(self.calls)} {n}"} for n in range(MAX_LIST_LENGTH)]
         return schema.model_validate(build_extraction_output(action_items=tasks))

@@ -1,7 +1,7 @@
 """Extraction: what a model is told, what it costs, and what becomes of an answer that is nearly right."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -17,8 +17,9 @@ from shared import telemetry
 from shared.data.store.codec import dump
 from shared.domain.conversations.conversation import Segment
 from shared.domain.errors import ModelFailed
-from shared.domain.ids import ActionItemId, ConversationId
+from shared.domain.ids import ActionItemId, ConversationId, PersonId
 from shared.domain.models.tokens import estimate_tokens
+from shared.domain.people.person import Person
 from shared.domain.store.documents import Set
 from shared.domain.tasks.action_item import ActionItem
 from shared.models.schemas import normalise_answer_schema
@@ -85,6 +86,30 @@ async def test_the_model_is_told_the_owners_evening_names_language_and_open_task
     assert data["owner_names"] == ["Alex Weber", "Lex"]
     assert (data["write_in"], data["language"]) == ("de", "en")
     assert data["open_tasks"] == ["Send the slides (open)"]
+
+
+async def test_the_model_is_told_who_is_who_of_those_who_are_named_i3(database):
+    with ScriptedModel(answers=build_script(build_extraction_output())) as model:
+        world = build_processing_fixture(database, model)
+        roles = {"Inês Weber": "my aunt", "Kim": "my sister", "Bo": "my boss", "Mara": ""}
+        for name, role in roles.items():
+            person = Person(
+                id=PersonId(name.split()[0].lower().replace("ê", "e")),
+                name=name,
+                role=role,
+                created_at=START,
+                updated_at=START,
+            )
+            await world.deps.stores.people.add(ALICE, person)
+        await world.write(build_test_conversation("Mara saw Inês, and my sister is well."))
+
+        await world.deliver_all()
+
+    people = model.prompts[0][1].data["people"]
+    assert people == [
+        {"name": "Inês Weber", "role": "my aunt"},
+        {"name": "Kim", "role": "my sister"},
+    ]
 
 
 async def test_what_the_owner_is_asked_by_name_is_their_task_i3(database):
@@ -264,3 +289,22 @@ async def test_a_conversation_of_695_words_costs_at_most_2600_tokens_p26(databas
 
     [(_, prompt)] = model.prompts
     assert estimate_tokens(prompt.instructions) + count_data_tokens(prompt.data) <= 2_600
+
+
+async def test_of_many_open_tasks_those_that_are_near_to_what_was_said_are_shown_i3(database):
+    with ScriptedModel(answers=build_script(build_extraction_output())) as model:
+        world = build_processing_fixture(database, model)
+        tasks = ["Paint the kayak", *(f"Call friend number {n}" for n in range(50))]
+        for n, description in enumerate(tasks):
+            at = START + timedelta(minutes=n)
+            task = ActionItem(
+                id=ActionItemId(f"t{n}"), description=description, created_at=at, updated_at=at
+            )
+            await world.documents.write(Set(f"users/{ALICE}/action_items/t{n}", dump(task)))
+        await world.write(build_test_conversation("The kayak needs paint before the summer."))
+
+        await world.deliver_all()
+
+    shown = model.prompts[0][1].data["open_tasks"]
+    assert shown[:2] == ["Paint the kayak", "Call friend number 49"]
+    assert len(shown) == 30

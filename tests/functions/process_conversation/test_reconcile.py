@@ -8,7 +8,7 @@ import pytest
 
 from functions.process_conversation.processing.extract_content import MAX_SHOWN_MEMORIES
 from shared.data.stores import Stores
-from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import SAFE_WINDOW_TOKENS, ModelFacts
@@ -340,10 +340,11 @@ async def test_an_attempt_that_is_repeated_corrects_what_the_model_was_shown_c63
 
 
 class NutsReader(SingleFactReader):
-    """A model that knows a fact about nuts again, wherever it stands in the list."""
+    """A model that knows a fact about nuts again, where it is shown or asked to compare."""
 
     def __init__(self, window_tokens: int = SAFE_WINDOW_TOKENS) -> None:
         self._facts = ModelFacts(window_tokens=window_tokens)
+        self.shown: list[str] = []
         self.compared: list[str] = []
 
     def describe(self, role: str) -> ModelFacts:
@@ -352,7 +353,11 @@ class NutsReader(SingleFactReader):
     async def complete_structured(self, role: str, prompt, schema):
         if prompt.name == EXTRACTION:
             text = prompt.data["transcript"][0]["text"]
-            answer = build_extraction_output(build_memory_output(text, evidence=text))
+            self.shown = [known["text"] for known in prompt.data["existing_memories"]]
+            nuts = ALLERGIC.content
+            repeats = self.shown.index(nuts) if nuts in self.shown else None
+            fact = build_memory_output(text, evidence=text, repeats=repeats)
+            answer = build_extraction_output(fact)
         elif prompt.name == "comparison":
             self.compared = [known["text"] for known in prompt.data["known"]]
             answer = {"verdicts": [{"fact": 0, "repeats": self.compared.index(ALLERGIC.content)}]}
@@ -368,13 +373,18 @@ OTHERS = tuple(
 )
 
 
+CHATTER = "Well, and then it rained again for most of the afternoon, as it does so often here."
+
+
 @needs_encoder
 @pytest.mark.parametrize(
-    ("newer", "window_tokens"), [(MAX_SHOWN_MEMORIES, SAFE_WINDOW_TOKENS), (60, 8_000)]
+    ("newer", "window_tokens", "is_shown"),
+    [(MAX_SHOWN_MEMORIES, SAFE_WINDOW_TOKENS, False), (90, 4_096, True)],
 )
-async def test_an_old_fact_in_other_words_is_known_again_where_the_model_was_not_shown_it_c63(
-    database, newer, window_tokens
+async def test_an_old_fact_in_other_words_is_known_again_however_many_are_newer_c63(
+    database, newer, window_tokens, is_shown
 ):
+    """It is shown where it is near to what was said; else it is compared with what was found."""
     model = NutsReader(window_tokens)
     async with open_encoder() as encoder:
         world = build_processing_fixture(database, model, embedder=encoder)  # type: ignore[arg-type]
@@ -383,13 +393,17 @@ async def test_an_old_fact_in_other_words_is_known_again_where_the_model_was_not
             await world.deps.stores.memories.add(ALICE, memory)
         await world.deps.index.put_memories(ALICE, (ALLERGIC, *OTHERS))
 
-        await process_talks(
-            world, build_talk("a", "User would swell up from groundnuts", hours=500)
-        )
+        talk, fact = build_talk("a", "User would swell up from groundnuts", hours=500)
+        others = () if is_shown else (Segment(text=CHATTER, is_user=True),) * 12
+        segments = (*talk.transcript_segments, *others)
+        await process_talks(world, (replace(talk, transcript_segments=segments), fact))
 
     known_again = await world.deps.stores.memories.get(ALICE, ALLERGIC.id)
     assert known_again.seen_in == ("a",)
-    assert ALLERGIC.content in model.compared
+    assert (ALLERGIC.content in model.shown, ALLERGIC.content in model.compared) == (
+        is_shown,
+        not is_shown,
+    )
     assert await world.deps.stores.memories.list_for_conversation(ALICE, ConversationId("a")) == []
 
 

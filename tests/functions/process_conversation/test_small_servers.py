@@ -22,7 +22,11 @@ from shared.domain.models.tokens import estimate_tokens
 from tests.fakes import AutoAdvanceClock, UnmaskedModels
 from tests.fixtures.processing import ALICE, build_processing_fixture, build_test_conversation
 from tests.fixtures.storage import MemoryDatabase
-from tests.functions.process_conversation.test_transcript_parts import LONG_TALK, read_lines
+from tests.functions.process_conversation.test_transcript_parts import (
+    LONG_TALK,
+    describe_all,
+    read_lines,
+)
 from tests.servers import run_server
 
 ROLES: tuple[ModelRole, ...] = ("reader", "fast", "standard")
@@ -76,7 +80,8 @@ class SmallServer:
             return self.refuse(tokens, self.window)
         data = _read_data(words)
         self.accepted += [data] if data else []
-        answer = json.dumps(read_lines(_Prompt(data)) if data else {})
+        answer_data = describe_all if "parts" in data else read_lines
+        answer = json.dumps(answer_data(_Prompt(data)) if data else {})
         return Response(_stream(answer), media_type="text/event-stream")
 
 
@@ -135,8 +140,9 @@ async def test_a_recording_of_75_minutes_is_processed_by_a_small_server_n2(
         await world.deliver_all()
 
     conversation = await world.load_conversation()
-    read = [line["segment"] for data in server.accepted for line in data["transcript"]]
+    read = [line["segment"] for data in server.accepted for line in data.get("transcript", ())]
     assert (conversation.status, conversation.failure) == ("completed", None)
+    assert conversation.structured.title == "The whole"
     assert [*dict.fromkeys(read)] == [*range(900)]
     assert server.refused < 12
 
@@ -155,7 +161,7 @@ async def test_what_is_masked_may_grow_and_fits_all_the_same_n2() -> None:
         await world.deliver_all()
 
     conversation = await world.load_conversation()
-    read = [line for data in server.accepted for line in data["transcript"]]
+    read = [line for data in server.accepted for line in data.get("transcript", ())]
     assert conversation.status == "completed"
     assert {line["segment"] for line in read} == {*range(60)}
     assert "@b.de" not in "".join(line["text"] for line in read)

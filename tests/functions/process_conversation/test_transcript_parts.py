@@ -37,6 +37,7 @@ from tests.fixtures.processing import (
 from tests.fixtures.storage import MemoryDatabase
 from tests.fixtures.windowed_model import WindowedModel, count_request_tokens
 
+WHOLE = "process_conversation/whole"
 TEXTS = st.one_of(
     st.text(max_size=400),
     st.text(alphabet='`"\\\n', max_size=400),
@@ -130,8 +131,15 @@ def read_lines(prompt):
     )
 
 
-def build_world(window, *, reader=read_lines, **options):
-    answers = {EXTRACTION: reader, DISCARD: lambda _: {"discard": False}}
+def describe_all(prompt):
+    return {
+        "title": "The whole",
+        "overview": f"They talked on from {prompt.data['parts'][0]['title']}.",
+    }
+
+
+def build_world(window, *, reader=read_lines, whole=describe_all, **options):
+    answers = {EXTRACTION: reader, WHOLE: whole, DISCARD: lambda _: {"discard": False}}
     model = WindowedModel(answers, window=window, **options)
     return build_processing_fixture(MemoryDatabase(), model), model
 
@@ -145,7 +153,11 @@ async def process(world: ProcessingFixture, segments):
 
 def list_read(model):
     """Return what the requests read of each segment, beside what they repeat."""
-    return [line for prompt in model.prompts for line in prompt.data["transcript"]]
+    return [line for prompt in list_asked(model) for line in prompt.data["transcript"]]
+
+
+def list_asked(model, name=EXTRACTION):
+    return [prompt for prompt in model.prompts if prompt.name == name]
 
 
 SPOKEN = "so we said about twenty words in this one and then somebody else said as many again, more or less"
@@ -238,7 +250,7 @@ async def test_an_answer_is_read_with_its_question():
     begins = {prompt.data["new_from"] for prompt in model.prompts if "new_from" in prompt.data}
 
     assert begins
-    for prompt in model.prompts:
+    for prompt in list_asked(model):
         numbers = [line["segment"] for line in prompt.data["transcript"]]
         if "new_from" in prompt.data:
             assert numbers[0] <= prompt.data["new_from"] - 1
@@ -267,6 +279,58 @@ async def test_what_stands_in_two_parts_comes_once_n2():
     assert len({memory.content for memory in memories}) == len(memories)
 
 
+@pytest.mark.parametrize("window", [3_000, 8_192])
+async def test_a_conversation_that_was_read_in_parts_has_one_overview_p26(window):
+    def read_wordily(prompt):
+        answer = read_lines(prompt)
+        answer["structure"]["overview"] = "They talked of many things. " * 60
+        return answer
+
+    world, model = build_world(window, reader=read_wordily)
+
+    structured = (await process(world, LONG_TALK)).structured
+
+    [prompt] = list_asked(model, WHOLE)
+    titles = [part["title"] for part in prompt.data["parts"]]
+    assert len(titles) == len(list_asked(model)) > 2
+    assert titles[0] == "From 0"
+    assert count_request_tokens(prompt, window) <= window
+    assert (structured.title, structured.overview) == ("The whole", "They talked on from From 0.")
+    assert structured.emoji
+
+
+async def test_overviews_stand_side_by_side_where_no_model_joins_them_p26():
+    def fail(_):
+        raise ModelFailed("no", reason="other")
+
+    world, model = build_world(4_096, whole=fail)
+
+    conversation = await process(world, LONG_TALK[:200])
+
+    assert conversation.status == "completed"
+    count = len(list_asked(model))
+    assert conversation.structured.overview == "\n\n".join(["They talked."] * count)
+
+
+async def test_an_overview_whose_model_was_away_is_written_later_and_no_part_read_again_p26():
+    failures = [Unavailable("down")]
+
+    def fail_once(prompt):
+        if failures:
+            raise failures.pop()
+        return describe_all(prompt)
+
+    world, model = build_world(4_096, whole=fail_once)
+    await process(world, LONG_TALK[:200])
+    read_before = len(list_asked(model))
+
+    world.clock.advance(hours=1)
+    await world.deliver({"uid": ALICE, "conversation_id": TALK})
+
+    assert (await world.load_conversation()).structured.title == "The whole"
+    assert len(list_asked(model)) == read_before
+
+
 async def test_the_newest_memories_are_shown_as_far_as_they_fit():
     world, model = build_world(4_096)
     for n in range(80):
@@ -282,7 +346,7 @@ async def test_the_newest_memories_are_shown_as_far_as_they_fit():
 
     await process(world, LONG_TALK[:60])
 
-    for prompt in model.prompts:
+    for prompt in list_asked(model):
         shown = prompt.data["existing_memories"]
         assert 5 < len(shown) < 80
         assert shown[0]["text"].startswith("User knows fact number 79")

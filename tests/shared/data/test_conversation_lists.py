@@ -31,7 +31,7 @@ from tests.fixtures.storage import INDEXES, MemoryDatabase
 ALICE = UserId("alice")
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 NOW = START + timedelta(days=30)
-EVERYTHING = ConversationFilter(include_discarded=True)
+EVERYTHING = ConversationFilter(discarded=None)
 
 
 def build(n: int, **fields: Any) -> Conversation:
@@ -80,7 +80,8 @@ async def test_conversations_come_newest_first_from_any_offset(any_documents):
         (ConversationFilter(), ["c005", "c002", "c000"]),
         (ConversationFilter(statuses=("failed",)), ["c003"]),
         (ConversationFilter(statuses=("in_progress", "unheard of")), []),
-        (ConversationFilter(include_discarded=True), ["c005", "c004", "c002", "c000"]),
+        (ConversationFilter(discarded=None), ["c005", "c004", "c002", "c000"]),
+        (ConversationFilter(discarded=True), ["c004"]),
         (ConversationFilter(starred=True), ["c002"]),
         (ConversationFilter(folder_ids={FolderId("work")}), ["c000"]),
         (ConversationFilter(folder_ids={FolderId("nowhere")}), []),

@@ -155,6 +155,7 @@ async def ask_about_the_library(documents: SqliteDocuments) -> None:
     await stores.people.unassign(ANN, PersonId("p1"))
     await stores.people.list_by_values(ANN, "name", ["Bob"])
     await stores.people.list_by_words(ANN, ["bob"])
+    await stores.people.list_with_roles(ANN, limit=20)
     memories = Memories(documents)
     await memories.list_all(ANN, limit=20)
     await memories.list_held(ANN, now=NOON, limit=20)

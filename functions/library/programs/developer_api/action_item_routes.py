@@ -1,7 +1,5 @@
 """Action items in the developer API."""
 
-from typing import Any
-
 from functions.library.programs.developer_api.developer_schemas import (
     DeveloperTaskChangeIn,
     DeveloperTaskIn,
@@ -15,7 +13,6 @@ from functions.library.programs.listings import read_range
 from functions.library.programs.program_schemas import ProgramTaskOut
 from functions.library.programs.route_calls import call_route
 from functions.library.tasks import action_items
-from shared.domain.store.operation import Operation
 from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 
@@ -52,13 +49,15 @@ async def list_owner_action_items(
 async def add_action_item(
     deps: LibraryDeps, call: CreatingCall[DeveloperTaskIn, None, KeyOwner]
 ) -> ProgramTaskOut:
-    return await _add(deps, call, call.operation, call.body)
+    uid, add_route, body = call.caller.uid, action_items.add_action_item, dict(call.body)
+    added = await call_route(deps, uid, add_route, body=body, operation=call.operation)
+    return ProgramTaskOut.model_validate(added)
 
 
 @route(
     "POST",
     f"{PATH}/batch",
-    "Write down up to 50 things to do, by a developer key",
+    "Write down up to 50 things to do, all or none, by a developer key",
     access="anyone",
     authorize=authorize_developer_key("action_items:write"),
     errors=(401, 403, 429),
@@ -67,11 +66,10 @@ async def add_action_item(
 async def add_action_items(
     deps: LibraryDeps, call: CreatingCall[DeveloperTasksIn, None, KeyOwner]
 ) -> TasksCreatedOut:
-    added = [
-        await _add(deps, call, call.operation.build_part(n), item)
-        for n, item in enumerate(call.body.action_items)
-    ]
-    return TasksCreatedOut(action_items=added, created_count=len(added))
+    uid, add_route = call.caller.uid, action_items.add_action_items
+    body = [dict(item) for item in call.body.action_items]
+    added = await call_route(deps, uid, add_route, body=body, operation=call.operation)
+    return TasksCreatedOut.model_validate(added)
 
 
 @route(
@@ -101,17 +99,6 @@ async def change_action_item(
 async def delete_action_item(deps: LibraryDeps, call: Call[None, None, KeyOwner]) -> SuccessOut:
     await call_route(deps, call.caller.uid, action_items.delete_action_item, path=call.path)
     return SuccessOut()
-
-
-async def _add(
-    deps: LibraryDeps,
-    call: CreatingCall[Any, None, KeyOwner],
-    operation: Operation,
-    item: DeveloperTaskIn,
-) -> ProgramTaskOut:
-    uid, add_route = call.caller.uid, action_items.add_action_item
-    added = await call_route(deps, uid, add_route, body=dict(item), operation=operation)
-    return ProgramTaskOut.model_validate(added)
 
 
 ROUTES = (

@@ -70,7 +70,7 @@ async def delete_memory(deps: LibraryDeps, uid: UserId, memory: MemoryName) -> R
 @tool("read", "List the people whom the owner named, newest first.")
 async def get_people(deps: LibraryDeps, uid: UserId, _: NoArguments) -> Result:
     found = await deps.stores.people.list_newest(uid, limit=MAX_LISTED_PEOPLE)
-    return {"people": [{"id": person.id, "name": person.name} for person in found]}
+    return {"people": [{"id": p.id, "name": p.name, "role": p.role} for p in found]}
 
 
 TOOLS = (

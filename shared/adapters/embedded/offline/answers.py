@@ -1,6 +1,6 @@
 """Answers of the offline model: cited quotations of what the tools returned; pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any
 
@@ -96,6 +96,13 @@ def answer(question: str, results: Results, *, zone: tzinfo | None = None) -> st
     ]
     has_answer = any(part != ENGLISH_ONLY for part in parts)
     return "\n\n".join(parts if has_answer else [*parts, NOTHING_FOUND])
+
+
+def answer_from_data(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer a question from the numbered conversations that stand beside it."""
+    documents = [{**each, "document": each["number"]} for each in data["conversations"]]
+    found = Result(name="search_conversations", text="", content={"results": documents})
+    return {"answer": answer(data["question"], [found])}
 
 
 def _format_result(question: str, result: Result, zone: tzinfo | None) -> str:

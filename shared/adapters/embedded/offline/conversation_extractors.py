@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shared.adapters.embedded.offline import goals
+from shared.adapters.embedded.offline import answers, goals
 from shared.adapters.embedded.offline.discard import discard
 from shared.adapters.embedded.offline.memories import extract_memories, find_text_facts
 from shared.adapters.embedded.offline.recaps import extract_recap
@@ -21,4 +21,5 @@ EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "process_conversation/daily_summary": extract_recap,
     "process_conversation/template": apply_template,
     "process_conversation/text_facts": find_text_facts,
+    "process_conversation/answer": answers.answer_from_data,
 }

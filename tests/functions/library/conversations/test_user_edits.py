@@ -29,6 +29,23 @@ async def process_again(world, alice, **changes):
     assert (answer.status_code, answer.json()["status"]) == (200, "completed")
 
 
+async def test_what_a_person_is_to_the_owner_is_kept_changed_and_taken_back_p33(world, alice):
+    path = "/v1/users/people"
+    await alice.post(path, json={"id": "kim", "name": "Kim", "role": " my sister "})
+    first = (await alice.get(f"{path}/kim")).json()["role"]
+    found = await world.deps.stores.people.list_with_roles(ALICE, limit=9)
+
+    changed = await alice.patch(f"{path}/kim/role", json={"value": "my step-sister"})
+    renamed = await alice.patch(f"{path}/kim/name", params={"value": "Kimberly"})
+    too_long = await alice.patch(f"{path}/kim/role", json={"value": "x" * 65})
+    cleared = await alice.patch(f"{path}/kim/role", json={"value": ""})
+
+    assert (first, [person.id for person in found]) == ("my sister", ["kim"])
+    assert changed.json()["role"] == renamed.json()["role"] == "my step-sister"
+    assert (too_long.status_code, cleared.json()["role"]) == (422, "")
+    assert await world.deps.stores.people.list_with_roles(ALICE, limit=9) == []
+
+
 async def test_a_title_written_by_the_user_is_shown_found_and_kept(processed_world, alice):
     response = await alice.patch(TALK, json={"title": "Zanzibar plan", "category": "travel"})
     await processed_world.deliver_all()

@@ -319,3 +319,20 @@ async def test_another_user_sees_none_of_it(world, alice):
     async with build_client(world, UserId("bob")) as bob:
         assert (await bob.get(PENDING)).json() == {"pending_export": [], "synced_items": []}
         assert (await bob.get("/v1/task-integrations")).json()["integrations"] == {}
+
+
+@pytest.mark.parametrize("last", [{"id": "taken"}, {"id": "new", "description": "Sow"}])
+async def test_a_batch_of_tasks_that_is_refused_in_its_middle_stores_none_of_them(
+    alice, last: dict[str, Any]
+):
+    await add_task(alice, id="taken", description="Oil the lamp")
+    batch = [{"description": "Call"}, {"id": "new", "description": "Reap"}, last]
+    refused = [{"description": "Dig", **task} for task in batch]
+    headers = {"Idempotency-Key": "phone-1"}
+
+    first = await alice.post(f"{TASKS}/batch", json=refused, headers=headers)
+    second = await alice.post(f"{TASKS}/batch", json=refused[:2], headers=headers)
+
+    assert (first.status_code, second.status_code) == (409, 200)
+    assert (await list_ids(alice))[0].count("taken") == 1
+    assert len((await list_ids(alice))[0]) == 3

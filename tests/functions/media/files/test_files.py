@@ -2,6 +2,8 @@
 
 import io
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from httpx import AsyncClient
@@ -13,6 +15,7 @@ from shared.library.files import load_pages, start_file
 from shared.library.isolated_reading import LIMIT_PRICE
 from shared.library.uploads import store_file
 from shared.resilience.isolation import Limits
+from tests.fault_injection import FaultyPort, raise_bug, succeed
 from tests.fixtures.documents import build_docx, build_pdf, build_pptx, build_xlsx
 from tests.fixtures.pictures import build_picture
 from tests.fixtures.processing import ALICE, ProcessingFixture
@@ -224,6 +227,34 @@ async def test_a_quota_of_stored_bytes_refuses_a_file(world: ProcessingFixture) 
 
     assert refusal.status_code == 429
     assert world.blobs.files == {}
+
+
+async def test_of_files_that_are_refused_together_none_is_kept(world: ProcessingFixture) -> None:
+    both = [("files", (name, b"Keel")) for name in ("one.txt", "two.txt")]
+    async with open_files(build_deps(world, {"stored_bytes": 7})) as client:
+        refusal = await client.post(FILES, files=both)
+        kept = (await client.get(FILES)).json()["items"]
+        fitting = await client.post(FILES, files=both[:1])
+
+    assert (refusal.status_code, kept, fitting.status_code) == (429, [], 200)
+
+
+async def test_files_that_are_sent_again_under_their_key_after_a_crash_are_kept_once(
+    world: ProcessingFixture,
+) -> None:
+    deps = build_deps(world)
+    dying: Any = FaultyPort(deps.quotas, take=[succeed, raise_bug])
+    both = [("files", (name, b"Keel")) for name in ("one.txt", "two.txt")]
+
+    async with open_files(replace(deps, quotas=dying)) as client:
+        codes = [
+            (await client.post(FILES, files=both, headers={"Idempotency-Key": "k"})).status_code
+            for _ in range(2)
+        ]
+        kept = (await client.get(FILES)).json()["items"]
+
+    assert codes == [500, 200]
+    assert sorted(file["name"] for file in kept) == ["one.txt", "two.txt"]
 
 
 async def test_a_file_that_ends_its_readers_is_rejected_in_the_end(
