@@ -10,7 +10,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from functions.imports.formats.drafts import SECONDS_PER_WORD, Contents, Draft, Turn, join_records
+from functions.imports.formats.drafts import (
+    SECONDS_PER_WORD,
+    Contents,
+    Draft,
+    LeftOut,
+    Turn,
+    join_records,
+)
 from functions.imports.formats.read_file import MAX_NAMED, Part, read_parts
 from shared.domain.conversations.derived_ids import build_action_item_id
 from shared.domain.ids import is_id
@@ -41,14 +48,6 @@ class ImportedConversation:
 
     conversation: ConversationIn
     edits: Mapping[str, str]
-
-
-@value
-class LeftOut:
-    """A conversation of a file that cannot be kept, and why."""
-
-    title: str
-    reason: str
 
 
 @value
@@ -138,7 +137,7 @@ def _parse_part(part: Part, known_tasks: Collection[str], modified: datetime) ->
 
 def _build_import(contents: Contents, known_tasks: Collection[str], modified: datetime) -> Import:
     """Build everything of a file; a conversation that cannot be kept does not cost the others."""
-    conversations, tasks, left_out = [], [], []
+    conversations, tasks, left_out = [], [], list(contents.left_out)
     for draft in contents.conversations:
         if not any(turn.text.strip() for turn in draft.turns):
             continue

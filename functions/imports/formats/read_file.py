@@ -119,4 +119,5 @@ def _join(contents: Iterable[Contents]) -> Contents:
         restored=[item for c in everything for item in c.restored],
         records=join_records(c.records for c in everything),
         left={name: reason for c in everything for name, reason in c.left.items()},
+        left_out=[left for c in everything for left in c.left_out],
     )
