@@ -53,7 +53,10 @@ class ImportTaskIn(Wire):
 
 
 class ImportedConversationOut(Wire):
-    """A conversation of a file. `is_known`: the library has it already, and it stays as it is."""
+    """A conversation of a file. `is_known`: the library has it already, and it stays as it is.
+
+    Where not `is_dated`, the file does not say when it took place: `started_at` is when it was last changed.
+    """
 
     id: str
     title: str
@@ -61,6 +64,7 @@ class ImportedConversationOut(Wire):
     segments: int
     speakers: list[str]
     is_known: bool
+    is_dated: bool = True
 
 
 class LeftOutOut(Wire):

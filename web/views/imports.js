@@ -234,10 +234,10 @@ function leftOut({ left_out }) {
       title: title ? el("bdi", {}, title) : t("a conversation"), reason: serverText(ended(reason)) })));
 }
 
-function conversationLine({ title, segments, speakers, started_at, is_known }) {
+function conversationLine({ title, segments, speakers, started_at, is_known, is_dated }) {
   const turns = tn({ one: "{n} turn", other: "{n} turns" }, segments);
   const parts = [title && el("bdi", {}, title), moment(started_at), speakers.length > 0 && el("bdi", {}, speakers.join(", ")),
-    turns, is_known && t("in your library already")].filter(Boolean);
+    turns, !is_dated && t("dated as its file"), is_known && t("in your library already")].filter(Boolean);
   return el("span", { class: "meta" }, ...parts.flatMap((part, at) => (at ? [" · ", part] : [part])));
 }
 

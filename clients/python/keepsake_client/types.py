@@ -1050,6 +1050,7 @@ class ImportedConversationOut(TypedDict):
     segments: int
     speakers: list[str]
     is_known: bool
+    is_dated: NotRequired[bool]
 
 
 class InboxItemOut(TypedDict):
@@ -1146,6 +1147,7 @@ class LanguageOut(TypedDict):
 class LeftOutOut(TypedDict):
     title: str
     reason: str
+    words: NotRequired[int]
 
 
 class LibraryChangeOut(TypedDict):

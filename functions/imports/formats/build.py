@@ -44,10 +44,14 @@ MAX_EDIT_CHARS: Mapping[str, int] = {"title": 200, "overview": 10_000, "emoji": 
 
 @value
 class ImportedConversation:
-    """A conversation to hand in, and what its file already knows of it, as title and overview."""
+    """A conversation to hand in, and what its file already knows of it, as title and overview.
+
+    Where not `is_dated`, the file does not say when it took place.
+    """
 
     conversation: ConversationIn
     edits: Mapping[str, str]
+    is_dated: bool
 
 
 @value
@@ -174,7 +178,9 @@ def _build_conversation(draft: Draft, modified: datetime) -> ImportedConversatio
         "transcript_segments": segments,
     }
     return ImportedConversation(
-        conversation=_validate({**fields, **known}), edits=_build_edits(draft)
+        conversation=_validate({**fields, **known}),
+        edits=_build_edits(draft),
+        is_dated=draft.started_at is not None,
     )
 
 

@@ -16,9 +16,9 @@ def join_name_lines(lines: Sequence[str]) -> list[str]:
     """Write `00:00`, `Ann` and words on three lines as `00:00 Ann` and words, if all times stand so."""
     times = [at for at, line in enumerate(lines) if CLOCK_LINE.fullmatch(line)]
     for side in (BELOW, ABOVE):
-        if times and all(_has_name(lines, at, side) for at in times):
-            if _are_names([lines[at + side] for at in times]):
-                return _join(lines, times, side)
+        are_named = bool(times) and all(_has_name(lines, at, side) for at in times)
+        if are_named and _are_names([lines[at + side] for at in times]):
+            return _join(lines, times, side)
     return list(lines)
 
 

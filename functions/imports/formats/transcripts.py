@@ -123,12 +123,15 @@ def _read_paragraphs(name: str, text: str) -> Draft:
 
 
 def _is_prose(lines: Sequence[str]) -> bool:
-    """Tell whether a text is notes: sentences, or Markdown, and not a table, code or a log."""
+    """Tell whether a text is notes: sentences, or Markdown, and not a table, code, a log or a dialogue."""
     paragraphs = [
         list(group)
         for is_written, group in groupby(lines, key=lambda line: bool(line.strip()))
         if is_written
     ]
+    firsts = [lines[0] for lines in paragraphs if len(lines) > 1 and not _reads_as_notes(lines[0])]
+    if len(set(firsts)) < len(firsts):  # they come again, as speakers do
+        return False
     count = sum(map(_count_notes, paragraphs))
     return count >= MIN_PROSE_SHARE * sum(map(len, paragraphs))
 

@@ -36,7 +36,9 @@ def count_unread_lines(lines: Sequence[str], title: str) -> list[LeftOut]:
 
 def count_unread_fields(content: Any, drafts: Sequence[Draft]) -> list[LeftOut]:
     """Count the texts of JSON that are in no conversation, by the names under which they stand."""
-    said = {line.strip() for draft in drafts for text in _list_texts(draft) for line in text.split("\n")}
+    texts = [turn.text for draft in drafts for turn in draft.turns]
+    labels = {turn.speaker for draft in drafts for turn in draft.turns} | {d.title for d in drafts}
+    said = labels | {line.strip() for text in texts for line in text.split("\n")}
     everything, compared = "", 0
     counts: Counter[str] = Counter()
     for name, text in _walk(content):
@@ -44,9 +46,7 @@ def count_unread_fields(content: Any, drafts: Sequence[Draft]) -> list[LeftOut]:
         if words < MIN_WORDS or said.issuperset(filter(None, map(str.strip, text.split("\n")))):
             continue
         if compared < MAX_COMPARED:
-            everything = everything or " ".join(
-                " ".join(text.split()) for draft in drafts for text in _list_texts(draft)
-            )
+            everything = everything or " ".join(" ".join(text.split()) for text in texts)
             compared += 1
             if " ".join(text.split()) in everything:
                 continue
@@ -55,13 +55,6 @@ def count_unread_fields(content: Any, drafts: Sequence[Draft]) -> list[LeftOut]:
         LeftOut(title=name, reason=f"{words} words under this name are not read", words=words)
         for name, words in counts.items()
     ]
-
-
-def _list_texts(draft: Draft) -> Iterator[str]:
-    yield draft.title
-    for turn in draft.turns:
-        yield turn.speaker
-        yield turn.text
 
 
 def _walk(content: Any) -> Iterator[tuple[str, str]]:

@@ -206,6 +206,7 @@ def _summarise(imported: ImportedConversation) -> dict[str, Any]:
         "started_at": conversation.started_at and conversation.started_at.isoformat(),
         "segments": len(segments),
         "speakers": [name for name in speakers if is_name(name)][:MAX_LISTED_SPEAKERS],
+        "is_dated": imported.is_dated,
     }
 
 
