@@ -170,6 +170,16 @@ def test_a_speaker_is_named_and_renamed_p33(console: Console) -> None:
     expect(speakers.nth(1)).to_have_text("Nora Weber")
 
 
+def test_the_name_that_a_speaker_has_stands_in_the_field_p33(console: Console) -> None:
+    console.sign_in("corrector")
+    console.add_transcript("Nora: The cake is for Sunday.\nVito: Good.\nNora: With lemon.").click()
+    page = console.page
+
+    page.get_by_role("button", name="Nora", exact=True).first.click()
+
+    expect(page.get_by_label("Who is Nora?")).to_have_value("Nora")
+
+
 def test_the_name_of_a_speaker_is_removed_by_keyboard_p33(console: Console) -> None:
     console.sign_in("mistaken")
     console.add_transcript(TRANSCRIPT).click()
