@@ -14,7 +14,7 @@ export const hour = (iso) => HOUR.format(new Date(iso));
 export const moment = (iso) => MOMENT.format(new Date(iso));
 
 const NEAR = new Intl.RelativeTimeFormat(tag, { numeric: "auto" });
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 const midnight = (time) => new Date(time.getFullYear(), time.getMonth(), time.getDate());
 
 /** The days from today to a moment, on the clock of the browser. */

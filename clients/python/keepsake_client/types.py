@@ -1290,6 +1290,13 @@ class ModelRefusalOut(TypedDict):
     words: str
 
 
+class NamedSpeakerOut(TypedDict):
+    name: str
+    conversation_count: int
+    last_conversation_id: str
+    last_spoke_at: str
+
+
 class NewDeveloperKeyOut(TypedDict):
     id: str
     name: str
