@@ -1,6 +1,7 @@
 // Imports: files are shown as they were read, then kept; pasted text is kept at once.
 
 import { el, find, onSubmit, say } from "../dom.js";
+import { keepDraft } from "../drafts.js";
 import { Problem } from "../http.js";
 import { formatNumber, t, tn, tNodes } from "../i18n.js";
 import { upload } from "../uploads.js";
@@ -17,6 +18,7 @@ const MAX_LISTED = 5; // conversations of one file
 export function startImports({ api, onKept }) {
   const form = find("#new-conversation");
   const transcript = find("#transcript");
+  keepDraft(transcript);
   const formProblem = find(".problem", form);
   const panel = new Panel(find("#import"));
   const result = find("#import-result");
