@@ -29,6 +29,7 @@ LIST_FILES = frozenset(
 PEOPLE_FILE = "users.json"
 SPOKEN_SUBTYPES = (None, "bot_message", "file_share", "me_message", "thread_broadcast")
 """Other messages tell that somebody joined, or how a channel is called."""
+_SCHEME = re.compile(r"(?:mailto|tel):")
 _LINK = re.compile(r"<(?P<sign>[@#!]?)(?P<target>[^<>|]+)(?:\|(?P<label>[^<>]*))?>")
 
 
@@ -100,10 +101,7 @@ def _write_out(text: str, names: Mapping[str, str]) -> str:
             return f"#{label or target}"
         if match["sign"] == "!":
             return label or f"@{target.split('^')[0]}"
-        return (
-            f"{label} ({target})"
-            if label and label not in target
-            else target.removeprefix("mailto:")
-        )
+        address = _SCHEME.sub("", target)
+        return f"{label} ({address})" if label and label not in address else address
 
     return html.unescape(_LINK.sub(show, text))

@@ -32,6 +32,13 @@ GOOGLE_CHAT = {
         {"creator": {"email": "bo@x.example"}, "created_date": "Monday, February 2, 2026 at 2:41:00 AM UTC", "text": "No"},
     ]
 }  # fmt: skip
+TELEGRAM = {
+    "name": "Ann",
+    "messages": [
+        {"from": "Bo", "date": "2026-02-02T02:41:00+00:00", "text": "No"},
+        {"from": "Ann", "date": "2026-02-02T02:40:00+00:00", "text": "Up?"},
+    ],
+}
 DISCORD = {
     "guild": {"name": "Home"},
     "channel": {"name": "garden"},
@@ -114,6 +121,7 @@ def read(name: str, data: Any) -> tuple[list[dict[str, Any]], list[tuple[str, st
         ("message_1.json", MESSENGER, "Zoë", [("Ann", 0, "Müsli?"), ("Bo", 60, "Grüße 😊 – Zoë")]),
         ("ann_1.json", SEALED_MESSENGER, "Ann", [("Ann", 0, "Late")]),
         ("messages.json", GOOGLE_CHAT, "", [("Ann", 0, "Up?"), ("bo@x.example", 60, "No")]),
+        ("result.json", TELEGRAM, "Ann", [("Ann", 0, "Up?"), ("Bo", 60, "No")]),
         ("garden.json", DISCORD, "garden", [("Ann", 0, "Rain")]),
         ("messages.json", OWN_DISCORD, "", [("Me", 0, "Mine")]),
         ("+15550100.txt", IMESSAGE, "", [("+15550100", 0, "Are you home?\n\nBring milk."), ("Me", 60, "Yes")]),
