@@ -562,6 +562,8 @@ def test_notes_name_no_speakers(text):
         ("latin-1", "Müller: Grüße aus Köln\nJosé: ¿Qué tal?\nMüller: Schön\n"),
         ("cp1251", "Анна: Привет, как дела сегодня?\nПётр: Хорошо, спасибо.\nАнна: До завтра.\n"),
         ("shift_jis", "田中: こんにちは、元気ですか。\n鈴木: はい、元気です。\n田中: よかった。\n"),
+        ("cp1252", "Zoë: Der Schlüssel liegt – “hier”.\nJosé: Ça va, 5 €.\n"),
+        ("gb18030", "王芳: 周五交房租。\n李强: 好的，我来转账。\n王芳: 谢谢。\n"),
         ("utf-16-le", "Ann: Hello there\nNadine: Bye.\nAnn: So.\n"),
         ("utf-32", "Анна: Привет\nNadine: Bye.\nАнна: До завтра.\n"),
         ("utf-16", "سامي: متى يصل العمال؟\nNadine: الثامنة.\nسامي: حسناً.\n"),
