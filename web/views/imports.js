@@ -231,9 +231,11 @@ function fileRow(file) {
 }
 
 function leftOut({ left_out }) {
-  return left_out.map(({ title, reason }) => el("span", { class: "reason" },
-    ...tNodes("Left out: {title}: {reason}", {
-      title: title ? el("bdi", {}, title) : t("a conversation"), reason: serverText(ended(reason)) })));
+  return left_out.map(({ title, reason, words }) => (words
+    ? el("span", { class: "meta" }, ...tNodes("Not read: {title} ({words})", {
+      title: el("bdi", {}, title), words: tn({ one: "{n} word", other: "{n} words" }, words) }))
+    : el("span", { class: "reason" }, ...tNodes("Left out: {title}: {reason}", {
+      title: title ? el("bdi", {}, title) : t("a conversation"), reason: serverText(ended(reason)) }))));
 }
 
 function conversationLine({ title, segments, speakers, started_at, is_known, is_dated }) {
