@@ -96,10 +96,14 @@ class ImportReport:
     def _describe(self) -> str:
         kept = _count(self.conversations, "conversation")
         known = f" ({self.known} of them were there already)" if self.known else ""
-        left = _count(len(self.failures), "failure") if self.failures else "nothing left out"
+        left = [
+            *([_count(len(self.failures), "failure")] if self.failures else []),
+            *([f"{_count(len(self.unread), 'text')} not read"] if self.unread else []),
+        ]
         others = [_count_records(kind, count) for kind, count in self.records.items() if count]
         kept = ", ".join([kept, *others])
-        return f"{kept} from {_count(self.kept_files, 'file')}{known}, {left}"
+        ending = ", ".join(left) or "nothing left out"
+        return f"{kept} from {_count(self.kept_files, 'file')}{known}, {ending}"
 
     def _list_hints(self) -> list[str]:
         hints = [f"not brought back: {name}: {reason}" for name, reason in self.not_taken.items()]
