@@ -76,9 +76,13 @@ def _find_form(content: Any) -> ChatForm | None:
 
 
 def _fits(items: Sequence[Fields], form: ChatForm) -> bool:
-    sender = form.senders[0][0] if form.senders else form.text
-    fitting = sum({form.moment, sender} <= item.keys() for item in items)
+    fitting = sum(_has_form(item, form) for item in items)
     return bool(items) and fitting >= MIN_SHARE * len(items)
+
+
+def _has_form(item: Fields, form: ChatForm) -> bool:
+    is_sent = bool(form.senders) or form.text in item
+    return is_sent and bool(_find_sender(item, form)) and _find_moment(item, form) is not None
 
 
 def _list_messages(content: Any) -> list[dict[str, Any]]:
