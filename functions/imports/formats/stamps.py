@@ -41,6 +41,7 @@ FIRST_THAI_YEAR = 2500
 THAI_YEARS = 543
 """Thailand counts years from 543 BC."""
 MAX_OTHER_HALVES = 4
+DAYS_OF_A_WEEK = 7
 _BASES = (datetime(2026, 11, 2), datetime(2026, 11, 11))  # noqa: DTZ001 - a Monday and a Wednesday
 
 Parts = tuple[int, int, int]
@@ -137,7 +138,10 @@ def parse_stamps(stamps: Sequence[Stamp]) -> list[datetime]:
 def _read_weekdays(stamps: Sequence[Stamp]) -> dict[int, int]:
     """Return the weekday of each stamp that tells one, by its position; Monday is 0."""
     words = [_DAY_WORD.match(stamp.date) for stamp in stamps]
-    known = {word: _read_weekday(word) for word in {match[0] for match in words if match}}
+    distinct = {match[0] for match in words if match}
+    if len(distinct) > DAYS_OF_A_WEEK:
+        return {}
+    known = {word: _read_weekday(word) for word in distinct}
     found = {at: known[match[0]] for at, match in enumerate(words) if match}
     return {at: weekday for at, weekday in found.items() if weekday is not None}
 
