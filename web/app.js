@@ -80,7 +80,7 @@ function open({ uid, name, getToken }) {
     summaries: once(async () =>
       (await import("./views/summaries.js")).startSummaries({ api, read, open: (day) => show("summaries", day) }).show),
     people: once(async () => {
-      const people = (await import("./views/people.js")).startPeople({ api });
+      const people = (await import("./views/people.js")).startPeople({ api, read });
       const ownNames = (await import("./views/own_names.js")).startOwnNames({ api });
       return () => Promise.all([people.reload(), ownNames.reload()]);
     }),

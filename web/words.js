@@ -14,12 +14,15 @@ export const hour = (iso) => HOUR.format(new Date(iso));
 export const moment = (iso) => MOMENT.format(new Date(iso));
 
 const NEAR = new Intl.RelativeTimeFormat(tag, { numeric: "auto" });
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 const midnight = (time) => new Date(time.getFullYear(), time.getMonth(), time.getDate());
+
+/** The days from today to a moment, on the clock of the browser. */
+export const daysUntil = (iso, now = new Date()) => Math.round((midnight(new Date(iso)) - midnight(now)) / DAY_MS);
 
 /** When a task is due, as people say it: "tomorrow 18:00", later days by their date. */
 export function due(iso, now = new Date()) {
-  const days = Math.round((midnight(new Date(iso)) - midnight(now)) / DAY_MS);
+  const days = daysUntil(iso, now);
   const name = Math.abs(days) <= 1 ? NEAR.format(days, "day") : day(iso);
   return t("{day} {time}", { day: name, time: hour(iso) });
 }

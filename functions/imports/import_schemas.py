@@ -53,7 +53,10 @@ class ImportTaskIn(Wire):
 
 
 class ImportedConversationOut(Wire):
-    """A conversation of a file. `is_known`: the library has it already, and it stays as it is."""
+    """A conversation of a file. `is_known`: the library has it already, and it stays as it is.
+
+    Where not `is_dated`, the file does not say when it took place: `started_at` is when it was last changed.
+    """
 
     id: str
     title: str
@@ -61,11 +64,15 @@ class ImportedConversationOut(Wire):
     segments: int
     speakers: list[str]
     is_known: bool
+    is_dated: bool = True
 
 
 class LeftOutOut(Wire):
+    """What of a file is not kept: a conversation or a record, or so many `words` that are not read."""
+
     title: str
     reason: str
+    words: int = 0
 
 
 class NotTakenOut(Wire):
@@ -82,7 +89,7 @@ class ImportedFileOut(Wire):
     (`is_kept_as_text`). At most 200 conversations are listed; `conversation_count` counts all. `records`
     counts what else an export holds, by kind, and `not_taken` names what of it is not brought back.
     `left_out` are conversations and records of the file that cannot be kept, as was seen when they were
-    read or when they were kept.
+    read or when they were kept, and text of it that is not read.
     """
 
     number: int

@@ -35,8 +35,10 @@ class ImportReport:
     kept_files: int = 0
     conversations: int = 0
     known: int = 0
+    undated: int = 0
     ids: set[str] = field(default_factory=set)
     failures: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
     waits_for: str = ""
     speakers: Counter[str] = field(default_factory=Counter)
@@ -62,11 +64,11 @@ class ImportReport:
         self.not_taken |= {each["name"]: each["reason"] for each in file["not_taken"]}
         self.conversations += file["conversation_count"]
         self.known += sum(each["is_known"] for each in file["conversations"])
+        self.undated += sum(not each["is_dated"] for each in file["conversations"])
         self.ids |= {each["id"] for each in file["conversations"]}
-        self.failures += [
-            f"{file['name']}: {left['title'] or 'a conversation'}: {left['reason']}"
-            for left in file["left_out"]
-        ]
+        for left in file["left_out"]:
+            line = f"{file['name']}: {left['title'] or 'a conversation'}: {left['reason']}"
+            (self.unread if left["words"] else self.failures).append(line)
         return None
 
     def finish_files(self, count: int) -> None:
@@ -83,6 +85,8 @@ class ImportReport:
             print(file=sys.stderr)
         for line in self.failures:
             print(f"keepsake: not imported: {line}", file=sys.stderr)
+        for line in self.unread:
+            print(f"keepsake: left out: {line}", file=sys.stderr)
         for name in self.questions:
             print(f"keepsake: text in no known form: {name}", file=sys.stderr)
         print(f"keepsake: {self._describe()}", flush=True)
@@ -92,10 +96,14 @@ class ImportReport:
     def _describe(self) -> str:
         kept = _count(self.conversations, "conversation")
         known = f" ({self.known} of them were there already)" if self.known else ""
-        left = _count(len(self.failures), "failure") if self.failures else "nothing left out"
+        left = [
+            *([_count(len(self.failures), "failure")] if self.failures else []),
+            *([f"{_count(len(self.unread), 'text')} not read"] if self.unread else []),
+        ]
         others = [_count_records(kind, count) for kind, count in self.records.items() if count]
         kept = ", ".join([kept, *others])
-        return f"{kept} from {_count(self.kept_files, 'file')}{known}, {left}"
+        ending = ", ".join(left) or "nothing left out"
+        return f"{kept} from {_count(self.kept_files, 'file')}{known}, {ending}"
 
     def _list_hints(self) -> list[str]:
         hints = [f"not brought back: {name}: {reason}" for name, reason in self.not_taken.items()]
@@ -103,6 +111,9 @@ class ImportReport:
             hints.append(f"{_count(self.hidden, 'hidden file')} passed over")
         if self.questions:
             hints.append("to keep text in no known form as plain text, add ARGS=--text")
+        if self.undated:
+            named = _count(self.undated, "conversation")
+            hints.append(f"{named} without a date: dated as the file was last changed")
         if self.waits_for:
             hints.append(f"the rest waits and goes on by itself: {self.waits_for}")
         if self.speakers and not self.is_owner_known:

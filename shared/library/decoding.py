@@ -5,6 +5,7 @@ Also called: charset detection, character encoding.
 
 import codecs
 import unicodedata
+from encodings.aliases import aliases
 
 import filetype
 from charset_normalizer import from_bytes
@@ -18,6 +19,9 @@ _MARKS = {
 """Encodings by the bytes that a file begins with; the first of UTF-32 are also those of UTF-16."""
 AUDIO_TYPES = ("audio/", "video/")
 MIN_ZERO_SHARE = 0.02
+_EARLY_PAGES = ("cp4", "cp5", "cp7", "cp8", "cp10", "cp11", "mac_", "hp_", "johab", "kz", "ptcp")
+_EXCLUDED = sorted({name for name in aliases.values() if name.startswith(_EARLY_PAGES)} - {"cp874"})
+"""Code pages of DOS, mainframes and early Macs: hardly any program writes them, and short texts look like them."""
 _SAMPLE_BYTES = 262_144
 """Bytes that the encoding is guessed from."""
 
@@ -62,7 +66,7 @@ def _find_wide(data: bytes) -> str | None:
 
 
 def _decode_guessed(data: bytes) -> str:
-    match = from_bytes(data[:_SAMPLE_BYTES]).best()
+    match = from_bytes(data[:_SAMPLE_BYTES], cp_exclusion=_EXCLUDED).best()
     if match is None:
         raise UnreadableFile("it is no text")
     return data.decode(match.encoding, errors="replace")

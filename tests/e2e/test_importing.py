@@ -84,7 +84,8 @@ def test_names_with_spaces_large_files_and_questions_are_imported(tmp_path):
     (folder / "table.csv").write_text("a;b\n1;2\n")
     large = folder / "large.zip"
     with zipfile.ZipFile(large, "w") as archive:
-        archive.writestr("talk.txt", "Ann: I am in a large file.\nBo: So am I.\n")
+        said = "Ann: I am in a large file.\nBo: So am I.\nAnn: Good.\n"
+        archive.writestr("talk.txt", f"Talk\n\nThe rain goes on today.\n\n{said}")
         archive.writestr("video.mp4", b"\x00\x00\x00\x18ftypmp42" + bytes(26_000_000))
     with run_product(tmp_path) as started_product, started_product.client("alice") as alice:
         one = run_import(started_product.origin, "--wait", "--me", "Ann", f"{folder}/two words.txt")
@@ -95,6 +96,9 @@ def test_names_with_spaces_large_files_and_questions_are_imported(tmp_path):
     assert "1 conversation from 1 file, nothing left out" in one.stdout
     assert "large.zip/video.mp4: it is sound or a film in an archive" in several.stderr
     assert "3 conversations from 3 files (1 of them were there already)" in several.stdout
+    assert "1 text not read" in several.stdout
+    assert "large.zip/talk.txt: The rain goes on today.: 5 words" in several.stderr
+    assert "3 conversations without a date: dated as the file was last changed" in several.stdout
     assert "1 hidden file passed over" in several.stdout
     assert (len(conversations), profile["own_names"]) == (3, ["Ann"])
 

@@ -165,3 +165,21 @@ def test_escape_stops_what_was_asked(console: Console, context: BrowserContext) 
 
     expect(console.page.get_by_label("Your question")).to_have_value("Anything?")
     expect(console.page.locator(".message.human")).to_have_count(0)
+
+
+def test_what_is_not_sent_yet_survives_a_reload_and_not_a_sign_out(console: Console) -> None:
+    console.sign_in("drafter")
+    question = console.page.get_by_label("Your question")
+    transcript = console.page.get_by_label("Transcript", exact=True)
+    question.fill("When does the")
+    transcript.fill("Ann: It leaks.")
+
+    console.page.reload()
+
+    expect(question).to_have_value("When does the")
+    expect(transcript).to_have_value("Ann: It leaks.")
+    console.sign_out()
+    console.sign_in("drafter")
+    expect(question).to_have_value("")
+    expect(transcript).to_have_value("")
+    assert console.page_errors == []

@@ -22,3 +22,16 @@ def test_whom_to_call_is_shown_for_the_country_that_is_chosen_c46(console: Conso
     expect(finder).to_be_visible()
     assert list_findings(console.page) == []
     assert console.page_errors == []
+
+
+def test_whom_to_call_can_be_called_from_the_answer_c46(console: Console) -> None:
+    console.sign_in("answered")
+
+    answer = console.ask("I want to kill myself. I am in Germany.")
+
+    number = answer.get_by_role("link", name="0800 1110111")
+    expect(number).to_have_attribute("href", "tel:08001110111")
+    finder = answer.get_by_role("link", name="findahelpline.com")
+    expect(finder).to_have_attribute("href", "https://findahelpline.com")
+    expect(answer).to_contain_text("Find A Helpline: findahelpline.com")
+    assert console.page_errors == []

@@ -79,6 +79,16 @@ def test_what_the_library_did_not_take_is_named_at_the_end_u1(console: Console) 
     expect(result).not_to_contain_text("m2")
 
 
+def test_what_is_not_read_of_a_file_and_a_date_that_is_missing_are_told(console: Console) -> None:
+    console.sign_in("informed")
+    notes = "Roof\n\nThe insurance will pay.\n\nAnn  0:01\nIt leaks.\n\nBo  0:04\nI call.\n"
+
+    panel = choose(console, build_file("roof.txt", notes))
+
+    expect(panel).to_contain_text("2 turns · dated as its file")
+    expect(panel).to_contain_text("Not read: The insurance will pay. (4 words)")
+
+
 def test_a_preview_can_be_discarded(console: Console) -> None:
     console.sign_in("discarder")
     panel = choose(console, build_file(CHAT_NAME, CHAT))

@@ -34,6 +34,48 @@ def test_a_search_marks_the_words_of_the_query_p4(console: Console) -> None:
     expect(console.page.locator("#conversations .card")).to_be_visible()
 
 
+def test_a_search_goes_along_while_its_words_are_written_and_by_person_and_day(
+    console: Console,
+) -> None:
+    console.sign_in("typist")
+    console.add_transcript(
+        "[2026-03-02, 10:00] Nora: The boiler hums.\n[2026-03-02, 10:01] Me: Yes."
+    )
+    console.add_transcript(
+        "[2026-03-09, 10:00] Vito: The boiler is off.\n[2026-03-09, 10:01] Me: I see."
+    )
+    page, hits = console.page, console.page.locator("#hits .card")
+
+    page.get_by_label("Search your library").press_sequentially("boiler")
+
+    expect(hits).to_have_count(2)
+    page.get_by_label("Who speaks").select_option("Vito")
+    expect(hits).to_have_count(1)
+    expect(hits).to_contain_text("is off")
+    page.get_by_label("To", exact=True).fill("2026-03-08")
+    expect(page.locator("#hit-count")).to_have_text("Nothing found.")
+    page.get_by_label("Who speaks").select_option("Everybody")
+    expect(hits).to_contain_text("hums")
+    page.get_by_label("Search your library").fill("")
+    expect(page.locator("#conversations .card")).to_have_count(2)
+    assert console.page_errors == []
+
+
+def test_who_is_named_in_conversations_stands_under_people(console: Console) -> None:
+    console.sign_in("acquainted")
+    console.add_transcript("Nora: The boiler hums.\nMe: Yes.\nNora: Again.")
+    console.show_view("people")
+    speakers = console.page.locator("#speakers li")
+
+    expect(speakers).to_have_count(1)
+    expect(speakers.locator(".content")).to_have_text("Nora")
+    expect(console.page.locator("#people .empty")).to_be_hidden()
+    speakers.get_by_role("button", name="Open the last conversation with Nora").click()
+
+    expect(console.page.locator("#reader")).to_contain_text("The boiler hums")
+    assert console.page_errors == []
+
+
 def test_a_card_stays_under_the_pointer_that_clicks_it_beside_the_open_form_u7(
     console: Console,
 ) -> None:
@@ -172,6 +214,16 @@ def test_a_speaker_is_named_and_renamed_p33(console: Console) -> None:
     console.show_view("library")
     card.click()
     expect(speakers.nth(1)).to_have_text("Nora Weber")
+
+
+def test_the_name_that_a_speaker_has_stands_in_the_field_p33(console: Console) -> None:
+    console.sign_in("corrector")
+    console.add_transcript("Nora: The cake is for Sunday.\nVito: Good.\nNora: With lemon.").click()
+    page = console.page
+
+    page.get_by_role("button", name="Nora", exact=True).first.click()
+
+    expect(page.get_by_label("Who is Nora?")).to_have_value("Nora")
 
 
 def test_the_name_of_a_speaker_is_removed_by_keyboard_p33(console: Console) -> None:

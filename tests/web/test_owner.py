@@ -11,7 +11,7 @@ TRANSCRIPT = """Ann: I will bring the ladder on Friday.
 Tom: I need to book the ferry. I am allergic to walnuts."""
 
 
-def find_tasks(page: Page, part: str = "> .rows") -> Any:
+def find_tasks(page: Page, part: str = "[data-group] .rows") -> Any:
     return page.locator(f"#tasks {part} > li")
 
 
@@ -58,6 +58,30 @@ def test_a_task_of_somebody_else_becomes_mine_and_goes_back_with_another_day(
 
     waiting = find_tasks(page, "#waiting .rows").filter(has_text="Eve: Bring the ladder")
     expect(waiting.locator(".meta")).to_contain_text("2030")
+    assert console.page_errors == []
+
+
+def test_tasks_stand_in_groups_by_the_day_on_which_they_are_due(console: Console) -> None:
+    console.sign_in("grouped")
+    headers = console.sign_in_beside(console.page.context, "grouped")
+    days = {
+        "Post it": "2026-03-07",
+        "Ring Bo": "2026-03-04",
+        "Pay rent": "2026-03-01",
+        "Rest": None,
+    }
+    for task, day in days.items():
+        body = {"description": task, "due_at": day and f"{day}T12:00:00Z"}
+        console.page.request.post(f"{console.origin}/v1/action-items", data=body, headers=headers)
+    console.page.clock.set_fixed_time("2026-03-04T13:00:00Z")
+    console.show_view("tasks")
+    groups = console.page.locator("#tasks [data-group]")
+
+    expect(groups.locator("h3")).to_have_text(["Overdue", "Today", "Later", "Without a day"])
+    expect(groups.locator(".content")).to_have_text(["Pay rent", "Ring Bo", "Post it", "Rest"])
+    console.page.get_by_role("checkbox", name="Ring Bo").check()
+
+    expect(groups.locator("h3")).to_have_text(["Overdue", "Later", "Without a day", "Done"])
     assert console.page_errors == []
 
 

@@ -12,6 +12,7 @@ import { copyButton, offerCode } from "./copying.js";
 import { diagnostics } from "./diagnostics.js";
 import { feedback } from "./feedback.js";
 import { ENDED_EARLY } from "./outcomes.js";
+import { linkContacts } from "./plan_contacts.js";
 import { Steps } from "./steps.js";
 import { versionSwitch } from "./versions.js";
 
@@ -75,6 +76,7 @@ export class Answer {
     this.#prose.replaceChildren(
       offerAddresses(render(message.metadata?.marked_text ?? message.text, (n) => this.#marker(n, message))));
     offerCode(this.#prose, this.#attempt);
+    this.#attempt(() => linkContacts(this.#prose, this.#tools));
     if (message.chart_data) this.#draw(message.chart_data);
     else this.#chart.replaceChildren();
     this.#foot.replaceChildren(...this.#note(message), ...changes(this.#tools.api, message, this.#attempt), ...this.#cards(cards, message.metadata?.file_citations), this.#actions(message),

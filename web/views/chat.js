@@ -1,6 +1,7 @@
 // The chat: history, a question, and its answer as it streams in.
 
 import { el, find, say } from "../dom.js";
+import { keepDraft } from "../drafts.js";
 import { t } from "../i18n.js";
 import { forget, isIncognito, pending, remember } from "../pending.js";
 import { follow } from "../run.js";
@@ -20,6 +21,7 @@ export function startChat({ api, read, onChange, onNoted }) {
   const messages = find("#messages");
   const form = find("#ask");
   const box = find("#question");
+  keepDraft(box, () => isIncognito(session));
   const problemLine = find(".problem", form);
   let session = MAIN;
   let loading; // the history that was requested last

@@ -1,4 +1,4 @@
-// Support in the open chat: whom to call, and a guided exercise, which can be begun and ended.
+// Help in a crisis, in the open chat: whom to call, and a guided exercise, which can be begun and ended.
 
 import { attempting, el, find } from "../dom.js";
 import { at } from "../http.js";

@@ -5,11 +5,22 @@ import { t, tag } from "../i18n.js";
 
 const ANYWHERE = "";
 const ALL_DAY = "24/7";
-const NUMBER = /^[\d\s-]+$/;
+const NUMBER = /^([\d\s-]*\d)(?:\s\(.*\))?$/;
+
+let loading = null;
+
+/** Loads the table, once for a page. */
+export function loadContacts({ api }) {
+  loading ??= api.call("GET", "/v2/crisis-contacts").catch((problem) => {
+    loading = null;
+    throw problem;
+  });
+  return loading;
+}
 
 /** Loads the contacts and returns them as nodes; the owner chooses the country, nothing is guessed. */
 export async function crisisContacts({ api }) {
-  const contacts = await api.call("GET", "/v2/crisis-contacts");
+  const contacts = await loadContacts({ api });
   const names = new Intl.DisplayNames(tag, { type: "region" });
   const countries = [...new Set(contacts.map(({ country }) => country).filter(Boolean))]
     .map((code) => ({ code, name: names.of(code) }))
@@ -36,8 +47,10 @@ function row({ name, contact, also, hours, source, checked }) {
     el("span", { class: "hint" }, linkOut(source, t("Page of {date}", { date }))));
 }
 
-function reach(contact) {
-  if (NUMBER.test(contact)) return el("a", { href: `tel:${contact.replaceAll(/\D/g, "")}`, dir: "auto" }, contact);
+/** Returns a link that calls a number or opens a page. */
+export function reach(contact) {
+  const [, number] = NUMBER.exec(contact) ?? [];
+  if (number) return el("a", { href: `tel:${number.replaceAll(/\D/g, "")}`, dir: "auto" }, contact);
   const link = linkOut(`https://${contact}`, contact);
   link.dir = "auto";
   return link;

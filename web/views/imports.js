@@ -1,6 +1,7 @@
 // Imports: files are shown as they were read, then kept; pasted text is kept at once.
 
 import { el, find, onSubmit, say } from "../dom.js";
+import { keepDraft } from "../drafts.js";
 import { Problem } from "../http.js";
 import { formatNumber, t, tn, tNodes } from "../i18n.js";
 import { upload } from "../uploads.js";
@@ -17,6 +18,7 @@ const MAX_LISTED = 5; // conversations of one file
 export function startImports({ api, onKept }) {
   const form = find("#new-conversation");
   const transcript = find("#transcript");
+  keepDraft(transcript);
   const formProblem = find(".problem", form);
   const panel = new Panel(find("#import"));
   const result = find("#import-result");
@@ -229,15 +231,17 @@ function fileRow(file) {
 }
 
 function leftOut({ left_out }) {
-  return left_out.map(({ title, reason }) => el("span", { class: "reason" },
-    ...tNodes("Left out: {title}: {reason}", {
-      title: title ? el("bdi", {}, title) : t("a conversation"), reason: serverText(ended(reason)) })));
+  return left_out.map(({ title, reason, words }) => (words
+    ? el("span", { class: "meta" }, ...tNodes("Not read: {title} ({words})", {
+      title: el("bdi", {}, title), words: tn({ one: "{n} word", other: "{n} words" }, words) }))
+    : el("span", { class: "reason" }, ...tNodes("Left out: {title}: {reason}", {
+      title: title ? el("bdi", {}, title) : t("a conversation"), reason: serverText(ended(reason)) }))));
 }
 
-function conversationLine({ title, segments, speakers, started_at, is_known }) {
+function conversationLine({ title, segments, speakers, started_at, is_known, is_dated }) {
   const turns = tn({ one: "{n} turn", other: "{n} turns" }, segments);
   const parts = [title && el("bdi", {}, title), moment(started_at), speakers.length > 0 && el("bdi", {}, speakers.join(", ")),
-    turns, is_known && t("in your library already")].filter(Boolean);
+    turns, !is_dated && t("dated as its file"), is_known && t("in your library already")].filter(Boolean);
   return el("span", { class: "meta" }, ...parts.flatMap((part, at) => (at ? [" · ", part] : [part])));
 }
 

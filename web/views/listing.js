@@ -3,10 +3,10 @@
 import { attempting, find, moveTo } from "../dom.js";
 
 /**
- * Fills the panel `view` with `row(item)` for each item of `page(cursor)`, which returns `{items, next}`.
- * Returns `reload()` and `attempt(act)`, which runs a change and shows its error.
+ * Fills the panel `view` with `row(item)` for each item of `page(cursor)`, which returns `{items, next}`;
+ * `place(list, rows, items)` says where they stand, if not in their order. Returns `reload()` and `attempt(act)`, which runs a change and shows its error.
  */
-export function listing(view, { page, row }) {
+export function listing(view, { page, row, place = (list, rows) => list.append(...rows) }) {
   const list = find(".rows", view);
   const more = find(".more", view);
   const attempt = attempting(find(".problem", view));
@@ -16,13 +16,16 @@ export function listing(view, { page, row }) {
     const { items, next } = await page(from);
     cursor = next;
     more.hidden = !next;
-    return items.map(row);
+    const rows = items.map(row);
+    if (!from) list.replaceChildren();
+    place(list, rows, items);
+    return rows;
   }
 
   const reload = () => attempt(async () => {
     list.ariaBusy = "true";
     try {
-      list.replaceChildren(...(await load()));
+      await load();
       find(".empty", view).hidden = list.childElementCount > 0;
     } finally {
       list.ariaBusy = "false";
@@ -30,7 +33,6 @@ export function listing(view, { page, row }) {
   });
   more.addEventListener("click", () => attempt(async () => {
     const added = await load(cursor);
-    list.append(...added);
     moveTo(added[0]);
   }));
   return { reload, attempt };

@@ -22,9 +22,11 @@ export function showModelUsage(view, days, today = new Date()) {
   const roles = Object.entries(sumRoles(days));
   find(".none", view).hidden = roles.length > 0;
   find(".used", view).hidden = roles.length === 0;
+  find(".by-tokens", view).hidden = figures.every(({ tokens }) => !tokens);
   find(".chart", view).replaceChildren(drawBars(figures));
+  const [, ...columns] = [...view.querySelectorAll(".roles thead th")].map((cell) => cell.textContent);
   find(".roles tbody", view).replaceChildren(...roles.map(([role, used]) => row(ROLES[role] ?? role,
-    [...[used.calls, used.input_tokens, used.cached_tokens, used.output_tokens].map(formatNumber), formatCost(used.cost_micro_usd, used.calls - used.priced_calls)])));
+    [...[used.calls, used.input_tokens, used.cached_tokens, used.output_tokens].map(formatNumber), formatCost(used.cost_micro_usd, used.calls - used.priced_calls)], columns)));
   find(".by-day tbody", view).replaceChildren(...figures.filter(({ turns, tokens }) => turns || tokens).toReversed()
     .map(({ label, turns, tokens }) => row(label, [turns, tokens].map(formatNumber))));
 }
@@ -68,6 +70,6 @@ function drawBars(figures) {
     }));
 }
 
-function row(label, figures) {
-  return el("tr", {}, el("th", { scope: "row" }, label), ...figures.map((figure) => el("td", {}, figure)));
+function row(label, figures, columns = []) {
+  return el("tr", {}, el("th", { scope: "row" }, label), ...figures.map((figure, n) => el("td", { "data-column": columns[n] ?? null }, figure)));
 }

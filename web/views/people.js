@@ -1,16 +1,36 @@
-// People who speak in the user's conversations.
+// People who speak in the user's conversations: those whom the user named, and those whom transcripts name.
 
 import { el, find, iconButton } from "../dom.js";
-import { t } from "../i18n.js";
+import { t, tn } from "../i18n.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
 
-export function startPeople({ api }) {
+export function startPeople({ api, read }) {
   const view = find("#people");
-  const { reload, attempt } = listing(view, { page: api.people, row });
+  const speakers = find("#speakers");
+  const known = new Set();
+  const { reload: reloadKnown, attempt } = listing(view, { page: api.people, row });
+
+  async function reload() {
+    known.clear();
+    await reloadKnown();
+    await attempt(async () => {
+      const others = (await api.namedSpeakers()).filter(({ name }) => !known.has(name));
+      find("ul", speakers).replaceChildren(...others.map(speakerRow));
+      speakers.hidden = !others.length;
+      if (others.length) find(".empty", view).hidden = true;
+    });
+  }
+
+  function speakerRow({ name, conversation_count: count, last_conversation_id: id, last_spoke_at: last }) {
+    return el("li", {}, el("span", { class: "content", dir: "auto" }, name),
+      el("div", { class: "tools" }, iconButton("open", t("Open the last conversation with {name}", { name }), () => read(id))),
+      el("p", { class: "meta" }, tn({ one: "{n} conversation, on {day}", other: "{n} conversations, last on {day}" }, count, { day: day(last) })));
+  }
 
   function row(person) {
+    known.add(person.name);
     const name = el("span", { class: "content", dir: "auto" }, person.name);
     const role = el("p", { class: "role", dir: "auto" }, person.role);
     const change = (request) => (text) => attempt(async () => {

@@ -97,7 +97,7 @@ export function reader(api, { onChange, onClose }) {
   }
 
   function name(id, segment, button) {
-    edit(button, { label: t("Who is {name}?", { name: speakerName(segment) }), text: "" }, (text) => attempt(async () => {
+    edit(button, { label: t("Who is {name}?", { name: speakerName(segment) }), text: segment.speaker_name ?? "" }, (text) => attempt(async () => {
       const { items } = await api.people();
       const person = items.find((known) => known.name === text) ?? (await api.addPerson(text));
       await api.nameSpeaker(id, segment.speaker, person.id);

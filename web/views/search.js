@@ -1,10 +1,11 @@
-// Search in conversations: snippets with the words that were found marked.
+// Search in conversations, while its words are written: snippets with what was found marked, by who speaks and by day.
 
 import { el, find, moveTo, say } from "../dom.js";
 import { formatNumber, t } from "../i18n.js";
-import { day, speakerName } from "../words.js";
+import { DAY_MS, day, speakerName } from "../words.js";
 
 const SHOWN = 10;
+const PAUSE_MS = 250;
 
 export function startSearch({ api, read }) {
   const view = find("#library");
@@ -13,19 +14,43 @@ export function startSearch({ api, read }) {
   const list = find("#hits");
   const problem = find(".problem", form);
   const more = find("#more-hits");
-  let latestQuery = "";
+  const person = find("#spoken-by", form);
+  const [from, to] = form.querySelectorAll("input[type=date]");
+  let latest = 0;
+  let pause;
   let rest = [];
+  let areNamesShown = false;
 
   async function search() {
-    const query = (latestQuery = box.value.trim());
+    clearTimeout(pause);
+    const number = ++latest;
+    const query = box.value.trim();
     say(problem, "");
+    view.toggleAttribute("data-searching", Boolean(query));
     if (!query) return show([]);
+    showNames();
     try {
-      const { items } = await api.passages(query);
-      if (latestQuery === query) show(items.map((hit) => item(hit, query)), count(items.length));
+      const { items, fallback_without_filters: isOfOthers } = await api.passages(query, filters());
+      const found = isOfOthers ? [] : items;
+      if (number === latest) show(found.map((hit) => item(hit, query)), count(found.length));
     } catch (failed) {
-      if (latestQuery === query) say(problem, failed);
+      if (number === latest) say(problem, failed);
     }
+  }
+
+  function filters() {
+    return {
+      people: person.value ? [person.value] : [],
+      start_date: from.value ? new Date(`${from.value}T00:00`).toISOString() : null,
+      end_date: to.value ? new Date(Date.parse(`${to.value}T00:00`) + DAY_MS).toISOString() : null,
+    };
+  }
+
+  async function showNames() {
+    if (areNamesShown) return;
+    areNamesShown = true;
+    const speakers = await api.namedSpeakers().catch(() => []);
+    person.append(...speakers.map(({ name }) => new Option(name, name)));
   }
 
   function show(items, countText = "") {
@@ -33,7 +58,6 @@ export function startSearch({ api, read }) {
     list.replaceChildren(...items.slice(0, SHOWN));
     rest = items.slice(SHOWN);
     more.hidden = !rest.length;
-    view.toggleAttribute("data-searching", Boolean(latestQuery));
   }
 
   function item({ id, structured, started_at, snippets }, query) {
@@ -55,6 +79,11 @@ export function startSearch({ api, read }) {
     search();
   });
   box.addEventListener("search", search);
+  box.addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = setTimeout(search, PAUSE_MS);
+  });
+  for (const filter of [person, from, to]) filter.addEventListener("change", search);
 }
 
 function count(total) {

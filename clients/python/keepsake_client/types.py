@@ -1050,6 +1050,7 @@ class ImportedConversationOut(TypedDict):
     segments: int
     speakers: list[str]
     is_known: bool
+    is_dated: NotRequired[bool]
 
 
 class InboxItemOut(TypedDict):
@@ -1146,6 +1147,7 @@ class LanguageOut(TypedDict):
 class LeftOutOut(TypedDict):
     title: str
     reason: str
+    words: NotRequired[int]
 
 
 class LibraryChangeOut(TypedDict):
@@ -1286,6 +1288,13 @@ class ModelRefusalOut(TypedDict):
     tool: str
     model: str
     words: str
+
+
+class NamedSpeakerOut(TypedDict):
+    name: str
+    conversation_count: int
+    last_conversation_id: str
+    last_spoke_at: str
 
 
 class NewDeveloperKeyOut(TypedDict):

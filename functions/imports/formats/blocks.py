@@ -32,8 +32,11 @@ def date_blocks(preamble: Sequence[str], blocks: Sequence[Block]) -> list[Block]
 
 
 def _find_day(lines: Sequence[str]) -> str:
-    days = [match["date"] for match in map(DAY_LINE.fullmatch, lines) if match]
-    return re.sub(r"\D+", "/", days[-1]) if days else ""
+    days = [match for match in map(DAY_LINE.fullmatch, lines) if match]
+    if not days:
+        return ""
+    numbers = re.sub(r"\D+", "/", days[-1]["date"])
+    return f"{days[-1]['weekday']} {numbers}".strip()
 
 
 def drop_addressees(blocks: Sequence[Block]) -> list[Block]:

@@ -10,7 +10,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from functions.imports.formats.drafts import SECONDS_PER_WORD, Contents, Draft, Turn, join_records
+from functions.imports.formats.drafts import (
+    SECONDS_PER_WORD,
+    Contents,
+    Draft,
+    LeftOut,
+    Turn,
+    join_records,
+)
 from functions.imports.formats.read_file import MAX_NAMED, Part, read_parts
 from shared.domain.conversations.derived_ids import build_action_item_id
 from shared.domain.ids import is_id
@@ -37,18 +44,14 @@ MAX_EDIT_CHARS: Mapping[str, int] = {"title": 200, "overview": 10_000, "emoji": 
 
 @value
 class ImportedConversation:
-    """A conversation to hand in, and what its file already knows of it, as title and overview."""
+    """A conversation to hand in, and what its file already knows of it, as title and overview.
+
+    Where not `is_dated`, the file does not say when it took place.
+    """
 
     conversation: ConversationIn
     edits: Mapping[str, str]
-
-
-@value
-class LeftOut:
-    """A conversation of a file that cannot be kept, and why."""
-
-    title: str
-    reason: str
+    is_dated: bool
 
 
 @value
@@ -138,7 +141,7 @@ def _parse_part(part: Part, known_tasks: Collection[str], modified: datetime) ->
 
 def _build_import(contents: Contents, known_tasks: Collection[str], modified: datetime) -> Import:
     """Build everything of a file; a conversation that cannot be kept does not cost the others."""
-    conversations, tasks, left_out = [], [], []
+    conversations, tasks, left_out = [], [], list(contents.left_out)
     for draft in contents.conversations:
         if not any(turn.text.strip() for turn in draft.turns):
             continue
@@ -175,7 +178,9 @@ def _build_conversation(draft: Draft, modified: datetime) -> ImportedConversatio
         "transcript_segments": segments,
     }
     return ImportedConversation(
-        conversation=_validate({**fields, **known}), edits=_build_edits(draft)
+        conversation=_validate({**fields, **known}),
+        edits=_build_edits(draft),
+        is_dated=draft.started_at is not None,
     )
 
 

@@ -55,6 +55,18 @@ class Draft:
 
 
 @value
+class LeftOut:
+    """A conversation of a file that cannot be kept, or text of it that is not read, and why.
+
+    `words` counts the text; it is 0 for a conversation.
+    """
+
+    title: str
+    reason: str
+    words: int = 0
+
+
+@value
 class Contents:
     """Everything that a file holds; beside conversations the fields of records as exported.
 
@@ -69,6 +81,7 @@ class Contents:
     restored: Sequence[dict[str, Any]] = ()
     records: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
     left: Mapping[str, str] = field(default_factory=dict)
+    left_out: Sequence[LeftOut] = ()
     is_recognised: bool = True
 
 

@@ -6,11 +6,17 @@ apart by their first bytes. Of transcripts and chats as text there are many form
 
 from collections.abc import Callable
 
+from functions.imports.formats.chat_lists import is_chat_list, read_chat_list
 from functions.imports.formats.cues import is_cues, read_cues
 from functions.imports.formats.drafts import Contents, TextFile
 from functions.imports.formats.exports import is_export, read_export
+from functions.imports.formats.imessage import is_imessage, read_imessage
 from functions.imports.formats.json_text import is_json, refuse_json
-from functions.imports.formats.mail_files import is_mail, read_mail
+from functions.imports.formats.keep_notes import is_keep_note, read_keep_note
+from functions.imports.formats.mail_files import is_mail, is_mailbox, read_mail, read_mailbox
+from functions.imports.formats.other_texts import is_other, refuse_other
+from functions.imports.formats.pages import is_page, read_page
+from functions.imports.formats.slack import is_slack, read_slack
 from functions.imports.formats.spoken_lists import has_spoken_lists, read_spoken_lists
 from functions.imports.formats.telegram import is_telegram, read_telegram
 from functions.imports.formats.transcripts import read_transcript
@@ -28,12 +34,19 @@ class Format:
 
 FORMATS = (
     Format(name="chats of Telegram", detect=is_telegram, read=read_telegram),
+    Format(name="Messenger, Google Chat, Discord", detect=is_chat_list, read=read_chat_list),
+    Format(name="day of a channel of Slack", detect=is_slack, read=read_slack),
+    Format(name="note of Google Keep", detect=is_keep_note, read=read_keep_note),
     Format(name="export of Omi or of us", detect=is_export, read=read_export),
     Format(
         name="JSON with lists of what was said", detect=has_spoken_lists, read=read_spoken_lists
     ),
     Format(name="any other JSON", detect=is_json, read=refuse_json),
+    Format(name="calendar or address book", detect=is_other, read=refuse_other),
+    Format(name="page", detect=is_page, read=read_page),
+    Format(name="mailbox", detect=is_mailbox, read=read_mailbox),
     Format(name="mail", detect=is_mail, read=read_mail),
+    Format(name="iMessage", detect=is_imessage, read=read_imessage),
     Format(name="SRT or WebVTT", detect=is_cues, read=read_cues),
     Format(name="transcript, chat or notes", detect=lambda _: True, read=read_transcript),
 )

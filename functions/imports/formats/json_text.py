@@ -16,9 +16,20 @@ def open_text(name: str, text: str) -> TextFile:
     """Return a file with what it holds as JSON; a text may begin with a bracket, too."""
     content = None
     if text.lstrip().startswith(BRACKETS):
-        with suppress(UnreadableFile):
+        try:
             content = _parse(text)
+        except UnreadableFile:
+            content = _parse_lines(text)
     return TextFile(name=name, text=text, content=content)
+
+
+def _parse_lines(text: str) -> list[Any] | None:
+    """Return what stands on each line, if that is an object on all of them."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) > 1 and all(line.lstrip().startswith("{") for line in lines):
+        with suppress(UnreadableFile):
+            return [_parse(line) for line in lines]
+    return None
 
 
 def is_json(file: TextFile) -> bool:
@@ -31,7 +42,8 @@ def is_json(file: TextFile) -> bool:
 
 
 def refuse_json(file: TextFile) -> NoReturn:
-    _parse(file.text)
+    if file.content is None:
+        _parse(file.text)
     raise UnreadableFile("it holds neither conversations nor segments")
 
 

@@ -123,7 +123,10 @@ LAYOUTS = (
 """The layouts with times, the more specific first."""
 DAY_LAYOUTS = (COLUMNS, BRACKETED_NAME_TIME)
 """The layouts with times of day where a line above tells the day."""
-DAY_LINE = re.compile(r"\D{0,40}(?P<date>\d{1,4}\D{1,3}\d{1,2}\D{1,3}\d{1,4})\D{0,40}")
+DAY_LINE = re.compile(
+    r"\D{0,40}?(?P<weekday>[^\W\d_]*)[^\w\n]{0,3}"
+    r"(?P<date>\d{1,4}\D{1,3}\d{1,2}\D{1,3}\d{1,4})\D{0,40}"
+)
 CLOCK_LINE = re.compile(_BRACKETED)
 """A line with nothing but a time: it holds for the turns below."""
 TIME_ONLY = Layout(kind="heading", pattern=CLOCK_LINE)

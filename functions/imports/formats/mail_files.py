@@ -1,18 +1,23 @@
-"""Mails as files: the header fields of RFC 5322, then the text.
+"""Mails as files, one or a mailbox of them: the header fields of RFC 5322, then the text.
 
 Also called: email import.
 """
 
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from email import message_from_string, policy
 from email.message import EmailMessage
 from email.utils import parsedate_to_datetime
 
-from functions.imports.formats.drafts import Contents, Draft, TextFile, Turn
+from functions.imports.formats.drafts import Contents, Draft, LeftOut, TextFile, Turn
+from shared.integrations.html_text import extract_text
 from shared.library.decoding import UnreadableFile
 
 _HEADER = re.compile(r"\s*(?:[A-Z][A-Za-z-]{1,40}:[^\n]*\n(?:[ \t][^\n]*\n)*){2,200}\n", re.ASCII)
+_POSTMARK = re.compile(r"^From \S[^\n]*\b\d{4}(?: [+-]\d{4})?[ \t\r]*$", re.MULTILINE)
+"""The line between the mails of a mailbox (RFC 4155)."""
+_QUOTED_FROM = re.compile(r"^>(?=>*From )", re.MULTILINE)
 ENCODED = ("base64", "quoted-printable")
 MAX_HEADER_CHARS = 100_000
 _REQUIRED = ("from", "date", "subject")
@@ -25,9 +30,34 @@ def is_mail(file: TextFile) -> bool:
     return all(name in names for name in _REQUIRED)
 
 
+def is_mailbox(file: TextFile) -> bool:
+    """Tell whether a text is mails, each below a line that begins with `From ` and ends with a year."""
+    first, _, rest = file.text.lstrip().partition("\n")
+    mail = TextFile(name=file.name, text=rest)
+    return bool(_POSTMARK.fullmatch(first.rstrip())) and is_mail(mail)
+
+
+def read_mailbox(file: TextFile) -> Contents:
+    """Read each mail of a mailbox; one without a text is left out. Raises UnreadableFile."""
+    drafts: list[Draft] = []
+    left_out: list[LeftOut] = []
+    for text in filter(str.strip, _POSTMARK.split(file.text)):
+        mail = TextFile(name=file.name, text=_QUOTED_FROM.sub("", text))
+        try:
+            contents = read_mail(mail)
+        except UnreadableFile as refusal:
+            left_out.append(LeftOut(title=_parse(mail)["subject"] or "", reason=str(refusal)))
+            continue
+        drafts += contents.conversations
+        left_out += contents.left_out
+    if not drafts:
+        raise UnreadableFile("it is a mailbox in which no mail has a text")
+    return Contents(conversations=drafts, left_out=left_out)
+
+
 def read_mail(file: TextFile) -> Contents:
     """Read a mail: each paragraph is said by its sender. Raises UnreadableFile."""
-    mail = message_from_string(file.text.lstrip(), EmailMessage, policy=policy.default)
+    mail = _parse(file)
     words = _read_body(mail)
     turns = [
         Turn(text=paragraph.strip(), speaker=_find_sender(mail))
@@ -35,21 +65,41 @@ def read_mail(file: TextFile) -> Contents:
         if paragraph.strip()
     ]
     if not turns:
-        raise UnreadableFile("it is a mail without a plain text")
+        raise UnreadableFile("it is a mail without a text")
     return Contents(
         conversations=[
             Draft(turns=turns, title=str(mail["subject"]).strip(), started_at=_find_date(mail))
-        ]
+        ],
+        left_out=list(_count_attached(mail)),
     )
 
 
+def _count_attached(mail: EmailMessage) -> Iterator[LeftOut]:
+    """Count the words of attached texts, which are not read."""
+    for part in mail.iter_attachments():
+        content = part.get_payload(decode=True)
+        words = len(content.split()) if isinstance(content, bytes) else 0
+        if words and part.get_content_maintype() == "text":
+            reason = f"{words} words of an attachment are not read"
+            yield LeftOut(title=part.get_filename() or "", reason=reason, words=words)
+
+
+def _parse(file: TextFile) -> EmailMessage:
+    return message_from_string(file.text.lstrip(), EmailMessage, policy=policy.default)
+
+
 def _read_body(mail: EmailMessage) -> str:
-    """Return the plain text; one that is not encoded was decoded with the file, whatever it claims."""
-    body = mail.get_body(("plain",))
+    """Return the plain text, or else that of the page.
+
+    One that is not encoded was decoded with the file, whatever it claims.
+    """
+    body = mail.get_body(("plain", "html"))
     if body is None:
         return ""
     is_encoded = str(body["content-transfer-encoding"]).casefold() in ENCODED
-    return str(body.get_content() if is_encoded else body.get_payload())
+    text = str(body.get_content() if is_encoded else body.get_payload())
+    is_page = body.get_content_subtype() == "html"
+    return extract_text(text.encode(), "utf-8").text if is_page else text
 
 
 def _find_sender(mail: EmailMessage) -> str:

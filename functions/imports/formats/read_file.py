@@ -3,7 +3,8 @@
 Also called: file format detection, parser.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -16,6 +17,10 @@ from functions.imports.formats.exports import EXPORTED_LISTS, EmptyPart, read_co
 from functions.imports.formats.formats import read_text_file
 from functions.imports.formats.json_text import open_text
 from functions.imports.formats.restored_records import NOT_TAKEN, RESTORED_KINDS
+from functions.imports.formats.slack import (
+    LIST_FILES as SLACK_LISTS,
+)
+from functions.imports.formats.slack import PEOPLE_FILE, is_slack, read_channel_day, read_people
 from shared.domain.value import value
 from shared.library.decoding import UnreadableFile, decode
 
@@ -42,9 +47,11 @@ def read_parts(name: str, data: bytes) -> list[Part]:
         return [_read_part(name, partial(_read_single, name, data))]
     stem = PurePosixPath(name).stem
     try:
+        people = _find_slack_people(data)
         parts = [
-            _read_part(f"{name}/{path}", partial(_read_member, stem, path, unpack))
+            _read_part(f"{name}/{path}", partial(_read_member, stem, path, unpack, people))
             for path, unpack in _list_members(data)
+            if not (people and PurePosixPath(path).name in SLACK_LISTS)
         ]
     except UnreadableFile as error:
         return [Part(name=name, refusal=error)]
@@ -66,12 +73,27 @@ def read_file(name: str, data: bytes) -> Contents:
 
 
 def _list_members(data: bytes) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """Yield what is read of an archive: sound and files of our own export are no conversations."""
+    """Yield what is read of an archive: sound and files of our own export are no conversations.
+
+    A page beside JSON of the same name holds the same once more.
+    """
     is_export = False
+    paths = {path for path, _ in list_files(data)}
     for path, unpack in list_files(data):
         is_export |= path == EXPORT_MARK
-        if not is_export or not path.startswith(CONTENT_FOLDERS):
+        is_page = PurePosixPath(path).suffix == ".html"
+        is_double = is_page and str(PurePosixPath(path).with_suffix(".json")) in paths
+        if not is_double and (not is_export or not path.startswith(CONTENT_FOLDERS)):
             yield path, unpack
+
+
+def _find_slack_people(data: bytes) -> dict[str, str]:
+    """Return the names of the people in an export of Slack by id; none in another archive."""
+    for path, unpack in list_files(data):
+        if PurePosixPath(path).name == PEOPLE_FILE:
+            with suppress(UnreadableFile):
+                return read_people(open_text(path, decode(unpack())).content)
+    return {}
 
 
 def _read_part(name: str, read: Callable[[], Contents]) -> Part:
@@ -93,10 +115,17 @@ def _is_archive(data: bytes) -> bool:
     return bool(filetype.guess_mime(data) == "application/zip")
 
 
-def _read_member(stem: str, path: str, unpack: Callable[[], bytes]) -> Contents:
-    """Read a file of an archive: a list of an export by its name, a chat by the archive's."""
+def _read_member(
+    stem: str, path: str, unpack: Callable[[], bytes], people: Mapping[str, str]
+) -> Contents:
+    """Read a file of an archive: a list of an export by its name, a chat by the archive's.
+
+    `people` are those of an export of Slack, where a folder is a channel.
+    """
     inner, data = PurePosixPath(path), unpack()
     is_json = inner.suffix == ".json"
+    if is_json and people and is_slack(messages := open_text(path, decode(data))):
+        return read_channel_day(messages.content, title=inner.parent.name, people=people)
     if is_json and inner.stem in (*RESTORED_KINDS, *NOT_TAKEN):
         return read_collection(inner.stem, open_text(path, decode(data)).content)
     if is_json and inner.stem in EXPORTED_LISTS:
@@ -119,4 +148,5 @@ def _join(contents: Iterable[Contents]) -> Contents:
         restored=[item for c in everything for item in c.restored],
         records=join_records(c.records for c in everything),
         left={name: reason for c in everything for name, reason in c.left.items()},
+        left_out=[left for c in everything for left in c.left_out],
     )

@@ -17,18 +17,22 @@ from functions.imports.formats.json_fields import (
     find_number,
     find_text,
     find_time,
+    list_objects,
 )
 from functions.imports.formats.stamps import find_date
+from functions.imports.formats.unread import count_unread_fields
 from shared.domain.value import value
 
 TEXT_NAMES = ("text", "sentence", "transcript", "raw_text", "content", "words")
+ATTACHED_TEXT = "extracted_content"
 SPEAKER_NAMES = (
-    "speaker_name", "speakerName", "speaker", "speaker_label", "speaker_id", "name", "author", "role", "sender",
+    "speaker_name", "speakerName", "speaker", "speaker_label", "speaker_id", "sender_name", "senderName", "name",
+    "author", "role", "sender", "from", "user",
 )  # fmt: skip
 HOLDER_SPEAKER_NAMES = ("speaker_name", "speakerName", "speaker")
 START_NAMES = (
     "start", "start_time", "startTime", "startTimestamp", "start_timestamp", "offset", "timestamp", "ts",
-    "created_at", "create_time",
+    "created_at", "create_time", "sent_at", "datetime", "date", "time",
 )  # fmt: skip
 END_NAMES = ("end", "end_time", "endTime", "endTimestamp", "end_timestamp")
 TITLE_NAMES = ("title", "name", "subject", "meeting_title")
@@ -65,8 +69,17 @@ def read_spoken_lists(file: TextFile) -> Contents:
     """Read the lists in which most is said: a conversation each, but one where they share title and time."""
     lists = _choose(list(_find_lists(file.content, (), ())))
     conversations = groupby(lists, key=_find_heading)
+    drafts = [_read_draft(list(parts), file.stem) for _, parts in conversations]
     return Contents(
-        conversations=[_read_draft(list(parts), file.stem) for _, parts in conversations]
+        conversations=drafts,
+        left_out=count_unread_fields(file.content, drafts),
+        is_recognised=any(map(_tells_who_or_when, drafts)),
+    )
+
+
+def _tells_who_or_when(draft: Draft) -> bool:
+    return draft.started_at is not None or any(
+        turn.speaker or turn.start is not None for turn in draft.turns
     )
 
 
@@ -96,7 +109,8 @@ def _is_spoken(items: Sequence[Any]) -> bool:
 
 def _list_branch(content: Fields) -> list[Fields]:
     """List the messages that lead to the last one, where answers of an assistant branch."""
-    nodes, at = content.get("mapping"), content.get("current_node")
+    nodes = content.get("mapping")
+    at = content.get("current_node") or _find_newest(nodes)
     messages: list[Fields] = []
     seen: set[str] = set()
     while isinstance(nodes, dict) and isinstance(at, str) and at not in seen:
@@ -108,6 +122,21 @@ def _list_branch(content: Fields) -> list[Fields]:
             messages.append(message)
         at = node.get("parent")
     return messages[::-1]
+
+
+def _find_newest(nodes: Any) -> Any:
+    """Return the id of the newest message that none follows."""
+    found = nodes if isinstance(nodes, dict) else {}
+    messages = {
+        at: node["message"]
+        for at, node in found.items()
+        if isinstance(node, dict)
+        and isinstance(node.get("message"), dict)
+        and not node.get("children")
+    }
+    return max(
+        messages, key=lambda at: find_number(messages[at], ("create_time",)) or 0.0, default=None
+    )
 
 
 def _find_role(message: Fields) -> Any:
@@ -187,7 +216,12 @@ def _is_of_owner(item: Fields) -> bool:
 
 
 def _read_words(item: Fields) -> str:
-    """Return what is said: a text, or the texts of its parts."""
+    """Return what is said: a text, or the texts of its parts, and below it texts that were attached."""
+    attached = [find_text(file, (ATTACHED_TEXT,)) for file in list_objects(item.get("attachments"))]
+    return "\n\n".join(filter(None, [_read_text(item), *attached]))
+
+
+def _read_text(item: Fields) -> str:
     for name in TEXT_NAMES:
         found = item.get(name)
         if isinstance(found, dict):
@@ -213,19 +247,21 @@ def _find_speaker(item: Fields, names: Sequence[str]) -> str:
 
 
 def _find_moment(turns: Sequence[Turn]) -> datetime | None:
-    """Return when the first turn began, if the file writes moments."""
-    return find_time({"start": turns[0].start}, ("start",)) if turns else None
+    """Return when the first turn began, if the file writes moments; it may stand last."""
+    first = min((turn.start for turn in turns if turn.start is not None), default=None)
+    return find_time({"start": first}, ("start",))
 
 
 def _scale(turns: Sequence[Turn]) -> list[Turn]:
     """Return times in seconds from the beginning; some programs write moments, or milliseconds."""
-    first = next((turn.start for turn in turns if turn.start is not None), 0.0)
+    first = min((turn.start for turn in turns if turn.start is not None), default=0.0)
     begin = first if first > MOMENTS_FROM else 0.0
     spans = sorted(t.end - t.start for t in turns if t.start is not None and t.end is not None)
     is_whole = bool(spans) and all(float(span).is_integer() for span in spans)
     is_long = is_whole and spans[len(spans) // 2] >= MIN_MILLISECONDS
     divisor = 1000 if is_long or first > MILLISECONDS_FROM else 1
-    return [_shift(turn, begin, divisor) for turn in turns]
+    shifted = [_shift(turn, begin, divisor) for turn in turns]
+    return sorted(shifted, key=lambda turn: turn.start or 0.0) if begin else shifted
 
 
 def _shift(turn: Turn, begin: float, divisor: int) -> Turn:

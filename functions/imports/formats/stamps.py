@@ -29,6 +29,7 @@ _CLOCK_PARTS = re.compile(
     r"(?:[.,](\d{1,3}))?\s?(?P<after>\D*)"
 )
 _DATE_PARTS = re.compile(r"(\d{1,4})[./-]\s?(\d{1,2})[./-]\s?(\d{1,4})")
+_DAY_WORD = re.compile(r"[^\W\d_]+")
 _NAMED_DATE = re.compile(
     r"(?<![0-9])(?P<y>(?:19|20)\d\d)(?P<sep>[-_./]?)(?P<m>\d\d)(?P=sep)(?P<d>\d\d)"
     r"(?:[ _T-]+(?P<h>\d\d)[:.h_-]?(?P<min>\d\d))?(?![0-9]{3})"
@@ -40,6 +41,8 @@ FIRST_THAI_YEAR = 2500
 THAI_YEARS = 543
 """Thailand counts years from 543 BC."""
 MAX_OTHER_HALVES = 4
+DAYS_OF_A_WEEK = 7
+_BASES = (datetime(2026, 11, 2), datetime(2026, 11, 11))  # noqa: DTZ001 - a Monday and a Wednesday
 
 Parts = tuple[int, int, int]
 _ORDERS: Sequence[Callable[[int, int, int], Parts]] = (
@@ -62,7 +65,7 @@ class ClockParts:
 
 @value
 class Stamp:
-    """A day and a time of day as a file writes them."""
+    """A day, perhaps behind the word for its weekday, and a time of day as a file writes them."""
 
     date: str
     clock: str
@@ -109,7 +112,7 @@ def parse_stamps(stamps: Sequence[Stamp]) -> list[datetime]:
     """Return the times of all stamps of a file, without zone; together they tell day and month.
 
     An order of the parts holds for the whole file, and so does what the words beside its times mean:
-    it gives real days, and time goes forward, by as little as possible.
+    it gives real days, on the weekdays that stand beside them, and time goes forward, by as little as possible.
     Raises ValueError where none does.
     """
     clocks = [_parse_parts(stamp.clock) for stamp in stamps]
@@ -123,7 +126,35 @@ def parse_stamps(stamps: Sequence[Stamp]) -> list[datetime]:
     ]
     if not readings:
         raise ValueError("no order of day, month and year fits all dates")
-    return min(readings, key=lambda times: (_count_steps_back(times), times[-1] - times[0]))
+    weekdays = _read_weekdays(stamps) if len(readings) > 1 else {}
+
+    def rate(times: Sequence[datetime]) -> tuple[int, int, timedelta]:
+        wrong = sum(times[at].weekday() != weekday for at, weekday in weekdays.items())
+        return wrong, _count_steps_back(times), times[-1] - times[0]
+
+    return min(readings, key=rate)
+
+
+def _read_weekdays(stamps: Sequence[Stamp]) -> dict[int, int]:
+    """Return the weekday of each stamp that tells one, by its position; Monday is 0."""
+    words = [_DAY_WORD.match(stamp.date) for stamp in stamps]
+    distinct = {match[0] for match in words if match}
+    if len(distinct) > DAYS_OF_A_WEEK:
+        return {}
+    known = {word: _read_weekday(word) for word in distinct}
+    found = {at: known[match[0]] for at, match in enumerate(words) if match}
+    return {at: weekday for at, weekday in found.items() if weekday is not None}
+
+
+def _read_weekday(word: str) -> int | None:
+    """Read the name of a weekday in some language: it names the same one, whatever day today is."""
+    import dateparser  # loads many languages, and most files need none
+
+    named = {
+        at.weekday() if (at := dateparser.parse(word, settings=settings)) else None
+        for settings in ({"RELATIVE_BASE": base, "PARSERS": ["absolute-time"]} for base in _BASES)
+    }
+    return named.pop() if len(named) == 1 else None
 
 
 def _list_afternoons(clocks: Iterable[ClockParts]) -> list[dict[str, bool]]:
@@ -179,7 +210,7 @@ def _count_steps_back(times: Sequence[datetime]) -> int:
 
 
 def _parse_date_parts(date: str) -> Parts:
-    match = _DATE_PARTS.match(date)
+    match = _DATE_PARTS.search(date)
     if match is None:
         raise ValueError(f"{date!r} is no date")
     first, second, third = match.groups()

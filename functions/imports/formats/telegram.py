@@ -52,6 +52,7 @@ def _read_chat(chat: Fields, owner: str | None) -> Iterator[Draft]:
         and (text := _flatten(item.get("text", "")).strip())
         and (at := find_time(item, ("date_unixtime", "date")))
     ]
+    messages.sort(key=lambda message: message.at)
     title = chat.get("name")
     return build_chat(messages, title=title if isinstance(title, str) else "", owner=owner)
 

@@ -21,7 +21,10 @@ _MONTHS = "|".join(
 )
 _TRAILING_DATE = re.compile(rf"\s+[-–—]\s+(?:{_MONTHS})\.?\s+\d{{1,2}}(?:,\s*\d{{4}})?$")
 _FIELD = re.compile(r">?\s*[^:\n]{1,40}:\s+(?P<value>.*)")
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = re.compile(r"(?:19|20)\d\d|\d{1,2}\.?\s[^\W\d_]{3,}\.?\s\d\d\b")
+MAX_PARTS = 3
+_BAR = re.compile(r"\s+[|•·]\s+")
+"""What stands between the date of a recording and its length, or who was there."""
 
 
 def find_title(name: str, preamble: Sequence[str], notices: Sequence[str] = ()) -> str:
@@ -99,7 +102,8 @@ def _parse_line(line: str) -> datetime | None:
         return None
     field = _FIELD.fullmatch(line)
     text = field["value"] if field else line
-    return find_date(text) or _parse_words(text)
+    parts = (find_date(part) or _parse_words(part) for part in _BAR.split(text)[:MAX_PARTS])
+    return next(filter(None, parts), None)
 
 
 def _parse_words(text: str) -> datetime | None:

@@ -20,6 +20,7 @@ from functions.imports.formats.layouts import (
     Layout,
     choose_layout,
 )
+from functions.imports.formats.name_lines import join_name_lines
 from functions.imports.formats.quotations import drop_quotations
 from functions.imports.formats.stamps import parse_clock
 from functions.imports.formats.text_chats import read_chat
@@ -29,6 +30,7 @@ from functions.imports.formats.titles import (
     find_start,
     find_title,
 )
+from functions.imports.formats.unread import count_unread_lines
 from shared.library.decoding import UnreadableFile
 
 MIN_SENTENCE_SHARE = 0.8
@@ -39,6 +41,8 @@ _NO_STOPS = frozenset("@#%&*\\/:;,")
 """Punctuation that ends no sentence."""
 _CLOSING = "\"'”’»)]}*_"
 _MARKDOWN = re.compile(r"(?:#{1,6}|[-*+•]|\d{1,3}[.)]|>)\s+\S")
+_DIVIDER = re.compile(r"#{1,6}\s.*|[-*_=]{3,}|[^:\n]{1,40}:")
+"""A line between the parts of a document: a heading, a rule, or a word with nothing behind its colon."""
 _UNSEEN = re.compile(r"\*\*|__|[\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 """Emphasis of Markdown, and marks of the direction of writing, which stand inside dates and numbers."""
 
@@ -60,13 +64,16 @@ def read_transcript(file: TextFile) -> Contents:
 
 
 def _read_text(name: str, text: str) -> Contents:
-    lines = [_UNSEEN.sub("", line.strip()) for line in text.splitlines()]
-    layout = choose_layout(lines)
+    lines = join_name_lines([_UNSEEN.sub("", line.strip()) for line in text.splitlines()])
+    layout, begin = choose_layout(lines), 0
+    if layout is None and (begin := _find_dialogue(lines)):
+        layout = NAME_WORDS
     if layout is None:
         return Contents(
             conversations=[_read_paragraphs(name, text)], is_recognised=_is_prose(lines)
         )
-    preamble, blocks = _split(layout, lines)
+    notes, (preamble, blocks) = lines[:begin], _split(layout, lines[begin:])
+    preamble = [*filter(None, notes), *preamble]
     if layout.kind == "chat":
         return _require_speech(list(read_chat(name, preamble, blocks)))
     if layout in DAY_LAYOUTS and (dated := date_blocks(preamble, blocks)):
@@ -79,7 +86,21 @@ def _read_text(name: str, text: str) -> Contents:
     title = find_title(name, preamble)
     kept = drop_quotations(turns) if is_meeting_chat else turns
     contents = _require_speech([Draft(turns=kept, title=title, started_at=started_at)])
-    return replace(contents, is_recognised=layout is not TIME_WORDS or _is_prose(lines))
+    below = blocks[-1].lines[len(spoken[-1].lines) :]
+    return replace(
+        contents,
+        left_out=count_unread_lines([*preamble, *below], title),
+        is_recognised=layout is not TIME_WORDS or _is_prose(lines),
+    )
+
+
+def _find_dialogue(lines: Sequence[str]) -> int:
+    """Return where a transcript begins below notes: the last part is a dialogue of the owner's; else 0."""
+    begin = next((at for at in reversed(range(len(lines))) if _DIVIDER.fullmatch(lines[at])), -1)
+    headers = [NAME_WORDS.match(line) for line in lines[begin + 1 :] if line]
+    names = [header.name for header in headers if header]
+    is_dialogue = len(names) == len(headers) > 1 and any(map(is_owner_name, names))
+    return begin + 1 if is_dialogue else 0
 
 
 def _require_speech(drafts: Sequence[Draft]) -> Contents:
@@ -102,12 +123,15 @@ def _read_paragraphs(name: str, text: str) -> Draft:
 
 
 def _is_prose(lines: Sequence[str]) -> bool:
-    """Tell whether a text is notes: sentences, or Markdown, and not a table, code or a log."""
+    """Tell whether a text is notes: sentences, or Markdown, and not a table, code, a log or a dialogue."""
     paragraphs = [
         list(group)
         for is_written, group in groupby(lines, key=lambda line: bool(line.strip()))
         if is_written
     ]
+    firsts = [lines[0] for lines in paragraphs if len(lines) > 1 and not _reads_as_notes(lines[0])]
+    if len(set(firsts)) < len(firsts):  # they come again, as speakers do
+        return False
     count = sum(map(_count_notes, paragraphs))
     return count >= MIN_PROSE_SHARE * sum(map(len, paragraphs))
 

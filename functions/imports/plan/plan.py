@@ -11,10 +11,10 @@ from zoneinfo import ZoneInfo
 from functions.imports.formats.build import (
     Import,
     ImportedConversation,
-    LeftOut,
     ParsedFile,
     parse_files,
 )
+from functions.imports.formats.drafts import LeftOut
 from functions.imports.restore.check_restored import (
     count_records,
     leave_out_records,
@@ -184,7 +184,12 @@ def _describe(content: Import) -> dict[str, Any]:
         "records": {k: count_records(k, found) for k, found in content.records.items() if found},
         "not_taken": [{"name": name, "reason": content.left[name]} for name in content.left],
         "left_out": [
-            {"title": left.title[:MAX_TITLE_CHARS], "reason": left.reason} for left in left_out
+            {
+                "title": left.title[:MAX_TITLE_CHARS],
+                "reason": left.reason,
+                "words": left.words,
+            }
+            for left in left_out
         ],
         "speakers": _count_speakers(content.conversations),
         "has_owner": any(map(_has_owner, content.conversations)),
@@ -201,6 +206,7 @@ def _summarise(imported: ImportedConversation) -> dict[str, Any]:
         "started_at": conversation.started_at and conversation.started_at.isoformat(),
         "segments": len(segments),
         "speakers": [name for name in speakers if is_name(name)][:MAX_LISTED_SPEAKERS],
+        "is_dated": imported.is_dated,
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from functions.imports.formats.build import LeftOut
+from functions.imports.formats.drafts import LeftOut
 from functions.imports.formats.restored_conversations import parse_restored
 from functions.imports.formats.restored_records import build_record, build_settings
 from functions.imports.refusals import (

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from functions.library.pagination import list_page
 from functions.library.people.person_schemas import (
     AssignQuery,
+    NamedSpeakerOut,
     PeopleQuery,
     PersonNameIn,
     PersonOut,
@@ -16,6 +17,7 @@ from functions.library.people.person_schemas import (
 from shared.domain.conversations.assignments import assign_label
 from shared.domain.conversations.conversation import Conversation, Speaker
 from shared.domain.conversations.derived_ids import build_derived_id
+from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.ids import ConversationId, PersonId, UserId
 from shared.domain.people.person import Person
@@ -25,6 +27,10 @@ from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 from shared.library.own_names import add_own_name
 from shared.library.record_schemas import PersonIn
+
+MAX_CONVERSATIONS = 100
+"""Conversations whose speakers are listed: their transcripts are read."""
+MAX_SPEAKERS = 200
 
 
 @route(
@@ -40,6 +46,35 @@ async def list_people(
     return build_array_response(
         list(map(PersonOut.model_validate, page.items)), PersonOut, page.next_cursor
     )
+
+
+@route(
+    "GET",
+    "/v1/users/speakers",
+    "List who speaks by name in the newest conversations, without the owner, those with most of them first",
+    errors=(401,),
+)
+async def list_named_speakers(deps: LibraryDeps, call: Call) -> list[NamedSpeakerOut]:
+    conversations = await deps.stores.conversations.list_between(
+        call.uid, limit=MAX_CONVERSATIONS, with_segments=True
+    )
+    spoken: dict[str, list[Conversation]] = {}
+    for conversation in conversations:
+        for name in dict.fromkeys(
+            segment.speaker for segment in conversation.named_segments if not segment.is_user
+        ):
+            if is_name(name):
+                spoken.setdefault(name, []).append(conversation)
+    by_count = sorted(spoken.items(), key=lambda each: -len(each[1]))
+    return [
+        NamedSpeakerOut(
+            name=name,
+            conversation_count=len(found),
+            last_conversation_id=found[0].id,
+            last_spoke_at=found[0].started_at,
+        )
+        for name, found in by_count[:MAX_SPEAKERS]
+    ]
 
 
 @route("POST", "/v1/users/people", "Name a person", errors=(400, 401, 409, 413, 415, 422))
@@ -155,6 +190,7 @@ def _find_recorded_name(conversation: Conversation, speaker: str) -> str:
 
 ROUTES = (
     list_people,
+    list_named_speakers,
     add_person,
     get_person,
     rename_person,

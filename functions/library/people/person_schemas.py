@@ -41,6 +41,15 @@ class PersonOut(Wire):
     speech_samples_version: int = 1
 
 
+class NamedSpeakerOut(Wire):
+    """A name that transcripts give a speaker: in how many conversations, and in which one last."""
+
+    name: str
+    conversation_count: int
+    last_conversation_id: str
+    last_spoke_at: Utc
+
+
 class AssignQuery(Wire):
     """The identity of a speaker: a person's id, or whether it is the owner; empty removes it.
 

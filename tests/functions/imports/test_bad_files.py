@@ -131,7 +131,9 @@ def test_a_conversation_of_the_future_does_not_cost_the_others():
 
     [entry] = plan.entries
     assert entry["conversation_count"] == 1
-    assert entry["left_out"] == [{"title": "Hello.", "reason": "its date lies in the future"}]
+    assert entry["left_out"] == [
+        {"title": "Hello.", "reason": "its date lies in the future", "words": 0}
+    ]
 
 
 def test_a_long_line_is_divided_between_words():

@@ -15,17 +15,27 @@ TELEGRAM = '{"name": "Ann", "messages": [{"date": "2024-01-01T10:00:00", "text":
     [
         ("chat.json", TELEGRAM, "chats of Telegram"),
         ("omi.json", '[{"transcript_segments": [{"text": "Hello"}]}]', "export of Omi or of us"),
+        ("messenger.json", '{"messages": [{"sender_name": "A", "timestamp_ms": 1770000000000, "content": "B"}]}',
+         "Messenger, Google Chat, Discord"),
+        ("2026-02-02.json", '[{"type": "message", "ts": "1.0", "text": "A"}]', "day of a channel of Slack"),
+        ("note.json", '{"isTrashed": false, "userEditedTimestampUsec": 1}', "note of Google Keep"),
         ("list.json", '{"items": [{"text": "Hello"}]}', "JSON with lists of what was said"),
+        ("own.json", '{"messages": [{"author": "A", "timestamp": "0:10", "content": "B"}]}',
+         "JSON with lists of what was said"),
         ("numbers.json", "[1, 2]", "any other JSON"),
         ("broken.txt", '{"items": [', "any other JSON"),
         ("letter.eml", f"{MAIL}{CUES}", "mail"),
+        ("mail.mbox", f"From ann@example.org Mon Jan  1 10:00:00 2024\n{MAIL}Hello.\n", "mailbox"),
+        ("a.txt", "BEGIN:VCARD\n", "calendar or address book"),
+        ("a.txt", "<!DOCTYPE html>\n<p>Hello", "page"),
+        ("a.txt", "Jan 01, 2024 10:00:00 AM\nAnn\nHello\n", "iMessage"),
         ("captions.txt", CUES, "SRT or WebVTT"),
         ("empty.vtt", "WEBVTT", "SRT or WebVTT"),
         ("numbers.txt", "[1, 2]", "transcript, chat or notes"),
         ("chat.txt", f"[1/2/20, 10:00:00] Ann: look\n{CUES}", "transcript, chat or notes"),
         ("notes.md", "Milk and bread.", "transcript, chat or notes"),
     ],
-)
+)  # fmt: skip
 def test_a_text_is_read_by_the_first_format_that_it_has(name, text, expected):
     file = open_text(name, text)
 

@@ -318,6 +318,34 @@ def read(name: str, text: str | bytes) -> tuple[str, str, Said]:
             ("", "2026-02-10T08:15:00", [("母", 0, "何時？"), ("健太", 3_900, "今")]),
         ),
         (
+            "weekday.txt",
+            "[LINE] Yui\n\nThu, 11/05/2026\n20:03\tYui\tAt ten?\n20:04\tMe\tYes\n",
+            ("", "2026-11-05T20:03:00", [("Yui", 0, "At ten?"), ("Me", 60, "Yes")]),
+        ),
+        (
+            "google_recorder.txt",
+            "Nov 6, 2026 at 3:15 PM | 0h 1m\n\n00:00\nSpeaker 1\nIt leaks.\n\n00:09\nSpeaker 2\nI call.\n",
+            (
+                "",
+                "2026-11-06T15:15:00",
+                [("Speaker 1", 0, "It leaks."), ("Speaker 2", 9, "I call.")],
+            ),
+        ),
+        (
+            "names_above.txt",
+            "ann\n00:01\nIt leaks\n\nbo\n00:04\nI call\n\nann\n00:06\nGood\n\nbo\n00:07\nBye\n",
+            (
+                "",
+                "",
+                [("ann", 1, "It leaks"), ("bo", 4, "I call"), ("ann", 6, "Good"), ("bo", 7, "Bye")],
+            ),
+        ),
+        (
+            "granola.md",
+            "# Roadmap\n\nTue, 10 Nov 26 · a@x.example\n\n### Next\n\n- Ship it\n\n---\n\nTranscript:\n\nMe: So.\nThem: Yes.\n",
+            ("Roadmap", "2026-11-10T00:00:00", [("Me", None, "So."), ("Them", None, "Yes.")]),
+        ),
+        (
             "kakao.txt",
             (
                 "팀 회의\n저장한 날짜 : 2026-02-12 18:00:00\n\n--- 2026년 2월 12일 목요일 ---\n"
@@ -534,6 +562,8 @@ def test_notes_name_no_speakers(text):
         ("latin-1", "Müller: Grüße aus Köln\nJosé: ¿Qué tal?\nMüller: Schön\n"),
         ("cp1251", "Анна: Привет, как дела сегодня?\nПётр: Хорошо, спасибо.\nАнна: До завтра.\n"),
         ("shift_jis", "田中: こんにちは、元気ですか。\n鈴木: はい、元気です。\n田中: よかった。\n"),
+        ("cp1252", "Zoë: Der Schlüssel liegt – “hier”.\nJosé: Ça va, 5 €.\n"),
+        ("gb18030", "王芳: 周五交房租。\n李强: 好的，我来转账。\n王芳: 谢谢。\n"),
         ("utf-16-le", "Ann: Hello there\nNadine: Bye.\nAnn: So.\n"),
         ("utf-32", "Анна: Привет\nNadine: Bye.\nАнна: До завтра.\n"),
         ("utf-16", "سامي: متى يصل العمال؟\nNadine: الثامنة.\nسامي: حسناً.\n"),
@@ -662,7 +692,7 @@ def test_a_telegram_chat_is_read_with_its_owner():
         ),
         (
             [{"user": "U1", "text": "Morning", "ts": "1770109200.000100"}],
-            ("", "2026-02-03T09:00:00.000100+00:00", [("", 0, "Morning")]),
+            ("", "2026-02-03T09:00:00.000100+00:00", [("U1", 0, "Morning")]),
         ),
     ],
 )

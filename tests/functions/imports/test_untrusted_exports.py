@@ -354,7 +354,9 @@ async def test_what_the_library_does_not_take_is_named_with_its_file_u1(world, a
     export, omi = answer["files"]
     assert [each["id"] for each in export["conversations"]] == ["talk"]
     assert (export["conversation_count"], answer["kept_count"]) == (1, 1)
-    assert export["left_out"] == [{"title": "At the pier", "reason": "A list holds no lists"}]
+    assert export["left_out"] == [
+        {"title": "At the pier", "reason": "A list holds no lists", "words": 0}
+    ]
     assert [left["title"] for left in omi["left_out"]] == ["memory m2"]
     assert (await alice.get("/v1/conversations/talk")).status_code == 200
 

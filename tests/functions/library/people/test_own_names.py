@@ -100,6 +100,17 @@ async def test_the_owner_is_marked_in_what_a_client_stored_itself_u2(world, alic
     assert await list_memories(alice) == ["User is allergic to peanuts"]
 
 
+async def test_who_speaks_by_name_is_listed_without_the_owner(world, alice) -> None:
+    await choose_names(world, "Ann Lee")
+    for name, speakers in {"one": ("SPEAKER_00", "Tom"), "two": ("Ann Lee", "Tom")}.items():
+        await alice.post(CONVERSATIONS, json=build_body(name, speakers))
+    await world.deliver_all()
+
+    found = (await alice.get("/v1/users/speakers")).json()
+
+    assert [(each["name"], each["conversation_count"]) for each in found] == [("Tom", 2)]
+
+
 async def test_what_is_too_long_for_a_name_holds_up_no_marking(world, alice) -> None:
     """A client may write anything into its document; a marked speaker stands in a map by it."""
     body = build_body(speakers=(f"Ann{' ' * 1_600}Lee", "Tom"))

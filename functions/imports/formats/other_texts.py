@@ -1,0 +1,17 @@
+"""Other texts: files that are known and hold no conversation, refused by what they are."""
+
+from functions.imports.formats.drafts import Contents, TextFile
+from shared.library.decoding import UnreadableFile
+
+NAMES = {"BEGIN:VCALENDAR": "a calendar: appointments", "BEGIN:VCARD": "an address book: contacts"}
+"""What files are by how they begin, and what they hold."""
+
+
+def is_other(file: TextFile) -> bool:
+    return file.text.lstrip().upper().startswith(tuple(NAMES))
+
+
+def refuse_other(file: TextFile) -> Contents:
+    start = file.text.lstrip().upper()
+    named = next(NAMES[beginning] for beginning in NAMES if start.startswith(beginning))
+    raise UnreadableFile(f"it is {named} are not imported")

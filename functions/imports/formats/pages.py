@@ -1,0 +1,27 @@
+"""Pages: what people read of HTML, as a transcript where it names who speaks."""
+
+import re
+from dataclasses import replace
+
+from functions.imports.formats.drafts import Contents, TextFile
+from functions.imports.formats.transcripts import read_transcript
+from shared.integrations.html_text import extract_text
+from shared.library.decoding import UnreadableFile
+
+_START = re.compile(
+    r"\s*(?:<!--.{0,1000}?-->\s*)?<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
+)
+
+
+def is_page(file: TextFile) -> bool:
+    return bool(_START.match(file.text))
+
+
+def read_page(file: TextFile) -> Contents:
+    """Read a page; its owner is asked about one on which nobody is named. Raises UnreadableFile."""
+    page = extract_text(file.text.encode(), "utf-8")
+    if not page.text:
+        raise UnreadableFile("it is a page without words")
+    contents = read_transcript(TextFile(name=file.name, text=page.text))
+    turns = [turn for draft in contents.conversations for turn in draft.turns]
+    return replace(contents, is_recognised=any(turn.speaker for turn in turns))

@@ -1,0 +1,255 @@
+"""Chats as other programs export them: who said what and when, oldest first, and no notices."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from functions.imports.plan.plan import SourceFile, plan_file
+from tests.fixtures.imports import build_zip
+
+NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
+BROKEN = "Grüße 😊 – Zoë".encode().decode("latin-1")
+MESSENGER = {
+    "title": "Zoë".encode().decode("latin-1"),
+    "messages": [
+        {"sender_name": "Bo", "timestamp_ms": 1_770_000_060_000, "content": BROKEN},
+        {"sender_name": "Bo", "timestamp_ms": 1_770_000_030_000, "photos": [{"uri": "a.jpg"}]},
+        {"sender_name": "Ann", "timestamp_ms": 1_770_000_000_000, "content": "Müsli?"},
+    ],
+}
+SEALED_MESSENGER = {
+    "threadName": "Ann",
+    "messages": [
+        {"senderName": "Ann", "timestamp": 1_770_000_000_000, "text": "Late", "isUnsent": False},
+        {"senderName": "Ann", "timestamp": 1_770_000_001_000, "text": "No", "isUnsent": True},
+    ],
+}
+GOOGLE_CHAT = {
+    "messages": [
+        {"creator": {"name": "Ann"}, "created_date": "Monday, February 2, 2026 at 2:40:00\u202fAM UTC", "text": "Up?"},
+        {"creator": {"email": "bo@x.example"}, "created_date": "Monday, February 2, 2026 at 2:41:00 AM UTC", "text": "No"},
+    ]
+}  # fmt: skip
+TELEGRAM = {
+    "name": "Ann",
+    "messages": [
+        {"from": "Bo", "date": "2026-02-02T02:41:00+00:00", "text": "No"},
+        {"from": "Ann", "date": "2026-02-02T02:40:00+00:00", "text": "Up?"},
+    ],
+}
+DISCORD = {
+    "guild": {"name": "Home"},
+    "channel": {"name": "garden"},
+    "messages": [
+        {"type": "GuildMemberJoin", "timestamp": "2026-02-02T02:39:00+00:00", "content": "Joined the server.",
+         "author": {"name": "bo"}},
+        {"type": "Default", "timestamp": "2026-02-02T02:40:00+00:00", "content": "Rain", "author":
+         {"name": "ann1", "nickname": "Ann"}, "embeds": [{"description": "The weather of the week in Oslo"}]},
+    ],
+}  # fmt: skip
+OWN_DISCORD = [{"ID": 1, "Timestamp": "2026-02-02 02:40:00", "Contents": "Mine", "Attachments": ""}]
+IMESSAGE = """Feb 02, 2026  2:40:00 AM (Read by you after 5 minutes)
++15550100
+Are you home?
+
+Bring milk.
+
+Feb 02, 2026  2:41:00\u202fAM
+Me
+Yes
+/Users/me/Library/Messages/IMG_1.heic
+Tapbacks:
+    Loved by +15550100
+
+Feb 02, 2026  2:42:00 AM You named the conversation Home
+
+"""
+TURNS = "Ann  0:01\nIt leaks.\n\nBo  0:04\nI call.\n\nMade by https://x.example/a/b/c\n"
+JSON_LINES = """{"role": "user", "content": "A name for a boat?", "timestamp": "2026-02-02T02:40:00Z"}
+{"role": "assistant", "content": "Kittiwake.", "timestamp": "2026-02-02T02:40:05Z"}
+"""
+CHATGPT = [
+    {
+        "title": "Oil",
+        "mapping": {
+            "a": {"parent": None, "children": ["b", "c"], "message":
+                  {"author": {"role": "user"}, "create_time": 1_770_000_000, "content": {"parts": ["Dry?"]}}},
+            "b": {"parent": "a", "children": [], "message":
+                  {"author": {"role": "assistant"}, "create_time": 1_770_000_010, "content": {"parts": ["Old"]}}},
+            "c": {"parent": "a", "children": [], "message":
+                  {"author": {"role": "assistant"}, "create_time": 1_770_000_020, "content": {"parts": ["Yes"]}}},
+        },
+    }
+]  # fmt: skip
+CLAUDE = [
+    {
+        "name": "Trip",
+        "chat_messages": [
+            {"sender": "human", "created_at": "2026-02-02T02:40:00Z", "text": "This:", "attachments":
+             [{"file_name": "a.txt", "extracted_content": "The cabin costs 840."}]},
+            {"sender": "assistant", "created_at": "2026-02-02T02:41:00Z", "text": "", "content":
+             [{"type": "thinking", "thinking": "He wants to know much"}, {"type": "text", "text": "Good."}]},
+        ],
+    }
+]  # fmt: skip
+
+
+def read(name: str, data: Any) -> tuple[list[dict[str, Any]], list[tuple[str, str, list[Any]]]]:
+    """Return the entries of a file, and the title, beginning and turns of its conversations."""
+    if not isinstance(data, bytes):
+        data = (data if isinstance(data, str) else json.dumps(data)).encode()
+    plan = plan_file(SourceFile(name=name, data=data, modified=NOW), "UTC", NOW)
+    found = [json.loads(item) for items in plan.items for item in items]
+    return list(plan.entries), [
+        (
+            item["edits"].get("title", ""),
+            item["started_at"][:16],
+            [
+                (turn["speaker"], turn["start"], turn["text"])
+                for turn in item["transcript_segments"]
+            ],
+        )
+        for item in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "title", "turns"),
+    [
+        ("message_1.json", MESSENGER, "Zoë", [("Ann", 0, "Müsli?"), ("Bo", 60, "Grüße 😊 – Zoë")]),
+        ("ann_1.json", SEALED_MESSENGER, "Ann", [("Ann", 0, "Late")]),
+        ("messages.json", GOOGLE_CHAT, "", [("Ann", 0, "Up?"), ("bo@x.example", 60, "No")]),
+        ("result.json", TELEGRAM, "Ann", [("Ann", 0, "Up?"), ("Bo", 60, "No")]),
+        ("garden.json", DISCORD, "garden", [("Ann", 0, "Rain")]),
+        ("messages.json", OWN_DISCORD, "", [("Me", 0, "Mine")]),
+        ("+15550100.txt", IMESSAGE, "", [("+15550100", 0, "Are you home?\n\nBring milk."), ("Me", 60, "Yes")]),
+        ("talk.jsonl", JSON_LINES, "", [("user", 0, "A name for a boat?"), ("assistant", 5, "Kittiwake.")]),
+        ("conversations.json", CHATGPT, "Oil", [("user", 0, "Dry?"), ("assistant", 20, "Yes")]),
+        ("conversations.json", CLAUDE, "Trip",
+         [("human", 0, "This:\n\nThe cabin costs 840."), ("assistant", 60, "Good.")]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_messages_have_their_senders_and_moments(name, data, title, turns):
+    [entry], conversations = read(name, data)
+
+    assert entry["status"] == "kept"
+    assert conversations == [(title, "2026-02-02T02:40", turns)]
+
+
+def test_an_export_of_slack_is_read_with_the_names_of_its_people():
+    people = [{"id": "U1", "name": "ivy", "profile": {"real_name": "Ivy Chen"}}]
+    messages = [
+        {"type": "message", "user": "U1", "ts": "1770000000.0001", "text":
+         "<@U2> &amp; <!here>: <https://x.example/p|the plan>, <!date^1795000000^{date}|Tuesday>"},
+        {"type": "message", "user": "U2", "ts": "1770000060.0001", "text": "Yes",
+         "user_profile": {"real_name": "Raj"}},
+        {"type": "message", "subtype": "channel_join", "user": "U2", "ts": "1770000001.0", "text": "joined"},
+    ]  # fmt: skip
+    archive = build_zip(
+        {
+            "users.json": json.dumps(people),
+            "channels.json": "[]",
+            "general/2026-02-02.json": json.dumps(messages),
+        }
+    )
+
+    entries, conversations = read("slack.zip", archive)
+
+    assert [entry["status"] for entry in entries] == ["kept"]
+    told = "@Raj & @here: the plan (https://x.example/p), Tuesday"
+    turns = [("Ivy Chen", 0, told), ("Raj", 60, "Yes")]
+    assert conversations == [("general", "2026-02-02T02:40", turns)]
+
+
+def test_a_note_of_keep_has_its_title_and_day_and_stays_out_when_thrown_away():
+    note = {
+        "title": "Shopping",
+        "listContent": [{"text": "milk"}, {"text": "bulbs"}],
+        "isTrashed": False,
+        "userEditedTimestampUsec": 0,
+        "createdTimestampUsec": 1_770_000_000_000_000,
+    }
+    files = {
+        "a.json": json.dumps(note),
+        "a.html": "<html><p>milk</p></html>",
+        "b.json": json.dumps({**note, "isTrashed": True}),
+    }
+
+    entries, conversations = read("keep.zip", build_zip(files))
+
+    assert [(entry["name"], entry["status"]) for entry in entries] == [
+        ("keep.zip/a.json", "kept"),
+        ("keep.zip/b.json", "refused"),
+    ]
+    turns = [("SPEAKER_00", 0, "milk"), ("SPEAKER_00", 0.4, "bulbs")]
+    assert conversations == [("Shopping", "2026-02-02T02:40", turns)]
+
+
+def test_each_mail_of_a_mailbox_is_a_conversation_and_one_without_text_is_named():
+    def build_mail(subject: str, body: str) -> str:
+        date = "Date: Mon, 2 Feb 2026 02:40:00 +0000"
+        mark = "From ann@x.example Mon Feb  2 02:40:00 2026"
+        return f"{mark}\nFrom: Ann <ann@x.example>\n{date}\nSubject: {subject}\n{body}\n\n"
+
+    mails = [
+        build_mail("Boat", "\nReady.\n>From here we sail."),
+        build_mail("Page", "Content-Type: text/html\n\n<p>Good.</p>"),
+        build_mail("Nothing", "\n"),
+    ]
+
+    [entry], conversations = read("mail.mbox", "".join(mails))
+
+    assert conversations == [
+        ("Boat", "2026-02-02T02:40", [("Ann", 0, "Ready.\nFrom here we sail.")]),
+        ("Page", "2026-02-02T02:40", [("Ann", 0, "Good.")]),
+    ]
+    assert [left["title"] for left in entry["left_out"]] == ["Nothing"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "status", "reason"),
+    [
+        ("a.ics", "BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VEVENT\n", "refused", "a calendar"),
+        ("a.vcf", "BEGIN:VCARD\nFN:Ann\nEND:VCARD\n", "refused", "an address book"),
+        ("a.json", [{"who": "Ann", "text": "To the lake?"}, {"who": "Bo", "text": "Yes."}], "question", ""),
+        ("a.txt", "Ann\nThe roof leaks.\n\nBo\nI call.\n\nAnn\nThanks.\n", "question", ""),
+        ("a.html", "<html><body><p>Rain again.</p></body></html>", "question", ""),
+        ("a.html", "<html><h1>Roof</h1><p>Ann: It leaks.</p><p>Me: I call.</p></html>", "kept", ""),
+    ],
+)  # fmt: skip
+def test_what_tells_neither_who_nor_when_is_asked_about_or_refused_by_name(
+    name, data, status, reason
+):
+    [entry], _ = read(name, data)
+
+    assert entry["status"] == status
+    assert reason in entry["reason"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "left_out"),
+    [
+        ("garden.json", DISCORD, [("description", 7)]),
+        ("conversations.json", CLAUDE, [("thinking", 5)]),
+        ("a.json", {"text": "One two three. Four.", "segments":
+                    [{"start": 0, "text": "One two three."}, {"start": 2, "text": "Four."}]}, []),
+        ("a.txt", f"Roof\nMarch 12, 2026 | 0h 4m\n\nThe insurance will pay for it.\n\n{TURNS}", [("The insurance will pay for it.", 6)]),
+        ("a.md", "# Roof\n\n- The insurance pays for it\n\n---\n\nMe: It leaks.\nThem: I call.\n",
+         [("- The insurance pays for it", 5)]),
+    ],
+)  # fmt: skip
+def test_text_that_is_not_read_is_counted(name, data, left_out):
+    [entry], _ = read(name, data)
+
+    assert entry["status"] == "kept"
+    assert [(left["title"], left["words"]) for left in entry["left_out"]] == left_out
+
+
+def test_a_conversation_whose_file_tells_no_date_says_so():
+    [undated], _ = read("a.txt", "Ann: It leaks.\nBo: I call.\nAnn: Thanks.\n")
+    [dated], _ = read("+15550100.txt", IMESSAGE)
+
+    assert [entry["conversations"][0]["is_dated"] for entry in (undated, dated)] == [False, True]
