@@ -35,7 +35,7 @@ CASES = [
     # A log metric that is too new for an objective or an alert.
     (METRIC, "Error: Error creating Slo: googleapi: Error 400: Invalid SLO definition: The metric referenced by the provided filter is unknown. Check the metric name and labels."),
     (METRIC, 'Error: Error creating AlertPolicy: googleapi: Error 404: Cannot find metric(s) that match type = "logging.googleapis.com/user/error_total". If a metric was created recently, it could take up to 10 minutes'),
-    (METRIC, "Error: googleapi: Error 404: nothing here yet\n\n  with google_monitoring_slo.objective[\"turns\"],\n"),
+    (METRIC, 'Error: googleapi: Error 404: nothing here yet\n\n  with google_monitoring_slo.objective["turns"],\n'),
     (METRIC, "Unknown time series type logging.googleapis.com/user/keepsake_turns (INVALID_ARGUMENT)"),
     # Sharing that an organisation restricts.
     (POLICY, "Error setting IAM policy for cloudrun service: googleapi: Error 400: One or more users named in the policy do not belong to a permitted customer,  perhaps due to an organization policy."),
@@ -48,7 +48,7 @@ CASES = [
     (BUDGET, "PERMISSION_DENIED: missing billing.budgets.create"),
     (BUDGET, "POST https://billingbudgets.googleapis.com/v1/billingAccounts/0A0A/budgets: HTTP 403"),
     # Firebase's terms.
-    (TERMS, 'Error: Error creating Project: googleapi: Error 403: The caller does not have permission\n\n  with google_firebase_project.this,\n'),
+    (TERMS, "Error: Error creating Project: googleapi: Error 403: The caller does not have permission\n\n  with google_firebase_project.this,\n"),
     (TERMS, '{"code": 403, "status": "PERMISSION_DENIED", "details": [{"detail": "[ORIGINAL ERROR] generic::permission_denied: Firebase Tos Not Accepted"}]}'),
     (TERMS, "POST https://firebase.googleapis.com/v1beta1/projects/demo:addFirebase: HTTP 403"),
     (TERMS, "Your account has not accepted the required Terms of Service for this action."),
@@ -56,7 +56,7 @@ CASES = [
     (PLACE, "Validation failed for trigger projects/p/locations/us-central1/triggers/t: The request was invalid: generic::invalid_argument: Database '(default)' does not exist in region 'us-central1'. Did you mean region 'nam5'?"),
     (PLACE, "unsupported Cloud Firestore region us-central1"),
     (PLACE, "Error: Error creating Trigger: googleapi: Error 400: this place does not fit the source"),
-    (PLACE, "INVALID_ARGUMENT: no such database here\n\n  with google_eventarc_trigger.document[\"users/{uid}\"],"),
+    (PLACE, 'INVALID_ARGUMENT: no such database here\n\n  with google_eventarc_trigger.document["users/{uid}"],'),
     # An API that no list names.
     (APP_CHECK, "Error 403: Firebase App Check API has not been used in project 12 before or it is disabled. Enable it by visiting https://console.developers.google.com/apis/api/firebaseappcheck.googleapis.com/overview?project=12 then retry."),
     (APP_CHECK, '"reason": "SERVICE_DISABLED", "metadata": {"consumer": "projects/12", "service": "firebaseappcheck.googleapis.com"}'),
@@ -76,7 +76,7 @@ CASES = [
     (INDEX, "HTTP Error: 409, too much contention on these datastore entities. please try again."),
     (INDEX, "Error: Error waiting to create Index: Error waiting for Creating Index: timeout while waiting for state to become 'done: true' (last state: 'done: false', timeout: 20m0s)"),
     (INDEX, "Error: Error creating Field: googleapi: Error 409: Please retry, underlying data changed"),
-    (INDEX, "ABORTED: busy\n\n  with google_firestore_index.composite[\"{}\"],"),
+    (INDEX, 'ABORTED: busy\n\n  with google_firestore_index.composite["{}"],'),
 ]  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def test_a_lock_is_named_and_each_of_several_errors_is_explained_once_f1() -> No
     "output",
     [
         "odd",
-        "Error: Unsupported argument\n\n  on budget.tf line 11, in resource \"google_billing_budget\" \"month\":",
+        'Error: Unsupported argument\n\n  on budget.tf line 11, in resource "google_billing_budget" "month":',
         "Error: googleapi: Error 403: forbidden\n\n  with google_dns_managed_zone.run,",
     ],
 )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from infra.local.routing import ROOT
+from infra.scale.deployment import load_deployment
 from tests.fixtures.settings import OAUTH_PROVIDERS, list_settings
 from tests.infra.terraform.stack import SECRETS, evaluate, load_stack
 
@@ -59,6 +60,16 @@ def test_each_entry_point_is_a_service_of_the_image_with_a_size_d2() -> None:
     assert values["sizes"].keys() == FUNCTIONS.keys() >= values["own_sizes"].keys()
     assert {len(size) for size in values["sizes"].values()} == {5}
     assert all(re.fullmatch(r"[a-z][a-z0-9-]{0,48}", name) for name in values["services"].values())
+
+
+@pytest.mark.parametrize("environment", ["staging", "production"])
+def test_each_service_fits_into_what_cloud_run_gives_a_new_project_f1(environment: str) -> None:
+    """20 vCPU and 40 GiB for all instances of a service: github.com/googlecodelabs/feedback/issues/1856."""
+    deployment = load_deployment(f"{environment}.tfvars")
+
+    sizes = {name: deployment.get_size(name) for name in FUNCTIONS}
+    assert {name for name, size in sizes.items() if size.max_instances > 20} == set()
+    assert {n for n, size in sizes.items() if size.max_instances * size.memory_gib > 40} == set()
 
 
 @pytest.mark.parametrize(
