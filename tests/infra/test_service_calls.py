@@ -215,7 +215,7 @@ def test_an_unknown_host_is_refused_and_an_unknown_path_is_a_file_of_the_console
 
     assert (refusal["http_status"], refusal["percentage"]) == (404, 100)
     assert "default_route_action" not in paths
-    assert paths["default_service"] == '${google_compute_backend_bucket.console["**"].id}'
+    assert paths["default_service"] == '${google_compute_backend_service.console["**"].id}'
 
 
 def test_console_and_api_send_their_policies_as_headers_s8() -> None:
@@ -230,7 +230,7 @@ def test_console_and_api_send_their_policies_as_headers_s8() -> None:
     assert {"frame-ancestors 'none'", "form-action 'self'"} <= set(directives)
     assert all("Content-Security-Policy" in row for row in headers.values())
     for name in (
-        "google_compute_backend_bucket.console",
+        "google_compute_backend_service.console",
         "google_compute_backend_service.function",
     ):
         assert "local.strict_transport" in str(resources[name]["custom_response_headers"])

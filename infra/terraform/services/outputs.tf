@@ -24,6 +24,10 @@ output "pinecone_dense_host" {
   value = var.pinecone_dense_host
 }
 
+output "objectives" {
+  value = var.objectives
+}
+
 output "canary" {
   value = var.canary
 }

@@ -2,11 +2,14 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from infra.emulators.process import find_free_port, run_server
 from infra.local.routing import ROOT
 from infra.scale.deployment import load_deployment
 from tests.fixtures.settings import OAUTH_PROVIDERS, list_settings
@@ -129,9 +132,12 @@ def test_tasks_of_one_kind_are_spread_over_as_many_queues_as_are_set_d10() -> No
     assert {row["queue"] for row in values["queue_users"].values()} == values["queues"].keys()
 
 
-def test_a_trigger_of_a_multi_region_is_in_a_region_that_eventarc_knows_d1() -> None:
-    """Of eur3, where the foundation of these tests has its documents."""
-    assert evaluate("services", "trigger_region")["trigger_region"] == "europe-west4"
+def test_a_trigger_is_where_the_documents_are_be_it_a_multi_region_f1() -> None:
+    """A trigger elsewhere is refused: github.com/hashicorp/terraform-provider-google/issues/17057."""
+    trigger = load_stack("services").resources["google_eventarc_trigger.document"]
+
+    assert trigger["location"] == "${local.foundation.firestore_location}"
+    assert trigger["destination"][0]["cloud_run_service"][0]["region"] == "${local.region}"
 
 
 def test_indexes_and_expiry_are_those_of_the_file_that_the_embedded_store_obeys_d1() -> None:
@@ -145,11 +151,18 @@ def test_indexes_and_expiry_are_those_of_the_file_that_the_embedded_store_obeys_
         assert "local.index_file.fieldOverrides" in resources[f"google_firestore_field.{name}"]["for_each"]  # fmt: skip
 
 
-def test_each_file_of_the_console_is_served_with_its_type_d3() -> None:
-    values = evaluate("services", "console_files", "media_types")
-    files = {str(path.relative_to(ROOT / "web")) for path in (ROOT / "web").rglob("*") if path.is_file()}  # fmt: skip
-    suffixes = {Path(name).suffix[1:] for name in files} - {"", "md", "sh"}
+def test_the_console_is_sent_with_what_tells_it_how_people_sign_in_d3(tmp_path: Path) -> None:
+    config = evaluate("services", "console_config")["console_config"]
+    service = load_stack("services").resources["google_cloud_run_v2_service.console"]
+    [container] = service["template"][0]["containers"]
+    port = find_free_port()
+    arguments = [f"--config={json.dumps(config)}", f"--port={port}"]
 
-    assert set(values["console_files"]) == files - {"config.json"}
-    assert suffixes <= values["media_types"].keys()
-    assert "google_storage_bucket_object.console_openapi" in load_stack("services").resources
+    command = [sys.executable, *container["args"][:2], *arguments]
+    with run_server(command, port=port, log=tmp_path / "console.log"):
+        answers = {path: httpx.get(f"http://127.0.0.1:{port}{path}") for path in ("/config.json", "/", "/openapi.json", "/docs/", "/no-such-page")}  # fmt: skip
+
+    assert container["command"] == ["python"]
+    assert answers["/config.json"].json()["authDomain"] == "demo.firebaseapp.com"
+    assert "<title>" in answers["/"].text
+    assert [answer.status_code for answer in answers.values()] == [200, 200, 200, 200, 404]

@@ -22,7 +22,7 @@ from tests.e2e.waiting import wait_until
 from tests.fakes import ScriptedModel
 from tests.fixtures.processing import build_processing_fixture
 from tests.functions.process_conversation.upkeep.test_dead_letters import build_deps, build_letter
-from tests.infra.terraform.stack import evaluate, load_stack
+from tests.infra.terraform.stack import evaluate, evaluate_expressions, load_stack
 from tests.log import capture_log
 
 Line = Mapping[str, Any]
@@ -90,8 +90,19 @@ def test_an_objective_measures_a_metric_and_calls_outcomes_good_that_it_counts_d
         if objective["good"]:
             assert metric["label"] == "outcome"
             assert set(objective["good"]) <= {*metric["lines"].get("outcome", ["ok"])}
+        else:
+            assert objective["max"] in metric["buckets"]
+            assert metric["buckets"] == sorted(metric["buckets"])
 
     assert len(values["objectives"]) == 4
+
+
+@pytest.mark.parametrize("kind", ["slo", "alert_policy"])
+def test_objectives_are_made_once_their_metrics_are_known_f1(kind: str) -> None:
+    resource = load_stack("services").resources[f"google_monitoring_{kind}.objective"]
+
+    assert "if var.objectives" in resource["for_each"]
+    assert evaluate_expressions("services", "{ first = var.objectives }") == {"first": False}
 
 
 def test_filters_read_as_cloud_logging_and_monitoring_want_them_d7() -> None:

@@ -84,7 +84,7 @@ def test_each_attribute_that_is_read_is_one_of_its_resource_d1(name: str) -> Non
 def test_all_that_is_named_is_there_and_all_that_is_there_is_used_d1(name: str) -> None:
     stack = load_stack(name)
     code = re.sub(r"#.*", "", stack.text)
-    used_locals = set(re.findall(r"\blocal\.(\w+)", code))
+    used_locals = set(re.findall(r"(?<!\.)\blocal\.(\w+)", code))
     used_variables = set(re.findall(r"\bvar\.(\w+)", code))
     used_resources = {
         f"{kind}.{label}" for kind, label in re.findall(r"\b(google_\w+)\.(\w+)", code)
