@@ -9,7 +9,7 @@ from typing import Any
 from infra.deploy.preflight import (
     Billing,
     check_project,
-    check_region,
+    check_readiness,
     check_source,
     find_local_problems,
 )
@@ -21,8 +21,11 @@ from infra.deploy.target import ROOT, Target
 
 FIRST_APIS = ("cloudbilling", "cloudresourcemanager", "iam", "serviceusage", "storage")
 """Without them Terraform can ask for nothing."""
-LOCATED_APIS = ("artifactregistry", "cloudkms", "cloudscheduler", "cloudtasks", "firestore", "run")
-"""Without them nobody says where their services are."""
+ASKED_APIS = (
+    "artifactregistry", "cloudbuild", "cloudkms", "cloudquotas", "cloudscheduler", "cloudtasks", "compute", "eventarc", "firebase",
+    "firebaseappcheck", "firestore", "orgpolicy", "run",
+)  # fmt: skip
+"""Without them nobody says what would refuse a deployment."""
 SMOKE_TEST = (sys.executable, "-m", "infra.deploy.smoke_test")
 
 
@@ -63,9 +66,9 @@ def prepare(shell: Shell, target: Target) -> tuple[Billing, str]:
         shell.refuse(problem)
     commit = check_source(shell)
     billing = check_project(shell, target)
-    apis = [f"{name}.googleapis.com" for name in FIRST_APIS + LOCATED_APIS]
+    apis = [f"{name}.googleapis.com" for name in FIRST_APIS + ASKED_APIS]
     shell.run("gcloud", "services", "enable", *apis, f"--project={target.project}")
-    check_region(shell, target)
+    check_readiness(shell, target, billing)
     ensure_state_bucket(shell, target)
     return billing, commit
 

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from infra.deploy.google import open_google
 from infra.deploy.permissions import NEEDED, find_missing_permissions
 from infra.deploy.pinecone_indexes import ensure_indexes
 from infra.deploy.smoke_test import PRIVATE_PATHS, SOCKET_PATH, find_faults
@@ -96,14 +97,20 @@ def test_missing_permissions_are_listed_d1() -> None:
         return JSONResponse({"permissions": [name for name in asked if "run." not in name]})
 
     routes = [Route("/v1/projects/demo:testIamPermissions", answer, methods=["POST"])]
-    with run_server(Starlette(routes=routes)) as url:
-        assert find_missing_permissions("demo", "token", url=url) == ["run.services.create"]
+    with (
+        run_server(Starlette(routes=routes)) as url,
+        open_google("demo", "token", url=url) as google,
+    ):
+        assert find_missing_permissions(google) == ["run.services.create"]
 
 
 def test_an_account_without_any_permission_lacks_all_d1() -> None:
     routes = [Route("/v1/projects/demo:testIamPermissions", lambda _: JSONResponse({}), methods=["POST"])]  # fmt: skip
-    with run_server(Starlette(routes=routes)) as url:
-        assert find_missing_permissions("demo", "token", url=url) == list(NEEDED)
+    with (
+        run_server(Starlette(routes=routes)) as url,
+        open_google("demo", "token", url=url) as google,
+    ):
+        assert find_missing_permissions(google) == list(NEEDED)
 
 
 def build_deployment(*, headers: dict[str, str], refusal: int, unknown: int) -> Starlette:
