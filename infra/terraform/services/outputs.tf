@@ -37,6 +37,16 @@ output "functions" {
   value       = keys(google_cloud_run_v2_service.function)
 }
 
+output "function_settings" {
+  description = "Settings of each function, and its secrets as gcloud takes them, for one that is deployed from source."
+  value = {
+    for name, _ in local.functions : name => {
+      settings = merge(local.settings[name], { PYTHONPATH = "/workspace" })
+      secrets  = join(",", [for secret, readers in local.secrets : "${secret}=${secret}:latest" if contains(readers, name)])
+    }
+  }
+}
+
 output "task_accounts" {
   description = "TASK_ACCOUNTS for `make dead-letters REPLAY=…`, which an operator runs with the right to act as them."
   value       = join(",", [for account, call in local.task_calls : "${call.function}=${google_service_account.call[account].email}"])
