@@ -12,6 +12,7 @@ import pytest
 from infra.emulators.process import find_free_port, run_server
 from infra.local.routing import ROOT
 from infra.scale.deployment import load_deployment
+from shared.adapters.embedded.sqlite_queue import MAX_ATTEMPTS
 from tests.fixtures.settings import OAUTH_PROVIDERS, list_settings
 from tests.infra.terraform.stack import SECRETS, evaluate, load_stack
 
@@ -118,6 +119,14 @@ def test_each_topic_queue_and_trigger_of_the_table_is_made_d1() -> None:
     assert topics["for_each"] == "${local.routes.topics}"
     triggers = load_stack("services").resources["google_eventarc_trigger.document"]
     assert triggers["for_each"] == "${local.routes.triggers}"
+
+
+def test_work_is_given_up_after_as_many_attempts_in_both_worlds_f2() -> None:
+    resources = load_stack("services").resources
+    [queue] = resources["google_cloud_tasks_queue.queue"]["retry_config"]
+    [event] = resources["google_pubsub_subscription.event"]["dead_letter_policy"]
+
+    assert queue["max_attempts"] == event["max_delivery_attempts"] == MAX_ATTEMPTS
 
 
 def test_tasks_of_one_kind_are_spread_over_as_many_queues_as_are_set_d10() -> None:

@@ -7,6 +7,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from functions.process_conversation.upkeep.dead_letters import record_dead_letter
@@ -18,12 +19,15 @@ from tests.e2e.product import (
     build_conversation_body,
     run_product,
 )
+from tests.e2e.test_internal_entry_points import build_internal_functions
 from tests.e2e.waiting import wait_until
 from tests.fakes import ScriptedModel
+from tests.fixtures.callers import SERVICE_IDENTITY
 from tests.fixtures.processing import build_processing_fixture
 from tests.functions.process_conversation.upkeep.test_dead_letters import build_deps, build_letter
 from tests.infra.terraform.stack import evaluate, evaluate_expressions, load_stack
 from tests.log import capture_log
+from tests.servers import run_server
 
 Line = Mapping[str, Any]
 
@@ -79,6 +83,19 @@ async def test_a_dead_letter_is_counted_d7(database: SqliteDatabase) -> None:
         await record_dead_letter(deps, build_letter({}))
 
     assert [is_counted(line, load_metrics()["dead_letters"]) for line in log.lines] == [True]
+
+
+def test_a_delivery_that_an_internal_function_refuses_alerts_f2() -> None:
+    rule = evaluate("services", "log_alerts")["log_alerts"]["refused_delivery"]["filter"]
+    with run_server(build_internal_functions(SERVICE_IDENTITY)) as url, capture_log() as log:
+        headers = {"Authorization": "Bearer of.nobody.here"}
+        refused = httpx.post(f"{url}/process_conversation", headers=headers, json={})
+
+    [line] = log.find_requests()
+    assert (refused.status_code, line["status"]) == (401, 401)
+    assert 'jsonPayload.message="request" AND jsonPayload.status=(401 OR 403)' in rule
+    assert f'"{line["function"]}"' in rule
+    assert '"library"' not in rule
 
 
 def test_an_objective_measures_a_metric_and_calls_outcomes_good_that_it_counts_d7() -> None:
