@@ -27,7 +27,6 @@ from tests.fixtures.processing import build_processing_fixture
 from tests.functions.process_conversation.upkeep.test_dead_letters import build_deps, build_letter
 from tests.infra.terraform.stack import evaluate, evaluate_expressions, load_stack
 from tests.log import capture_log
-from tests.servers import run_server
 
 Line = Mapping[str, Any]
 
@@ -85,11 +84,13 @@ async def test_a_dead_letter_is_counted_d7(database: SqliteDatabase) -> None:
     assert [is_counted(line, load_metrics()["dead_letters"]) for line in log.lines] == [True]
 
 
-def test_a_delivery_that_an_internal_function_refuses_alerts_f2() -> None:
+async def test_a_delivery_that_an_internal_function_refuses_alerts_f2() -> None:
     rule = evaluate("services", "log_alerts")["log_alerts"]["refused_delivery"]["filter"]
-    with run_server(build_internal_functions(SERVICE_IDENTITY)) as url, capture_log() as log:
-        headers = {"Authorization": "Bearer of.nobody.here"}
-        refused = httpx.post(f"{url}/process_conversation", headers=headers, json={})
+    transport = httpx.ASGITransport(build_internal_functions(SERVICE_IDENTITY))
+    async with httpx.AsyncClient(transport=transport, base_url="http://function") as http:
+        with capture_log() as log:
+            headers = {"Authorization": "Bearer of.nobody.here"}
+            refused = await http.post("/process_conversation/", headers=headers, json={})
 
     [line] = log.find_requests()
     assert (refused.status_code, line["status"]) == (401, 401)
