@@ -14,6 +14,7 @@ from infra.local.every_minute import schedule_minute
 from shared.adapters.admitted_model import AdmittedModels
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.domain.conversations.claim import SUSPECT_ATTEMPTS
+from shared.domain.conversations.conversation import content_hash
 from shared.domain.errors import ModelBusy, ModelUnreachable, RateLimited
 from shared.domain.ids import UserId
 from shared.domain.models.rate_budget import build_instance_budget
@@ -124,6 +125,63 @@ async def test_a_model_that_is_away_for_a_day_fails_nothing_and_all_is_processed
         )
         == []
     )
+
+
+async def lose_events(world: ProcessingFixture) -> None:
+    """Let no event come through for five minutes; a sweep runs each minute."""
+    world.changes.clear()
+    for _ in range(5):
+        world.clock.advance(minutes=1)
+        await run_sweep(world)
+        world.changes.clear()
+
+
+async def test_what_a_route_stored_is_processed_within_five_minutes_of_a_lost_event_f2(database):
+    with ScriptedModel(answers=build_script(build_outputs(), build_outputs())) as model:
+        world = build_processing_fixture(database, model)
+        stores = world.deps.stores
+        added = build_test_conversation(listed_at=world.clock.now())
+        await stores.conversations.add(ALICE, added)
+        await lose_events(world)
+        created = await world.load_conversation()
+        words = (replace(created.transcript_segments[0], text="It moves to May."),)
+        changed = replace(created, transcript_segments=words)
+        await stores.transcript_edits.replace_text(ALICE, created, changed, now=world.clock.now())
+        await lose_events(world)
+
+    edited = await world.load_conversation()
+    assert created.status == "completed"
+    assert edited.processed_hash == content_hash(edited) != created.processed_hash
+
+
+async def test_what_is_announced_is_processed_once_when_its_event_comes_f2(database):
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_processing_fixture(database, model)
+        added = build_test_conversation(listed_at=world.clock.now())
+        await world.deps.stores.conversations.add(ALICE, added)
+        await world.deliver_all()
+        world.clock.advance(minutes=6)
+        swept = await run_sweep(world)
+
+    assert (swept, (await world.load_conversation()).status) == (0, "completed")
+
+
+async def test_a_conversation_under_the_id_of_a_deleted_one_is_announced_beside_its_claim_f2(
+    database,
+):
+    with ScriptedModel(answers=build_script(build_outputs(), build_outputs())) as model:
+        world = build_processing_fixture(database, model)
+        conversations = world.deps.stores.conversations
+        added = build_test_conversation(listed_at=world.clock.now())
+        await conversations.add(ALICE, added)
+        await world.deliver_all()
+        await conversations.delete(ALICE, TALK)
+        again = replace(added, listed_at=world.clock.now())
+        _, is_new = await conversations.add_once(ALICE, again)
+        await lose_events(world)
+
+    assert is_new
+    assert (await world.load_conversation()).status == "completed"
 
 
 async def test_the_time_that_a_conversation_waited_is_part_of_its_age_d7(database):
