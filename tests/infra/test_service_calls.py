@@ -197,6 +197,11 @@ def test_terraform_makes_the_calls_of_the_table_s8(terraform_values: dict[str, A
     }
 
 
+def test_the_sweep_may_create_tasks_of_its_own_f2() -> None:
+    """It wakes what waited for a model, and goes on with a search behind a page of users."""
+    assert "sweep=" in evaluate("services", "settings")["settings"]["sweep"]["TASK_ACCOUNTS"]
+
+
 def test_deliveries_to_apps_have_a_queue_of_their_own_s8(terraform_values: dict[str, Any]) -> None:
     queues = terraform_values["queue_names"]
 
