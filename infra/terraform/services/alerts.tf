@@ -12,7 +12,7 @@ locals {
       filter = local.log_filters["dead_letters"]
     }
     refused_delivery = {
-      text   = "An internal function refused what the platform brought it: conversations or tasks do not arrive."
+      text = "An internal function refused what the platform brought it: conversations or tasks do not arrive."
       filter = join(" AND ", [
         "resource.type=\"cloud_run_revision\"", "jsonPayload.message=\"request\"", "jsonPayload.status=(401 OR 403)",
         "jsonPayload.function=(${join(" OR ", [for name in setsubtract(keys(local.functions), keys(local.public)) : "\"${name}\""])})",
