@@ -95,7 +95,7 @@ def test_indexes_that_outlasted_an_apply_are_taken_over_and_waited_for_f1() -> N
         run_deploy(shell)
 
     [apply] = [command for command in shell.commands if "foundation apply" in command]
-    keys = evaluate_expressions("foundation", "[for index in local.index_file.indexes : jsonencode(index)]", domain="d", alert_email="m", monthly_budget=1)  # fmt: skip
+    keys: Any = evaluate_expressions("foundation", "[for index in local.index_file.indexes : jsonencode(index)]", domain="d", alert_email="m", monthly_budget=1)  # fmt: skip
     assert json.loads(read_variables(apply)["built_indexes"]) == {keys[0]: name}
     assert "services apply" not in " ".join(shell.commands)
     assert len(shell.waits) == MAX_POLLS

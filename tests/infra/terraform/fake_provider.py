@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import grpc
-import msgpack
+import msgpack  # type: ignore[import-untyped]  # it comes with cachecontrol, without types
 
 from tests.infra.terraform.protobuf import Field, decode, encode
 from tests.infra.terraform.record_schema import SCHEMA
@@ -44,11 +44,12 @@ def run_fake_provider() -> Iterator[str]:
 
 
 def _build_handler(answer: Callable[[dict[int, bytes]], list[Field]]) -> grpc.RpcMethodHandler:
-    return grpc.unary_unary_rpc_method_handler(
+    handler: grpc.RpcMethodHandler = grpc.unary_unary_rpc_method_handler(
         lambda request, _: encode(answer(decode(request))),
         request_deserializer=bytes,
         response_serializer=bytes,
     )
+    return handler
 
 
 def _get_schema(_: dict[int, bytes]) -> list[Field]:

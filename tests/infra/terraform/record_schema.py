@@ -99,10 +99,10 @@ def read_type(annotation: str) -> Any:
 
 def read_attributes(node: ast.ClassDef) -> Iterator[tuple[str, Any]]:
     for item in node.body:
-        is_property = isinstance(item, ast.FunctionDef) and any(
-            ast.unparse(decorator) == "builtins.property" for decorator in item.decorator_list
-        )
-        if is_property and not item.name.endswith("_input") and item.returns is not None:
+        if not isinstance(item, ast.FunctionDef) or item.name.endswith("_input"):
+            continue
+        decorators = [ast.unparse(decorator) for decorator in item.decorator_list]
+        if "builtins.property" in decorators and item.returns is not None:
             type_ = read_type(ast.unparse(item.returns))
             if type_:
                 yield item.name, type_

@@ -72,12 +72,12 @@ class Workshop:
     def apply(self, stack: str, environment: str) -> str:
         """Apply on top of what is there; return the line that counts."""
         answer = self._run_on("apply", stack, environment, {}, "-auto-approve", "-parallelism=40")
-        return re.findall(r"^Apply complete!.*$", answer, re.MULTILINE)[-1]
+        return str(re.findall(r"^Apply complete!.*$", answer, re.MULTILINE)[-1])
 
     def plan(self, stack: str, environment: str, **variables: Any) -> str:
         """Return the line that counts what would change."""
         answer = self._run_on("plan", stack, environment, variables)
-        return re.findall(r"^(?:Plan: |No changes\.).*$", answer, re.MULTILINE)[-1]
+        return str(re.findall(r"^(?:Plan: |No changes\.).*$", answer, re.MULTILINE)[-1])
 
     def _run_on(
         self, action: str, stack: str, environment: str, variables: dict[str, Any], *options: str
