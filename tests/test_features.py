@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 ROW = re.compile(r"^- ([A-Z]\d+): .+ `(tests/[\w/]+\.py)`$")
-ID = r"[PTXCMRSUDNEGL]\d{1,3}"
+ID = r"[PTXCMRSUDNEGLF]\d{1,3}"
 ID_IN_NAME = re.compile(rf"_({ID})(?=_|$)", re.IGNORECASE)
 ID_IN_DOCSTRING = re.compile(rf"(?<![\w.])({ID})(?![\w.]*\w)")
 PRODUCT = ("functions", "shared", "infra", "examples")

@@ -98,6 +98,7 @@ class SweepDeps(EndpointDeps):
 
     documents: Documents
     due_documents: DueDocuments
+    user_list: UserList
     events: Events
     tasks: Tasks
 

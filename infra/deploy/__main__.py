@@ -10,7 +10,7 @@ from infra.deploy.failures import DeployError
 from infra.deploy.releases import promote, roll_back
 from infra.deploy.shell import Rehearsal, Shell, Terminal
 from infra.deploy.stacks import Stack
-from infra.deploy.steps import SMOKE_TEST, deploy, destroy
+from infra.deploy.steps import SMOKE_TEST, deploy, destroy, try_address
 from infra.deploy.target import Target, list_environments
 
 ENVIRONMENT = dict(os.environ)  # noqa: TID251  a command of its own, which no function runs
@@ -73,12 +73,15 @@ def _carry_out(shell: Shell, target: Target, options: argparse.Namespace) -> Non
 
 def _deploy(shell: Shell, target: Target, options: argparse.Namespace) -> None:
     outputs = deploy(shell, target, ENVIRONMENT, now=datetime.now(UTC), canary=options.canary)  # noqa: TID251  the one clock of this command
-    _say(f"{outputs['origin']} is deployed. Its A record points to {outputs['api_address']}.")
+    if not outputs["objectives"]:
+        _say(
+            "Objectives and their alerts come with the next `make deploy`: their metrics are too new."
+        )
     if options.canary:
         _say(
             f"The new release gets {options.canary} % of the requests: `make promote` or `make rollback` ends that."
         )
-    shell.run(*SMOKE_TEST, outputs["origin"])
+    _say(try_address(shell, outputs["origin"], outputs["api_address"]))
 
 
 def _destroy(shell: Shell, target: Target, options: argparse.Namespace) -> None:
@@ -90,8 +93,8 @@ def _destroy(shell: Shell, target: Target, options: argparse.Namespace) -> None:
         return
     destroy(shell, target)
     _say(
-        f"The functions are gone. Documents, files, keys, images and backups stay in {target.project}, and `make deploy` goes on with"
-        " them. `make destroy DATA=delete` deletes the project with everything in it; Pinecone's indexes are deleted at Pinecone."
+        f"The functions are gone. Documents, files, keys, images, backups and the network, whose addresses Cloud Run holds for up to two"
+        f" hours, stay in {target.project}, and `make deploy` goes on with them. `make destroy DATA=delete` deletes the project with everything in it; Pinecone's indexes are deleted at Pinecone."
     )
 
 

@@ -1,41 +1,200 @@
-"""Failures of a deployment in one sentence each: what is missing, and what to do."""
+"""Failures of a deployment in one sentence each: what is missing, and what to do.
+
+A failure is told by what stays when its words change: the resource or service that it names, its status, and the ids
+of quotas and policies. Words alone tell what has neither.
+"""
 
 import re
 import shlex
+from collections.abc import Iterator
+
+from shared.domain.value import value
 
 END_CHARS = 1_500
 _AGAIN = "run the same command again: it goes on where it stopped."
-_EXPLANATIONS = {
-    r"Error acquiring the state lock[\s\S]*?ID:\s+(\S+)": "Another deployment is running, or one was killed half-way. If nobody"
-    " runs one, release its lock with `terraform -chdir=DIRECTORY force-unlock {0}`; then "
-    + _AGAIN,
-    r"Backend initialization required|Backend configuration changed": "The folder was used with another project. Delete"
-    " infra/terraform/*/.terraform; then " + _AGAIN,
-    r"has not been used in project|SERVICE_DISABLED|it is disabled": "Google has not finished switching an API on. Wait two"
-    " minutes; then " + _AGAIN,
-    r"Permission '?([\w.]+)'? denied": "Your account lacks the permission {0}. Ask whoever owns the project for it; then "
-    + _AGAIN,
-    r"already exists|alreadyExists|Error 409": "Something is there that Terraform does not know: it was made by hand, or its state"
-    " was lost. docs/operate.md says how `terraform import` takes it over.",
-    r"[Qq]uota exceeded|RESOURCE_EXHAUSTED|QUOTA_EXCEEDED": "A quota of the project is used up. Ask for more at"
-    " https://console.cloud.google.com/iam-admin/quotas, or choose smaller sizes in infra/terraform/services; then "
-    + _AGAIN,
-    r"invalid_grant|[Rr]eauth|credentials were not found": "Your sign-in has ended. Run `gcloud auth login` and"
-    " `gcloud auth application-default login`; then " + _AGAIN,
-    r"no such host|connection refused|i/o timeout|TLS handshake timeout": "This machine lost the network; "
-    + _AGAIN,
-}
-"""What a known failure looks like, and what to do about it."""
+_STATUSES = {
+    "INVALID_ARGUMENT": 400, "FAILED_PRECONDITION": 400, "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403, "NOT_FOUND": 404,
+    "ALREADY_EXISTS": 409, "ABORTED": 409, "RESOURCE_EXHAUSTED": 429, "DEADLINE_EXCEEDED": 504,
+}  # fmt: skip
+"""Statuses by name, as numbers of HTTP."""
+_STATUS_NUMBER = re.compile(r'(?:\bError:? |HTTP |"?code"?[:=] ?|\()(\d{3})\b')
+_TIMEOUT = re.compile(r"timeout while waiting|deadline exceeded", re.IGNORECASE)
+_CREATED = re.compile(r"Error (?:creating|updating|deleting|waiting for|waiting to create) (\w+)")
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class DeployError(RuntimeError):
     """What stops a deployment: one sentence that says what to do."""
 
 
+@value
+class _Kind:
+    """A failure that is known: by `sign` alone, or by a status at a place.
+
+    `place` is the type of a resource, a service, or a part of a path; what `sign` catches stands in the sentence.
+    """
+
+    sentence: str
+    sign: str = r"(?!)"
+    place: str = r"(?!)"
+    statuses: tuple[int, ...] = ()
+
+
+_KINDS = (
+    _Kind(
+        sign=r"state lock[\s\S]*?ID:\s+(\S+)",
+        sentence="Another deployment is running, or one was killed half-way. If nobody runs one, release its lock with"
+        " `terraform -chdir=DIRECTORY force-unlock {0}`; then " + _AGAIN,
+    ),
+    _Kind(
+        sign=r"Backend initialization required|Backend configuration changed",
+        sentence="The folder was used with another project. Delete infra/terraform/*/.terraform; then "
+        + _AGAIN,
+    ),
+    _Kind(
+        sign=r"SettingsError|KEEPSAKE_WORLD",
+        sentence="The function lacks settings of the cloud: deploy it by `make deploy`, or give it all that"
+        " docs/deploy.md#as-functions names.",
+    ),
+    _Kind(
+        sign=r"PORT=?\d* environment variable|[Hh]ealth ?check failed|container-failed-to-start|failed to start and listen",
+        sentence="A function did not start: its log names the setting or the secret that it lacks. docs/deploy.md#as-functions lists"
+        " what a function needs that `make deploy` does not deploy.",
+    ),
+    _Kind(
+        sign=r"(\w+AllocPerProjectRegion|run/quotas|[Mm]ax ?[Ii]nstances must be|maxScale may not)",
+        sentence="The region has less of Cloud Run's quota ({0}) than one function asks for. Lower its max_instances in `sizes` of"
+        " infra/terraform/services/*.tfvars, or ask for more at https://console.cloud.google.com/iam-admin/quotas; then "
+        + _AGAIN,
+    ),
+    _Kind(
+        sign=r"(constraints/[\w.]+)|orgpolicy:|permitted (?:customer|organization)|organi[sz]ation polic",
+        sentence="A policy of your organisation ({0}) refuses this. Ask whoever administers the organisation to except the project, or"
+        " take another project; then " + _AGAIN,
+    ),
+    _Kind(
+        sign=r"(?:has not been used in project|SERVICE_DISABLED|is disabled)[\s\S]*?\b([a-z]+)\.googleapis\.com|"
+        r"\b([a-z]+)\.googleapis\.com[\s\S]*?(?:has not been used|SERVICE_DISABLED|is disabled)",
+        sentence="The API {0} is off, or Google has not finished switching it on. Run `gcloud services enable"
+        " {0}.googleapis.com --project=PROJECT`, and wait two minutes; then " + _AGAIN,
+    ),
+    _Kind(
+        sign=r"has not been used in project|SERVICE_DISABLED|it is disabled",
+        sentence="Google has not finished switching an API on. Wait two minutes; then " + _AGAIN,
+    ),
+    _Kind(
+        place=r"billing_?budget|^budget$|billing\.budgets|billingAccounts/",
+        statuses=(403,),
+        sentence="Your account may not set a budget on the billing account. Ask its administrator for the role Billing Account Costs"
+        " Manager, or set monthly_budget = 0 in infra/terraform/foundation/*.tfvars; then "
+        + _AGAIN,
+    ),
+    _Kind(
+        sign=r"[Tt](?:os|OS|erms of [Ss]ervice)\b[^.]*(?:[Nn]ot|missing)[^.]*|not accepted the[^.]*[Tt]erms",
+        place=r"firebase_project|addFirebase|//firebase\.googleapis\.com|^project$",
+        statuses=(403,),
+        sentence="The account that deploys has not accepted Firebase's terms. Open https://console.firebase.google.com with it, add"
+        " Firebase to this project, and accept them; then " + _AGAIN,
+    ),
+    _Kind(
+        sign=r"logging\.googleapis\.com/user/",
+        place=r"monitoring_slo|^slo$|alert_policy",
+        statuses=(400, 404),
+        sentence="A metric is so new that Google does not know it yet. Wait ten minutes; then "
+        + _AGAIN,
+    ),
+    _Kind(
+        sign=r"(?:region|location)s? '?(?:nam5|eur3)\b|unsupported Cloud Firestore region",
+        place=r"eventarc_trigger|^trigger$|eventarc\.googleapis|/triggers/",
+        statuses=(400, 404),
+        sentence="The trigger is not where the documents are. `gcloud firestore databases list` says where that is: say"
+        " FIRESTORE_LOCATION with it; then " + _AGAIN,
+    ),
+    _Kind(
+        sign=r"addresses/serverless-|serverless-ipv[46]",
+        place=r"compute_subnetwork|^subnetwork$|/subnetworks/",
+        statuses=(400, 409),
+        sentence="Cloud Run holds addresses of the subnet for up to two hours after its functions are gone. Wait so long; then "
+        + _AGAIN,
+    ),
+    _Kind(
+        sign=r"underlying data changed|[Cc]ontention",
+        place=r"firestore_(?:index|field)|^(?:index|field)$|collectionGroups|firestore",
+        statuses=(409, 504),
+        sentence="Firestore is still building indexes, which may take an hour. `gcloud firestore operations list` shows how far it"
+        " is; then " + _AGAIN,
+    ),
+    _Kind(
+        sign=r"Permission '?([\w.]+)'? denied",
+        sentence="Your account lacks the permission {0}. Ask whoever owns the project for it; then "
+        + _AGAIN,
+    ),
+    _Kind(
+        sign=r"already exists|alreadyExists",
+        place=r".",
+        statuses=(409,),
+        sentence="Something is there that Terraform does not know: it was made by hand, or its state was lost. docs/operate.md says how"
+        " `terraform import` takes it over.",
+    ),
+    _Kind(
+        sign=r"[Qq]uota exceeded|QUOTA_EXCEEDED|rateLimitExceeded",
+        place=r".",
+        statuses=(429,),
+        sentence="A quota of the project is used up. Ask for more at https://console.cloud.google.com/iam-admin/quotas, or choose"
+        " smaller sizes in infra/terraform/services; then " + _AGAIN,
+    ),
+    _Kind(
+        sign=r"invalid_grant|[Rr]eauth|credentials were not found",
+        sentence="Your sign-in has ended. Run `gcloud auth login` and `gcloud auth application-default login`; then "
+        + _AGAIN,
+    ),
+    _Kind(
+        sign=r"no such host|connection refused|i/o timeout|TLS handshake timeout",
+        sentence="This machine lost the network; " + _AGAIN,
+    ),
+)
+"""In this order: what is special stands before what is general."""
+
+
 def explain_failure(command: tuple[str, ...], output: str) -> str:
-    """Say why a command failed, as far as it is known, and show the end of what it printed."""
+    """Say why a command failed, as far as it is known, and show the end of what it printed.
+
+    Terraform may report several errors: each kind is explained once.
+    """
     end = output.strip()[-END_CHARS:]
-    for pattern, sentence in _EXPLANATIONS.items():
-        if match := re.search(pattern, output):
-            return f"{sentence.format(*match.groups())}\n\n{end}"
+    sentences = dict.fromkeys(filter(None, map(_explain, _split_errors(output))))
+    if sentences:
+        return f"{' '.join(sentences)}\n\n{end}"
     return f"`{shlex.join(command)}` failed:\n\n{end}"
+
+
+def _split_errors(output: str) -> Iterator[str]:
+    """Yield each error of Terraform, which begins its line with `Error:`, or the whole."""
+    errors = re.split(r"^(?=[│\s]*Error:)", output, flags=re.MULTILINE)
+    yield from errors[1:] or errors
+
+
+def _explain(error: str) -> str | None:
+    places, statuses = list(_find_places(error)), set(_find_statuses(error))
+    for kind in _KINDS:
+        match = re.search(kind.sign, error)
+        is_there = any(re.search(kind.place, place) for place in places)
+        if match or (is_there and not statuses.isdisjoint(kind.statuses)):
+            names = [name for name in match.groups() if name] if match else []
+            return kind.sentence.format(*names, "its log names it")
+    return None
+
+
+def _find_places(error: str) -> Iterator[str]:
+    """Yield types of resources, services and paths that an error names."""
+    yield from re.findall(r"\bgoogle_(\w+)", error)
+    yield from (_WORD.sub("_", name).lower() for name in _CREATED.findall(error))
+    yield from re.findall(r"[\w./:~-]*(?:googleapis\.com|/)[\w./:~()-]*", error)
+    yield from re.findall(r"\b[a-z]+(?:\.[a-zA-Z]+){2}\b", error)
+
+
+def _find_statuses(error: str) -> Iterator[int]:
+    yield from (int(number) for number in _STATUS_NUMBER.findall(error))
+    yield from (number for name, number in _STATUSES.items() if name in error)
+    if _TIMEOUT.search(error):
+        yield _STATUSES["DEADLINE_EXCEEDED"]

@@ -1,13 +1,10 @@
 """Permissions of whoever deploys, asked of Google at once: `python -m infra.deploy.permissions PROJECT`."""
 
 import argparse
-import subprocess
 import sys
 
-import httpx
+from infra.deploy.google import URL, Google, open_google, read_token
 
-URL = "https://cloudresourcemanager.googleapis.com"
-TIMEOUT_S = 30.0
 NEEDED = (
     "artifactregistry.repositories.create",
     "cloudbuild.builds.create",
@@ -29,16 +26,9 @@ NEEDED = (
 )
 
 
-def find_missing_permissions(project: str, token: str, *, url: str = URL) -> list[str]:
-    """Return what the token's account may not do in the project. Raises httpx.HTTPError."""
-    answer = httpx.post(
-        f"{url}/v1/projects/{project}:testIamPermissions",
-        json={"permissions": NEEDED},
-        headers={"Authorization": f"Bearer {token}"},
-        timeout=TIMEOUT_S,
-    ).raise_for_status()
-    granted = answer.json().get("permissions", [])
-    return [name for name in NEEDED if name not in granted]
+def find_missing_permissions(google: Google) -> list[str]:
+    """Return what the account may not do in the project. Raises httpx.HTTPError."""
+    return google.find_refused("cloudresourcemanager", f"v1/projects/{google.project}", NEEDED)
 
 
 def main() -> None:
@@ -46,10 +36,8 @@ def main() -> None:
     parser.add_argument("project")
     parser.add_argument("--url", default=URL, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    token = subprocess.run(
-        ["gcloud", "auth", "print-access-token"], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    missing = find_missing_permissions(options.project, token, url=options.url)
+    with open_google(options.project, read_token(), url=options.url) as google:
+        missing = find_missing_permissions(google)
     if missing:
         sys.exit(
             f"Your account lacks permissions in {options.project}: {', '.join(missing)}. Ask whoever owns the project"

@@ -15,13 +15,6 @@ _TOOLS = {
     "gcloud": "https://cloud.google.com/sdk/docs/install",
     "terraform": "https://developer.hashicorp.com/terraform/install",
 }
-_LOCATION_LISTS = {
-    "Cloud Run": ("run", "regions", "list", "--format=value(locationId)"),
-    "Cloud Tasks": ("tasks", "locations", "list", "--format=value(locationId)"),
-    "Cloud KMS": ("kms", "locations", "list", "--format=value(locationId)"),
-    "Artifact Registry": ("artifacts", "locations", "list", "--format=value(name)"),
-}
-"""Services that must be in the region, with what lists where they are."""
 
 
 @value
@@ -108,26 +101,13 @@ def _read_billing_account(shell: Shell, target: Target) -> str:
     return account.removeprefix("billingAccounts/").strip()
 
 
-def check_region(shell: Shell, target: Target) -> None:
-    """Check that each service is in the region; their APIs have to be on. Raises DeployError."""
-    for service, command in _LOCATION_LISTS.items():
-        listed = shell.read(
-            "gcloud", *command, f"--project={target.project}", rehearsed=target.region
-        )
-        if target.region not in {name.rpartition("/")[2] for name in listed.split()}:
-            raise DeployError(
-                f"{service} is not in {target.region}: choose another REGION; us-central1, europe-west1"
-                " and asia-northeast1 have all that Keepsake uses."
-            )
-    listed = shell.read(
-        "gcloud", "firestore", "locations", "list", "--format=value(locationId)", f"--project={target.project}",
-        rehearsed=target.firestore_location,
+def check_readiness(shell: Shell, target: Target, billing: Billing) -> None:
+    """Ask for what would refuse the deployment half-way; the first APIs have to be on. Raises DeployError."""
+    shell.run(
+        sys.executable, "-m", "infra.deploy.readiness", target.project, f"--region={target.region}",
+        f"--firestore-location={target.firestore_location}", f"--billing-account={billing.account}",
+        f"--environment={target.environment}",
     )  # fmt: skip
-    if target.firestore_location not in listed.split():
-        raise DeployError(
-            f"Firestore is not in {target.firestore_location}: set FIRESTORE_LOCATION to one of"
-            " `gcloud firestore locations list`. It cannot be changed later."
-        )
 
 
 def check_source(shell: Shell) -> str:

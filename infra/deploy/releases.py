@@ -8,7 +8,7 @@ from infra.deploy.shell import Shell
 from infra.deploy.stacks import Stack
 from infra.deploy.target import Target
 
-KEPT_VARIABLES = ("image", "release", "pinecone_sparse_host", "pinecone_dense_host")
+KEPT_VARIABLES = ("image", "release", "pinecone_sparse_host", "pinecone_dense_host", "objectives")
 """Variables of the services that a change of traffic leaves as they are; the state knows them."""
 
 

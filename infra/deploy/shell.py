@@ -3,6 +3,7 @@
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -20,6 +21,9 @@ class Shell(Protocol):
 
     def succeeds(self, *command: str) -> bool:
         """Tell whether a command ends well; a rehearsal assumes an empty project: no."""
+
+    def wait(self, seconds: float, reason: str) -> None:
+        """Let time pass, and say why; in a rehearsal none passes."""
 
     def refuse(self, problem: str) -> None:
         """Stop at a problem by DeployError; a rehearsal names it and goes on."""
@@ -58,6 +62,11 @@ class Terminal:
     def succeeds(self, *command: str) -> bool:
         return self._call(command).returncode == 0
 
+    def wait(self, seconds: float, reason: str) -> None:
+        sys.stdout.write(f"keepsake: {reason}; waiting.\n")
+        sys.stdout.flush()
+        time.sleep(seconds)
+
     def refuse(self, problem: str) -> None:
         raise DeployError(problem)
 
@@ -80,6 +89,9 @@ class Rehearsal:
     def succeeds(self, *command: str) -> bool:
         _print_command(command, sign="?")
         return False
+
+    def wait(self, seconds: float, reason: str) -> None:
+        pass
 
     def refuse(self, problem: str) -> None:
         sys.stdout.write(f"! {problem}\n")

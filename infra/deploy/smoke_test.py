@@ -59,7 +59,8 @@ def main() -> None:
     except httpx.TransportError as failure:
         sys.exit(
             f"{origin} does not answer ({type(failure).__name__}). After a first deployment: point the domain's A record to"
-            " the address above; Google then needs up to an hour for its certificate. Run `make smoke-test` until it passes."
+            " the address that `make deploy` printed; Google then needs up to an hour for its certificate. Run `make smoke-test` until"
+            " it passes."
         )
     if faults:
         sys.exit("\n".join(faults))

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from infra.deploy.firestore_indexes import find_built_indexes, wait_for_indexes
 from infra.deploy.preflight import (
     Billing,
     check_project,
-    check_region,
+    check_readiness,
     check_source,
     find_local_problems,
 )
@@ -21,8 +22,12 @@ from infra.deploy.target import ROOT, Target
 
 FIRST_APIS = ("cloudbilling", "cloudresourcemanager", "iam", "serviceusage", "storage")
 """Without them Terraform can ask for nothing."""
-LOCATED_APIS = ("artifactregistry", "cloudkms", "cloudscheduler", "cloudtasks", "firestore", "run")
-"""Without them nobody says where their services are."""
+ASKED_APIS = (
+    "artifactregistry", "cloudbuild", "cloudkms", "cloudquotas", "cloudscheduler", "cloudtasks", "compute", "eventarc", "firebase",
+    "firebaseappcheck", "firestore", "orgpolicy", "run",
+)  # fmt: skip
+"""Without them nobody says what would refuse a deployment."""
+METRIC_POLL_S, MAX_METRIC_POLLS = 60, 20
 SMOKE_TEST = (sys.executable, "-m", "infra.deploy.smoke_test")
 
 
@@ -40,21 +45,26 @@ def deploy(
     add_missing_values(shell, target, foundation["secrets"], environment)
     hosts = ensure_indexes(shell, target, environment)
     image = build_image(shell, target, foundation, commit)
+    wait_for_indexes(shell, target)
     services = Stack(shell, target, "services")
     services.initialise()
-    share = plan_canary(services.read_outputs({}), canary)
-    services.apply(
-        {
-            "project": target.project,
-            "state_bucket": target.state_bucket,
-            "image": image,
-            "release": name_release(now),
-            "canary": share,
-            "pinecone_sparse_host": hosts["sparse"],
-            "pinecone_dense_host": hosts["dense"],
-        }
+    deployed = services.read_outputs({})
+    variables = {
+        "project": target.project,
+        "state_bucket": target.state_bucket,
+        "image": image,
+        "release": name_release(now),
+        "canary": plan_canary(deployed, canary),
+        "pinecone_sparse_host": hosts["sparse"],
+        "pinecone_dense_host": hosts["dense"],
+        "objectives": deployed.get("objectives", False),
+    }
+    services.apply(variables)
+    if not variables["objectives"] and await_metrics(shell, target):
+        services.apply({**variables, "objectives": True})
+    return services.read_outputs(
+        {"origin": "https://DOMAIN", "api_address": "ADDRESS", "objectives": True}
     )
-    return services.read_outputs({"origin": "ORIGIN", "api_address": "ADDRESS"})
 
 
 def prepare(shell: Shell, target: Target) -> tuple[Billing, str]:
@@ -63,9 +73,9 @@ def prepare(shell: Shell, target: Target) -> tuple[Billing, str]:
         shell.refuse(problem)
     commit = check_source(shell)
     billing = check_project(shell, target)
-    apis = [f"{name}.googleapis.com" for name in FIRST_APIS + LOCATED_APIS]
+    apis = [f"{name}.googleapis.com" for name in FIRST_APIS + ASKED_APIS]
     shell.run("gcloud", "services", "enable", *apis, f"--project={target.project}")
-    check_region(shell, target)
+    check_readiness(shell, target, billing)
     ensure_state_bucket(shell, target)
     return billing, commit
 
@@ -92,6 +102,7 @@ def lay_foundation(shell: Shell, target: Target, billing: Billing) -> dict[str, 
             "billing_account": billing.account,
             "region": target.region,
             "firestore_location": target.firestore_location,
+            "built_indexes": find_built_indexes(shell, target),
         }
     )
     return foundation.read_outputs(
@@ -101,6 +112,28 @@ def lay_foundation(shell: Shell, target: Target, billing: Billing) -> dict[str, 
             "build_account": "BUILD_ACCOUNT",
             "builds_bucket": f"{target.project}-keepsake-builds",
         }
+    )
+
+
+def await_metrics(shell: Shell, target: Target) -> bool:
+    """Tell whether Google knows the metrics of the objectives within twenty minutes of their making."""
+    for _ in range(MAX_METRIC_POLLS):
+        if shell.succeeds(sys.executable, "-m", "infra.deploy.metrics", target.project):
+            return True
+        shell.wait(METRIC_POLL_S, "Google does not know the metrics of the objectives yet")
+    return False
+
+
+def try_address(shell: Shell, origin: str, address: str) -> str:
+    """Ask the deployment from outside where its name leads to it; say how that stands. Raises DeployError."""
+    host = origin.removeprefix("https://")
+    if shell.succeeds(sys.executable, "-m", "infra.deploy.domain", host, address):
+        shell.run(*SMOKE_TEST, origin)
+        return f"{origin} is deployed."
+    return (
+        f"{origin} is deployed, but its name does not lead to it yet. Set this record where the domain's DNS is kept:\n\n"
+        f"    {host}.  A  {address}\n\n"
+        "Google then needs up to an hour for the certificate. `make smoke-test` tells when all is well."
     )
 
 

@@ -23,9 +23,9 @@ class Target:
         return f"{self.project}-keepsake-state"
 
     def read_variable(self, stack: str, name: str) -> str:
-        """Return a text that the environment sets, or nothing."""
+        """Return a text or a number that the environment sets, or nothing."""
         text = (TERRAFORM / stack / f"{self.environment}.tfvars").read_text()
-        match = re.search(rf'^{name}\s*=\s*"([^"]*)"', text, re.MULTILINE)
+        match = re.search(rf'^{name}\s*=\s*"?([^"\n]*)', text, re.MULTILINE)
         return match[1] if match else ""
 
 

@@ -12,13 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from shared.adapters.embedded.sqlite_queue import MAX_ATTEMPTS
 from shared.domain.apps.service_calls import Via
 from shared.edge.declare.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE
 
 DATABASE = "(default)"
 TIMEOUT_S = 600.0
-MIN_ATTEMPTS = 5
-"""The lowest number of attempts that Pub/Sub allows."""
 
 
 class DeliveryTokens(Protocol):
@@ -107,7 +106,7 @@ async def add_topic(
 ) -> None:
     """Create a topic on the Pub/Sub emulator that pushes to each target through this relay.
 
-    A message that fails MIN_ATTEMPTS times goes to the existing topic `dead_letters`.
+    A message that fails MAX_ATTEMPTS times goes to the existing topic `dead_letters`.
     """
     root = f"http://{emulator}/v1/projects/{project}"
     await _send("PUT", f"{root}/topics/{topic}", {})
@@ -119,7 +118,7 @@ async def add_topic(
         if dead_letters:
             subscription["deadLetterPolicy"] = {
                 "deadLetterTopic": f"projects/{project}/topics/{dead_letters}",
-                "maxDeliveryAttempts": MIN_ATTEMPTS,
+                "maxDeliveryAttempts": MAX_ATTEMPTS,
             }
         await _send("PUT", f"{root}/subscriptions/{topic}.{target}", subscription)
 

@@ -54,7 +54,7 @@ async def evaluate(
 
 
 def render_table(results: Sequence[Result]) -> Iterator[str]:
-    """Yield a row for all talks, for each half, language, zone and trap: counts, but for F1 and tokens a call."""
+    """Yield a row for all talks, for each half, language, zone and trap: counts, but for the F-measure and tokens a call."""
     yield _HEADINGS
     yield _format_row("all", results)
     for field in ("half", "language", "zone", "trap"):

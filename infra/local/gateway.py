@@ -1,25 +1,20 @@
 """Local gateway: one origin for every public function, the console and its sign-in."""
 
-import gzip
 from collections.abc import Sequence
-from functools import cache
-from os import PathLike, stat_result
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from functions_framework.aio import create_asgi_app
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
-from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from infra.local.console_files import add_headers, build_console, send_api_document
 from infra.local.model_endpoint import ModelEndpoint
-from infra.local.routing import ROOT, EntryPoint, to_starlette_path
+from infra.local.routing import EntryPoint, to_starlette_path
 from infra.local.search_endpoint import SearchEndpoint
 from infra.local.token_endpoint import TokenEndpoint
 from shared.domain.local_address import is_loopback
@@ -39,8 +34,6 @@ SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 )
-REVALIDATED = (b"cache-control", b"no-cache")
-"""A browser asks whether a file has changed, so that a new release is seen at once."""
 
 
 def build_public_app(
@@ -69,11 +62,11 @@ def build_public_app(
             app = load_entry_point(function)
             place = WebSocketRoute if function.carries_sockets else Route
             routes += [place(to_starlette_path(path), app) for path in function.paths]
-    routes.append(Route("/openapi.json", _send_api_document))
+    routes.append(Route("/openapi.json", send_api_document))
     app = Starlette(routes=routes, exception_handlers={HTTPException: handle_http_exception})
     app.router.redirect_slashes = False
     # A route would also take the other methods of those above.
-    app.router.default = _build_console()
+    app.router.default = build_console()
     return GuardedHost(app, hosts=hosts)
 
 
@@ -92,51 +85,6 @@ def load_entry_point(function: EntryPoint) -> ASGIApp:
         return served
     app: ASGIApp = create_asgi_app(function.name, str(function.source), "http")
     return app
-
-
-class _ConsoleFiles(StaticFiles):
-    """Answers 404 where there is no file, whatever the method; 405 would say that GET finds one."""
-
-    def file_response(
-        self,
-        full_path: str | PathLike[str],
-        stat_result: stat_result,
-        scope: Scope,
-        status_code: int = 200,
-    ) -> Response:
-        found = super().file_response(full_path, stat_result, scope, status_code)
-        accepts = Headers(scope=scope).get("accept-encoding", "")
-        if "gzip" not in accepts or not isinstance(found, FileResponse):
-            return found
-        content = _compress_file(str(full_path), stat_result.st_mtime_ns)
-        headers = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
-        headers |= {name: found.headers[name] for name in ("etag", "last-modified")}
-        return Response(content, status_code, headers, found.media_type)
-
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        found = await super().get_response(path, {**scope, "method": "GET"})
-        if scope["method"] not in {"GET", "HEAD"}:
-            raise HTTPException(405)
-        return found
-
-
-@cache
-def _compress_file(path: str, modified_ns: int) -> bytes:
-    """Compress a file once for each of its versions: a page of the console loads eighty."""
-    return gzip.compress(Path(path).read_bytes(), mtime=modified_ns // 1_000_000_000)
-
-
-def _build_console() -> ASGIApp:
-    files = _ConsoleFiles(directory=ROOT / "web", html=True)
-
-    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
-        await files(scope, receive, _add_headers(send, (REVALIDATED,)))
-
-    return serve
-
-
-async def _send_api_document(_: Request) -> Response:
-    return FileResponse(ROOT / "docs/openapi.json")
 
 
 async def _report_health(_: Request) -> Response:
@@ -166,7 +114,7 @@ class GuardedHost:
         if scope["type"] == "websocket":
             await self._app(scope, receive, send)
             return
-        await self._app(scope, receive, _add_headers(send, SECURITY_HEADERS))
+        await self._app(scope, receive, add_headers(send, SECURITY_HEADERS))
 
 
 def _read_host(scope: Scope) -> str:
@@ -175,19 +123,6 @@ def _read_host(scope: Scope) -> str:
 
 def _drop_port(host: str) -> str:
     return host if host.endswith("]") else host.rsplit(":", 1)[0].lower()
-
-
-def _add_headers(send: Send, headers: Sequence[tuple[bytes, bytes]]) -> Send:
-    """Add headers to an answer, except those that it has already."""
-
-    async def send_with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            sent_names = [name.lower() for name, _ in message["headers"]]
-            missing_headers = [header for header in headers if header[0] not in sent_names]
-            message["headers"] = [*message["headers"], *missing_headers]
-        await send(message)
-
-    return send_with_headers
 
 
 def list_served_hosts(settings: Settings) -> list[str]:

@@ -1,6 +1,8 @@
 """ToolBox over HTTP: tools of third parties, called through the tool proxy."""
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,7 @@ from shared.domain.apps.tool_data import ToolData
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.ids import UserId
 from shared.ports import Clock, ServiceIdentity
-from shared.resilience.retry import retry
+from shared.resilience.retry import compute_backoff_s, retry
 from shared.security.delegations import DELEGATION_HEADER, DISCONNECT_CALL_ID, Delegations
 
 if TYPE_CHECKING:
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 AUDIENCE = "tool_proxy"
 _TIMEOUT_S = 35.0
 """A little longer than the proxy waits for an app, so that the proxy's answer arrives first."""
+_CONNECT_TIMEOUT_S = 3.0
+NETWORK_START_S = 25.0
+"""How long a new instance tries to reach the proxy: its network may come up after it, and a call has 30 s."""
 _KEEPALIVE_EXPIRY_S = 2.0
 """Shorter than a server keeps an idle connection (5 s): a call on a closing one would be lost."""
 
@@ -39,6 +44,7 @@ class HttpToolbox:
         self._delegations = delegations
         self._clock = clock
         self._caller = caller
+        self._is_reached = False
 
     async def call(
         self,
@@ -103,9 +109,22 @@ class HttpToolbox:
 
         try:
             post = partial(self._post_once, path, body, sign)
-            return await retry(post, sleep=self._clock.sleep)
+            if self._is_reached:
+                return await retry(post, sleep=self._clock.sleep)
+            return await self._try_while_network_starts(post)
         except (httpx.HTTPError, Unavailable) as error:
             raise ToolFailed("The service that calls apps does not answer.") from error
+
+    async def _try_while_network_starts(
+        self, post: Callable[[], Awaitable["httpx.Response"]]
+    ) -> "httpx.Response":
+        end = self._clock.now() + timedelta(seconds=NETWORK_START_S)
+
+        def pause(_: int, failure: Unavailable) -> float | None:
+            first_pause_s = compute_backoff_s(1, failure)
+            return first_pause_s if self._clock.now() < end else None
+
+        return await retry(post, sleep=self._clock.sleep, attempts=sys.maxsize, backoff=pause)
 
     async def _post_once(
         self, path: str, body: Mapping[str, Any], sign: Callable[[], str]
@@ -125,13 +144,16 @@ class HttpToolbox:
             **telemetry.get_trace_headers(),
         }
         try:
-            return await self._client.post(self._url + path, json=body, headers=headers)
+            response = await self._client.post(self._url + path, json=body, headers=headers)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise Unavailable("no connection to the tool proxy") from error
+        self._is_reached = True
+        return response
 
     @cached_property
     def _client(self) -> "httpx.AsyncClient":
         import httpx
 
+        timeout = httpx.Timeout(_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
         limits = httpx.Limits(keepalive_expiry=_KEEPALIVE_EXPIRY_S)
-        return httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False, limits=limits)
+        return httpx.AsyncClient(timeout=timeout, trust_env=False, limits=limits)

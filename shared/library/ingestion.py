@@ -64,7 +64,7 @@ async def ingest_more(
     try:
         await deps.quotas.take(uid, "ingested_bytes", added_bytes, now=now)
         grown = replace(after, listed_at=now)
-        await deps.stores.transcript_edits.extend(uid, before, grown, also=also)
+        await deps.stores.transcript_edits.extend(uid, before, grown, also=also, now=now)
     except (CallerError, PreconditionFailed):
         await deps.quotas.give_back(uid, "stored_bytes", added_bytes, now=now)
         raise

@@ -14,6 +14,7 @@ from itsdangerous import BadData, URLSafeSerializer
 
 from shared.domain.errors import NotAllowed
 from shared.domain.ids import UserId
+from shared.security.service_claims import CLOCK_SKEW
 
 if TYPE_CHECKING:
     from shared.ports import Clock
@@ -23,6 +24,7 @@ DELEGATION_HEADER = "Keepsake-Delegation"
 DISCONNECT_CALL_ID = "disconnect"
 LIFETIME_S = 60
 """Longer than a call and its second attempt; a call that waits for its owner is signed afterwards."""
+SKEW_S = CLOCK_SKEW.total_seconds()
 REFUSAL = "The user of this call is not confirmed."
 
 
@@ -54,7 +56,7 @@ class Delegations:
             uid, signed_call_id, expires_at = serializer.loads(token)
         except BadData as error:
             raise NotAllowed(REFUSAL) from error
-        if signed_call_id != call_id or expires_at <= self._clock.now().timestamp():
+        if signed_call_id != call_id or expires_at <= self._clock.now().timestamp() - SKEW_S:
             raise NotAllowed(REFUSAL)
         return UserId(uid)
 

@@ -1,12 +1,17 @@
 """Claims of service tokens: their audience, account and expiry are checked alike in both worlds."""
 
+import re
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
 from shared.domain.errors import NotAllowed, NotAuthenticated
 from shared.domain.value import value
 
 INVALID_TOKEN = "Invalid authorization token"  # noqa: S105  a message, no token
+
+CLOCK_SKEW = timedelta(minutes=5)
+"""How far the clocks of whoever issues and whoever checks may differ."""
 
 
 @value
@@ -26,7 +31,18 @@ def check_claims(
     Raises NotAuthenticated for another audience and after its expiry, and NotAllowed for another
     account.
     """
-    if claims.audience != audience or claims.expires_at <= now:
+    if claims.audience != audience or claims.expires_at + CLOCK_SKEW <= now:
         raise NotAuthenticated(INVALID_TOKEN)
     if claims.account not in accounts:
         raise NotAllowed("This account may not call this function.")
+
+
+def names_service(audience: str, service: str) -> bool:
+    """Tell whether an audience is a URL of a Cloud Run service, in a form that Google documents or uses.
+
+    Its host is `SERVICE-NUMBER.REGION.run.app` or `SERVICE-HASH-REGION.a.run.app`; path and query may follow, as in
+    the URLs that Eventarc pushes to.
+    """
+    url = urlsplit(audience)
+    host = rf"{re.escape(service)}-(?:\d+\.[a-z]+-[a-z]+\d+|[a-z0-9]+-[a-z]{{2,4}}\.a)\.run\.app"
+    return url.scheme == "https" and re.fullmatch(host, url.netloc) is not None

@@ -11,6 +11,7 @@ import httpx
 from infra.emulators.process import find_free_port
 from tests.cloud_local.functions import build_environments, choose_urls, run_functions
 from tests.cloud_local.load_balancer import build_load_balancer
+from tests.cloud_local.scheduler import run_scheduler
 from tests.cloud_local.stand_ins import PROJECT, run_stand_ins
 from tests.servers import run_server
 from tests.servers.collector import Collector, run_collector
@@ -56,6 +57,7 @@ def run_cloud(folder: Path, *, port: int = 0) -> Iterator[Cloud]:
                   "providers": ["password"], "googleClientId": "", "signUp": True}  # fmt: skip
         with (
             run_functions(environments, folder),
+            run_scheduler(stand_ins.tokens, urls),
             run_server(build_load_balancer(urls, config), port=port),
         ):
             anyio.run(stand_ins.connect)

@@ -22,6 +22,7 @@ from shared.adapters.system_clock import SystemClock
 from shared.domain.apps.service_calls import ServiceCall
 from shared.domain.errors import NotAllowed, NotAuthenticated, Unavailable
 from shared.ports import ServiceIdentity
+from shared.security.service_claims import CLOCK_SKEW
 from tests.fakes import FixedClock
 from tests.fixtures.callers import IDENTITY, SERVICE_CALLS, SERVICE_IDENTITY
 from tests.servers import run_server
@@ -187,6 +188,59 @@ async def test_behind_iam_the_claims_of_a_delivery_are_checked_s8(
         await services.verify(redact_signature(token), "close_run")
 
 
+URL = "https://on-conversation-written-123456789012.europe-west1.run.app"
+
+
+@pytest.mark.parametrize(
+    "audience",
+    [
+        URL,
+        f"{URL}/",
+        f"{URL}/?__GCP_CloudEventsMode=CE_PUBSUB_BINDING",
+        f"{URL}?__GCP_CloudEventsMode=CUSTOM_PUBSUB_projects%2Fdemo%2Ftopics%2Ft",
+        "https://on-conversation-written-4xj7qm3zpa-ew.a.run.app",
+        "https://on-conversation-written-4xj7qm3zpa-ew.a.run.app/",
+    ],
+)
+async def test_behind_iam_a_trigger_may_ask_for_any_url_of_its_service_f2(
+    google: FakeGoogle, audience: str
+) -> None:
+    services = build_oidc("", behind_iam=True, audiences={"on_conversation_written": URL})
+    token = google.issue_token(audience, account="documents-to-written")
+
+    assert await is_accepted(services, redact_signature(token), "on_conversation_written")
+    assert not await is_accepted(services, redact_signature(token), "process_conversation")
+
+
+@pytest.mark.parametrize(
+    "audience",
+    [
+        "http://close-run-123456789012.europe-west1.run.app",
+        "https://close-run.evil.example",
+        "https://close-run-123456789012.europe-west1.run.app.evil.example",
+        "https://not-close-run-123456789012.europe-west1.run.app",
+        "https://close-run-x@evil-4xj7qm3zpa-ew.a.run.app",
+    ],
+)
+async def test_behind_iam_a_url_of_another_service_is_refused_s8(
+    google: FakeGoogle, audience: str
+) -> None:
+    token = google.issue_token(audience, account="chat-to-close-run")
+
+    assert not await is_accepted(
+        build_oidc("", behind_iam=True), redact_signature(token), "close_run"
+    )
+
+
+@pytest.mark.parametrize("skew", [timedelta(minutes=-4), timedelta(minutes=4)])
+async def test_clocks_may_differ_by_minutes_f2(google: FakeGoogle, skew: timedelta) -> None:
+    """A token just issued elsewhere begins ahead of our clock; one about to expire has expired by it."""
+    now = datetime.now(UTC)
+    token = google.issue_token("tool_proxy", iat=now + skew, exp=now + max(skew * 2, skew))
+
+    await build_oidc(google.certs_url).verify(token, "tool_proxy")
+
+
 @pytest.mark.parametrize("audience", ["https://proxy.example", "erase_account", "", None])
 async def test_behind_iam_the_audience_of_a_delivery_is_checked_s8(
     google: FakeGoogle, audience: Any
@@ -274,7 +328,7 @@ async def test_a_token_whose_signature_was_checked_still_expires_s8(google: Fake
     token = google.issue_token("tool_proxy")
     await services.verify(token, "tool_proxy")
 
-    clock.advance(seconds=3_601)
+    clock.advance(seconds=3_601 + CLOCK_SKEW.total_seconds())
 
     with pytest.raises(NotAuthenticated):
         await services.verify(token, "tool_proxy")

@@ -10,9 +10,10 @@ from starlette.routing import Mount
 
 from functions.process_conversation.processing.processing_routes import PROCESS_ROUTES
 from functions.process_conversation.upkeep.upkeep_routes import DEAD_LETTER_ROUTES
-from infra.emulators.eventarc import MIN_ATTEMPTS, Eventarc, add_topic
+from infra.emulators.eventarc import Eventarc, add_topic
 from shared.adapters.cloud.pubsub_events import PubsubEvents
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_queue import MAX_ATTEMPTS
 from shared.data.store.dead_letters import DeadLetters
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.store.dead_letter import DeadLetter
@@ -118,7 +119,7 @@ async def test_a_push_that_always_fails_becomes_a_dead_letter_and_a_failed_conve
     assert (letter.name, letter.target) == (TOPIC, "process_conversation")
     assert letter.ids["conversation_id"] == TALK
     assert letter.ids["uid"] == ALICE
-    assert letter.attempts >= MIN_ATTEMPTS
+    assert letter.attempts >= MAX_ATTEMPTS
     assert stored.failure == (
         f"Something that processing needs did not answer. It was tried {letter.attempts} times."
     )

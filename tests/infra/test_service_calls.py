@@ -197,6 +197,11 @@ def test_terraform_makes_the_calls_of_the_table_s8(terraform_values: dict[str, A
     }
 
 
+def test_the_sweep_may_create_tasks_of_its_own_f2() -> None:
+    """It wakes what waited for a model, and goes on with a search behind a page of users."""
+    assert "sweep=" in evaluate("services", "settings")["settings"]["sweep"]["TASK_ACCOUNTS"]
+
+
 def test_deliveries_to_apps_have_a_queue_of_their_own_s8(terraform_values: dict[str, Any]) -> None:
     queues = terraform_values["queue_names"]
 
@@ -215,7 +220,7 @@ def test_an_unknown_host_is_refused_and_an_unknown_path_is_a_file_of_the_console
 
     assert (refusal["http_status"], refusal["percentage"]) == (404, 100)
     assert "default_route_action" not in paths
-    assert paths["default_service"] == '${google_compute_backend_bucket.console["**"].id}'
+    assert paths["default_service"] == '${google_compute_backend_service.console["**"].id}'
 
 
 def test_console_and_api_send_their_policies_as_headers_s8() -> None:
@@ -230,7 +235,7 @@ def test_console_and_api_send_their_policies_as_headers_s8() -> None:
     assert {"frame-ancestors 'none'", "form-action 'self'"} <= set(directives)
     assert all("Content-Security-Policy" in row for row in headers.values())
     for name in (
-        "google_compute_backend_bucket.console",
+        "google_compute_backend_service.console",
         "google_compute_backend_service.function",
     ):
         assert "local.strict_transport" in str(resources[name]["custom_response_headers"])

@@ -46,7 +46,7 @@ async def _store_text(
     if added_bytes > 0:
         await quotas.take(uid, "stored_bytes", added_bytes, now=now)
     try:
-        await deps.stores.transcript_edits.replace_text(uid, before, after)
+        await deps.stores.transcript_edits.replace_text(uid, before, after, now=now)
     except CallerError:
         await quotas.give_back(uid, "stored_bytes", max(added_bytes, 0), now=now)
         raise
@@ -75,7 +75,10 @@ async def assign_bulk(deps: LibraryDeps, call: Call[AssignmentIn]) -> Conversati
     speaker = await _resolve_speaker(deps, call.uid, call.body)
     whole = await _load(deps, call)
     changed = await deps.stores.transcript_edits.assign(
-        call.uid, whole, lambda current: assign_segments(current, call.body.segment_ids, speaker)
+        call.uid,
+        whole,
+        lambda current: assign_segments(current, call.body.segment_ids, speaker),
+        now=deps.clock.now(),
     )
     shown = replace(changed, photos=whole.photos)
     return await run_beside_the_loop([shown], partial(ConversationOut.of, shown))

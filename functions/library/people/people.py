@@ -163,7 +163,10 @@ async def assign_speaker(deps: LibraryDeps, call: Call[None, AssignQuery]) -> Ok
         await add_own_name(deps, call.uid, recorded_name)
         speaker = Speaker(is_user=True, is_own_name=True)
     await deps.stores.transcript_edits.assign(
-        call.uid, conversation, lambda current: assign_label(current, recorded_name, speaker)
+        call.uid,
+        conversation,
+        lambda current: assign_label(current, recorded_name, speaker),
+        now=deps.clock.now(),
     )
     return OkOut()
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
+from shared.data.conversations.announcements import claim_path, parse_claim
 from shared.data.conversations.conversation_cache import CachedConversation, ConversationCache
 from shared.data.conversations.conversations import conversation_path
 from shared.data.store.codec import dump, load
@@ -216,14 +217,6 @@ class Claims:
             tx.write(Set(path, dump(release(stored_claim, claim, self._clock.now(), outage))))
 
         await self._documents.transaction(work)
-
-
-def claim_path(uid: UserId, conversation_id: ConversationId) -> str:
-    return f"users/{uid}/processing/{conversation_id}"
-
-
-def parse_claim(document: Document | None) -> Claim | None:
-    return load(Claim, document) if document else None
 
 
 def require_claim(claimed: Conversation) -> Claim:

@@ -6,12 +6,11 @@ from datetime import datetime
 from functions.process_conversation.deps import DeadLetterDeps, ProcessDeps
 from functions.process_conversation.processing.claims import (
     build_settling,
-    claim_path,
     is_done,
-    parse_claim,
 )
 from functions.process_conversation.processing.failures import describe_exhaustion
 from shared import telemetry
+from shared.data.conversations.announcements import claim_path, parse_claim
 from shared.data.conversations.conversation_cache import CachedConversation
 from shared.data.conversations.conversations import conversation_path
 from shared.data.store.codec import dump, load_all

@@ -1,5 +1,7 @@
 """Own speakers: the owner behind their own names in a stored conversation."""
 
+from datetime import datetime
+
 from shared import telemetry
 from shared.data.stores import Stores
 from shared.domain.conversations.conversation import Conversation
@@ -12,7 +14,7 @@ from shared.library.named_people import find_named_people
 
 
 async def mark_new_owner(
-    stores: Stores, uid: UserId, whole: Conversation, own_names: tuple[str, ...]
+    stores: Stores, uid: UserId, whole: Conversation, own_names: tuple[str, ...], *, now: datetime
 ) -> bool:
     """Mark the owner where a client stored the conversation itself; return whether anybody changed.
 
@@ -22,11 +24,11 @@ async def mark_new_owner(
     names = {build_name_key(label) for label in labels if is_name(label)}
     if names.isdisjoint(map(build_name_key, own_names)):
         return False
-    return await mark_stored_owner(stores, uid, whole, own_names)
+    return await mark_stored_owner(stores, uid, whole, own_names, now=now)
 
 
 async def mark_stored_owner(
-    stores: Stores, uid: UserId, whole: Conversation, own_names: tuple[str, ...]
+    stores: Stores, uid: UserId, whole: Conversation, own_names: tuple[str, ...], *, now: datetime
 ) -> bool:
     """Return whether the speakers changed; then the trigger has the conversation processed again.
 
@@ -37,7 +39,7 @@ async def mark_stored_owner(
         if mark_owner(whole, own_names, people) == whole:
             return False
         await stores.transcript_edits.assign(
-            uid, whole, lambda current: mark_owner(current, own_names, people)
+            uid, whole, lambda current: mark_owner(current, own_names, people), now=now
         )
     except NotFound:
         return False

@@ -110,7 +110,9 @@ async def _attempt(
     try:
         conversation = await deps.stores.conversations.load_transcript(uid, claimed)
         await deps.stores.people.make_findable(uid, conversation.person_ids)
-        if await mark_new_owner(deps.stores, uid, conversation, profile.own_names):
+        if await mark_new_owner(
+            deps.stores, uid, conversation, profile.own_names, now=deps.clock.now()
+        ):
             return None  # the change has it processed again
         return await _derive(deps, uid, claimed, conversation, profile)
     except Superseded as error:  # the message must come again to see how the other attempt ends

@@ -6,16 +6,13 @@ from dataclasses import replace
 from functools import partial
 
 from functions.process_conversation.deps import ProcessDeps
-from functions.process_conversation.processing.claims import (
-    Superseded,
-    claim_path,
-    parse_claim,
-)
+from functions.process_conversation.processing.claims import Superseded
 from functions.process_conversation.processing.derived_writes import (
     build_removal,
     list_forgotten_memories,
     remove_mention,
 )
+from shared.data.conversations.announcements import claim_path, parse_claim
 from shared.data.conversations.conversations import conversation_path, list_paths_below
 from shared.data.store.codec import dump, load_all
 from shared.domain.conversations.claim import Claim, finish

@@ -9,7 +9,6 @@ from typing import Any
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.claims import (
     Superseded,
-    claim_path,
     require_claim,
 )
 from functions.process_conversation.processing.derived_writes import (
@@ -29,6 +28,7 @@ from functions.process_conversation.processing.extracted_items import (
     list_tombstone_paths,
 )
 from shared.data.account.profiles import profile_path
+from shared.data.conversations.announcements import claim_path
 from shared.data.conversations.conversation_cache import CachedConversation
 from shared.data.conversations.conversations import conversation_path, tombstone_path
 from shared.data.conversations.long_transcripts import run_beside_the_loop

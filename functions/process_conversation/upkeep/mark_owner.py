@@ -43,7 +43,7 @@ async def _mark(
         whole = await deps.stores.conversations.get(uid, stored.id)
     except (IncompleteTranscript, NotFound):
         return False  # it is deleted, or its recorder is still writing it
-    return await mark_stored_owner(deps.stores, uid, whole, own_names)
+    return await mark_stored_owner(deps.stores, uid, whole, own_names, now=deps.clock.now())
 
 
 MARKING_ROUTES = (on_marking,)

@@ -8,12 +8,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from functions.process_conversation.deps import RetentionDeps
-from functions.process_conversation.processing.claims import (
-    Superseded,
-    claim_path,
-    parse_claim,
-)
+from functions.process_conversation.processing.claims import Superseded
 from shared import telemetry
+from shared.data.conversations.announcements import claim_path, parse_claim
 from shared.data.conversations.conversations import conversation_path, delete_below
 from shared.data.conversations.photos import list_photo_paths
 from shared.data.conversations.transcripts import part_path

@@ -10,6 +10,7 @@ from zlib import crc32
 
 from functions.process_conversation.deps import SweepDeps
 from functions.process_conversation.processing.sweep_schedule import schedule_sweep
+from functions.process_conversation.upkeep.missed_events import schedule_search
 from shared import telemetry
 from shared.domain.conversations.claim import ABANDONED_AFTER, DAY_SPREAD, LONGEST_WAIT
 from shared.domain.conversations.conversation import CONVERSATION_CHANGED_TOPIC
@@ -20,6 +21,8 @@ from shared.domain.store.documents import Document, Update
 BATCH_SIZE = 200
 MAX_BATCHES = 25
 """Of one kind in one sweep: the next begins within a minute."""
+SEARCH_MINUTES = 3
+"""In so many minutes of an hour the search for missed events is asked for, which one task answers."""
 CLOSE_RUN_TARGET = "close_run"
 PROBE_COUNT = 1
 """How many waiting conversations each sweep tries before their time: whether an outage is over."""
@@ -35,6 +38,8 @@ async def sweep(deps: SweepDeps) -> None:
     probes = await _resume(deps, await _list_waiting(deps, limit=PROBE_COUNT), _publish_again)
     runs = await _resume_due(deps, "runs", _close_run)
     telemetry.add_fields(conversations=conversations, probes=probes, runs=runs)
+    if deps.clock.now().minute < SEARCH_MINUTES:
+        await schedule_search(deps.tasks, deps.clock.now())
 
 
 async def wake_waiting(deps: SweepDeps) -> None:

@@ -9,6 +9,7 @@ from functions.process_conversation.deps import (
     SweepDeps,
 )
 from functions.process_conversation.upkeep.dead_letters import record_dead_letter
+from functions.process_conversation.upkeep.missed_events import find_missed
 from functions.process_conversation.upkeep.retention import apply_retention
 from functions.process_conversation.upkeep.sweep import sweep, wake_waiting
 from functions.process_conversation.upkeep.upkeep_schemas import FinishMergeIn, RetentionIn, SweepIn
@@ -38,8 +39,11 @@ async def on_dead_letter(deps: DeadLetterDeps, call: Call[bytes]) -> None:
 
 @route("POST", "/", "It is time to look for what is stuck", access="service", status=204)
 async def on_sweep(deps: SweepDeps, call: Call[bytes]) -> None:
-    if _parse_sweep(call).wakes:
+    body = _parse_sweep(call)
+    if body.wakes:
         await wake_waiting(deps)
+    elif body.searches:
+        await find_missed(deps, after=body.after)
     else:
         await sweep(deps)
 

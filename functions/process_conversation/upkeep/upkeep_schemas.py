@@ -33,3 +33,6 @@ class SweepIn(Wire):
 
     wakes: bool = False
     """Whether an outage is over, so that those begin that it let wait."""
+    searches: bool = False
+    """Whether to look for conversations whose event was lost, of the users behind `after`."""
+    after: str | None = None

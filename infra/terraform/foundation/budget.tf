@@ -9,6 +9,7 @@ resource "google_monitoring_notification_channel" "operators" {
 }
 
 resource "google_billing_budget" "month" {
+  count           = var.monthly_budget > 0 ? 1 : 0
   billing_account = var.billing_account
   display_name    = "Keepsake in ${var.project}"
   budget_filter {

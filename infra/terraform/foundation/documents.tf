@@ -2,6 +2,8 @@
 
 locals {
   index_file = jsondecode(file("${path.module}/../../firestore.indexes.json"))
+  # Firestore builds a few indexes at a time, and of large collections for long.
+  build_time = "90m"
 }
 
 resource "google_firestore_database" "documents" {
@@ -18,6 +20,13 @@ resource "google_firestore_database" "documents" {
   depends_on = [google_project_service.used]
 }
 
+# One whose building outlasted an apply is known to Firestore alone: the next apply takes it over.
+import {
+  for_each = var.built_indexes
+  to       = google_firestore_index.composite[each.key]
+  id       = each.value
+}
+
 resource "google_firestore_index" "composite" {
   for_each    = { for index in local.index_file.indexes : jsonencode(index) => index }
   database    = google_firestore_database.documents.name
@@ -31,6 +40,10 @@ resource "google_firestore_index" "composite" {
       order        = try(fields.value.order, null)
       array_config = try(fields.value.arrayConfig, null)
     }
+  }
+
+  timeouts {
+    create = local.build_time
   }
 }
 
@@ -59,6 +72,11 @@ resource "google_firestore_field" "override" {
     for_each = try(each.value.ttl, false) ? [true] : []
     content {}
   }
+
+  timeouts {
+    create = local.build_time
+    update = local.build_time
+  }
 }
 
 # All other fields of a collection have no index: they would cost a write each. What is queried has its own by then.
@@ -70,6 +88,11 @@ resource "google_firestore_field" "wildcard" {
   collection = each.value
   field      = "*"
   index_config {}
+
+  timeouts {
+    create = local.build_time
+    update = local.build_time
+  }
 
   depends_on = [google_firestore_field.override]
 }

@@ -38,7 +38,7 @@ locals {
   apis = [
     "cloudbilling", "cloudresourcemanager", "iam", "serviceusage", "storage",
     "apikeys", "artifactregistry", "billingbudgets", "cloudbuild", "cloudkms", "cloudscheduler", "cloudtasks",
-    "compute", "dns", "eventarc", "fcm", "firebase", "firebaserules", "firestore", "identitytoolkit", "iamcredentials", "logging",
+    "compute", "dns", "eventarc", "fcm", "firebase", "firebaseappcheck", "firebaserules", "firestore", "identitytoolkit", "iamcredentials", "logging",
     "monitoring", "pubsub", "run", "secretmanager", "securetoken",
   ]
   # Their accounts are made with their first use, which would be too late for the rights that they need.

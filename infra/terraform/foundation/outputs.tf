@@ -12,6 +12,10 @@ output "firestore_location" {
   value = var.firestore_location
 }
 
+output "subnetwork" {
+  value = google_compute_subnetwork.internal.id
+}
+
 output "domain" {
   value = var.domain
 }

@@ -18,6 +18,12 @@ variable "firestore_location" {
   type        = string
 }
 
+variable "subnet" {
+  description = "The addresses of the functions that call internal ones, two an instance: 4,092 of them."
+  type        = string
+  default     = "10.8.0.0/20"
+}
+
 variable "domain" {
   description = "The domain of console and API."
   type        = string
@@ -28,13 +34,19 @@ variable "alert_email" {
   type        = string
 }
 
+variable "built_indexes" {
+  description = "Key of an index of documents.tf → its name, of those that are there; `make deploy` looks them up."
+  type        = map(string)
+  default     = {}
+}
+
 variable "billing_account" {
   description = "The account that pays, which `make deploy` looks up."
   type        = string
 }
 
 variable "monthly_budget" {
-  description = "The sum a month, in the currency of the billing account, at whose parts mails are sent. It stops nothing."
+  description = "The sum a month, in the currency of the billing account, at whose parts mails are sent; 0 for none. It stops nothing."
   type        = number
 }
 

@@ -11,6 +11,13 @@ locals {
       text   = "Work was given up after ten attempts. `make dead-letters` lists it, with reasons."
       filter = local.log_filters["dead_letters"]
     }
+    refused_delivery = {
+      text = "An internal function refused what the platform brought it: conversations or tasks do not arrive."
+      filter = join(" AND ", [
+        "resource.type=\"cloud_run_revision\"", "jsonPayload.message=\"request\"", "jsonPayload.status=(401 OR 403)",
+        "jsonPayload.function=(${join(" OR ", [for name in setsubtract(keys(local.functions), keys(local.public)) : "\"${name}\""])})",
+      ])
+    }
     error = {
       text   = "A function met something that it does not know. The log line names it; it holds no content."
       filter = "resource.type=\"cloud_run_revision\" AND severity>=ERROR"

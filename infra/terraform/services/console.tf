@@ -1,71 +1,68 @@
-# The console's files, at the API's own address: its requests need no other origin, and streams pass as they come.
+# The console, at the API's own address: its requests need no other origin, and streams pass as they come. A service of
+# our image sends its files: organisations forbid buckets that everybody reads.
 
 locals {
-  web           = "${path.module}/../../../web"
-  console_files = toset([for file in fileset(local.web, "**") : file if file != "config.json"])
-  media_types = {
-    css         = "text/css"
-    html        = "text/html"
-    js          = "text/javascript"
-    json        = "application/json"
-    mjs         = "text/javascript"
-    png         = "image/png"
-    svg         = "image/svg+xml"
-    webmanifest = "application/manifest+json"
-  }
-}
-
-resource "google_storage_bucket" "console" {
-  name                        = "${var.project}-console"
-  location                    = local.region
-  uniform_bucket_level_access = true
-  force_destroy               = true
-  website {
-    main_page_suffix = "index.html"
-  }
-}
-
-# Files are read by their names; nobody may list them.
-resource "google_storage_bucket_iam_member" "reads_console" {
-  bucket = google_storage_bucket.console.name
-  role   = "roles/storage.legacyObjectReader"
-  member = "allUsers"
-}
-
-resource "google_storage_bucket_object" "console" {
-  for_each      = local.console_files
-  bucket        = google_storage_bucket.console.name
-  name          = each.key
-  source        = "${local.web}/${each.key}"
-  content_type  = lookup(local.media_types, reverse(split(".", each.key))[0], "text/plain")
-  cache_control = "no-cache"
-}
-
-# The page of the API shows it.
-resource "google_storage_bucket_object" "console_openapi" {
-  bucket        = google_storage_bucket.console.name
-  name          = "openapi.json"
-  source        = "${path.module}/../../../docs/openapi.json"
-  content_type  = "application/json"
-  cache_control = "no-cache"
-}
-
-# What the console asks of whoever signs in. Nothing in it is secret.
-resource "google_storage_bucket_object" "console_config" {
-  bucket        = google_storage_bucket.console.name
-  name          = "config.json"
-  content_type  = "application/json"
-  cache_control = "no-store"
-  content = jsonencode(merge(local.foundation.sign_in, {
+  # What the console asks of whoever signs in. Nothing in it is secret.
+  console_config = merge(local.foundation.sign_in, {
     sign_in    = "firebase"
     authDomain = "${var.project}.firebaseapp.com"
-  }))
+  })
 }
 
-# The page of the API has a policy of its own, so it is a backend of its own over the same bucket.
-resource "google_compute_backend_bucket" "console" {
-  for_each                = { for source, headers in jsondecode(file("${path.module}/../../console_headers.json")) : source => headers }
+resource "google_service_account" "console" {
+  account_id   = "keepsake-console"
+  display_name = "Sends the console's files"
+}
+
+resource "google_cloud_run_v2_service" "console" {
+  name                 = "console"
+  location             = local.region
+  ingress              = "INGRESS_TRAFFIC_INTERNAL_LOAD_BALANCER"
+  invoker_iam_disabled = true
+  deletion_protection  = false
+  template {
+    service_account                  = google_service_account.console.email
+    max_instance_request_concurrency = 80
+    scaling {
+      max_instance_count = 10
+    }
+    containers {
+      image   = var.image
+      command = ["python"]
+      args    = ["-m", "infra.local.console_files", "--port=8080", "--config=${jsonencode(local.console_config)}"]
+      ports {
+        container_port = 8080
+      }
+      resources {
+        limits            = { cpu = "1", memory = "512Mi" }
+        cpu_idle          = true
+        startup_cpu_boost = true
+      }
+    }
+  }
+}
+
+resource "google_compute_region_network_endpoint_group" "console" {
+  name                  = "console"
+  region                = local.region
+  network_endpoint_type = "SERVERLESS"
+  cloud_run {
+    service = google_cloud_run_v2_service.console.name
+  }
+}
+
+# The page of the API has a policy of its own, so it has a backend of its own.
+resource "google_compute_backend_service" "console" {
+  for_each                = jsondecode(file("${path.module}/../../console_headers.json"))
   name                    = each.key == "**" ? "keepsake-console" : "keepsake${replace(replace(each.key, "/**", ""), "/", "-")}"
-  bucket_name             = google_storage_bucket.console.name
+  load_balancing_scheme   = "EXTERNAL_MANAGED"
+  protocol                = "HTTPS"
+  security_policy         = google_compute_security_policy.public.id
   custom_response_headers = concat([local.strict_transport], [for key, value in each.value : "${key}: ${value}"])
+  backend {
+    group = google_compute_region_network_endpoint_group.console.id
+  }
+  log_config {
+    enable = false
+  }
 }

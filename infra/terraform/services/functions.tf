@@ -35,6 +35,9 @@ resource "google_cloud_run_v2_service" "function" {
   location         = local.region
   ingress          = local.ingress[each.key]
   custom_audiences = each.value.access == "internal" ? [each.key] : []
+  # Public functions verify their callers themselves; internal ones are for our own accounts. Organisations forbid to
+  # name all users in a right.
+  invoker_iam_disabled = each.value.access == "public"
   # What is taken away by `make destroy` has to let itself be taken away.
   deletion_protection = false
 
@@ -105,8 +108,7 @@ resource "google_cloud_run_v2_service" "function" {
       content {
         egress = "PRIVATE_RANGES_ONLY"
         network_interfaces {
-          network    = google_compute_network.internal.name
-          subnetwork = google_compute_subnetwork.internal.name
+          subnetwork = local.foundation.subnetwork
         }
       }
     }
@@ -126,13 +128,4 @@ resource "google_cloud_run_v2_service" "function" {
     google_kms_crypto_key_iam_member.wraps_tokens, google_kms_crypto_key_iam_member.wraps_signing_secrets,
     google_kms_crypto_key_iam_member.wraps_data_keys,
   ]
-}
-
-# Public functions verify their callers themselves; internal ones are for our own accounts.
-resource "google_cloud_run_v2_service_iam_member" "public" {
-  for_each = local.public
-  location = local.region
-  name     = google_cloud_run_v2_service.function[each.key].name
-  role     = "roles/run.invoker"
-  member   = "allUsers"
 }

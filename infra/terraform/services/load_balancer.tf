@@ -61,7 +61,7 @@ resource "google_compute_url_map" "api" {
 
   path_matcher {
     name            = "routes"
-    default_service = google_compute_backend_bucket.console["**"].id
+    default_service = google_compute_backend_service.console["**"].id
 
     dynamic "route_rules" {
       for_each = local.templates
@@ -75,10 +75,10 @@ resource "google_compute_url_map" "api" {
     }
 
     dynamic "route_rules" {
-      for_each = [for source in keys(google_compute_backend_bucket.console) : source if source != "**"]
+      for_each = [for source in keys(google_compute_backend_service.console) : source if source != "**"]
       content {
         priority = length(local.templates) + route_rules.key + 1
-        service  = google_compute_backend_bucket.console[route_rules.value].id
+        service  = google_compute_backend_service.console[route_rules.value].id
         match_rules {
           path_template_match = route_rules.value
         }

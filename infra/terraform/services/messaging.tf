@@ -4,8 +4,6 @@ locals {
   subscriptions = merge([
     for topic, names in local.routes.topics : { for name in names : "${topic}.${name}" => { topic = topic, function = name } }
   ]...)
-  # Eventarc knows no multi-region: its triggers of these are in one of their regions.
-  trigger_region = lookup({ nam5 = "us-central1", eur3 = "europe-west4" }, local.foundation.firestore_location, local.foundation.firestore_location)
 }
 
 resource "google_pubsub_topic" "event" {
@@ -96,9 +94,10 @@ resource "google_cloud_tasks_queue" "queue" {
 }
 
 resource "google_eventarc_trigger" "document" {
-  for_each                = local.routes.triggers
-  name                    = local.services[each.value]
-  location                = local.trigger_region
+  for_each = local.routes.triggers
+  name     = local.services[each.value]
+  # A trigger has to be where the database is, be it a region, nam5 or eur3; the function may be elsewhere.
+  location                = local.foundation.firestore_location
   service_account         = google_service_account.call[local.delivery_accounts["${each.key}.${each.value}"]].email
   event_data_content_type = "application/protobuf"
 

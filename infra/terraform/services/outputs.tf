@@ -24,6 +24,10 @@ output "pinecone_dense_host" {
   value = var.pinecone_dense_host
 }
 
+output "objectives" {
+  value = var.objectives
+}
+
 output "canary" {
   value = var.canary
 }
@@ -31,6 +35,16 @@ output "canary" {
 output "functions" {
   description = "The functions that have this release."
   value       = keys(google_cloud_run_v2_service.function)
+}
+
+output "function_settings" {
+  description = "Settings of each function, and its secrets as gcloud takes them, for one that is deployed from source."
+  value = {
+    for name, _ in local.functions : name => {
+      settings = merge(local.settings[name], { PYTHONPATH = "/workspace" })
+      secrets  = join(",", [for secret, readers in local.secrets : "${secret}=${secret}:latest" if contains(readers, name)])
+    }
+  }
 }
 
 output "task_accounts" {

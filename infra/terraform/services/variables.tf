@@ -51,6 +51,12 @@ variable "pinecone_dense_host" {
   default     = ""
 }
 
+variable "objectives" {
+  description = "Whether objectives and their alerts are made: their metrics have to be known."
+  type        = bool
+  default     = false
+}
+
 variable "settings" {
   description = "Further settings of docs/settings.md, such as MODEL_AGENT or QUOTA_TURNS; local.optional_settings lists them."
   type        = map(string)

@@ -13,14 +13,19 @@ import anyio
 from shared.domain.apps.service_calls import ServiceCalls
 from shared.domain.errors import NotAuthenticated, Unavailable
 from shared.ports import Clock
-from shared.security.service_claims import INVALID_TOKEN, ServiceClaims, check_claims
+from shared.security.service_claims import (
+    CLOCK_SKEW,
+    INVALID_TOKEN,
+    ServiceClaims,
+    check_claims,
+    names_service,
+)
 
 CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
 ISSUERS = ("https://accounts.google.com", "accounts.google.com")
 REMOVED_SIGNATURE = ".SIGNATURE_REMOVED_BY_GOOGLE"
 """The signature of a checked token: cloud.google.com/run/docs/troubleshooting."""
 TIMEOUT_S = 10.0
-CLOCK_SKEW_S = 10
 MAX_VERIFIED_TOKENS = 100
 
 
@@ -33,7 +38,8 @@ class OidcServiceIdentity:
 
     `behind_iam`: Cloud Run checks the signature of an `Authorization` header before us and takes it
     away. Pub/Sub, Cloud Tasks and Eventarc have no other header, so we accept their tokens without a
-    signature there. Functions that call functions send the token twice, and we check its signature.
+    signature there, for any URL of the service as audience: which one they ask for is theirs to choose, and Cloud
+    Run has compared it. Functions that call functions send the token twice, and we check its signature.
     """
 
     def __init__(
@@ -67,8 +73,11 @@ class OidcServiceIdentity:
             claims = _decode_claims(token)
         else:
             claims = await self._verify_once(token, expected)
+        service_claims = _to_service_claims(claims)
+        if is_carried and names_service(service_claims.audience, audience.replace("_", "-")):
+            expected = service_claims.audience
         check_claims(
-            _to_service_claims(claims),
+            service_claims,
             audience=expected,
             accounts=self._list_emails(audience, is_carried=is_carried),
             now=self._clock.now(),
@@ -113,7 +122,7 @@ class OidcServiceIdentity:
                 self._request,
                 audience=audience,
                 certs_url=self._certs_url,
-                clock_skew_in_seconds=CLOCK_SKEW_S,
+                clock_skew_in_seconds=int(CLOCK_SKEW.total_seconds()),
             )
         except TransportError as error:
             raise Unavailable("The certificates of Google cannot be fetched") from error

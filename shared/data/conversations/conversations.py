@@ -9,6 +9,10 @@ from typing import Any
 
 from anyio import to_thread
 
+from shared.data.conversations.announcements import (
+    build_announcement,
+    build_change_announcement,
+)
 from shared.data.conversations.conversation_keys import ConversationKeys
 from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.data.conversations.photos import list_photo_paths, merge_photos, split_photos
@@ -164,15 +168,35 @@ class Conversations:
     async def add_once(
         self, uid: UserId, conversation: Conversation, *, also: Sequence[Write] = ()
     ) -> tuple[Conversation, bool]:
-        """Do as add(), and tell whether it was new; the writes `also` are made with a new one."""
+        """Do as add(), and tell whether it was new; the writes `also` are made with a new one.
+
+        One that a route stamped by `listed_at` is announced, should its event be lost.
+        """
         path = conversation_path(uid, conversation.id)
         build = partial(split_conversation, path, conversation)
         new, part_writes = await run_beside_the_loop([conversation], build)
+        creation = (Create(path, dump_conversation(new)), *part_writes, *also)
+        announced = [build_announcement(uid, new, new.listed_at)] if new.listed_at else []
         try:
-            await self._documents.write(Create(path, dump_conversation(new)), *part_writes, *also)
+            await self._documents.write(*creation, *announced)
         except AlreadyExists:
-            return await self._require_same(path, new), False
+            stored = await self._find_same(path, new)
+            if stored is None:
+                await self._create_again(uid, new, creation)
+            return stored or new, stored is None
         return new, True
+
+    async def _create_again(
+        self, uid: UserId, new: Conversation, creation: Sequence[Write]
+    ) -> None:
+        """Create one under the id of a conversation that was deleted, whose claim is left."""
+
+        async def work(tx: Transaction) -> None:
+            if new.listed_at:
+                tx.write(await build_change_announcement(tx, uid, new, new.listed_at))
+            tx.write(*creation)
+
+        await self._documents.transaction(work)
 
     async def list_page(
         self,
@@ -362,10 +386,11 @@ class Conversations:
         conversations = load_all(Conversation, [deleted])
         return sum(stored.text_bytes + stored.photo_bytes for stored in conversations)
 
-    async def _require_same(self, path: str, new: Conversation) -> Conversation:
+    async def _find_same(self, path: str, new: Conversation) -> Conversation | None:
+        """Return what is stored, None where nothing is. Raises Conflict for other content."""
         document = await self._documents.get(path)
         if document is None:
-            raise Unavailable("The conversation was deleted meanwhile")
+            return None
         for stored in load_all(Conversation, [document]):
             if transcript_hash(replace(stored, speakers={}, assignments=())) == transcript_hash(
                 replace(new, speakers={})

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from shared.data.conversations.announcements import build_announcement
 from shared.data.conversations.conversations import (
     conversation_path,
     shared_path,
@@ -107,7 +108,8 @@ class Merges:
             if [d and d.version for d in current] != [source.version for source in sources]:
                 return False
             changes = {"merged_into": merge.id, "discarded": True, "listed_at": now}
-            tx.write(Create(path, dump_conversation(new)), *child_writes)
+            announcement = build_announcement(uid, new, now)
+            tx.write(Create(path, dump_conversation(new)), *child_writes, announcement)
             tx.write(*(Update(source_path, changes) for source_path in source_paths))
             tx.write(*_build_moves(moved, dict.fromkeys(moved_paths, merge.id)))
             tx.write(Create(_merge_path(uid, merge.id), dump(merge)))

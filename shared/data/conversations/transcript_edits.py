@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import zip_longest
 
+from shared.data.conversations.announcements import build_change_announcement
 from shared.data.conversations.conversations import conversation_path
 from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.data.conversations.transcripts import Part, part_fields, part_path, split_transcript
@@ -40,7 +42,12 @@ class TranscriptEdits:
         self._documents = documents
 
     async def assign(
-        self, uid: UserId, whole: Conversation, assign: Callable[[Conversation], Conversation]
+        self,
+        uid: UserId,
+        whole: Conversation,
+        assign: Callable[[Conversation], Conversation],
+        *,
+        now: datetime,
     ) -> Conversation:
         """Store what `assign` changes about the speakers, and return it. Raises NotFound, Conflict."""
         path = conversation_path(uid, whole.id)
@@ -48,28 +55,37 @@ class TranscriptEdits:
         async def work(tx: Transaction) -> Conversation:
             stored = _load_unchanged(await tx.get(path), whole)
             assigned = assign(replace(stored, transcript_segments=whole.transcript_segments))
+            announcement = await build_change_announcement(tx, uid, assigned, now)
             fields = dump(replace(assigned, transcript_segments=()))
             changes = {name: fields[name] for name in ("speakers", "assignments", "person_ids")}
-            tx.write(Update(path, changes))
+            tx.write(Update(path, changes), announcement)
             return assigned
 
         return await self._documents.transaction(work)
 
-    async def replace_text(self, uid: UserId, before: Conversation, after: Conversation) -> None:
+    async def replace_text(
+        self, uid: UserId, before: Conversation, after: Conversation, *, now: datetime
+    ) -> None:
         """Store other words of the same segments. Raises NotFound, and Conflict.
 
         The parts before the first changed one stay as they are.
         """
-        await self._replace(uid, before, after, ("transcript_segments", "parts"))
+        await self._replace(uid, before, after, ("transcript_segments", "parts"), now=now)
 
     async def extend(
-        self, uid: UserId, before: Conversation, after: Conversation, *, also: Sequence[Write]
+        self,
+        uid: UserId,
+        before: Conversation,
+        after: Conversation,
+        *,
+        also: Sequence[Write],
+        now: datetime,
     ) -> None:
         """Store more segments, with their speakers and times, and the writes `also` with them.
 
         Raises NotFound, Conflict, and PreconditionFailed by `also`.
         """
-        await self._replace(uid, before, after, _GROWING_FIELDS, also)
+        await self._replace(uid, before, after, _GROWING_FIELDS, also, now=now)
 
     async def _replace(
         self,
@@ -78,6 +94,8 @@ class TranscriptEdits:
         after: Conversation,
         names: Sequence[str],
         also: Sequence[Write] = (),
+        *,
+        now: datetime,
     ) -> None:
         path = conversation_path(uid, before.id)
         joined = replace(after, parts=())
@@ -89,7 +107,8 @@ class TranscriptEdits:
 
         async def work(tx: Transaction) -> None:
             _load_unchanged(await tx.get(path), before)
-            tx.write(Update(path, changes), *writes, *also)
+            announcement = await build_change_announcement(tx, uid, new, now)
+            tx.write(Update(path, changes), *writes, *also, announcement)
 
         await self._documents.transaction(work)
 

@@ -19,6 +19,8 @@ MAX_ATTEMPT_LIFETIME = timedelta(minutes=10)
 """Longer than any attempt runs: the platform ends a request after 540 seconds."""
 ABANDONED_AFTER = timedelta(minutes=15)
 """Past the last delivery of a message by itself: what is unfinished by then, only the sweep begins again."""
+FOUND_AFTER = timedelta(minutes=4)
+"""How long a change of ours waits for its event; the sweep of the next minute begins with it."""
 FIRST_WAIT = timedelta(seconds=5)
 LONGEST_WAIT = timedelta(hours=10)
 LONGEST_WAIT_FOR_TOKENS = timedelta(minutes=10)
@@ -51,7 +53,8 @@ class Claim:
     attempt ended early, `waits` how often in a row it was because something was away. `attempts` counts those
     in a row that neither ended nor began to wait. At `due_at` the sweep begins an unfinished attempt again;
     None: it ended. `is_first` tells that no attempt came before this one. There had been `wipes` of all
-    memories when its content was first read: after another one, what it says is forgotten.
+    memories when its content was first read: after another one, what it says is forgotten. One without an `attempt` only
+    announces a change.
     """
 
     attempt: str
@@ -84,6 +87,20 @@ def has_no_writer(claim: Claim | None, message_hash: str) -> bool:
     return claim is None or all(lease.said != message_hash for lease in claim.writing)
 
 
+def announce(previous: Claim | None, content_hash: str, now: datetime) -> Claim:
+    """Let the sweep find a change that is stored by us, should its event be lost; what an attempt holds stays as it is."""
+    due_at = now + FOUND_AFTER
+    if previous is None:
+        return Claim(
+            attempt="",
+            content_hash=content_hash,
+            said=content_hash,
+            lease_until=now,
+            due_at=due_at,
+        )
+    return replace(previous, said=content_hash, due_at=due_at)
+
+
 def acquire(
     previous: Claim | None,
     *,
@@ -109,7 +126,7 @@ def acquire(
         attempts=1,
         wipes=wipes,
     )
-    if previous is None:
+    if previous is None or not previous.attempt:
         return replace(new_claim, is_first=True)
     _require_free(previous, new_claim, now)
     is_same_content = previous.content_hash == content_hash

@@ -100,7 +100,12 @@ def _parse_data(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def parse_document_change(headers: Mapping[str, str], body: bytes) -> DocumentChange:
-    """Return the write that a Firestore trigger reports."""
+    """Return the write that a Firestore trigger reports, be it in an envelope of Pub/Sub.
+
+    Eventarc sends one where an attribute fits no header; no event begins with its brace.
+    """
+    if body.startswith(b"{"):
+        headers, body = _open_envelope(body)
     _check_type(headers, WRITTEN_TYPE)
     from google.events.cloud.firestore import DocumentEventData
     from google.protobuf.message import DecodeError
@@ -115,6 +120,14 @@ def parse_document_change(headers: Mapping[str, str], body: bytes) -> DocumentCh
     return DocumentChange(
         path=_parse_document_path(new or old), old=_to_fields(old), new=_to_fields(new)
     )
+
+
+def _open_envelope(body: bytes) -> tuple[Mapping[str, str], bytes]:
+    try:
+        message = json.loads(body)["message"]
+        return message.get("attributes") or {}, base64.b64decode(message["data"], validate=True)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise Invalid("The body is not a document event") from error
 
 
 def _check_type(headers: Mapping[str, str], kind: str) -> None:

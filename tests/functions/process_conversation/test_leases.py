@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.process_conversation.processing.claims import claim_path
 from functions.process_conversation.processing.mark_failed import mark_failed
+from shared.data.conversations.announcements import claim_path
 from shared.data.store.codec import load
 from shared.domain.conversations.claim import (
     LEASE_EXTENSION_INTERVAL,

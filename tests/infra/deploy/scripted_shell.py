@@ -17,7 +17,7 @@ FOUNDATION = {
 }
 SERVICES = {
     "origin": "https://keepsake.example.org", "api_address": "192.0.2.1", "release": "r1", "image": "i@sha256:1",
-    "functions": ["chat", "library"], "canary": None,
+    "functions": ["chat", "library"], "canary": None, "objectives": True,
     "pinecone_sparse_host": "sparse.example.com", "pinecone_dense_host": "dense.example.com",
 }  # fmt: skip
 
@@ -34,13 +34,10 @@ ANSWERS = {
     "gcloud auth application-default print-access-token": "token",
     "gcloud projects describe": "123456789012",
     "gcloud billing projects describe": "True\tbillingAccounts/0A0A0A-0B0B0B-0C0C0C",
-    "gcloud run regions list": "europe-west1\nus-central1",
-    "gcloud tasks locations list": "europe-west1\nus-central1",
-    "gcloud kms locations list": "europe-west1\nus-central1",
-    "gcloud artifacts locations list": "projects/demo/locations/europe-west1",
-    "gcloud firestore locations list": "eur3\neurope-west1",
     "foundation output": write_outputs(FOUNDATION),
     "services output": write_outputs(SERVICES),
+    "gcloud firestore indexes composite list": "[]",
+    "gcloud firestore operations list": "operations/1\tTrue\noperations/2\tTrue",
     "infra.deploy.pinecone_indexes": '{"sparse": "sparse.example.com", "dense": "dense.example.com"}',
     "--format=value(image_summary.digest)": "sha256:" + "0" * 64,
     "gcloud run revisions list": "chat-r0\nlibrary-r0\nchat-r1\nlibrary-r1\nafter-turn-r1",
@@ -57,6 +54,7 @@ class ScriptedShell:
     commands: list[str] = field(default_factory=list)
     secrets: dict[str, str] = field(default_factory=dict)
     questions: list[str] = field(default_factory=list)
+    waits: list[str] = field(default_factory=list)
 
     def run(self, *command: str, stdin: str | None = None) -> None:
         self.commands.append(" ".join(command))
@@ -76,6 +74,9 @@ class ScriptedShell:
         line = " ".join(command)
         self.questions.append(line)
         return not any(part in line for part in self.absent)
+
+    def wait(self, seconds: float, reason: str) -> None:
+        self.waits.append(reason)
 
     def refuse(self, problem: str) -> None:
         raise DeployError(problem)

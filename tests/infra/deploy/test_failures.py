@@ -1,4 +1,4 @@
-"""Failures of commands: each that is known says what to do (D1)."""
+"""Failures of commands: each that is known says what to do (D1, F1)."""
 
 import os
 import sys
@@ -8,24 +8,81 @@ import pytest
 from infra.deploy.failures import DeployError, explain_failure
 from infra.deploy.shell import Terminal
 
-
-@pytest.mark.parametrize(
-    ("output", "sentence"),
-    [
-        (
-            "Error: Error acquiring the state lock\n\nLock Info:\n  ID:        1718-abc\n",
-            "force-unlock 1718-abc",
-        ),
-        ("Error 403: Cloud Run Admin API has not been used in project 12 before", "Wait two minutes"),
-        ("Error 403: Permission 'billing.budgets.create' denied on resource", "the permission billing.budgets.create."),
-        ("Error 409: Requested entity already exists", "terraform import"),
-        ('oauth2: "invalid_grant" "reauth related error"', "gcloud auth login"),
-        ("dial tcp: lookup storage.googleapis.com: no such host", "lost the network"),
-        ("Error 429: Quota exceeded for quota metric", "Ask for more"),
-    ],
+QUOTA, POLICY, METRIC, BUDGET, TERMS = (
+    "quota (",
+    "A policy of your organisation (",
+    "Wait ten minutes",
+    "monthly_budget = 0",
+    "accept them",
+)
+PLACE, APP_CHECK, SUBNET, START, SETTINGS, INDEX = (
+    "FIRESTORE_LOCATION", "`gcloud services enable firebaseappcheck", "up to two hours", "A function did not start", "lacks settings", "still building indexes",
 )  # fmt: skip
-def test_a_known_failure_says_what_to_do_and_shows_what_was_printed_d1(
-    output: str, sentence: str
+CASES = [
+    ("Another deployment", "Error: Error acquiring the state lock\n\nLock Info:\n  ID:        1718-abc\n"),
+    ("Wait two minutes", "Error 403: Cloud Run Admin API has not been used in project 12 before"),
+    ("`gcloud services enable firebase.googleapis.com", "Error 403: Firebase Management API has not been used in project 12 before. Enable it by visiting https://console.developers.google.com/apis/api/firebase.googleapis.com/overview"),
+    ("the permission kms.keys.create.", "Error 403: Permission 'kms.keys.create' denied on resource"),
+    ("terraform import", "Error 409: Requested entity already exists"),
+    ("gcloud auth login", 'oauth2: "invalid_grant" "reauth related error"'),
+    ("lost the network", "dial tcp: lookup storage.googleapis.com: no such host"),
+    ("Ask for more", "Error 429: Quota exceeded for quota metric"),
+    # Cloud Run's quota of a region: a public text, then the same in other words.
+    (QUOTA, "spec.template.metadata.annotations[autoscaling.knative.dev/maxScale]: Max instances must be set to 0 or fewer to set the requested total CPU.\nQuota violated:\nCpuAllocPerProjectRegion requested: 60000 allowed: 20000"),
+    (QUOTA, "Error: Error creating Service: googleapi: Error 400: MemAllocPerProjectRegion: 85899345920 was requested where 42949672960 is the most"),
+    (QUOTA, "Could not create Cloud Run service. For the specified value, maxScale may not exceed 10. See https://cloud.google.com/run/quotas."),
+    (QUOTA, "reason: quotaExceeded, metadata: {quota_limit: CpuAllocPerProjectRegion, service: run.googleapis.com}"),
+    # A log metric that is too new for an objective or an alert.
+    (METRIC, "Error: Error creating Slo: googleapi: Error 400: Invalid SLO definition: The metric referenced by the provided filter is unknown. Check the metric name and labels."),
+    (METRIC, 'Error: Error creating AlertPolicy: googleapi: Error 404: Cannot find metric(s) that match type = "logging.googleapis.com/user/error_total". If a metric was created recently, it could take up to 10 minutes'),
+    (METRIC, 'Error: googleapi: Error 404: nothing here yet\n\n  with google_monitoring_slo.objective["turns"],\n'),
+    (METRIC, "Unknown time series type logging.googleapis.com/user/keepsake_turns (INVALID_ARGUMENT)"),
+    # Sharing that an organisation restricts.
+    (POLICY, "Error setting IAM policy for cloudrun service: googleapi: Error 400: One or more users named in the policy do not belong to a permitted customer,  perhaps due to an organization policy."),
+    (POLICY, 'failedPrecondition: [{"violations": [{"type": "constraints/iam.allowedPolicyMemberDomains"}]}]'),
+    (POLICY, "Error 412: Request violates constraint 'constraints/iam.managed.allowedPolicyMembers'"),
+    (POLICY, "FAILED_PRECONDITION: refused. subject: orgpolicy:projects/demo?configvalue=allUsers"),
+    # A budget on an account of others.
+    (BUDGET, "Error: Error creating Budget: googleapi: Error 403: The caller does not have permission\n"),
+    (BUDGET, "Error: googleapi: Error 403: forbidden\n\n  with google_billing_budget.month,\n  on budget.tf line 11"),
+    (BUDGET, "PERMISSION_DENIED: missing billing.budgets.create"),
+    (BUDGET, "POST https://billingbudgets.googleapis.com/v1/billingAccounts/0A0A/budgets: HTTP 403"),
+    # Firebase's terms.
+    (TERMS, "Error: Error creating Project: googleapi: Error 403: The caller does not have permission\n\n  with google_firebase_project.this,\n"),
+    (TERMS, '{"code": 403, "status": "PERMISSION_DENIED", "details": [{"detail": "[ORIGINAL ERROR] generic::permission_denied: Firebase Tos Not Accepted"}]}'),
+    (TERMS, "POST https://firebase.googleapis.com/v1beta1/projects/demo:addFirebase: HTTP 403"),
+    (TERMS, "Your account has not accepted the required Terms of Service for this action."),
+    # A trigger beside its database.
+    (PLACE, "Validation failed for trigger projects/p/locations/us-central1/triggers/t: The request was invalid: generic::invalid_argument: Database '(default)' does not exist in region 'us-central1'. Did you mean region 'nam5'?"),
+    (PLACE, "unsupported Cloud Firestore region us-central1"),
+    (PLACE, "Error: Error creating Trigger: googleapi: Error 400: this place does not fit the source"),
+    (PLACE, 'INVALID_ARGUMENT: no such database here\n\n  with google_eventarc_trigger.document["users/{uid}"],'),
+    # An API that no list names.
+    (APP_CHECK, "Error 403: Firebase App Check API has not been used in project 12 before or it is disabled. Enable it by visiting https://console.developers.google.com/apis/api/firebaseappcheck.googleapis.com/overview?project=12 then retry."),
+    (APP_CHECK, '"reason": "SERVICE_DISABLED", "metadata": {"consumer": "projects/12", "service": "firebaseappcheck.googleapis.com"}'),
+    (APP_CHECK, "The service firebaseappcheck.googleapis.com is disabled for this consumer"),
+    (APP_CHECK, "SERVICE_DISABLED: enable firebaseappcheck.googleapis.com first"),
+    # A subnet whose addresses Cloud Run still holds.
+    (SUBNET, "Error when reading or editing Subnetwork: googleapi: Error 400: The subnetwork resource 'projects/e/regions/r/subnetworks/s' is already being used by 'projects/e/regions/r/addresses/serverless-ipv4-1721014303789269923'"),
+    (SUBNET, "Error: Error deleting Subnetwork: googleapi: Error 400: in use, resourceInUseByAnotherResource"),
+    (SUBNET, "FAILED_PRECONDITION: projects/p/regions/r/subnetworks/keepsake has users"),
+    (SUBNET, "Failed to release serverless-ipv4-17, because it is in use by some address reservation"),
+    # A function that was deployed without its settings.
+    (START, "Could not create or update Cloud Run service api, Container Healthcheck failed. Revision 'api-00001-rom' is not ready and cannot serve traffic."),
+    (START, "The user-provided container failed to start and listen on the port defined provided by the PORT=8080 environment variable within the allocated timeout."),
+    (START, "Revision not ready. See https://cloud.google.com/run/docs/troubleshooting#container-failed-to-start"),
+    (SETTINGS, "shared.environment.SettingsError: KEEPSAKE_WORLD=embedded cannot run on Cloud Run"),
+    # Indexes that take their time.
+    (INDEX, "HTTP Error: 409, too much contention on these datastore entities. please try again."),
+    (INDEX, "Error: Error waiting to create Index: Error waiting for Creating Index: timeout while waiting for state to become 'done: true' (last state: 'done: false', timeout: 20m0s)"),
+    (INDEX, "Error: Error creating Field: googleapi: Error 409: Please retry, underlying data changed"),
+    (INDEX, 'ABORTED: busy\n\n  with google_firestore_index.composite["{}"],'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "output"), CASES)
+def test_a_known_failure_says_what_to_do_and_shows_what_was_printed_f1(
+    sentence: str, output: str
 ) -> None:
     text = explain_failure(("terraform", "apply"), output)
 
@@ -33,8 +90,26 @@ def test_a_known_failure_says_what_to_do_and_shows_what_was_printed_d1(
     assert output.strip() in text
 
 
-def test_an_unknown_failure_names_its_command_d1() -> None:
-    assert explain_failure(("gcloud", "x y"), "odd") == "`gcloud 'x y'` failed:\n\nodd"
+def test_a_lock_is_named_and_each_of_several_errors_is_explained_once_f1() -> None:
+    lock = "Error: Error acquiring the state lock\n\nLock Info:\n  ID:        1718-abc\n"
+    errors = [text for sentence, text in CASES if sentence in (BUDGET, TERMS) and "Error:" in text]
+
+    several = explain_failure(("terraform", "apply"), "╷\n│ ".join(["", *errors])).partition("\n")[0]  # fmt: skip
+
+    assert "force-unlock 1718-abc" in explain_failure(("terraform", "init"), lock)
+    assert (several.count(BUDGET), several.count(TERMS)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "odd",
+        'Error: Unsupported argument\n\n  on budget.tf line 11, in resource "google_billing_budget" "month":',
+        "Error: googleapi: Error 403: forbidden\n\n  with google_dns_managed_zone.run,",
+    ],
+)  # fmt: skip
+def test_an_unknown_failure_names_its_command_d1(output: str) -> None:
+    assert explain_failure(("gcloud", "x y"), output) == f"`gcloud 'x y'` failed:\n\n{output}"
 
 
 def test_a_command_shows_its_output_and_gets_a_secret_by_its_input(

@@ -1,6 +1,7 @@
 """Checks that a deployment asks of others: permissions, Pinecone's indexes, and the smoke test (D1, D3)."""
 
 import json
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,10 +13,14 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from infra.deploy.domain import find_addresses
+from infra.deploy.google import open_google
+from infra.deploy.metrics import MEASURED, find_unknown_metrics
 from infra.deploy.permissions import NEEDED, find_missing_permissions
 from infra.deploy.pinecone_indexes import ensure_indexes
 from infra.deploy.smoke_test import PRIVATE_PATHS, SOCKET_PATH, find_faults
 from infra.deploy.target import ROOT
+from tests.infra.terraform.stack import evaluate
 from tests.servers import run_server
 
 API_KEY = "pc-of-ann"
@@ -96,14 +101,42 @@ def test_missing_permissions_are_listed_d1() -> None:
         return JSONResponse({"permissions": [name for name in asked if "run." not in name]})
 
     routes = [Route("/v1/projects/demo:testIamPermissions", answer, methods=["POST"])]
-    with run_server(Starlette(routes=routes)) as url:
-        assert find_missing_permissions("demo", "token", url=url) == ["run.services.create"]
+    with (
+        run_server(Starlette(routes=routes)) as url,
+        open_google("demo", "token", url=url) as google,
+    ):
+        assert find_missing_permissions(google) == ["run.services.create"]
 
 
 def test_an_account_without_any_permission_lacks_all_d1() -> None:
     routes = [Route("/v1/projects/demo:testIamPermissions", lambda _: JSONResponse({}), methods=["POST"])]  # fmt: skip
-    with run_server(Starlette(routes=routes)) as url:
-        assert find_missing_permissions("demo", "token", url=url) == list(NEEDED)
+    with (
+        run_server(Starlette(routes=routes)) as url,
+        open_google("demo", "token", url=url) as google,
+    ):
+        assert find_missing_permissions(google) == list(NEEDED)
+
+
+def test_metrics_that_google_does_not_know_yet_are_told_f1() -> None:
+    path = "/v3/projects/demo/metricDescriptors/logging.googleapis.com/user/keepsake_{name}"
+
+    async def describe(request: Request) -> Response:
+        return JSONResponse({}, status_code=200 if request.path_params["name"] == "turns" else 404)
+
+    with run_server(Starlette(routes=[Route(path, describe)])) as url, open_google("demo", "token", url=url) as google:  # fmt: skip
+        unknown = find_unknown_metrics(google)
+
+    assert unknown == sorted({*MEASURED} - {"turns"})
+    objectives = evaluate("services", "objectives")["objectives"].values()
+    assert sorted({objective["metric"] for objective in objectives}) == list(MEASURED)
+
+
+def test_a_name_leads_to_its_addresses_or_nowhere_yet_f1() -> None:
+    def find_none(*_: object, **__: object) -> list[Any]:
+        raise socket.gaierror
+
+    assert find_addresses("localhost") == {"127.0.0.1"}
+    assert find_addresses("keepsake.example.org", find_none) == set()
 
 
 def build_deployment(*, headers: dict[str, str], refusal: int, unknown: int) -> Starlette:

@@ -1,4 +1,4 @@
-"""Schema of the Google providers, recorded from packages that carry it: what each resource may set.
+"""Schema of the Google providers, recorded from packages that carry it: what each resource may set, and of which type.
 
 The providers themselves are no package of a registry that Python reads; their bindings for Python are:
 
@@ -12,6 +12,7 @@ import ast
 import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -45,45 +46,66 @@ def read_schema(wheel: Path, types: set[str]) -> dict[str, Any]:
 
 
 def read_resource(source: str) -> dict[str, Any]:
+    """Return the block of a resource, and what is known of it once it is made, by type."""
     classes = {n.name: n for n in ast.parse(source).body if isinstance(n, ast.ClassDef)}
     [config] = [node for node in classes.values() if has_base(node, "TerraformMetaArguments")]
     [resource] = [node for node in classes.values() if has_base(node, "TerraformResource")]
-    arguments = read_arguments(config, classes)
-    settable = {name: value for name, value in arguments.items() if name not in META_ARGUMENTS}
-    return {"set": settable, "read": read_attributes(resource)}
+    block = read_block(config, classes)
+    for name in META_ARGUMENTS:
+        block["attributes"].pop(name, None)
+        block["blocks"].pop(name, None)
+    computed = dict(read_attributes(resource))
+    given = block["attributes"].keys() | block["blocks"].keys()
+    return {**block, "computed": {name: computed[name] for name in computed.keys() - given}}
 
 
 def has_base(node: ast.ClassDef, name: str) -> bool:
     return any(isinstance(base, ast.Attribute) and base.attr == name for base in node.bases)
 
 
-def read_arguments(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> dict[str, Any]:
-    """Return argument → whether it is required, and block → its arguments with "required"."""
+def read_block(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> dict[str, Any]:
+    """Return attributes by type, nested blocks, each with whether it may come `many` times, and what is required."""
     [init] = [
         item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"
     ]
-    return {
-        argument.arg: read_argument(ast.unparse(argument.annotation or init), classes)
-        for argument in init.args.kwonlyargs
-    }
+    block: dict[str, Any] = {"attributes": {}, "blocks": {}, "required": []}
+    for argument in init.args.kwonlyargs:
+        annotation = ast.unparse(argument.annotation or init)
+        nested = next((name for name in re.findall(r"\w+", annotation) if name in classes), None)
+        if nested:
+            many = "typing.Sequence" in annotation
+            block["blocks"][argument.arg] = {**read_block(classes[nested], classes), "many": many}
+        elif type_ := read_type(annotation):
+            block["attributes"][argument.arg] = type_
+        if not annotation.startswith("typing.Optional"):
+            block["required"].append(argument.arg)
+    return block
 
 
-def read_argument(annotation: str, classes: dict[str, ast.ClassDef]) -> Any:
-    is_required = not annotation.startswith("typing.Optional")
-    block = next((name for name in re.findall(r"\w+", annotation) if name in classes), None)
-    if block is None:
-        return is_required
-    return {"required": is_required, "set": read_arguments(classes[block], classes)}
+def read_type(annotation: str) -> Any:
+    """Return a type as Terraform writes it in JSON; None for objects, which no file of ours reads."""
+    inner = re.sub(r"typing\.Optional\[(.*)\]$", r"\1", annotation)
+    for collection, name in (("Sequence", "list"), ("List", "list"), ("Mapping", "map")):
+        if match := re.match(rf"typing\.{collection}\[(?:builtins\.str, )?(.*)\]$", inner):
+            element = read_type(match[1])
+            return [name, element] if element else None
+    if inner.endswith("StringMap"):
+        return ["map", "string"]
+    names = {"builtins.str": "string", "jsii.Number": "number", "builtins.bool": "bool"}
+    if "IResolvable" in inner:
+        return "bool"
+    return names.get(inner)
 
 
-def read_attributes(node: ast.ClassDef) -> list[str]:
-    return sorted(
-        item.name
-        for item in node.body
-        if isinstance(item, ast.FunctionDef)
-        and any(ast.unparse(decorator) == "builtins.property" for decorator in item.decorator_list)
-        and not item.name.endswith("_input")
-    )
+def read_attributes(node: ast.ClassDef) -> Iterator[tuple[str, Any]]:
+    for item in node.body:
+        if not isinstance(item, ast.FunctionDef) or item.name.endswith("_input"):
+            continue
+        decorators = [ast.unparse(decorator) for decorator in item.decorator_list]
+        if "builtins.property" in decorators and item.returns is not None:
+            type_ = read_type(ast.unparse(item.returns))
+            if type_:
+                yield item.name, type_
 
 
 def main() -> None:

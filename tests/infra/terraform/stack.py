@@ -36,6 +36,7 @@ FOUNDATION: dict[str, Any] = {
     "project_number": NUMBER,
     "region": "europe-west1",
     "firestore_location": "eur3",
+    "subnetwork": "projects/demo/regions/europe-west1/subnetworks/keepsake",
     "domain": "keepsake.example.org",
     "image_repository": "europe-west1-docker.pkg.dev/demo/keepsake",
     "build_account": "projects/demo/serviceAccounts/keepsake-build@demo.iam.gserviceaccount.com",

@@ -2,12 +2,17 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from infra.emulators.process import find_free_port, run_server
 from infra.local.routing import ROOT
+from infra.scale.deployment import load_deployment
+from shared.adapters.embedded.sqlite_queue import MAX_ATTEMPTS
 from tests.fixtures.settings import OAUTH_PROVIDERS, list_settings
 from tests.infra.terraform.stack import SECRETS, evaluate, load_stack
 
@@ -61,6 +66,16 @@ def test_each_entry_point_is_a_service_of_the_image_with_a_size_d2() -> None:
     assert all(re.fullmatch(r"[a-z][a-z0-9-]{0,48}", name) for name in values["services"].values())
 
 
+@pytest.mark.parametrize("environment", ["staging", "production"])
+def test_each_service_fits_into_what_cloud_run_gives_a_new_project_f1(environment: str) -> None:
+    """20 vCPU and 40 GiB for all instances of a service: github.com/googlecodelabs/feedback/issues/1856."""
+    deployment = load_deployment(f"{environment}.tfvars")
+
+    sizes = {name: deployment.get_size(name) for name in FUNCTIONS}
+    assert {name for name, size in sizes.items() if size.max_instances > 20} == set()
+    assert {n for n, size in sizes.items() if size.max_instances * size.memory_gib > 40} == set()
+
+
 @pytest.mark.parametrize(
     ("canary", "expected"),
     [
@@ -106,6 +121,14 @@ def test_each_topic_queue_and_trigger_of_the_table_is_made_d1() -> None:
     assert triggers["for_each"] == "${local.routes.triggers}"
 
 
+def test_work_is_given_up_after_as_many_attempts_in_both_worlds_f2() -> None:
+    resources = load_stack("services").resources
+    [queue] = resources["google_cloud_tasks_queue.queue"]["retry_config"]
+    [event] = resources["google_pubsub_subscription.event"]["dead_letter_policy"]
+
+    assert queue["max_attempts"] == event["max_delivery_attempts"] == MAX_ATTEMPTS
+
+
 def test_tasks_of_one_kind_are_spread_over_as_many_queues_as_are_set_d10() -> None:
     values = evaluate("services", "queues", "queue_users", "settings", task_queues=3)
 
@@ -118,9 +141,12 @@ def test_tasks_of_one_kind_are_spread_over_as_many_queues_as_are_set_d10() -> No
     assert {row["queue"] for row in values["queue_users"].values()} == values["queues"].keys()
 
 
-def test_a_trigger_of_a_multi_region_is_in_a_region_that_eventarc_knows_d1() -> None:
-    """Of eur3, where the foundation of these tests has its documents."""
-    assert evaluate("services", "trigger_region")["trigger_region"] == "europe-west4"
+def test_a_trigger_is_where_the_documents_are_be_it_a_multi_region_f1() -> None:
+    """A trigger elsewhere is refused: github.com/hashicorp/terraform-provider-google/issues/17057."""
+    trigger = load_stack("services").resources["google_eventarc_trigger.document"]
+
+    assert trigger["location"] == "${local.foundation.firestore_location}"
+    assert trigger["destination"][0]["cloud_run_service"][0]["region"] == "${local.region}"
 
 
 def test_indexes_and_expiry_are_those_of_the_file_that_the_embedded_store_obeys_d1() -> None:
@@ -134,11 +160,18 @@ def test_indexes_and_expiry_are_those_of_the_file_that_the_embedded_store_obeys_
         assert "local.index_file.fieldOverrides" in resources[f"google_firestore_field.{name}"]["for_each"]  # fmt: skip
 
 
-def test_each_file_of_the_console_is_served_with_its_type_d3() -> None:
-    values = evaluate("services", "console_files", "media_types")
-    files = {str(path.relative_to(ROOT / "web")) for path in (ROOT / "web").rglob("*") if path.is_file()}  # fmt: skip
-    suffixes = {Path(name).suffix[1:] for name in files} - {"", "md", "sh"}
+def test_the_console_is_sent_with_what_tells_it_how_people_sign_in_d3(tmp_path: Path) -> None:
+    config = evaluate("services", "console_config")["console_config"]
+    service = load_stack("services").resources["google_cloud_run_v2_service.console"]
+    [container] = service["template"][0]["containers"]
+    port = find_free_port()
+    arguments = [f"--config={json.dumps(config)}", f"--port={port}"]
 
-    assert set(values["console_files"]) == files - {"config.json"}
-    assert suffixes <= values["media_types"].keys()
-    assert "google_storage_bucket_object.console_openapi" in load_stack("services").resources
+    command = [sys.executable, *container["args"][:2], *arguments]
+    with run_server(command, port=port, log=tmp_path / "console.log"):
+        answers = {path: httpx.get(f"http://127.0.0.1:{port}{path}") for path in ("/config.json", "/", "/openapi.json", "/docs/", "/no-such-page")}  # fmt: skip
+
+    assert container["command"] == ["python"]
+    assert answers["/config.json"].json()["authDomain"] == "demo.firebaseapp.com"
+    assert "<title>" in answers["/"].text
+    assert [answer.status_code for answer in answers.values()] == [200, 200, 200, 200, 404]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -15,7 +16,14 @@ import pytest
 from infra.emulators.process import find_free_port, run_server
 from infra.local.routing import ROOT, load_entry_points
 from tests.infra.containers.test_containers import copy_what_the_image_gets
-from tests.infra.terraform.stack import build_command, evaluate, load_container, name_application
+from tests.infra.terraform.stack import (
+    build_command,
+    evaluate,
+    evaluate_expressions,
+    load_container,
+    load_stack,
+    name_application,
+)
 
 FUNCTIONS = {function.name: function for function in load_entry_points()}
 UNCHECKED_HASH = 0b01
@@ -138,6 +146,33 @@ def test_the_packaged_source_starts_as_functions_d2(source: str, package: Path) 
     assert answer.stdout.split() == [word for name in names for word in (name, "Starlette")], (
         answer.stderr[-2000:]
     )
+
+
+@pytest.mark.parametrize("name", ["chat", "sweep"])
+def test_a_function_from_source_starts_with_the_settings_that_are_put_out_for_it_f1(
+    name: str, package: Path, tmp_path: Path
+) -> None:
+    """As docs/deploy.md says: by the framework's own command, with no files of the image."""
+    output = load_stack("services").outputs["function_settings"]["value"]
+    written = evaluate_expressions("services", f"{{ {name} = {output.removeprefix('${').removesuffix('}')}.{name} }}")[name]  # fmt: skip
+    (tmp_path / "credentials.json").write_text(json.dumps(CREDENTIALS))
+    port = find_free_port()
+    variables = {
+        **written["settings"],
+        **dict.fromkeys(re.findall(r"(\w+)=\w+:latest", written["secrets"]), "key=a-value-of-at-least-thirty-two-characters"),
+        "FUNCTION_TARGET": name, "K_SERVICE": f"{name}-from-source", "PORT": str(port), "PATH": os.environ["PATH"], "HOME": str(tmp_path),
+        "GOOGLE_APPLICATION_CREDENTIALS": str(tmp_path / "credentials.json"), "PYTHONPATH": str(package),
+    }  # fmt: skip
+    assert written["settings"]["PYTHONPATH"] == "/workspace"
+
+    with socket.create_server(("127.0.0.1", 0)) as firestore:
+        variables["FIRESTORE_EMULATOR_HOST"] = f"127.0.0.1:{firestore.getsockname()[1]}"
+        framework = [sys.executable, "-m", "functions_framework", f"--source={FUNCTIONS[name].source.relative_to(ROOT)}", f"--target={name}", f"--port={port}", "--host=127.0.0.1"]  # fmt: skip
+        command = ["env", "-i", *(f"{key}={text}" for key, text in variables.items()), *framework]
+        with run_server(command, port=port, log=tmp_path / "log", cwd=package):
+            answer = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60)
+
+    assert answer.json() == {"status": "ok", "function": name}
 
 
 def test_the_image_holds_bytecode_that_is_taken_as_it_is_d2(image: Path) -> None:

@@ -7,6 +7,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from functions.process_conversation.upkeep.dead_letters import record_dead_letter
@@ -18,11 +19,13 @@ from tests.e2e.product import (
     build_conversation_body,
     run_product,
 )
+from tests.e2e.test_internal_entry_points import build_internal_functions
 from tests.e2e.waiting import wait_until
 from tests.fakes import ScriptedModel
+from tests.fixtures.callers import SERVICE_IDENTITY
 from tests.fixtures.processing import build_processing_fixture
 from tests.functions.process_conversation.upkeep.test_dead_letters import build_deps, build_letter
-from tests.infra.terraform.stack import evaluate, load_stack
+from tests.infra.terraform.stack import evaluate, evaluate_expressions, load_stack
 from tests.log import capture_log
 
 Line = Mapping[str, Any]
@@ -81,6 +84,21 @@ async def test_a_dead_letter_is_counted_d7(database: SqliteDatabase) -> None:
     assert [is_counted(line, load_metrics()["dead_letters"]) for line in log.lines] == [True]
 
 
+async def test_a_delivery_that_an_internal_function_refuses_alerts_f2() -> None:
+    rule = evaluate("services", "log_alerts")["log_alerts"]["refused_delivery"]["filter"]
+    transport = httpx.ASGITransport(build_internal_functions(SERVICE_IDENTITY))
+    async with httpx.AsyncClient(transport=transport, base_url="http://function") as http:
+        with capture_log() as log:
+            headers = {"Authorization": "Bearer of.nobody.here"}
+            refused = await http.post("/process_conversation/", headers=headers, json={})
+
+    [line] = log.find_requests()
+    assert (refused.status_code, line["status"]) == (401, 401)
+    assert 'jsonPayload.message="request" AND jsonPayload.status=(401 OR 403)' in rule
+    assert f'"{line["function"]}"' in rule
+    assert '"library"' not in rule
+
+
 def test_an_objective_measures_a_metric_and_calls_outcomes_good_that_it_counts_d7() -> None:
     values = evaluate("services", "objectives", "log_metrics")
     for objective in values["objectives"].values():
@@ -90,8 +108,19 @@ def test_an_objective_measures_a_metric_and_calls_outcomes_good_that_it_counts_d
         if objective["good"]:
             assert metric["label"] == "outcome"
             assert set(objective["good"]) <= {*metric["lines"].get("outcome", ["ok"])}
+        else:
+            assert objective["max"] in metric["buckets"]
+            assert metric["buckets"] == sorted(metric["buckets"])
 
     assert len(values["objectives"]) == 4
+
+
+@pytest.mark.parametrize("kind", ["slo", "alert_policy"])
+def test_objectives_are_made_once_their_metrics_are_known_f1(kind: str) -> None:
+    resource = load_stack("services").resources[f"google_monitoring_{kind}.objective"]
+
+    assert "if var.objectives" in resource["for_each"]
+    assert evaluate_expressions("services", "{ first = var.objectives }") == {"first": False}
 
 
 def test_filters_read_as_cloud_logging_and_monitoring_want_them_d7() -> None:

@@ -112,15 +112,10 @@ def test_each_edge_may_call_its_callee_and_nothing_else_s8() -> None:
         )
         for row in CALLS
     }
-    public = {
-        ("allUsers", "roles/run.invoker", function(name))
-        for name, row in FUNCTIONS.items()
-        if row["access"] == "public"
-    }
 
-    assert {row for rows in list_grants("services").values() for row in rows if "run." in row[1]} == (
-        callers | public
-    )  # fmt: skip
+    assert {
+        row for rows in list_grants("services").values() for row in rows if "run." in row[1]
+    } == callers
 
 
 def test_a_function_creates_tasks_in_one_queue_as_the_accounts_of_its_own_calls_s8() -> None:
@@ -201,21 +196,23 @@ def test_only_who_erases_accounts_deletes_users_and_only_who_delivers_pushes_s8(
     }
 
 
-def test_everybody_may_read_the_console_and_call_public_functions_and_nothing_else_s8() -> None:
-    open_to_all = {
+@pytest.mark.parametrize("stack", ["foundation", "services"])
+def test_no_right_is_given_to_everybody_which_organisations_forbid_f1(stack: str) -> None:
+    assert [
         name
-        for stack in ("services", "foundation")
         for name, grants in list_grants(stack).items()
         if any(member.startswith("all") for member, *_ in grants)
-    }
+    ] == []
 
-    assert open_to_all == {
-        "google_cloud_run_v2_service_iam_member.public",
-        "google_storage_bucket_iam_member.reads_console",
-    }
-    assert get_grants("reads_console") == {
-        ("allUsers", "roles/storage.legacyObjectReader", "console:")
-    }
+
+def test_public_functions_let_everybody_in_and_check_callers_themselves_s8() -> None:
+    function, console = (
+        load_stack("services").resources[f"google_cloud_run_v2_service.{name}"]
+        for name in ("function", "console")
+    )
+
+    assert function["invoker_iam_disabled"] == '${each.value.access == "public"}'
+    assert console["ingress"] == "INGRESS_TRAFFIC_INTERNAL_LOAD_BALANCER"
 
 
 @pytest.mark.parametrize("stack", ["foundation", "services"])

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 
 import pytest
@@ -11,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 
-from shared.adapters.http_toolbox import HttpToolbox
+from shared.adapters.http_toolbox import NETWORK_START_S, HttpToolbox
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
 from tests.fakes import AutoAdvanceClock
@@ -43,12 +44,15 @@ def find_free_port() -> int:
 
 
 async def call(url: str, clock: AutoAdvanceClock) -> str:
-    toolbox = HttpToolbox(url, SERVICE_IDENTITY, DELEGATIONS, clock, caller="chat")
-    try:
-        result = await toolbox.call(UserId("ada"), "APP1", "send", {}, call_id="c1", pin="p1")
-        return result.visible_text
-    finally:
-        await toolbox.aclose()
+    async with aclosing(
+        HttpToolbox(url, SERVICE_IDENTITY, DELEGATIONS, clock, caller="chat")
+    ) as toolbox:
+        return await send(toolbox)
+
+
+async def send(toolbox: HttpToolbox) -> str:
+    result = await toolbox.call(UserId("ada"), "APP1", "send", {}, call_id="c1", pin="p1")
+    return result.visible_text
 
 
 async def test_a_proxy_that_answers_the_second_attempt_is_called_c55() -> None:
@@ -70,11 +74,29 @@ async def test_a_proxy_that_answers_the_second_attempt_is_called_c55() -> None:
         server.close()
 
 
-async def test_an_unreachable_proxy_is_tried_twice_c55() -> None:
+async def test_the_first_call_waits_while_the_network_of_an_instance_starts_f2() -> None:
     clock = AutoAdvanceClock()
 
     with pytest.raises(ToolFailed, match=PROXY_DOWN):
         await call(f"http://127.0.0.1:{find_free_port()}", clock)
+
+    assert NETWORK_START_S - 1 < sum(clock.sleeps_s) < NETWORK_START_S + 1
+
+
+async def test_a_proxy_that_is_not_reached_any_more_is_tried_twice_c55() -> None:
+    clock, port = AutoAdvanceClock(), find_free_port()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(ANSWER)
+        writer.close()
+
+    toolbox = HttpToolbox(f"http://127.0.0.1:{port}", SERVICE_IDENTITY, DELEGATIONS, clock, caller="chat")  # fmt: skip
+    async with aclosing(toolbox):
+        async with await asyncio.start_server(answer, "127.0.0.1", port):
+            await send(toolbox)
+        with pytest.raises(ToolFailed, match=PROXY_DOWN):
+            await send(toolbox)
 
     assert len(clock.sleeps_s) == 1
 

@@ -180,7 +180,10 @@ async def test_concurrent_corrections_lose_none_or_say_so(stores):
     ]
 
     outcomes = await asyncio.gather(
-        *(stores.transcript_edits.replace_text(ALICE, before, after) for after in versions),
+        *(
+            stores.transcript_edits.replace_text(ALICE, before, after, now=START)
+            for after in versions
+        ),
         return_exceptions=True,
     )
 
@@ -194,7 +197,7 @@ async def test_who_spoke_is_stored_with_the_conversation(stores):
     owner = Speaker(is_user=True)
 
     await stores.transcript_edits.assign(
-        ALICE, whole, lambda current: assign_segments(current, ["segment-1"], owner)
+        ALICE, whole, lambda current: assign_segments(current, ["segment-1"], owner), now=START
     )
 
     stored = await stores.conversations.get(ALICE, FIRST)
@@ -223,4 +226,4 @@ async def test_the_words_of_a_merged_conversation_cannot_be_changed(stores):
     await store_merge(stores)
 
     with pytest.raises(NotFound):
-        await stores.transcript_edits.replace_text(ALICE, before, changed)
+        await stores.transcript_edits.replace_text(ALICE, before, changed, now=START)

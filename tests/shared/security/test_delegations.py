@@ -6,7 +6,7 @@ import pytest
 
 from shared.domain.errors import NotAllowed
 from shared.domain.ids import UserId
-from shared.security.delegations import LIFETIME_S, Delegations
+from shared.security.delegations import LIFETIME_S, SKEW_S, Delegations
 from tests.fakes import FixedClock
 
 ADA = UserId("ada")
@@ -35,7 +35,7 @@ def test_a_delegation_expires_s8() -> None:
     delegations = build(OLD, clock=clock)
     token = delegations.sign("tool_call", ADA, "c1")
 
-    clock.advance(seconds=LIFETIME_S - 1)
+    clock.advance(seconds=LIFETIME_S + SKEW_S - 1)
     assert delegations.verify(token, "tool_call", "c1") == ADA
     clock.advance(seconds=1)
     with pytest.raises(NotAllowed):

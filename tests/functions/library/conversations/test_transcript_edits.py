@@ -185,7 +185,7 @@ async def test_words_that_changed_meanwhile_are_not_overwritten(processed_world,
     await alice.patch(WORDS, json=body)
 
     with pytest.raises(Exception, match="changed meanwhile"):
-        await store.replace_text(ALICE, before, before)
+        await store.replace_text(ALICE, before, before, now=processed_world.clock.now())
 
     assert (await load_segments(alice))[2]["text"] == "The first correction."
 

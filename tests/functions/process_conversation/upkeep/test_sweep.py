@@ -9,11 +9,13 @@ import pytest
 
 from functions.process_conversation.deps import SweepDeps
 from functions.process_conversation.upkeep.dead_letters import record_dead_letter
+from functions.process_conversation.upkeep.missed_events import find_missed
 from functions.process_conversation.upkeep.sweep import BATCH_SIZE, sweep, wake_waiting
 from infra.local.every_minute import schedule_minute
 from shared.adapters.admitted_model import AdmittedModels
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.domain.conversations.claim import SUSPECT_ATTEMPTS
+from shared.domain.conversations.conversation import content_hash
 from shared.domain.errors import ModelBusy, ModelUnreachable, RateLimited
 from shared.domain.ids import UserId
 from shared.domain.models.rate_budget import build_instance_budget
@@ -54,6 +56,7 @@ def build_deps(world: ProcessingFixture) -> SweepDeps:
         clock=world.clock,
         documents=world.documents,
         due_documents=SqliteDocuments(world.database, INDEXES),
+        user_list=SqliteDocuments(world.database, INDEXES),
         events=world.events,
         tasks=world.tasks,
     )
@@ -63,8 +66,11 @@ async def run_sweep(world: ProcessingFixture) -> int:
     """Sweep, and deliver what it publishes; return how many messages that were."""
     first = len(world.events.list_by_topic("conversation.changed"))
     for task in [task for task in world.tasks.list_by_target("sweep") if task.body]:
-        await wake_waiting(build_deps(world))
         world.tasks.created.remove(task)
+        if task.body.get("searches"):
+            await find_missed(build_deps(world), after=task.body["after"])
+        else:
+            await wake_waiting(build_deps(world))
     await sweep(build_deps(world))
     messages = world.events.list_by_topic("conversation.changed")[first:]
     for message in messages:
@@ -124,6 +130,78 @@ async def test_a_model_that_is_away_for_a_day_fails_nothing_and_all_is_processed
         )
         == []
     )
+
+
+async def lose_events(world: ProcessingFixture) -> None:
+    """Let no event come through for five minutes; a sweep runs each minute."""
+    world.changes.clear()
+    for _ in range(5):
+        world.clock.advance(minutes=1)
+        await run_sweep(world)
+        world.changes.clear()
+
+
+async def test_what_a_route_stored_is_processed_within_five_minutes_of_a_lost_event_f2(database):
+    with ScriptedModel(answers=build_script(build_outputs(), build_outputs())) as model:
+        world = build_processing_fixture(database, model)
+        stores = world.deps.stores
+        added = build_test_conversation(listed_at=world.clock.now())
+        await stores.conversations.add(ALICE, added)
+        await lose_events(world)
+        created = await world.load_conversation()
+        words = (replace(created.transcript_segments[0], text="It moves to May."),)
+        changed = replace(created, transcript_segments=words)
+        await stores.transcript_edits.replace_text(ALICE, created, changed, now=world.clock.now())
+        await lose_events(world)
+
+    edited = await world.load_conversation()
+    assert created.status == "completed"
+    assert edited.processed_hash == content_hash(edited) != created.processed_hash
+
+
+async def test_what_a_client_stored_is_processed_within_an_hour_of_a_lost_event_f2(database):
+    users = [ALICE, BOB]
+    with ScriptedModel(answers=build_script(build_outputs(), build_outputs())) as model:
+        world = build_processing_fixture(database, model)
+        for user in users:
+            await world.write(build_test_conversation(created_at=world.clock.now()), user)
+        world.changes.clear()
+        for _ in range(60):
+            world.clock.advance(minutes=1)
+            await run_sweep(world)
+
+    statuses = [(await world.load_conversation(user)).status for user in users]
+    assert statuses == ["completed", "completed"]
+
+
+async def test_what_is_announced_is_processed_once_when_its_event_comes_f2(database):
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_processing_fixture(database, model)
+        added = build_test_conversation(listed_at=world.clock.now())
+        await world.deps.stores.conversations.add(ALICE, added)
+        await world.deliver_all()
+        world.clock.advance(minutes=6)
+        swept = await run_sweep(world)
+
+    assert (swept, (await world.load_conversation()).status) == (0, "completed")
+
+
+async def test_a_conversation_under_the_id_of_a_deleted_one_is_announced_beside_its_claim_f2(
+    database,
+):
+    with ScriptedModel(answers=build_script(build_outputs(), build_outputs())) as model:
+        world = build_processing_fixture(database, model)
+        conversations = world.deps.stores.conversations
+        added = build_test_conversation(listed_at=world.clock.now())
+        await conversations.add(ALICE, added)
+        await world.deliver_all()
+        await conversations.delete(ALICE, TALK)
+        again = replace(added, listed_at=world.clock.now())
+        _, is_new = await conversations.add_once(ALICE, again)
+        await lose_events(world)
+
+    assert is_new
+    assert (await world.load_conversation()).status == "completed"
 
 
 async def test_the_time_that_a_conversation_waited_is_part_of_its_age_d7(database):
@@ -202,7 +280,7 @@ def admit(world: ProcessingFixture, tokens: Tokens) -> Admission:
 
 
 def list_wakes(world: ProcessingFixture) -> list[CreatedTask]:
-    return [task for task in world.tasks.list_by_target("sweep") if task.body]
+    return [task for task in world.tasks.list_by_target("sweep") if task.body.get("wakes")]
 
 
 async def test_who_waited_for_tokens_wakes_nobody_d6(database):

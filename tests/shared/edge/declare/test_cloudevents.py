@@ -73,6 +73,33 @@ def test_every_change_is_read_as_it_was_written(old: Any, new: Any) -> None:
     assert change == DocumentChange(path=job.name, old=old, new=new)
 
 
+def envelop(headers: dict[str, str], body: bytes, **attributes: str) -> bytes:
+    """Wrap a trigger's event as Pub/Sub does where an attribute fits no header."""
+    sent = {name: text for name, text in headers.items() if name.startswith("ce-")}
+    message = {"data": base64.b64encode(body).decode(), "attributes": {**sent, **attributes}}
+    return json.dumps({"message": message, "subscription": "projects/demo/subscriptions/s"}).encode()  # fmt: skip
+
+
+def test_a_change_in_an_envelope_of_pubsub_is_read_f2() -> None:
+    fields = {"title": "Grüße", "at": datetime(2026, 3, 2, tzinfo=UTC)}
+    job = _build_job("trigger", "users/alice/conversations/c1", {"old": None, "new": fields})
+    headers, body = build_envelope(job, project="demo")
+
+    change = parse_document_change({"content-type": "application/json"}, envelop(headers, body))
+
+    assert change == DocumentChange(path=job.name, old=None, new=fields)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"{", b"{}", b'{"message": 1}', b'{"message": {"data": "!"}}', b'{"message": {"data": "e30="}}',
+     envelop({}, b"", **{"ce-type": "google.cloud.storage.object.v1.finalized"})],
+)  # fmt: skip
+def test_an_envelope_without_a_change_is_refused_f2(body: bytes) -> None:
+    with pytest.raises(Invalid):
+        parse_document_change({}, body)
+
+
 @given(event=st.dictionaries(st.text(), st.text() | st.integers() | st.none()))
 def test_every_event_is_read_as_it_was_published(event: dict[str, Any]) -> None:
     headers, body = build_envelope(_build_job("event", "memory.made", event), project="demo")

@@ -1,0 +1,58 @@
+"""Missed events: conversations that clients stored by themselves, and whose event was lost, looked for each hour.
+
+What our routes store is announced, and the sweep of each minute finds it. Nobody announces what a client writes to the
+store; who processes it stamps `listed_at`, so what lacks it was never processed.
+
+Also called: reconciliation, missed trigger.
+"""
+
+from datetime import datetime, timedelta
+
+from functions.process_conversation.deps import SweepDeps
+from functions.process_conversation.processing.trigger import build_change_event
+from shared import telemetry
+from shared.domain.conversations.conversation import CONVERSATION_CHANGED_TOPIC
+from shared.domain.ids import UserId
+from shared.domain.store.documents import Order, Query, Where
+from shared.ports import Tasks
+
+SEARCH_TARGET = "sweep"
+USERS_A_TASK = 200
+RECENT = timedelta(hours=26)
+"""How old a conversation may be that is looked for: a device may have been offline for a day."""
+MAX_FOUND = 100
+"""Of one user in one search: the next is an hour later."""
+
+
+async def schedule_search(tasks: Tasks, now: datetime, *, after: str | None = None) -> None:
+    """Create the task of an hour, for the users behind `after`: sweeps of the same hour create one."""
+    body = {"searches": True, "after": after}
+    await tasks.create(SEARCH_TARGET, f"search-{now:%Y%m%dT%H}-{after or ''}", body)
+
+
+async def find_missed(deps: SweepDeps, *, after: str | None) -> None:
+    """Publish what was missed of a page of users; another task goes on behind them."""
+    now = deps.clock.now()
+    users, following = await deps.user_list.list_users(USERS_A_TASK, after=after)
+    found = 0
+    for uid in users:
+        found += await _publish_missed(deps, uid, now)
+    telemetry.add_fields(users=len(users), conversations=found)
+    if following is not None:
+        await schedule_search(deps.tasks, now, after=following)
+
+
+async def _publish_missed(deps: SweepDeps, uid: UserId, now: datetime) -> int:
+    recent = Query(
+        collection=f"users/{uid}/conversations",
+        where=(Where("created_at", ">", now - RECENT), Where("created_at", "<=", now)),
+        order_by=(Order("created_at", "desc"),),
+        fields=("listed_at",),
+    )
+    documents = await deps.documents.query(recent)
+    paths = [each.path for each in documents if each.fields.get("listed_at") is None][:MAX_FOUND]
+    whole = await deps.documents.get_many(paths) if paths else []
+    events = [build_change_event(d.path, old=None, new=d.fields) for d in whole if d is not None]
+    for event in filter(None, events):
+        await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
+    return len(paths)

@@ -1,0 +1,112 @@
+"""Files of the console, for the gateway of this machine and for the service that sends them in the cloud.
+
+In the cloud: `python -m infra.local.console_files --port 8080 --config '{"sign_in": "firebase", …}'`.
+"""
+
+import argparse
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from os import PathLike, stat_result
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_ROOT = Path(__file__).parents[2]
+_REVALIDATED = (b"cache-control", b"no-cache")
+
+
+def build_console_app(config: Mapping[str, Any]) -> Starlette:
+    """Serve the console, the description of the API, and how people sign in."""
+    headers = {"cache-control": "no-store"}
+    routes = [
+        Route("/config.json", lambda _: JSONResponse(dict(config), headers=headers)),
+        Route("/openapi.json", send_api_document),
+    ]
+    app = Starlette(routes=routes)
+    app.router.redirect_slashes = False
+    app.router.default = build_console()
+    return app
+
+
+def build_console() -> ASGIApp:
+    """Serve the files of web/, each asked for anew, so that a new release is seen at once."""
+    files = _ConsoleFiles(directory=_ROOT / "web", html=True)
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        await files(scope, receive, add_headers(send, (_REVALIDATED,)))
+
+    return serve
+
+
+async def send_api_document(_: Request) -> Response:
+    return FileResponse(_ROOT / "docs/openapi.json")
+
+
+class _ConsoleFiles(StaticFiles):
+    """Answers 404 where there is no file, whatever the method; 405 would say that GET finds one."""
+
+    def file_response(
+        self,
+        full_path: str | PathLike[str],
+        stat_result: stat_result,
+        scope: Scope,
+        status_code: int = 200,
+    ) -> Response:
+        found = super().file_response(full_path, stat_result, scope, status_code)
+        accepts = Headers(scope=scope).get("accept-encoding", "")
+        if "gzip" not in accepts or not isinstance(found, FileResponse):
+            return found
+        content = _compress_file(str(full_path), stat_result.st_mtime_ns)
+        headers = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
+        headers |= {name: found.headers[name] for name in ("etag", "last-modified")}
+        return Response(content, status_code, headers, found.media_type)
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        found = await super().get_response(path, {**scope, "method": "GET"})
+        if scope["method"] not in {"GET", "HEAD"}:
+            raise HTTPException(405)
+        return found
+
+
+@cache
+def _compress_file(path: str, modified_ns: int) -> bytes:
+    """Compress a file once for each of its versions: a page of the console loads eighty."""
+    return gzip.compress(Path(path).read_bytes(), mtime=modified_ns // 1_000_000_000)
+
+
+def add_headers(send: Send, headers: Sequence[tuple[bytes, bytes]]) -> Send:
+    """Add headers to an answer, except those that it has already."""
+
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            sent_names = [name.lower() for name, _ in message["headers"]]
+            missing_headers = [header for header in headers if header[0] not in sent_names]
+            message["headers"] = [*message["headers"], *missing_headers]
+        await send(message)
+
+    return send_with_headers
+
+
+def main() -> None:
+    import uvicorn
+
+    parser = argparse.ArgumentParser(description="Serve the console's files.")
+    parser.add_argument("--config", type=json.loads, required=True)
+    parser.add_argument("--port", type=int, required=True)
+    options = parser.parse_args()
+    app = build_console_app(options.config)
+    uvicorn.run(app, host="0.0.0.0", port=options.port, log_level="error", access_log=False)  # noqa: S104  in its container
+
+
+if __name__ == "__main__":
+    main()

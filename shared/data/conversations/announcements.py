@@ -1,0 +1,35 @@
+"""Announcements: claims of changes that we stored ourselves, by which the sweep finds them where their event is lost.
+
+Also called: outbox, transactional outbox.
+"""
+
+from datetime import datetime
+
+from shared.data.store.codec import dump, load
+from shared.domain.conversations.claim import Claim, announce
+from shared.domain.conversations.conversation import Conversation, content_hash
+from shared.domain.ids import ConversationId, UserId
+from shared.domain.store.documents import Create, Document, Set, Write
+from shared.ports import Transaction
+
+
+def claim_path(uid: UserId, conversation_id: ConversationId) -> str:
+    return f"users/{uid}/processing/{conversation_id}"
+
+
+def parse_claim(document: Document | None) -> Claim | None:
+    return load(Claim, document) if document else None
+
+
+def build_announcement(uid: UserId, new: Conversation, now: datetime) -> Write:
+    """Return the write that announces a conversation which never was; a claim that is left raises AlreadyExists."""
+    return Create(claim_path(uid, new.id), dump(announce(None, content_hash(new), now)))
+
+
+async def build_change_announcement(
+    tx: Transaction, uid: UserId, changed: Conversation, now: datetime
+) -> Write:
+    """Return the write that announces what a transaction stores; it reads the claim."""
+    path = claim_path(uid, changed.id)
+    claim = parse_claim(await tx.get(path))
+    return Set(path, dump(announce(claim, content_hash(changed), now)))
