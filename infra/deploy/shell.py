@@ -22,8 +22,8 @@ class Shell(Protocol):
     def succeeds(self, *command: str) -> bool:
         """Tell whether a command ends well; a rehearsal assumes an empty project: no."""
 
-    def wait(self, seconds: float, reason: str) -> None:
-        """Let time pass, and say why; in a rehearsal none passes."""
+    def wait(self, seconds: float, reason: str) -> bool:
+        """Let time pass, and say why. Returns whether it did: in a rehearsal none passes."""
 
     def refuse(self, problem: str) -> None:
         """Stop at a problem by DeployError; a rehearsal names it and goes on."""
@@ -62,10 +62,11 @@ class Terminal:
     def succeeds(self, *command: str) -> bool:
         return self._call(command).returncode == 0
 
-    def wait(self, seconds: float, reason: str) -> None:
+    def wait(self, seconds: float, reason: str) -> bool:
         sys.stdout.write(f"keepsake: {reason}; waiting.\n")
         sys.stdout.flush()
         time.sleep(seconds)
+        return True
 
     def refuse(self, problem: str) -> None:
         raise DeployError(problem)
@@ -90,8 +91,8 @@ class Rehearsal:
         _print_command(command, sign="?")
         return False
 
-    def wait(self, seconds: float, reason: str) -> None:
-        pass
+    def wait(self, seconds: float, reason: str) -> bool:
+        return False
 
     def refuse(self, problem: str) -> None:
         sys.stdout.write(f"! {problem}\n")

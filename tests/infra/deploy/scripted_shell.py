@@ -75,8 +75,9 @@ class ScriptedShell:
         self.questions.append(line)
         return not any(part in line for part in self.absent)
 
-    def wait(self, seconds: float, reason: str) -> None:
+    def wait(self, seconds: float, reason: str) -> bool:
         self.waits.append(reason)
+        return True
 
     def refuse(self, problem: str) -> None:
         raise DeployError(problem)

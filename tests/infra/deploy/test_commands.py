@@ -21,6 +21,7 @@ def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
     ("arguments", "printed"),
     [
         (("deploy",), "gcloud builds submit"),
+        (("deploy",), "-var=objectives=true"),
         (("deploy", "--canary", "10"), "The new release gets 10 % of the requests"),
         (("promote",), "-var=canary=null"),
         (("rollback",), "RELEASE_BEFORE has all requests again."),
