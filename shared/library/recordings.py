@@ -124,8 +124,7 @@ async def start_recording(
     """
     require_transcriber(deps)
     now = deps.clock.now()
-    stored = await deps.stores.recordings.find(uid, upload_id)
-    media_type = stored.media_type if stored else await _admit(deps, uid, upload_id)
+    media_type = await _find_media_type(deps, uid, upload_id)
 
     def build(upload: Upload) -> Recording:
         return Recording(
@@ -147,6 +146,20 @@ async def start_recording(
     recording = await deps.stores.recordings.add_upload(uid, upload_id, build, now=now)
     await schedule_transcription(deps.tasks, uid, recording.id, deps.new_id())
     return recording
+
+
+async def _find_media_type(deps: RecordingDeps, uid: UserId, upload_id: str) -> str:
+    """Return that of a recording; else of an upload, which is admitted. Raises NotFound."""
+    recordings = deps.stores.recordings
+    stored = await recordings.find(uid, upload_id)
+    if stored is None:
+        try:
+            return await _admit(deps, uid, upload_id)
+        except NotFound:
+            stored = await recordings.find(uid, upload_id)  # another request made it one just now
+            if stored is None:
+                raise
+    return stored.media_type
 
 
 async def _admit(deps: RecordingDeps, uid: UserId, upload_id: str) -> str:
