@@ -1159,6 +1159,13 @@ class LibrarySearchIn(TypedDict):
     limit: NotRequired[int]
 
 
+class LiveListenerOut(TypedDict):
+    app_id: str
+    last_at: str
+    lines: int
+    sound_s: int
+
+
 class ManifestRefreshOut(TypedDict):
     status: NotRequired[Literal["ok"]]
     tools_count: int
@@ -1602,7 +1609,7 @@ QuietHoursIn = TypedDict(
 
 
 class QuotaOut(TypedDict):
-    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "recorded_seconds", "file_seconds", "outbound_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
+    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "recorded_seconds", "file_seconds", "outbound_calls", "live_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
     used: int
     limit: int | None
     resets_at: str | None
@@ -2315,8 +2322,8 @@ class AppOut(TypedDict):
     rating_count: int
     reviews: list[ReviewOut]
     user_review: ReviewOut | None
-    permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations"]]
-    granted_permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations"]]
+    permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound"]]
+    granted_permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound"]]
     switched_off: Deactivation | None
     webhook_off: Deactivation | None
     email: NotRequired[str | None]
@@ -2722,8 +2729,8 @@ class OwnedAppOut(TypedDict):
     rating_count: int
     reviews: list[ReviewOut]
     user_review: ReviewOut | None
-    permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations"]]
-    granted_permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations"]]
+    permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound"]]
+    granted_permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound"]]
     switched_off: Deactivation | None
     webhook_off: Deactivation | None
     email: NotRequired[str | None]

@@ -28,6 +28,7 @@ from functions.media.live.closing import (
     Closing,
     explain,
 )
+from functions.media.live.listeners import Listeners, SoundCalls, find_listeners
 from functions.media.live.live_schemas import (
     ListenQuery,
     PhotoChunkIn,
@@ -110,6 +111,8 @@ class Stream:
         self._unreadable = 0
         self._storing = asyncio.Lock()
         self._followers: list[asyncio.Task[None]] = []
+        self._listeners = Listeners()
+        self._sound_calls = SoundCalls(deps, caller.uid, self._stream, self._start)
         self._closing: asyncio.Future[Closing] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> None:
@@ -165,9 +168,13 @@ class Stream:
             for task in others:
                 task.cancel()
             await self._drain(hearing, told)
+            await self._sound_calls.finish()
             for task in self._followers:
                 task.cancel()
         return closing
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        return self._tasks.create_task(self._guard(work))
 
     def _open_hearing(self) -> AbstractAsyncContextManager[LiveHearing]:
         query = self._caller.query
@@ -228,6 +235,7 @@ class Stream:
         self._heard_at = now
         await self._count(seconds)
         self._session.take_sound(seconds, now)
+        self._sound_calls.take(samples)
         await hearing.hear(samples)
         return None
 
@@ -297,9 +305,9 @@ class Stream:
             await self._find_listeners()
 
     async def _find_listeners(self) -> None:
-        """Look whether the owner switched their own webhook of live words on."""
-        webhooks = await self._deps.stores.developer_webhooks.get(self._uid)
-        self._tells_own_server = webhooks.get("realtime_transcript").is_on
+        """Look whom the owner allows to hear this; each call looks once more."""
+        self._listeners = await find_listeners(self._deps.stores, self._uid)
+        self._sound_calls.follow(self._listeners.sound)
 
     async def _check_token(self) -> None:
         """Raises NotAuthenticated once the token has expired, or its owner signed out everywhere."""
@@ -325,8 +333,7 @@ class Stream:
             if conversation is not None:
                 event = build_conversation_event("memory_processing_started", conversation)
                 await self._send(event)
-                following = self._guard(self._tell_when_processed(conversation.id))
-                self._followers.append(self._tasks.create_task(following))
+                self._followers.append(self._start(self._tell_when_processed(conversation.id)))
             return
         if step.is_final and step.segments:
             step = await self._store(step)
@@ -360,8 +367,10 @@ class Stream:
                 continue
             if stored is not None:
                 self._session.conversation = stored
-                if said.segments and self._tells_own_server:
-                    await queue_live_words(self._deps.tasks, self._uid, stored.id, batch.id)
+                if said.segments:
+                    await queue_live_words(
+                        self._deps.tasks, self._uid, self._listeners.words, stored.id, batch.id
+                    )
                 if stored.stream != self._stream:
                     self._end(ELSEWHERE)
                 return said

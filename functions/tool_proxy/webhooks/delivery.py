@@ -12,18 +12,18 @@ from functions.tool_proxy.registry.auto_disable import (
     disable_webhook_if_failing,
 )
 from functions.tool_proxy.webhooks import answers
-from functions.tool_proxy.webhooks.recipients import (
+from functions.tool_proxy.webhooks.subjects import Subject, load_subject
+from shared import telemetry
+from shared.domain.apps.app import App, AppCall
+from shared.domain.apps.webhook import WebhookDelivery
+from shared.domain.errors import KeepsakeError, NotAllowed, QuotaExceeded, TimedOut, Unavailable
+from shared.domain.value import value
+from shared.library.webhook_recipients import (
     Recipient,
     disable_own_webhook,
     load_recipient,
     load_secrets,
 )
-from functions.tool_proxy.webhooks.subjects import Subject, load_subject
-from shared import telemetry
-from shared.domain.apps.app import App, AppCall
-from shared.domain.apps.webhook import WebhookDelivery
-from shared.domain.errors import KeepsakeError, NotAllowed, TimedOut, Unavailable
-from shared.domain.value import value
 from shared.library.webhook_tasks import build_delivery_id, queue_delivery
 from shared.outbound.addresses import with_query
 from shared.outbound.webhook_signature import sign
@@ -60,15 +60,30 @@ async def attempt_delivery(deps: ToolProxyDeps, delivery: WebhookDelivery) -> No
     if await deps.stores.webhook_deliveries.is_done(delivery.uid, build_delivery_id(delivery)):
         telemetry.add_fields(outcome="repeated")
         return
-    recipient = await load_recipient(deps, delivery)
-    subject = await load_subject(deps, delivery) if recipient else None
+    recipient = await load_recipient(deps.stores, delivery.uid, delivery.app_id, delivery.trigger)
+    subject = await load_subject(deps, delivery, recipient.user_id) if recipient else None
     if recipient is None or subject is None:
         telemetry.add_fields(outcome="overtaken")
         return
     if not subject.is_complete:
         await _postpone(deps, delivery)
         return
+    if subject.line_count and not await _count_live_words(deps, delivery, subject.line_count):
+        telemetry.add_fields(outcome="refused", reason="quota")
+        return
     await _deliver(deps, delivery, recipient, subject)
+
+
+async def _count_live_words(deps: ToolProxyDeps, delivery: WebhookDelivery, lines: int) -> bool:
+    """Count live words that are about to be sent, for their user to see; False beyond the quota."""
+    now = deps.clock.now()
+    try:
+        await deps.quotas.take(delivery.uid, "live_calls", now=now)
+    except QuotaExceeded:
+        return False
+    if delivery.attempt == 1:
+        await deps.stores.live_listeners.count(delivery.uid, delivery.app_id, now, lines=lines)
+    return True
 
 
 async def _postpone(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
@@ -141,7 +156,7 @@ async def _accept(
 ) -> str | None:
     """Post what an app answered, and record that this is done; return why it was not shown."""
     note = None
-    if recipient.app is not None and subject.card is not None:
+    if recipient.app is not None:
         note = await answers.post_answer(deps, delivery, recipient.app, subject.card, body)
     delivery_id, now = build_delivery_id(delivery), deps.clock.now()
     await deps.stores.webhook_deliveries.mark_done(delivery.uid, delivery_id, now)
@@ -152,7 +167,7 @@ async def _disable(deps: ToolProxyDeps, delivery: WebhookDelivery, recipient: Re
     if recipient.app is not None:
         await disable_gone_webhook(deps, recipient.app)
     else:
-        await disable_own_webhook(deps, delivery)
+        await disable_own_webhook(deps.stores, delivery.uid, delivery.trigger)
 
 
 async def _handle_failure(

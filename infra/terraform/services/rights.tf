@@ -11,6 +11,7 @@ locals {
     apps            = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
     tool_proxy      = "roles/cloudkms.cryptoKeyDecrypter"
     deliver_webhook = "roles/cloudkms.cryptoKeyDecrypter"
+    listen          = "roles/cloudkms.cryptoKeyDecrypter"
   }
 }
 
