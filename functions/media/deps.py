@@ -69,6 +69,7 @@ class LiveDeps(EndpointDeps):
     stores: Stores
     quotas: Quotas
     tasks: Tasks
+    blobs: Blobs
 
 
 @value

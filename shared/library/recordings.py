@@ -8,7 +8,7 @@ from shared import telemetry
 from shared.data.files.uploads import upload_path
 from shared.domain.conversations.recording import Recording
 from shared.domain.errors import AlreadyExists, Conflict, Gone, Invalid, NotFound, Unavailable
-from shared.domain.files.upload import Upload
+from shared.domain.files.upload import BlobPart, Upload
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.value import value
 from shared.library.uploads import (
@@ -182,6 +182,17 @@ def read_sound_type(content: bytes) -> str:
     if kind is None or not kind.startswith(("audio/", "video/")):
         raise Invalid(NO_SOUND)
     return str(kind)
+
+
+async def append_sound(
+    deps: UploadDeps, uid: UserId, recording: Recording, content: bytes, seconds: float
+) -> None:
+    """Add sound to a recording that goes on, or begin it. Raises QuotaExceeded and Unavailable."""
+    await deps.quotas.take(uid, "stored_bytes", len(content), now=deps.clock.now())
+    path = f"{upload_path(uid, recording.id)}/{deps.new_id()}"
+    await deps.blobs.write(path, content, media_type=recording.media_type)
+    part = BlobPart(path=path, size=len(content))
+    await deps.stores.recordings.append(uid, recording, part, seconds)
 
 
 async def schedule_transcription(

@@ -98,6 +98,15 @@ class LiveSession:
         """How many seconds of sound have come."""
         return self._times.position
 
+    @property
+    def recorded(self) -> LiveConversation | None:
+        """The conversation that holds words; one that was only guessed may never be."""
+        return self.conversation if self._has_words else None
+
+    def find_time(self, position: float) -> datetime:
+        """Return when a second of the stream was said: none later than its sound."""
+        return self._times.find(position)
+
     def take_sound(self, seconds: float, now: datetime) -> None:
         self._times.advance(seconds, now)
 

@@ -28,6 +28,7 @@ from functions.media.live.closing import (
     Closing,
     explain,
 )
+from functions.media.live.kept_sound import KeptSound
 from functions.media.live.listeners import Listeners, SoundCalls, find_listeners
 from functions.media.live.live_schemas import (
     ListenQuery,
@@ -66,6 +67,8 @@ DRAIN_S = 20.0
 """How long words of sound that came are waited for when the device has left."""
 SEND_TIMEOUT_S = 20.0
 """A device that takes nothing for so long is told nothing more."""
+LATE_WORDS = timedelta(seconds=15)
+"""How long after its sound an app may tell what it heard by itself."""
 COUNTED_S = 10
 """Seconds of sound that are taken from a quota at once."""
 MAX_UNREADABLE_FRAMES = 100
@@ -111,6 +114,7 @@ class Stream:
         self._unreadable = 0
         self._storing = asyncio.Lock()
         self._followers: list[asyncio.Task[None]] = []
+        self._kept = KeptSound(deps, caller.uid, self._stream, caller.query.known_source)
         self._listeners = Listeners()
         self._sound_calls = SoundCalls(deps, caller.uid, self._stream, self._start)
         self._closing: asyncio.Future[Closing] = asyncio.get_running_loop().create_future()
@@ -168,6 +172,7 @@ class Stream:
             for task in others:
                 task.cancel()
             await self._drain(hearing, told)
+            await self._guard(self._keep_sound(hearing, is_over=True))
             await self._sound_calls.finish()
             for task in self._followers:
                 task.cancel()
@@ -236,6 +241,7 @@ class Stream:
         await self._count(seconds)
         self._session.take_sound(seconds, now)
         self._sound_calls.take(samples)
+        self._kept.take(samples, now)
         await hearing.hear(samples)
         return None
 
@@ -291,9 +297,19 @@ class Stream:
                 self._flushed_at = now
                 await hearing.flush()
             async with self._storing:
+                await self._keep_sound(hearing)
                 if self._session.is_paused(hearing.heard_until, now):
                     for step in self._session.end():
                         await self._do(step)
+
+    async def _keep_sound(self, hearing: LiveHearing, *, is_over: bool = False) -> None:
+        """Store the sound of what was said; words are waited for that may still come."""
+        heard_at = self._session.find_time(hearing.heard_until)
+        if is_over:
+            await self._kept.end(self._session.recorded, heard_at)
+        else:
+            late = self._deps.clock.now() - LATE_WORDS
+            await self._kept.place(self._session.recorded, min(heard_at, late))
 
     async def _keep_alive(self, now: datetime) -> None:
         if now - self._pinged_at >= PING_EVERY:
@@ -305,7 +321,9 @@ class Stream:
             await self._find_listeners()
 
     async def _find_listeners(self) -> None:
-        """Look whom the owner allows to hear this; each call looks once more."""
+        """Look whom the owner allows to hear this, whom each call looks up once more, and whether they keep it."""
+        profile = await self._deps.stores.profiles.get(self._uid)
+        self._kept.is_wanted = profile.keeps_audio
         self._listeners = await find_listeners(self._deps.stores, self._uid)
         self._sound_calls.follow(self._listeners.sound)
 
@@ -329,6 +347,7 @@ class Stream:
 
     async def _do(self, step: Step) -> None:
         if not isinstance(step, Said):
+            await self._kept.flush()
             conversation = await end_live(self._deps, self._uid, step.conversation_id)
             if conversation is not None:
                 event = build_conversation_event("memory_processing_started", conversation)
